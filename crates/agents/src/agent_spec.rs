@@ -73,9 +73,9 @@ pub const AGENT_OPTIONS: [&str; 16] = [
 const PLANNER_OPTION: &str = "planner";
 
 /// Those of them that a planning agent has.
-const PLAN_OPTIONS: [&str; 4] = ["format", "strategy", "feedback", "replies"];
+const PLAN_OPTIONS: [&str; 5] = ["format", "strategy", "feedback", "replies", "judge"];
 
-/// Those of them that an agent has that writes sub-tasks. A planning agent has the first of them, too.
+/// Those of them that an agent has that writes sub-tasks. A planning agent has them, too.
 const SUB_TASK_OPTIONS: [&str; 2] = ["replies", "judge"];
 
 /// Those of them that a team has. All others are for agents that are made from a specification.
@@ -615,8 +615,6 @@ fn who_has(option: &str) -> &'static str {
     let is_of_both = PLAN_OPTIONS.contains(&option) && SUB_TASK_OPTIONS.contains(&option);
     if is_of_both {
         "agents that plan (plan, one-step, sequential, hierarchical)"
-    } else if SUB_TASK_OPTIONS.contains(&option) {
-        "agents that write sub-tasks (one-step, sequential, hierarchical)"
     } else if PLAN_OPTIONS.contains(&option) {
         "planning agents (plan)"
     } else if TEAM_OPTIONS.contains(&option) {
@@ -781,7 +779,7 @@ mod tests {
             ("plan:feedback=V@sim/x", "write none, P, PV, PE or PVE"),
             ("sequential:format=code@sim/x", "sequential has no option format: that is for planning agents"),
             ("one-step:judge=gpt@sim/x", "is no value of the option judge: write the name of a model"),
-            ("react:judge=a/b@sim/x", "that is for agents that write sub-tasks"),
+            ("react:judge=a/b@sim/x", "that is for agents that plan (plan, one-step"),
             ("plan:@sim/x", "has a colon and no option behind it: write plan"),
         ] {
             let error = AgentSpec::parse(text).expect_err("it is no agent").to_string();

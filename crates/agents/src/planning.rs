@@ -46,6 +46,7 @@ pub struct PlanningAgent {
     model: Arc<dyn Model>,
     options: PlanOptions,
     sandbox: Option<Arc<Sandbox>>,
+    judge: Option<Arc<dyn Model>>,
 }
 
 impl PlanningAgent {
@@ -55,13 +56,20 @@ impl PlanningAgent {
     /// An agent that asks `model` and plans as `options` say. Without a sandbox only those of its programs are carried
     /// out that are lists of calls, step by step.
     pub fn new(model: Arc<dyn Model>, options: PlanOptions) -> Self {
-        Self { model, options, sandbox: None }
+        Self { model, options, sandbox: None, judge: None }
     }
 
     /// The same, with its programs run in this sandbox.
     #[must_use]
     pub fn with_sandbox(self, sandbox: Arc<Sandbox>) -> Self {
         Self { sandbox: Some(sandbox), ..self }
+    }
+
+    /// The same, with a model that is asked what cases leave to a judge, such as whether a value says the same as the
+    /// right one.
+    #[must_use]
+    pub fn with_judge(self, judge: Arc<dyn Model>) -> Self {
+        Self { judge: Some(judge), ..self }
     }
 
     async fn turns(&self, run: &RunContext<'_>) -> EndReason {
@@ -106,6 +114,10 @@ impl PlanningAgent {
 }
 
 impl Agent for PlanningAgent {
+    fn judge(&self) -> Option<&dyn Model> {
+        self.judge.as_deref()
+    }
+
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });

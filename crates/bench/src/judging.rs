@@ -20,7 +20,7 @@ pub(crate) async fn ask(
     seed: u64,
     end: EndReason,
 ) -> EndReason {
-    let questions = recorder.look(|events| case.questions(events));
+    let questions = recorder.look(|events| case.questions(events, &end));
     // The name is ours, and fits.
     let recorder = recorder.as_actor(JUDGE).unwrap_or_else(|_| recorder.clone());
     for question in questions.into_iter().take(QUESTIONS_MAX) {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planproof_everyday::Player;
-use planproof_media::{Endpoints, Media, MediaFolders, MediaTools};
+use planproof_media::{Endpoints, Media, MediaFolders, MediaTools, Operation};
 use planproof_mnms::MakeTools;
-use planproof_suite::{CaseError, Toolbox};
+use planproof_suite::{Case, CaseError, Toolbox};
 use serde::Deserialize;
 
 use crate::failure::Failure;
@@ -44,6 +44,33 @@ pub(crate) fn tools(path: &Path) -> Result<MakeTools, Failure> {
     Ok(Arc::new(move |case, tools| -> Result<Arc<dyn Toolbox>, CaseError> {
         Ok(Arc::new(MediaTools::new(tools, Arc::clone(&media), folders.for_run(case))))
     }))
+}
+
+/// Makes sure that a file names the servers of all tools that right plans take, before a model is asked for any.
+///
+/// # Errors
+/// It does not, or as of [`tools`].
+pub(crate) fn must_have(path: &Path, cases: &[Arc<dyn Case>]) -> Result<(), Failure> {
+    let (media, ..) = read(path)?;
+    let mut missing: BTreeMap<String, &str> = BTreeMap::new();
+    for case in cases {
+        let calls = case.gold().map(|gold| gold.calls).unwrap_or_default();
+        let operations = calls.iter().filter_map(|call| Operation::named(&call.tool));
+        for setting in media.endpoints().missing(operations) {
+            missing.entry(setting).or_insert(&case.card().id);
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let named: Vec<String> =
+        missing.iter().map(|(setting, case)| format!("{setting} (case {case})")).collect();
+    let what = format!(
+        "right plans take tools whose servers it does not name: {}; name them, as `url` below `[SERVICE]`, or choose other \
+         cases",
+        named.join(", ")
+    );
+    Err(Failure::usage(format!("{}: {what}", path.display())))
 }
 
 /// What the tools of everyday work need of the same file, which may also name a player for films.

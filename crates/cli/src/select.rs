@@ -311,11 +311,14 @@ pub(crate) fn agent(
                 .ok_or_else(|| Failure::usage(format!("{model} cannot call tools, which the agent needs")))?;
             Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
         }
-        AgentForm::Asking { kind: AgentKind::Planning(options), model } => {
+        AgentForm::Asking { kind: AgentKind::Planning(of_agent), model } => {
             let model = find_model(model, ModelForm::Chat)?;
             let (shown_name, simulated) = (model.name().to_owned(), is_simulated(&*model));
-            let options = options.planning();
+            let options = of_agent.planning();
             let mut agent = PlanningAgent::new(model, options);
+            if let Some(judge) = &of_agent.judge {
+                agent = agent.with_judge(find_model(judge, ModelForm::Chat)?);
+            }
             if options.format == PlanFormat::Code {
                 agent = agent.with_sandbox(Arc::new(sandbox()?));
             }

@@ -28,6 +28,17 @@ pub const TEXT_ANSWER_BYTES_MAX: usize = 1 << 20;
 /// Most bytes that are read of an answer that says why a request was refused.
 const REFUSAL_BYTES_MAX: usize = 16 << 10;
 
+/// What servers of chat models say, in small letters, where a text is longer than the model reads. They have no status
+/// of its own for it.
+const TOO_LONG: [&str; 6] = [
+    "context length",
+    "context_length",
+    "context size",
+    "context_size",
+    "context window",
+    "prompt is too long",
+];
+
 /// Servers of public data want to know who asks, and where to find out more.
 const AGENT: HeaderValue = HeaderValue::from_static(concat!(
     "planproof/",
@@ -81,6 +92,14 @@ impl Ask {
     pub(crate) fn json(path: &str, body: &serde_json::Value, answer_bytes_max: usize) -> Self {
         Self::post(path, "application/json", body.to_string().into_bytes(), answer_bytes_max)
     }
+}
+
+/// What a server says of a request that it does not take.
+struct Refusal {
+    /// Its words, to be put behind the status.
+    why: String,
+    /// A chat model was sent more text than it reads.
+    is_too_long: bool,
 }
 
 /// How one attempt failed.
@@ -229,16 +248,23 @@ impl Server {
             return self.body(response, ask.answer_bytes_max).await;
         }
         let wait = retry_after(response.headers());
-        let why = self.refusal(response).await;
+        let Refusal { why, is_too_long } = self.refusal(response).await;
         let what = format!("answered {status}{why}");
         match status {
             StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => Err(Miss::Passing { what, wait }),
             status if status.is_server_error() => Err(Miss::Passing { what, wait }),
-            // The form of the request is ours and does for other calls; what stands in it is the call's.
+            // How much is sent depends on the call alone.
+            StatusCode::PAYLOAD_TOO_LARGE => Err(Miss::Lasting(Failure::call(format!("{self} {what}")))),
+            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY if is_too_long => {
+                Err(Miss::Lasting(Failure::call(format!("{self} {what}"))))
+            }
+            // The arguments were found good before anything was sent, and the form of the request is ours: whether the
+            // server dislikes that form or what stands in it cannot be known, and the doubt is not the agent's.
             StatusCode::BAD_REQUEST
-            | StatusCode::PAYLOAD_TOO_LARGE
             | StatusCode::UNSUPPORTED_MEDIA_TYPE
-            | StatusCode::UNPROCESSABLE_ENTITY => Err(Miss::Lasting(Failure::call(format!("{self} {what}")))),
+            | StatusCode::UNPROCESSABLE_ENTITY => Err(Miss::Lasting(Failure::world(format!(
+                "{self} does not take the form of our request: it {what}"
+            )))),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 let service = self.service;
                 Err(Miss::Lasting(Failure::world(format!("{self} {what}: see `media.{service}.key-env`"))))
@@ -264,13 +290,16 @@ impl Server {
         }
     }
 
-    /// What a refusal says, to be put behind its status.
-    async fn refusal(&self, response: Response<Incoming>) -> String {
+    /// What a refusal says.
+    async fn refusal(&self, response: Response<Incoming>) -> Refusal {
         let read = Limited::new(response.into_body(), REFUSAL_BYTES_MAX).collect().await;
         let bytes = read.map(Collected::to_bytes).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         let text = self.secrets.redact(&text);
-        if text.trim().is_empty() { String::new() } else { format!(" ({})", quoted(&text)) }
+        let lower = text.to_lowercase();
+        let is_too_long = self.service == Service::Chat && TOO_LONG.iter().any(|words| lower.contains(words));
+        let why = if text.trim().is_empty() { String::new() } else { format!(" ({})", quoted(&text)) };
+        Refusal { why, is_too_long }
     }
 }
 

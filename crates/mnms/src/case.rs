@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use planproof_plan::{Plan, read_json, to_json, to_json_text, to_python};
+use planproof_suite::questions::Question;
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
 };
-use planproof_trace::{Event, Tool};
+use planproof_trace::{EndReason, Event, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -244,6 +245,10 @@ impl Case for Task {
 
     fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
         judge::judge(self, events)
+    }
+
+    fn questions(&self, events: &[Event], end: &EndReason) -> Vec<Question> {
+        judge::questions(self, events, end)
     }
 
     fn explain(&self, verdict: &Verdict) -> Explanation {

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::Literal;
 use crate::case::Task;
+use crate::entailment::Entailed;
 use crate::evaluation::original::Format;
 use crate::evaluation::{Counts, Tally, ToolSet, ours};
 use crate::prediction::Predicted;
@@ -45,34 +46,57 @@ pub(crate) struct Compared {
     pub(crate) has_unknown_tool: bool,
     /// The place of the nearest right plan: 0 for the plan itself, then its alternatives.
     pub(crate) alternative: usize,
+    /// Whether tools, and tools and arguments, are right by an alternative alone.
+    pub(crate) gained: [bool; 2],
+    /// The figures in which values count that a judge model says are the same; `None` where it was asked about none.
+    pub(crate) entailed: Option<Entailed>,
 }
 
 impl Compared {
-    /// What counts say of a prediction that was compared with the plan of this place.
-    pub(crate) fn of(counts: &Counts, alternative: usize) -> Self {
+    /// What counts say of a prediction that was compared with the plan of this place, and with the first of them.
+    pub(crate) fn of(counts: &Counts, first: &Counts, alternative: usize) -> Self {
         Self {
+            gained: [counts.plan_tool && !first.plan_tool, counts.plan_argname && !first.plan_argname],
             values: values(counts),
             tools_right: counts.plan_tool,
             argnames_right: counts.plan_argname,
             argvalues_right: counts.plan_argvalue,
             has_unknown_tool: counts.unknown_tools > 0,
             alternative,
+            entailed: None,
         }
+    }
+
+    /// The same, with what a judge model said.
+    pub(crate) fn with(self, entailed: Option<Entailed>) -> Self {
+        Self { entailed, ..self }
     }
 }
 
 /// Compares a prediction with that of the right plans of a task with which it has most in common. None is an empty
 /// plan.
 pub(crate) fn compare(task: &Task, found: Option<&Predicted>) -> Compared {
-    let reading = match found {
-        Some(Predicted::Program(text)) => ours::read(&Literal::Text(text.clone()), Format::Code),
-        Some(Predicted::Nodes(nodes)) => ours::read(&literal(nodes), Format::Json),
-        None => ours::read(&Literal::List(Vec::new()), Format::Json),
-    };
+    let (prediction, format) = found.map_or_else(|| (Literal::List(Vec::new()), Format::Json), as_written);
+    let reading = ours::read(&prediction, format);
     let alternatives: Vec<Literal> = task.alternatives().iter().map(literal).collect();
-    let (alternative, counts) =
-        ours::Gold::new(&literal(task.plan()), &alternatives).compare(&reading, !alternatives.is_empty());
-    Compared::of(&counts, alternative)
+    let gold = ours::Gold::new(&literal(task.plan()), &alternatives);
+    let (alternative, counts) = gold.compare(&reading, !alternatives.is_empty());
+    let first = if alternative > 0 { gold.compare(&reading, false).1 } else { counts };
+    Compared::of(&counts, &first, alternative)
+}
+
+/// A predicted plan as the evaluation reads it.
+pub(crate) fn as_written(found: &Predicted) -> (Literal, Format) {
+    match found {
+        Predicted::Program(text) => (Literal::Text(text.clone()), Format::Code),
+        Predicted::Nodes(nodes) => (literal(nodes), Format::Json),
+    }
+}
+
+/// The right plan of that place: 0 is the plan itself, the alternatives follow.
+pub(crate) fn right_plan(task: &Task, alternative: usize) -> Literal {
+    let plan = alternative.checked_sub(1).and_then(|place| task.alternatives().get(place));
+    literal(plan.unwrap_or_else(|| task.plan()))
 }
 
 /// A value of JSON as the values that plans are written with.

@@ -7,6 +7,7 @@ use planproof_trace::{Event, PairedCall, paired_calls};
 use serde_json::{Map, Value, json};
 
 use crate::case::Task;
+use crate::entailment::JudgedValue;
 use crate::judge::Detail;
 
 /// Most characters that a gist repeats of an answer.
@@ -32,6 +33,9 @@ pub(crate) fn explain(task: &Task, verdict: &Verdict) -> Explanation {
     }
     if let Some(found) = found(&detail) {
         facts.push(Fact::text("found", found));
+    }
+    if !detail.judged.is_empty() {
+        facts.push(Fact { label: "judged", content: Content::Text(judged(&detail.judged)) });
     }
     if let Some(ended) = &detail.ended {
         facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
@@ -116,6 +120,19 @@ fn found(detail: &Detail) -> Option<String> {
         .map(|(count, [one, many])| format!("{count} {}", if *count == 1 { one } else { many }))
         .collect();
     (!texts.is_empty()).then(|| texts.join(", "))
+}
+
+/// `step 2 prompt: says the same as the right value`, a line for each.
+fn judged(values: &[JudgedValue]) -> String {
+    let line = |it: &JudgedValue| {
+        let said = match it.is_same {
+            Some(true) => "says the same as the right value",
+            Some(false) => "does not say the same as the right value",
+            None => "the reply is neither yes nor no",
+        };
+        format!("{}: {said}", it.value)
+    };
+    values.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Numbers the calls, and marks those that gave an error.

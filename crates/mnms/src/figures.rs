@@ -7,20 +7,52 @@ use planproof_suite::{Judged, Metric, Scored, Section, Table};
 use serde_json::{Map, Value, json};
 
 use crate::compared::counts;
-use crate::evaluation::{Corpus, Metrics, Mode};
-use crate::judge::CODE_NAMES;
-use crate::published as paper;
+use crate::evaluation::{Corpus, Counts, Metrics, Mode, Shares, Tally};
+use crate::judge::{CODE_NAMES, ENTAILED_NAMES, GAIN_NAMES, PREDICTION_NAMES};
+use crate::paper_tables;
 
 /// Figures that are sums over runs.
 #[derive(Default)]
 struct Sums {
     runs: u64,
     corpus: Corpus,
+    /// The same with values counted as right that a judge model says are the same, where it was asked at all.
+    entailed: EntailedSums,
     executed: u64,
     unsupported: u64,
+    gains: [f64; 2],
     turns: f64,
     tokens: [f64; 2],
     faults: [f64; 3],
+}
+
+/// Figures with what a judge model said.
+#[derive(Default)]
+struct EntailedSums {
+    was_asked: bool,
+    argvalue: Tally,
+    plans: u64,
+}
+
+impl EntailedSums {
+    /// Adds a run. One without answers left nothing to the judge, and counts as it is.
+    fn add(&mut self, scored: &Scored, counts: &Counts) {
+        let [values, right, extra, missing, plan] = ENTAILED_NAMES.map(|name| scored.score(name));
+        // They were whole numbers when they were written.
+        let whole = |value: Option<f64>| value.unwrap_or_default() as u64;
+        self.was_asked |= values.is_some();
+        let tally = match right {
+            Some(_) => Tally { right: whole(right), extra: whole(extra), missing: whole(missing) },
+            None => counts.argvalue,
+        };
+        self.argvalue.add(tally);
+        self.plans += u64::from(is_right_in_other_words(scored, plan));
+    }
+}
+
+/// Whether a plan is right with what a judge model said of it, if anything.
+fn is_right_in_other_words(scored: &Scored, entailed: Option<f64>) -> bool {
+    entailed.or_else(|| scored.score("plan_argvalue")).unwrap_or_default() > 0.5
 }
 
 impl Sums {
@@ -29,10 +61,15 @@ impl Sums {
         for scored in runs.iter().filter_map(|run| run.scored) {
             let score = |name: &str| scored.score(name).unwrap_or_default();
             sums.runs += 1;
-            sums.corpus.add(&counts(scored));
+            let counts = counts(scored);
+            sums.corpus.add(&counts);
+            sums.entailed.add(scored, &counts);
             sums.executed += u64::from(is_executed(scored));
             sums.unsupported += u64::from(score("unsupported") > 0.5);
             sums.turns += score("turns");
+            for (sum, name) in sums.gains.iter_mut().zip(GAIN_NAMES) {
+                *sum += score(name);
+            }
             for (sum, name) in sums.tokens.iter_mut().zip(["input_tokens", "output_tokens"]) {
                 *sum += score(name);
             }
@@ -101,6 +138,12 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: Mode) -> Vec<Metric> {
             of(|it| Some(it.plan_argvalue_accuracy)),
             "plan_argvalue",
         ),
+        share(GAIN_NAMES[0], "plans right in tools by an alternative alone", sums.per_run(sums.gains[0])),
+        share(
+            GAIN_NAMES[1],
+            "plans right in tools and arguments by an alternative alone",
+            sums.per_run(sums.gains[1]),
+        ),
         Metric {
             interval: interval(runs, |scored| {
                 let is_known = scored.score("unsupported").unwrap_or_default() < 0.5;
@@ -112,6 +155,19 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: Mode) -> Vec<Metric> {
         count("input_tokens", "input tokens per run", sums.per_run(sums.tokens[0])),
         count("output_tokens", "output tokens per run", sums.per_run(sums.tokens[1])),
     ];
+    if sums.entailed.was_asked {
+        let [.., plan] = ENTAILED_NAMES;
+        let plans = sums.per_run(sums.entailed.plans as f64);
+        metrics.push(share(
+            "argvalue_entailed_f1",
+            "argvalue-F1, in the judge's eyes",
+            Shares::of(sums.entailed.argvalue).f1,
+        ));
+        metrics.push(Metric {
+            interval: interval(runs, |scored| Some(is_right_in_other_words(scored, scored.score(plan)))),
+            ..share(plan, "plan accuracy, with values in the judge's eyes", plans)
+        });
+    }
     // Of programs alone, where the data has right ones.
     for (name, title) in CODE_NAMES.into_iter().zip(["AST accuracy", "CodeBLEU (ours), mean"]) {
         let values = runs.iter().filter_map(|run| run.scored?.score(name));
@@ -136,59 +192,39 @@ pub(crate) fn sections(runs: &[Judged<'_>], mode: Mode) -> Vec<Section> {
     let sums = Sums::of(runs);
     let Some(metrics) = by(&sums.corpus, mode) else { return Vec::new() };
     match mode {
-        Mode::Ours => vec![shares(&metrics), feedback(&sums), paper()],
-        Mode::Original => vec![published(&metrics), paper()],
+        Mode::Ours => vec![shares(&metrics), feedback(&sums), paper_tables::published()],
+        Mode::Original => vec![published(&metrics), paper_tables::published()],
     }
 }
 
-/// The strategy whose main figures the paper prints.
-const MULTI_STEP: &str = "multi-step";
-
-/// The main figures of the paper.
-fn paper() -> Section {
-    let measured = [("tool_f1", "tool-F1"), ("argname_f1", "argname-F1"), ("pass_rate", "pass rate")];
-    let all: Vec<paper::Figure> = paper::figures().collect();
-    let of_table = |metric: &str, model: &str, strategy: &str, feedback: &str| {
-        let is_it = |it: &&paper::Figure| {
-            (it.table, it.metric, it.model, it.strategy, it.feedback)
-                == (5, metric, model, strategy, feedback)
-        };
-        all.iter().find(is_it).map_or_else(|| "–".to_owned(), |it| format!("{:.2}", it.value))
+/// How finished predictions were written; `None` where all are whole plans.
+pub(crate) fn written(runs: &[Judged<'_>]) -> Option<Section> {
+    let count = |name: &str| {
+        let has =
+            |run: &&Judged<'_>| run.scored.and_then(|scored| scored.score(name)).unwrap_or_default() > 0.5;
+        runs.iter().filter(has).count()
     };
-    let table = |(metric, title): (&str, &str)| Table {
-        caption: format!(
-            "{title} of multi-step planning as JSON, in per cent, by what was fed back (Table 5)"
-        ),
-        columns: ["model"].into_iter().chain(paper::FEEDBACK).map(str::to_owned).collect(),
-        // Of step-by-step planning the paper has these as drawings alone.
-        rows: paper::MODELS
-            .into_iter()
-            .map(|model| {
-                let values = paper::FEEDBACK.map(|feedback| of_table(metric, model, MULTI_STEP, feedback));
-                [model.to_owned()].into_iter().chain(values).collect()
-            })
-            .collect(),
-    };
-    let json: Vec<Value> = all
-        .iter()
-        .map(|it| {
-            json!({
-                "table": it.table, "metric": it.metric, "model": it.model, "strategy": it.strategy,
-                "format": it.format, "feedback": it.feedback, "value": it.value, "spread": it.spread,
-            })
-        })
-        .collect();
-    Section {
-        key: "published",
-        title: "Published figures",
-        intro: "These are figures that the paper has published (Ma et al. 2024, on 882 requests). They are not results of \
-                this run, and were made with other models, prompts and tools."
+    let [missing, unreadable, malformed, _] = PREDICTION_NAMES.map(count);
+    let counts = [missing, unreadable, malformed];
+    let names = ["missing", "no plan can be read", "some steps cannot be read"];
+    if counts.iter().all(|count| *count == 0) {
+        return None;
+    }
+    Some(Section {
+        key: "predictions",
+        title: "Predictions that are not whole",
+        intro: "A missing prediction and one that is no plan count as no plan; of one that is a plan in part the rest is \
+                a wrong step, or none."
             .to_owned(),
         figures: Vec::new(),
-        tables: measured.into_iter().map(table).collect(),
-        lines: vec!["Tables 3 and 5 to 15 of the paper stand in the page (--html) and in --json.".to_owned()],
-        json: json!(json),
-    }
+        tables: vec![Table {
+            caption: String::new(),
+            columns: ["", "predictions"].map(str::to_owned).into(),
+            rows: names.into_iter().zip(counts).map(|(name, count)| vec![name.to_owned(), count.to_string()]).collect(),
+        }],
+        lines: Vec::new(),
+        json: json!({"missing": missing, "unreadable": unreadable, "malformed": malformed}),
+    })
 }
 
 /// The figures that the published evaluator prints, by the names that it gives them.
@@ -224,7 +260,7 @@ fn shares(metrics: &Metrics) -> Section {
     ];
     let cell =
         |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{:.2}", 100.0 * value));
-    let row = |(name, it): &(&str, crate::evaluation::Shares)| {
+    let row = |(name, it): &(&str, Shares)| {
         vec![(*name).to_owned(), cell(it.precision), cell(it.recall), cell(it.f1)]
     };
     let json: Map<String, Value> = rows
@@ -280,20 +316,5 @@ fn feedback(sums: &Sums) -> Section {
             "execution": execution,
             "unsupported": sums.unsupported,
         }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_papers_tables_are_whole() {
-        let section = paper();
-        assert_eq!(section.tables.len(), 3);
-        for table in &section.tables {
-            assert_eq!(table.rows.len(), paper::MODELS.len());
-            assert!(table.rows.iter().flatten().all(|cell| cell != "–"), "{:?}", table.rows);
-        }
     }
 }

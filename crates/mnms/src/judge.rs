@@ -1,6 +1,9 @@
 //! From the events of a run to a verdict.
 
+use std::sync::LazyLock;
+
 use planproof_plan::{Plan, findings, read_json, read_python, to_line};
+use planproof_suite::questions::{self, Question};
 use planproof_suite::runs::shortened;
 use planproof_suite::{Class, ClassInfo, FlagInfo, Score, Scored, Unscored, Verdict};
 use planproof_trace::{EndReason, Event, EventKind, Usage};
@@ -9,7 +12,8 @@ use serde_json::Value;
 
 use crate::case::Task;
 use crate::compared::{self, Compared};
-use crate::evaluation::{CodeCorpus, same_tree};
+use crate::entailment::{self, JudgedValue, entailed};
+use crate::evaluation::{CodeCorpus, Tally, same_tree};
 use crate::prediction::{Executed, Predicted, executed, faults, predicted};
 
 /// What the document of a verdict names as its schema.
@@ -95,6 +99,9 @@ pub struct Detail {
     pub turns: u64,
     /// How often a reply could not be read, a plan did not fit the tools, and carrying one out went wrong.
     pub faults: [u32; 3],
+    /// What a judge model said of values that differ, where there was one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<JudgedValue>,
 }
 
 /// Judges a run of a task.
@@ -110,6 +117,10 @@ pub(crate) fn judge(task: &Task, events: &[Event]) -> Result<Verdict, Unscored> 
         Some(EventKind::End(EndReason::AgentFailed { reason })) => (None, Some(reason.clone()), true),
         _ => return Err(Unscored::CutOff),
     };
+    // What a judge model was asked is no work of the agent's.
+    let own: Vec<Event> = events.iter().filter(|event| !questions::is_of_judge(event)).cloned().collect();
+    let answers = questions::answers(events);
+    let events = &own[..];
     let found = predicted(events, answer.unwrap_or_default());
     let run = Run {
         answer,
@@ -122,7 +133,23 @@ pub(crate) fn judge(task: &Task, events: &[Event]) -> Result<Verdict, Unscored> 
         usage: usage(events),
     };
     let found = found.as_ref().filter(|found| !is_empty(found));
-    Ok(verdict(task, found, &compared::compare(task, found), &run))
+    let compared = compared::compare(task, found);
+    // A trace without answers does not say whether there was a judge.
+    let entailed = found
+        .filter(|_| !answers.is_empty())
+        .map(|found| entailed(task, found, compared.alternative, (&answers, "")));
+    Ok(verdict(task, found, &compared.with(entailed), &run))
+}
+
+/// What a judge model is to be asked about a run with these events that ends so.
+pub(crate) fn questions(task: &Task, events: &[Event], end: &EndReason) -> Vec<Question> {
+    let answer = match end {
+        EndReason::Answered { text } => text.as_str(),
+        _ => "",
+    };
+    let Some(found) = predicted(events, answer).filter(|found| !is_empty(found)) else { return Vec::new() };
+    let alternative = compared::compare(task, Some(&found)).alternative;
+    entailment::questions(task, &found, alternative, "")
 }
 
 fn usage(events: &[Event]) -> Usage {
@@ -206,12 +233,18 @@ pub(crate) fn verdict(task: &Task, found: Option<&Predicted>, compared: &Compare
         .to_owned(),
         turns: run.turns,
         faults: run.faults,
+        judged: compared.entailed.as_ref().map(|it| it.judged.clone()).unwrap_or_default(),
     };
     Verdict {
         scored: Scored {
             class,
             flags,
-            scores: scores(compared, run).into_iter().chain(code_scores(task, found)).collect(),
+            scores: scores(compared, run)
+                .into_iter()
+                .chain(code_scores(task, found))
+                .chain(gains(compared))
+                .chain(entailed_scores(compared))
+                .collect(),
         },
         // Writing texts and numbers as JSON into memory cannot fail.
         detail: serde_json::to_string(&detail).unwrap_or_default(),
@@ -225,21 +258,9 @@ fn steps(plan: &Plan) -> Vec<String> {
 }
 
 /// The names of all figures that verdicts have.
-pub(crate) static SCORE_NAMES: [&str; compared::NAMES.len() + RUN_NAMES.len() + CODE_NAMES.len()] = {
-    let mut names = [""; compared::NAMES.len() + RUN_NAMES.len() + CODE_NAMES.len()];
-    let mut place = 0;
-    while place < names.len() {
-        names[place] = if place < compared::NAMES.len() {
-            compared::NAMES[place]
-        } else if place < compared::NAMES.len() + RUN_NAMES.len() {
-            RUN_NAMES[place - compared::NAMES.len()]
-        } else {
-            CODE_NAMES[place - compared::NAMES.len() - RUN_NAMES.len()]
-        };
-        place += 1;
-    }
-    names
-};
+pub(crate) static SCORE_NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    [&compared::NAMES[..], &RUN_NAMES, &CODE_NAMES, &GAIN_NAMES, &ENTAILED_NAMES, &PREDICTION_NAMES].concat()
+});
 
 /// What is counted of a run beside its plan.
 const RUN_NAMES: [&str; 8] = [
@@ -255,6 +276,39 @@ const RUN_NAMES: [&str; 8] = [
 
 /// How like the right program a predicted one is, where the data has one.
 pub(crate) const CODE_NAMES: [&str; 2] = ["ast_equal", "codebleu"];
+
+/// What is right by an alternative plan and by no other.
+pub(crate) const GAIN_NAMES: [&str; 2] = ["plan_tool_gain", "plan_argname_gain"];
+
+/// What is known of a finished prediction: there is none, it is no plan, some of it is none; and there is a log of
+/// executions.
+pub(crate) const PREDICTION_NAMES: [&str; 4] =
+    ["prediction_missing", "prediction_unreadable", "prediction_malformed", "execution_logged"];
+
+/// What counts with a judge model, in the runs that it was asked about: how many values it judged, and what was found
+/// where values that say the same count as equal.
+pub(crate) const ENTAILED_NAMES: [&str; 5] = [
+    "values_judged",
+    "argvalue_entailed_right",
+    "argvalue_entailed_extra",
+    "argvalue_entailed_missing",
+    "plan_argvalue_entailed",
+];
+
+fn gains(compared: &Compared) -> impl Iterator<Item = Score> {
+    let values = compared.gained.map(|gained| f64::from(u8::from(gained)));
+    GAIN_NAMES.into_iter().zip(values).map(|(name, value)| Score::new(name, value))
+}
+
+fn entailed_scores(compared: &Compared) -> impl Iterator<Item = Score> {
+    let values = compared.entailed.as_ref().map(|entailed| {
+        let Tally { right, extra, missing } = entailed.argvalue;
+        let plan = u64::from(entailed.plan);
+        [entailed.judged.len() as u64, right, extra, missing, plan].map(|value| value as f64)
+    });
+    let named = values.into_iter().flat_map(|values| ENTAILED_NAMES.into_iter().zip(values));
+    named.map(|(name, value)| Score::new(name, value))
+}
 
 fn code_scores(task: &Task, found: Option<&Predicted>) -> impl Iterator<Item = Score> {
     let values = match found {

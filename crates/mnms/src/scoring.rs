@@ -1,24 +1,27 @@
 //! Finished predictions, scored without a model.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use planproof_suite::questions::Question;
 use planproof_suite::{
-    Card, Case, CaseError, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
-    Predicted as Judgements, Section, Selection, Suite, Unit,
+    Card, Case, CaseError, Class, ClassInfo, Columns, Data, Evidence, FlagInfo, Judged, Metric,
+    Predicted as Judgements, Score, Section, Selection, Suite, Unit,
 };
 use planproof_trace::Usage;
 
 use crate::case::Task;
 use crate::compared::Compared;
 use crate::data::{ID_PREFIX, OWN_ID_PREFIX};
+use crate::entailment::{self, entailed};
 use crate::evaluation::original::Format;
-use crate::evaluation::{Mode, Scorer, Settings};
+use crate::evaluation::{Mode, ScoredPlan, Scorer, Settings};
 use crate::examples::{DataError, Example};
 use crate::figures;
-use crate::judge::{Run, verdict};
+use crate::judge::{PREDICTION_NAMES, Run, verdict};
 use crate::literal::Literal;
 use crate::prediction::{Executed, Predicted};
-use crate::predictions::{Prediction, pair, read_predictions};
+use crate::predictions::{Execution, Prediction, pair, read_executions, read_predictions};
 use crate::suite::Mnms;
 
 /// The options of [`settings`], each with its values.
@@ -33,13 +36,14 @@ const NAMED_MAX: usize = 10;
 /// There is no such option, or it has no such value.
 pub(crate) fn settings(options: &[(&str, &str)]) -> Result<Settings, CaseError> {
     let mut settings = Settings::default();
+    let mut with_alternatives = None;
     for (name, value) in options {
         match (*name, *value) {
             ("format", "json") => settings.format = Format::Json,
             ("format", "code") => settings.format = Format::Code,
             ("compat", "original") => settings.mode = Mode::Original,
-            ("alternatives", "yes") => settings.with_alternatives = true,
-            ("alternatives", "no") => settings.with_alternatives = false,
+            ("alternatives", "yes") => with_alternatives = Some(true),
+            ("alternatives", "no") => with_alternatives = Some(false),
             _ => {
                 let what =
                     format!("predictions of mnms cannot be scored with {name}={value}; there is {OPTIONS}");
@@ -47,6 +51,9 @@ pub(crate) fn settings(options: &[(&str, &str)]) -> Result<Settings, CaseError> 
             }
         }
     }
+    // By our rules a right plan is right whichever of them it is; the published evaluator counts the first alone unless
+    // it is asked for more.
+    settings.with_alternatives = with_alternatives.unwrap_or(settings.mode == Mode::Ours);
     Ok(settings)
 }
 
@@ -56,18 +63,39 @@ pub(crate) struct Scoring(pub(crate) Settings);
 
 impl Suite for Scoring {
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Judgements, CaseError> {
-        score(cases, predictions, self.0)
+        score(cases, predictions, self.0, &Evidence::default())
+    }
+
+    fn score_with(
+        &self,
+        cases: &[Arc<dyn Case>],
+        predictions: Data<'_>,
+        evidence: &Evidence<'_>,
+    ) -> Result<Judgements, CaseError> {
+        score(cases, predictions, self.0, evidence)
+    }
+
+    fn questions(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Vec<Question>, CaseError> {
+        questions(cases, predictions, self.0)
     }
 
     fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
         // Files of predictions need not say how they came about, and of being carried out they say nothing.
-        let is_known =
-            |metric: &Metric| metric.name != "executed" && (metric.is_share || metric.value != Some(0.0));
+        let is_logged =
+            runs.iter().any(|run| run.scored.and_then(|it| it.score(PREDICTION_NAMES[3])).is_some());
+        let is_known = |metric: &Metric| match metric.name {
+            "executed" => is_logged,
+            _ => metric.is_share || metric.value != Some(0.0),
+        };
         figures::metrics(runs, self.0.mode).into_iter().filter(is_known).collect()
     }
 
     fn sections(&self, runs: &[Judged<'_>], _planned: &[Card], _repeats: u32) -> Vec<Section> {
-        figures::sections(runs, self.0.mode).into_iter().filter(|section| section.key != "feedback").collect()
+        let sections = figures::sections(runs, self.0.mode).into_iter();
+        figures::written(runs)
+            .into_iter()
+            .chain(sections.filter(|section| section.key != "feedback"))
+            .collect()
     }
 
     fn name(&self) -> &'static str {
@@ -116,22 +144,25 @@ impl Suite for Scoring {
     }
 }
 
-/// Scores lines of `{"id": 5, "prediction": ...}`, where the id is the number of the data and the prediction a list of
+/// Predictions with the cases that they are for, scored one after the other.
+struct Read {
+    tasks: Vec<Task>,
+    examples: Vec<Example>,
+    /// In the order of the cases.
+    predictions: Vec<Option<Prediction>>,
+}
+
+/// Reads lines of `{"id": 5, "prediction": ...}`, where the id is the number of the data and the prediction a list of
 /// nodes or a program.
 ///
 /// # Errors
-/// They cannot be read or belong to other cases; or the rules of the published evaluator hold and it fails, as it does
-/// where a case has no prediction.
-pub(crate) fn score(
-    cases: &[Arc<dyn Case>],
-    predictions: Data<'_>,
-    settings: Settings,
-) -> Result<Judgements, CaseError> {
-    let refuse = |error: DataError| CaseError::new(error.to_string());
+/// They cannot be read or belong to other cases; or the rules of the published evaluator hold and a case has no
+/// prediction, on which it fails.
+fn read(cases: &[Arc<dyn Case>], predictions: Data<'_>, settings: Settings) -> Result<Read, CaseError> {
     let tasks = cases.iter().map(|case| Task::read(&case.to_line())).collect::<Result<Vec<Task>, _>>()?;
     let examples = tasks.iter().map(example).collect::<Result<Vec<Example>, _>>()?;
     let Data { text, file } = predictions;
-    let paired = pair(&examples, read_predictions(text, file).map_err(refuse)?, file).map_err(refuse)?;
+    let paired = pair(&examples, read_predictions(text, file).map_err(|error| refuse(&error))?, file).map_err(|error| refuse(&error))?;
     if settings.mode == Mode::Original && !paired.missing.is_empty() {
         let named: Vec<String> = paired.missing.iter().take(NAMED_MAX).map(i64::to_string).collect();
         let more = if paired.missing.len() > NAMED_MAX { ", ..." } else { "" };
@@ -143,27 +174,115 @@ pub(crate) fn score(
         );
         return Err(CaseError::new(what));
     }
+    Ok(Read { tasks, examples, predictions: paired.predictions })
+}
+
+fn refuse(error: &DataError) -> CaseError {
+    CaseError::new(error.to_string())
+}
+
+/// Scores a prediction; a missing one is no plan.
+fn scored(
+    scorer: &mut Scorer,
+    example: &Example,
+    prediction: Option<&Prediction>,
+    file: &str,
+) -> Result<ScoredPlan, CaseError> {
+    let content = prediction.map_or(&Literal::None, |prediction| &prediction.content);
+    let fails = |raised| {
+        let what =
+            format!("{file}: the published evaluator fails on the prediction for {}: {raised}", example.id);
+        CaseError::new(what)
+    };
+    let gold = scorer.gold(example).map_err(fails)?;
+    scorer.score(content, &gold).map_err(fails)
+}
+
+/// What the keys of questions about the prediction for a task begin with.
+fn key_of(task: &Task) -> String {
+    format!("{}: ", task.id())
+}
+
+/// What a judge model is to be asked of predictions. Values count in other words by our rules alone.
+///
+/// # Errors
+/// They cannot be read or belong to other cases, or the rules of the published evaluator hold, which asks no model.
+pub(crate) fn questions(
+    cases: &[Arc<dyn Case>],
+    predictions: Data<'_>,
+    settings: Settings,
+) -> Result<Vec<Question>, CaseError> {
+    if settings.mode == Mode::Original {
+        return Err(CaseError::new(
+            "the published evaluator asks no judge model; leave out `--compat original` or the judge",
+        ));
+    }
+    let Read { tasks, examples, predictions: all } = read(cases, predictions, settings)?;
+    let mut scorer = Scorer::new(settings);
+    let mut questions = Vec::new();
+    for ((task, example), prediction) in tasks.iter().zip(&examples).zip(&all) {
+        let Some(prediction) = prediction else { continue };
+        let matched = scored(&mut scorer, example, Some(prediction), predictions.file)?.matched;
+        let found = predicted(&prediction.content, settings.format);
+        questions.extend(entailment::questions(task, &found, matched, &key_of(task)));
+    }
+    Ok(questions)
+}
+
+/// Scores predictions.
+///
+/// # Errors
+/// They or the log cannot be read or belong to other cases; or the rules of the published evaluator hold and it fails.
+pub(crate) fn score(
+    cases: &[Arc<dyn Case>],
+    predictions: Data<'_>,
+    settings: Settings,
+    evidence: &Evidence<'_>,
+) -> Result<Judgements, CaseError> {
+    let Read { tasks, examples, predictions: all } = read(cases, predictions, settings)?;
+    let log = evidence.log.map(|log| executions(&examples, log)).transpose()?;
     let mut scorer = Scorer::new(settings);
     let (mut verdicts, mut missing) = (Vec::with_capacity(tasks.len()), Vec::new());
-    for ((task, example), prediction) in tasks.iter().zip(&examples).zip(&paired.predictions) {
+    for ((task, example), prediction) in tasks.iter().zip(&examples).zip(&all) {
+        let scored = scored(&mut scorer, example, prediction.as_ref(), predictions.file)?;
+        let found = prediction.as_ref().map(|prediction| predicted(&prediction.content, settings.format));
+        let entailed = found
+            .as_ref()
+            .zip(evidence.answers.as_ref())
+            .map(|(found, answers)| entailed(task, found, scored.matched, (answers, &key_of(task))));
+        let compared = Compared::of(&scored.counts, &scored.first, scored.matched).with(entailed);
+        let entry = log.as_ref().and_then(|log| log.get(&example.id).copied());
+        let run = Run { executed: entry.unwrap_or(Executed::Not), ..run(prediction.as_ref()) };
+        let mut verdict = verdict(task, found.as_ref(), &compared, &run);
+        let written = match prediction {
+            None => Some(PREDICTION_NAMES[0]),
+            Some(_) if scored.is_malformed && scored.steps == 0 => Some(PREDICTION_NAMES[1]),
+            Some(_) if scored.is_malformed => Some(PREDICTION_NAMES[2]),
+            Some(_) => None,
+        };
+        let logged = log.is_some().then_some(PREDICTION_NAMES[3]);
+        verdict.scored.scores.extend(written.into_iter().chain(logged).map(|name| Score::new(name, 1.0)));
         if prediction.is_none() {
             missing.push(task.id().to_owned());
         }
-        let content = prediction.as_ref().map_or(&Literal::None, |prediction| &prediction.content);
-        let fails = |raised| {
-            let what = format!(
-                "{file}: the published evaluator fails on the prediction for {}: {raised}",
-                example.id
-            );
-            CaseError::new(what)
-        };
-        let gold = scorer.gold(example).map_err(fails)?;
-        let scored = scorer.score(content, &gold).map_err(fails)?;
-        let compared = Compared::of(&scored.counts, scored.matched);
-        let found = prediction.as_ref().map(|prediction| predicted(&prediction.content, settings.format));
-        verdicts.push(verdict(task, found.as_ref(), &compared, &run(prediction.as_ref())));
+        verdicts.push(verdict);
     }
     Ok(Judgements { verdicts, missing })
+}
+
+/// How carrying out each prediction went, by the numbers of the data. One that is not in the log was not carried out.
+fn executions(examples: &[Example], log: Data<'_>) -> Result<HashMap<i64, Executed>, CaseError> {
+    let Data { text, file } = log;
+    let known: HashSet<i64> = examples.iter().map(|example| example.id).collect();
+    let mut all = HashMap::new();
+    for Execution { id, passed, .. } in read_executions(text, file).map_err(|error| refuse(&error))? {
+        if !known.contains(&id) {
+            let what = format!("{file}: there is an execution for {id}, which the data does not have");
+            return Err(CaseError::new(what));
+        }
+        all.insert(id, if passed { Executed::Fine } else { Executed::Faulty });
+    }
+    Ok(all)
 }
 
 /// A task as the published data has it.
@@ -233,6 +352,80 @@ mod tests {
         let judged = scored(&right(1), &[]).unwrap();
         assert_eq!(judged.missing, ["mnms-own-2"]);
         assert_eq!(judged.verdicts[1].class().map(Class::as_str), Some("no_plan"));
+    }
+
+    #[test]
+    fn a_judge_and_a_log_say_more_of_predictions() {
+        let suite = Mnms::default().scored_with(&[]).unwrap().unwrap();
+        let tasks = tasks();
+        let of = |predictions: &str, evidence: &Evidence<'_>| {
+            let data = Data { text: predictions, file: "f" };
+            let scored = suite.score_with(&tasks, data, evidence)?;
+            let verdicts = scored.verdicts.iter();
+            Ok::<_, CaseError>(verdicts.map(|verdict| verdict.scored.clone()).collect::<Vec<_>>())
+        };
+        // A value that is a text, in other words.
+        let task = Task::read(&tasks[0].to_line()).unwrap();
+        let worded = |step: &planproof_trace::Signature, name: &str| {
+            step.arguments.iter().any(|argument| argument.name == name && argument.kind == "text")
+        };
+        let mut plan = task.plan().clone();
+        let node = plan.as_array_mut().unwrap().iter_mut().find_map(|node| {
+            let tool = crate::catalogue().find(node["name"].as_str()?)?;
+            let arguments = node.get_mut("args")?.as_object_mut()?;
+            arguments.iter_mut().find(|(name, value)| {
+                worded(tool, name) && value.as_str().is_some_and(|text| !text.contains("<node"))
+            })
+        });
+        let Some((_, value)) = node else { panic!("the first task has no text: {}", task.plan()) };
+        *value = serde_json::Value::from(format!("please, {}", value.as_str().unwrap()));
+        let lines = format!("{{\"id\": 1, \"prediction\": {plan}}}\n{{\"id\": 2, \"prediction\": \"none\"}}");
+        let questions = suite.questions(&tasks, Data { text: &lines, file: "f" }).unwrap();
+        let [question] = &questions[..] else { panic!("{questions:?}") };
+        assert!(
+            question.key.starts_with("mnms-own-1: step ") && question.text.contains("please, "),
+            "{question:?}"
+        );
+        let answered = |reply: &str| {
+            let answers = Some([(question.key.clone(), reply.to_owned())].into());
+            let scored = of(&lines, &Evidence { answers, log: None }).unwrap();
+            ["plan_argvalue", "values_judged", "plan_argvalue_entailed"].map(|name| scored[0].score(name))
+        };
+        assert_eq!(answered("Yes."), [Some(0.0), Some(1.0), Some(1.0)]);
+        assert_eq!(answered("NO"), [Some(0.0), Some(1.0), Some(0.0)]);
+        assert_eq!(answered("Who knows"), [Some(0.0), Some(1.0), Some(0.0)]);
+        // A judge to whom nothing is left changes nothing.
+        let unasked = of(&right(1), &Evidence { answers: Some([].into()), log: None }).unwrap();
+        let names = ["plan_argvalue", "values_judged", "plan_argvalue_entailed"];
+        assert_eq!(names.map(|name| unasked[0].score(name)), [Some(1.0), Some(0.0), Some(1.0)]);
+        let without = of(&lines, &Evidence::default()).unwrap();
+        assert_eq!(without[0].score("values_judged"), None);
+        assert_eq!(without[1].score("prediction_unreadable"), Some(1.0));
+        assert_eq!(without[0].score("prediction_malformed"), None);
+
+        let logged =
+            |log| of(&lines, &Evidence { log: Some(Data { text: log, file: "log" }), ..Evidence::default() });
+        let executed = logged("{\"id\": 1, \"res\": 1}").unwrap();
+        assert_eq!([0, 1].map(|place: usize| executed[place].score("executed")), [Some(1.0), Some(0.0)]);
+        let unknown = logged("{\"id\": 77, \"res\": 1}").unwrap_err();
+        assert!(unknown.what.contains("log: there is an execution for 77"), "{unknown}");
+        let original = Mnms::default().scored_with(&[("compat", "original")]).unwrap().unwrap();
+        assert!(original.questions(&tasks, Data { text: &lines, file: "f" }).is_err());
+    }
+
+    #[test]
+    fn alternatives_count_unless_the_published_rules_hold() {
+        type Options = &'static [(&'static str, &'static str)];
+        let rows: [(Options, bool); 5] = [
+            (&[], true),
+            (&[("alternatives", "no")], false),
+            (&[("format", "code")], true),
+            (&[("compat", "original")], false),
+            (&[("alternatives", "yes"), ("compat", "original")], true),
+        ];
+        for (options, expected) in rows {
+            assert_eq!(settings(options).unwrap().with_alternatives, expected, "{options:?}");
+        }
     }
 
     #[test]

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use planproof_suite::{
-    Case, CaseError, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Predicted, Section, Selection,
-    Suite, Unit,
+    Case, CaseError, ClassInfo, Columns, Combined, Data, Evidence, FlagInfo, Judged, Metric, Predicted,
+    Section, Selection, Suite, Unit,
 };
 
 use crate::case::{MakeTools, Task};
-use crate::evaluation::{Mode, Settings};
+use crate::evaluation::Mode;
 use crate::judge::{CLASSES, FLAGS, SCORE_NAMES};
 use crate::scoring::{self, Scoring};
-use crate::{data, figures};
+use crate::{data, figures, paper_tables};
 
 /// The suite's name.
 pub const NAME: &str = "mnms";
@@ -68,7 +68,7 @@ impl Suite for Mnms {
     }
 
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
-        scoring::score(cases, predictions, Settings::default())
+        scoring::score(cases, predictions, scoring::settings(&[])?, &Evidence::default())
     }
 
     fn classes(&self) -> &'static [ClassInfo] {
@@ -117,5 +117,9 @@ impl Suite for Mnms {
         _repeats: u32,
     ) -> Vec<Section> {
         figures::sections(runs, Mode::Ours)
+    }
+
+    fn matrix_sections(&self, combinations: &[Combined<'_>], _repeats: u32) -> Vec<Section> {
+        paper_tables::of_matrix(combinations).into_iter().chain([paper_tables::published()]).collect()
     }
 }

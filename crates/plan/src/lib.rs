@@ -16,8 +16,10 @@
 //! - The graph of sub-tasks that a manager divides a task into, and its schedule ([`graph`]).
 //! - The roles of a team that works on such a graph, in prompts and traces ([`team`]).
 //! - Plans that are lists of sub-tasks with their tools ([`subtasks`]).
+//! - Whether a value says in other words what the right one says, as a judge model is asked it ([`entailing`]).
 //! - What the published code says of the same ([`original`]).
 
+pub mod entailing;
 mod fault;
 pub mod findings;
 pub mod graph;

@@ -78,7 +78,7 @@ pub fn write(
         (summary::key_figures(campaign))
         (summary::repeated(report))
         (summary::by_size(report))
-        (summary::sections(report))
+        (summary::sections(&report.sections))
         (summary::classes_and_flags(campaign.suite, report))
     })?;
     if let Some(found) = &report.dissection {
@@ -149,7 +149,7 @@ pub fn write_matrix(table: &MatrixTable, out: &mut dyn io::Write) -> io::Result<
     page.write(&page::begin(&format!("{} combinations on the same cases", table.combinations.len())))?;
     page.write(&html! {
         (matrix::head(table))
-        main { (matrix::rows(table)) }
+        main { (matrix::rows(table)) (summary::sections(&table.sections)) }
         (page::end())
     })
 }

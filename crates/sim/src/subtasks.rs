@@ -4,9 +4,11 @@
 
 mod understood;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use planproof_model::{ChatRequest, Message};
+use planproof_plan::entailing;
 use planproof_plan::subtasks::{Asking, DONE, Pair, headings, judging};
 use planproof_suite::{GoldCall, GoldSubTask};
 use planproof_trace::CallId;
@@ -197,10 +199,18 @@ impl<'r> Asked<'r> {
     }
 }
 
-/// What a judge says of two sub-tasks that knows nothing but their words: they are the same where those are. `None`
-/// where that is not what is asked.
+/// What a judge says that knows nothing but words: two sub-tasks are the same where their texts are, and a value of an
+/// argument says what the right one says where it has all of its words. `None` where neither is asked.
 pub(crate) fn judged(request: &ChatRequest) -> Option<String> {
     let Some(Message::User { text }) = request.messages.first() else { return None };
+    if let Some((right, planned)) = entailing::texts(text) {
+        let words = |text: &str| -> BTreeSet<String> {
+            let words = text.split(|it: char| !it.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.map(str::to_lowercase).collect()
+        };
+        let has_all = words(&planned).is_superset(&words(&right));
+        return Some(if has_all { judging::YES } else { judging::NO }.to_owned());
+    }
     if !text.starts_with(judging::MARK) {
         return None;
     }

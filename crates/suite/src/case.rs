@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_trace::Event;
+use planproof_trace::{EndReason, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -39,10 +39,11 @@ pub trait Case: fmt::Debug + Send + Sync {
     /// The run says nothing of the agent.
     fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored>;
 
-    /// What a judge model is to be asked about a run with these events, which has not ended yet. Its answers stand
-    /// behind them when the run is judged; without a judge nothing is asked, and the verdict does without.
-    fn questions(&self, events: &[Event]) -> Vec<Question> {
-        let _ = events;
+    /// What a judge model is to be asked about a run with these events, which has not ended yet and is going to end so.
+    /// Its answers stand behind them when the run is judged; without a judge nothing is asked, and the verdict does
+    /// without.
+    fn questions(&self, events: &[Event], end: &EndReason) -> Vec<Question> {
+        let _ = (events, end);
         Vec::new()
     }
 

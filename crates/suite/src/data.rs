@@ -1,5 +1,7 @@
 //! Data that cases are made from.
 
+use std::collections::BTreeMap;
+
 use crate::CaseError;
 
 /// A file of data, read into memory.
@@ -67,6 +69,16 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
         let place = (u128::from(next()) * (last as u128 + 1)) >> 64;
         items.swap(last, place as usize);
     }
+}
+
+/// What there may be beside finished predictions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Evidence<'a> {
+    /// What a judge model said, by the keys of [`Suite::questions`](crate::Suite::questions), which may have asked
+    /// nothing; `None` without a judge.
+    pub answers: Option<BTreeMap<String, String>>,
+    /// A log that says how carrying out the predictions went, in the suite's own format.
+    pub log: Option<Data<'a>>,
 }
 
 /// Finished predictions, judged.

@@ -34,13 +34,13 @@ pub mod runs;
 pub mod statistics;
 
 pub use case::{Card, Case, CaseError};
-pub use data::{Data, Predicted, Selection};
+pub use data::{Data, Evidence, Predicted, Selection};
 pub use drawing::{Map, MapPlace, MapWay, Period, PeriodEntry};
 pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, Step};
 pub use gold::{Gold, GoldCall, GoldSubTask};
 pub use guard::{Decision, Guard};
 pub use registry::{Registry, RegistryError};
 pub use section::{Figure, Metric, Section, Table};
-pub use suite::{Baseline, Columns, Judged, Suite, SuiteAgent, Unit};
+pub use suite::{Baseline, Columns, Combined, Judged, Suite, SuiteAgent, Unit};
 pub use toolbox::{BoxFuture, NoTools, Restoring, Toolbox};
 pub use verdict::{Class, ClassInfo, FlagInfo, Score, Scored, Unscored, Verdict};

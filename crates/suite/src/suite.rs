@@ -1,9 +1,12 @@
 //! A kind of case.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::questions::Question;
 use crate::{
-    Card, Case, CaseError, Class, ClassInfo, Data, FlagInfo, Metric, Predicted, Scored, Section, Selection,
+    Card, Case, CaseError, Class, ClassInfo, Data, Evidence, FlagInfo, Metric, Predicted, Scored, Section,
+    Selection,
 };
 
 /// A kind of case: where its cases come from, how their runs are judged, and what is said of many of them.
@@ -70,6 +73,37 @@ pub trait Suite: Send + Sync {
         Err(CaseError::new(format!("the suite {} scores no predictions", self.name())))
     }
 
+    /// The same with what there is beside the predictions.
+    ///
+    /// # Errors
+    /// As of [`score`](Self::score), or this suite knows nothing of what is beside them.
+    fn score_with(
+        &self,
+        cases: &[Arc<dyn Case>],
+        predictions: Data<'_>,
+        evidence: &Evidence<'_>,
+    ) -> Result<Predicted, CaseError> {
+        if evidence.log.is_some() {
+            return Err(CaseError::new(format!(
+                "predictions of {} come without a log of executions",
+                self.name()
+            )));
+        }
+        self.score(cases, predictions)
+    }
+
+    /// What a judge model is to be asked about finished predictions. The keys are those of the answers in [`Evidence`].
+    ///
+    /// # Errors
+    /// As of [`score`](Self::score), or this suite leaves nothing of predictions to a judge.
+    fn questions(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Vec<Question>, CaseError> {
+        let _ = (cases, predictions);
+        Err(CaseError::new(format!(
+            "the suite {} leaves nothing of predictions to a judge model",
+            self.name()
+        )))
+    }
+
     /// All classes of failures, by precedence.
     fn classes(&self) -> &'static [ClassInfo];
 
@@ -132,6 +166,27 @@ pub trait Suite: Send + Sync {
         let _ = (runs, planned, repeats);
         Vec::new()
     }
+
+    /// Parts of the report of a matrix that only this suite has: without more, what it has to say without any run.
+    fn matrix_sections(&self, combinations: &[Combined<'_>], repeats: u32) -> Vec<Section> {
+        let _ = combinations;
+        self.sections(&[], &[], repeats)
+    }
+}
+
+/// A combination of a matrix, with its figures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Combined<'a> {
+    /// The kind of agent, without its model and its settings.
+    pub kind: &'a str,
+    /// Its model, where it is known.
+    pub model: Option<&'a str>,
+    /// Its settings, by key; those that are not set are left out.
+    pub settings: &'a BTreeMap<String, String>,
+    /// The suite's figures of its runs.
+    pub metrics: &'a [Metric],
+    /// The model is one of our simulations.
+    pub simulated: bool,
 }
 
 /// An agent that comes with a suite and asks no model: an algorithm for its cases, to compare models with.

@@ -9,7 +9,7 @@ use planproof_suite::{
 };
 use planproof_tools::sql::{self, SqlTools};
 use planproof_tools::{CombinedTools, OpenSource};
-use planproof_trace::Event;
+use planproof_trace::{EndReason, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -242,7 +242,7 @@ impl Case for TptuCase {
         judge::judge(self, events)
     }
 
-    fn questions(&self, events: &[Event]) -> Vec<questions::Question> {
+    fn questions(&self, events: &[Event], _end: &EndReason) -> Vec<questions::Question> {
         match self.evaluation() {
             Evaluation::ToolOrder => Vec::new(),
             it if it.is_planning() => sub_task_questions::about(self.question(), events),

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AllCasesArguments, CampaignArguments};
-use crate::values::whole;
+use super::{AllCasesArguments, AskingArguments, CampaignArguments};
+use crate::values::{file, whole};
 
 /// Options that say which cases there are.
 pub(crate) const CHOOSING: [&str; 7] = ["data", "limit", "shuffle", "places", "days", "level", "from"];
@@ -87,7 +87,10 @@ pub(crate) struct ChoiceArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit status: 0 all are right; 1 some are wrong or missing; 2 usage or input error.")]
+#[command(
+    after_help = "Exit status: 0 all are right; 1 some are wrong or missing; 2 usage or input error; 3 the judge model \
+                  could not be had."
+)]
 pub(crate) struct ScoreArguments {
     /// The suite, as `gsm8k`.
     #[arg(value_name = "SUITE")]
@@ -105,9 +108,19 @@ pub(crate) struct ScoreArguments {
     /// By which rule answers pass, as of `planproof bench`.
     #[arg(long, value_name = "RULE")]
     pub(crate) scoring: Option<String>,
-    /// Compare each prediction with the one of several right plans that fits it best.
+    /// Compare each prediction with the one of several right plans that fits it best, with `--compat original`, too:
+    /// without it that is always so.
     #[arg(long)]
     pub(crate) alternatives: bool,
+    /// A log of what came of carrying the predictions of `mnms` out: lines of JSON as {"id": 1, "res": 1}, where `res`
+    /// is 0 for what went wrong. From it comes the pass rate.
+    #[arg(long, value_name = "FILE", value_parser = file())]
+    pub(crate) log: Option<PathBuf>,
+    /// A model that is asked whether values of `mnms` that differ from the right ones say the same in other words.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) judge: Option<String>,
+    #[command(flatten)]
+    pub(crate) asking: AskingArguments,
     #[command(flatten)]
     pub(crate) choice: ChoiceArguments,
 }

@@ -22,7 +22,7 @@ use crate::config::data_set;
 use crate::failure::{ExitCode, Failure};
 use crate::suites;
 use crate::terminal;
-use crate::{secrets, select, travel};
+use crate::{media, secrets, select, travel};
 
 /// Options that mean something for orders alone.
 const OF_ORDERS: [&str; 3] = ["allow_repeats", "allow_distractors", "fail_at_once"];
@@ -175,6 +175,9 @@ impl MakesCases for BenchCases<'_> {
             Some(file) => from_lines(&*self.suite, file)?,
             None => load(&*self.suite, &self.arguments.choice, self.global)?,
         };
+        if let Some(file) = &self.arguments.media {
+            media::must_have(file, &cases)?;
+        }
         Ok(Cases::given(Arc::clone(&self.suite), cases))
     }
 }

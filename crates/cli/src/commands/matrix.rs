@@ -4,14 +4,14 @@ use std::io::Write as _;
 
 use comfy_table::CellAlignment;
 use planproof_agents::AgentSpec;
+use planproof_bench::Sections;
 use planproof_model::prices::Money;
-use planproof_order::synth::JudgeOptions;
 use planproof_report::campaign_line;
 use planproof_report::compare::matrix::{Combination, MatrixTable, Parts};
 use planproof_report::html;
 use planproof_runner::parts;
 use planproof_store::{Matrix, Store};
-use planproof_suite::Section;
+use planproof_suite::Combined;
 
 use super::print_json;
 use crate::arguments::Global;
@@ -20,7 +20,6 @@ use crate::progress::tell;
 use crate::render;
 use crate::report_files::ReportFile;
 use crate::stored::{Stored, StoredTraces};
-use crate::suites;
 use crate::terminal;
 
 /// Most metrics of a suite that stand beside the other figures; more have a table of their own.
@@ -57,6 +56,16 @@ pub(super) fn table(store: &Store, matrix: &Matrix) -> Result<MatrixTable, Failu
         let parts = parts_of(&other.campaign.row.agent, &other)?;
         table.add(parts, &other.reported(&report, &traces), Some(&reported)).map_err(usage)?;
     }
+    let combined = table.combinations.iter().map(|row| Combined {
+        kind: &row.parts.kind,
+        model: row.parts.model.as_deref(),
+        settings: &row.parts.settings,
+        metrics: &row.metrics.0,
+        simulated: row.simulated,
+    });
+    let combined: Vec<Combined<'_>> = combined.collect();
+    let sections = Sections(first.campaign.suite.matrix_sections(&combined, table.repeats));
+    table.sections = sections;
     Ok(table)
 }
 
@@ -114,19 +123,13 @@ pub(super) fn print(
         (false, false) => {
             let mut out = terminal::text();
             write!(out, "{}", text(table))?;
-            for section in published(table).iter().filter(|section| !section.is_for_programs()) {
+            for section in table.sections.0.iter().filter(|section| !section.is_for_programs()) {
                 writeln!(out, "\n{}", render::section_lines(section))?;
             }
             notes.iter().try_for_each(|note| writeln!(out, "{note}"))?;
             Ok(())
         }
     }
-}
-
-/// The figures that were published for the suite: what it has to say without any run.
-fn published(table: &MatrixTable) -> Vec<Section> {
-    let found = suites::find(table.suite, JudgeOptions::default());
-    found.map(|suite| suite.sections(&[], &[], table.repeats)).unwrap_or_default()
 }
 
 /// The table for a terminal.

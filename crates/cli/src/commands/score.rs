@@ -1,13 +1,16 @@
-//! `planproof score`: finished predictions for a benchmark, without a model.
+//! `planproof score`: finished predictions for a benchmark, without a model but one that judges where it is asked to.
+
+mod judging;
 
 use std::io::Write as _;
 use std::time::Duration;
 
 use planproof_bench::{Outcome, Report, ReportInput};
 use planproof_report::CommandLines;
-use planproof_suite::{CaseError, Data};
+use planproof_suite::{CaseError, Data, Evidence};
 use planproof_trace::Usage;
 
+use super::asked::Asked;
 use super::bench::{find, load};
 use super::print_json;
 use crate::arguments::{Global, ScoreArguments};
@@ -19,7 +22,18 @@ use crate::{render, select, terminal, travel};
 const MISSING_NAMED_MAX: usize = 10;
 
 pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let ScoreArguments { suite, predictions, format, compat, scoring, alternatives, choice } = arguments;
+    let ScoreArguments {
+        suite,
+        predictions,
+        format,
+        compat,
+        scoring,
+        alternatives,
+        log,
+        judge,
+        asking,
+        choice,
+    } = arguments;
     let mut options: Vec<(&str, &str)> = Vec::new();
     options.extend(format.as_deref().map(|format| ("format", format)));
     options.extend(compat.as_deref().map(|compat| ("compat", compat)));
@@ -34,7 +48,20 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
     let cases = load(&*suite, choice, global)?;
     let (text, file) = (select::read_text(predictions)?, predictions.display().to_string());
-    let scored = suite.score(&cases, Data { text: &text, file: &file }).map_err(usage)?;
+    let data = Data { text: &text, file: &file };
+    let log =
+        log.as_deref().map(|path| Ok::<_, Failure>((select::read_text(path)?, path.display().to_string())));
+    let log = log.transpose()?;
+    let mut evidence =
+        Evidence { log: log.as_ref().map(|(text, file)| Data { text, file }), ..Evidence::default() };
+    let mut judged_by = None;
+    if let Some(name) = judge {
+        let asked = Asked::find(name, asking)?;
+        let questions = suite.questions(&cases, data).map_err(usage)?;
+        evidence.answers = Some(judging::answers(&asked, &questions, global)?);
+        judged_by = Some((name, asked.model.is_simulated()));
+    }
+    let scored = suite.score_with(&cases, data, &evidence).map_err(usage)?;
     let outcome = |(ordinal, verdict)| Outcome {
         ordinal,
         repeat: 0,
@@ -48,7 +75,11 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     let outcomes: Vec<Outcome> = (0..).zip(scored.verdicts).map(outcome).collect();
     let report = Report::new(ReportInput {
         suite: &*suite,
-        agent: &format!("predictions of {file}"),
+        agent: &match judged_by {
+            None => format!("predictions of {file}"),
+            Some((judge, false)) => format!("predictions of {file}, judged by {judge}"),
+            Some((judge, true)) => format!("predictions of {file}, judged by {judge}, a SIMULATION"),
+        },
         model: None,
         simulated: false,
         cases: &cases,

@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 86] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 87] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -68,6 +68,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 86] = [
     ("mnms agree", "halves", "is about the sheets of one call"),
     ("mnms filter", "sheet", "is what one call is about"),
     ("mnms filter", "poor", "is what one call is about"),
+    ("score", "log", "is what one call is about"),
     ("mnms filter", "log", "is what one call is about"),
     ("mnms alternatives", "sheet", "is what one call is about"),
     ("mnms rate", "metrics", "is what one call is about"),

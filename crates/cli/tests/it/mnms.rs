@@ -105,6 +105,7 @@ fn files_of_servers_are_checked_before_anything_begins() {
         ("[vision]\nurl = \"ftp://x\"", "vision"),
         ("[vision]\ncolour = \"red\"", "media.vision.colour"),
         ("input = \"nowhere\"", "nowhere"),
+        ("[vision]\nurl = \"http://127.0.0.1:9\"", "does not name: media.audio.url (case mnms-own-"),
     ] {
         fs::write(place.path("media.toml"), text).expect("the file is written");
         let run = place.run("bench mnms plan@sim/gold --media media.toml").code(2);
@@ -135,6 +136,51 @@ fn a_matrix_has_a_row_for_each_combination() {
         rows[0]
     );
     assert!(passed(&rows[0]) < passed(&rows[4]), "feedback helps: {} {}", rows[0], rows[4]);
+    // What it can fill of the paper's tables, with its own figures: tool-F1 by feedback as a base and differences.
+    let tables = table["sections"]["paper_tables"].as_array().expect("tables").clone();
+    let numbers: Vec<&Value> = tables.iter().map(|table| &table["table"]).collect();
+    assert_eq!(numbers, [3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14], "{tables:?}");
+    let base = rows[0]["metrics"]["tool_f1"]["value"].as_f64().expect("a number");
+    assert_eq!(tables[1]["rows"][0][1], format!("{:.2}", 100.0 * base));
+    assert!(
+        tables.iter().all(|table| table["rows"].as_array().is_some_and(|rows| rows.len() <= 2)),
+        "{tables:?}"
+    );
+    assert!(table["sections"]["published"].is_array(), "a block of its own");
     let run = place.run("bench mnms plan --model sim/perfect --set sim.noise=0.5").code(2);
     assert!(run.err.contains("--set sim.noise is for sim/gold"), "{}", run.err);
+}
+
+#[test]
+fn a_judge_model_decides_on_values_in_other_words() {
+    let place = Place::new();
+    // Half of the plans are of another request or broken, so that there is something to ask.
+    let line = "bench mnms plan:feedback=none,judge=sim/gold@sim/gold/0.9 --record r.jsonl --json -q";
+    let first = place.run(line).code(1).json();
+    let again = place.run("bench mnms --replay r.jsonl --json -q").code(1).json();
+    assert_eq!(first["metrics"], again["metrics"]);
+
+    // Of finished predictions it is asked once, where there is a cache.
+    let plan = |prompt: &str| {
+        format!("[{{'id': 0, 'name': 'image editing', 'args': {{'image': 'a.png', 'prompt': '{prompt}'}}}}]")
+    };
+    let data = json!({"id": 1, "user_request": "Turn it red.", "plan_str": plan("turn it red")});
+    fs::write(place.path("tasks.jsonl"), format!("{data}\n")).expect("the file is written");
+    for (prompt, is_same) in [("now turn it red", 1.0), ("turn it blue", 0.0)] {
+        let nodes = json!([{"id": 0, "name": "image editing", "args": {"image": "a.png", "prompt": prompt}}]);
+        fs::write(place.path("p.jsonl"), json!({"id": 1, "prediction": nodes}).to_string())
+            .expect("it is written");
+        let score = "score mnms p.jsonl --data tasks.jsonl --judge sim/gold --cache c.jsonl --json";
+        let [run, again] = [place.run(score).code(0), place.run(score).code(0)];
+        assert!(run.err.contains("SIMULATION"), "{}", run.err);
+        let report = run.json();
+        assert_eq!(report["metrics"]["plan_argvalue_entailed"]["value"], is_same, "{report}");
+        assert_eq!(report["metrics"]["plan_argvalue"]["value"], 0.0);
+        assert_eq!(again.json(), report);
+    }
+    fs::write(place.path("log.jsonl"), "{\"id\": 1, \"res\": 1}").expect("it is written");
+    let run = place.run("score mnms p.jsonl --data tasks.jsonl --log log.jsonl --json").code(0).json();
+    assert_eq!(run["metrics"]["executed"]["value"], 1.0);
+    let refused = place.run("score gsm8k p.jsonl --judge sim/gold").code(2);
+    assert!(refused.err.contains("leaves nothing of predictions to a judge model"), "{}", refused.err);
 }

@@ -312,17 +312,33 @@ async fn what_passes_is_tried_again() {
 }
 
 #[tokio::test]
-async fn what_a_server_refuses_is_the_calls_fault() {
-    for status in [
-        "400 Bad Request",
-        "413 Payload Too Large",
-        "415 Unsupported Media Type",
-        "422 Unprocessable Content",
+async fn what_a_server_refuses_is_the_calls_fault_where_it_can_only_be_that() {
+    let body = format!("{{\"error\": \"not with {KEY}\"}}");
+    let says = |status: &str| server(Behaviour::Says(status.into(), body.clone().into_bytes()));
+    let (url, asked) = says("413 Payload Too Large").await;
+    let text = run("refused", &url).refused("text generation", json!({ "text": "x" })).await;
+    assert!(text.contains("not with [key]") && !text.contains(KEY), "{text}");
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    // So does what a chat model says of a text that is longer than it reads, but no other server's word about contexts.
+    for (status, said) in [
+        ("400 Bad Request", "This model's maximum Context Length is 4097 tokens"),
+        ("400 Bad Request", "exceed_context_size_error"),
+        ("422 Unprocessable Content", "the prompt is too long"),
     ] {
-        let body = format!("{{\"error\": \"not with {KEY}\"}}");
-        let (url, asked) = server(Behaviour::Says(status.into(), body.into_bytes())).await;
-        let run = run("refused", &url);
-        let text = run.refused("text generation", json!({ "text": "x" })).await;
+        // What is repeated of an answer is cut; what is looked for is not.
+        let body = json!({ "error": format!("{} {said}", "x".repeat(1000)) }).to_string().into_bytes();
+        let (url, _) = server(Behaviour::Says(status.into(), body.clone())).await;
+        run("too_long", &url).refused("text generation", json!({ "text": "x" })).await;
+        outage("too_long_fact", &url, "get math fact", &json!({ "number": 7 })).await;
+    }
+    // The arguments are good, so that it may be our request that is not.
+    for status in ["400 Bad Request", "415 Unsupported Media Type", "422 Unprocessable Content"] {
+        let (url, asked) = says(status).await;
+        let text = outage("disliked", &url, "text generation", &json!({ "text": "x" })).await;
+        assert!(
+            text.contains("`media.chat.url` does not take the form of our request: it answered"),
+            "{text}"
+        );
         assert!(text.contains("not with [key]") && !text.contains(KEY), "{text}");
         assert_eq!(asked.load(Ordering::SeqCst), 1);
     }

@@ -53,7 +53,8 @@ pub struct Shares {
 }
 
 impl Shares {
-    fn of(tally: Tally) -> Self {
+    /// Those of a tally.
+    pub(crate) fn of(tally: Tally) -> Self {
         let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
         Self {
             precision: share(tally.right, tally.right + tally.extra),

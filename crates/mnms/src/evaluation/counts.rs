@@ -52,7 +52,7 @@ impl Tally {
         }
     }
 
-    pub(super) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.right += other.right;
         self.extra += other.extra;
         self.missing += other.missing;
@@ -90,7 +90,7 @@ pub struct Counts {
 
 /// Whether names that no tool has are all alike, as the published code has it, or differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unknown {
+pub(in crate::evaluation) enum Unknown {
     AllAlike,
     ByName,
 }
@@ -123,7 +123,7 @@ pub(super) fn tool_set(tools: &[String]) -> (ToolSet, u64) {
 
 impl Counts {
     /// Compares the labels of a prediction with those of the right plan.
-    pub(super) fn of(predicted: &Labels, gold: &Labels, unknown: Unknown) -> Self {
+    pub(in crate::evaluation) fn of(predicted: &Labels, gold: &Labels, unknown: Unknown) -> Self {
         let (predicted_tools, unknown_tools) = tool_set(&predicted.tools);
         let (gold_tools, _) = tool_set(&gold.tools);
         let common = match unknown {

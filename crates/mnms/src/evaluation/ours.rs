@@ -2,6 +2,7 @@
 //!
 //! The page `docs/mnms-metrics.md` says where this differs from the published evaluator, and why.
 
+pub mod entailed;
 mod nodes;
 mod program;
 
@@ -48,12 +49,17 @@ pub struct Gold {
 
 /// Takes a prediction apart.
 pub fn read(prediction: &Literal, format: Format) -> Reading {
-    let (steps, has_malformed) = match (format, prediction) {
+    let (steps, has_malformed) = steps_of(prediction, format);
+    Reading { labels: labels(&steps), has_malformed }
+}
+
+/// The steps of a plan, and whether something in it is none.
+fn steps_of(plan: &Literal, format: Format) -> (Vec<Step>, bool) {
+    match (format, plan) {
         (Format::Code, Literal::Text(text)) => program::steps(text),
         // A plan of nodes is one in either format.
-        _ => nodes::steps(prediction),
-    };
-    Reading { labels: labels(&steps), has_malformed }
+        _ => nodes::steps(plan),
+    }
 }
 
 impl Gold {

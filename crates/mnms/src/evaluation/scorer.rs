@@ -48,8 +48,12 @@ pub enum Gold {
 pub struct ScoredPlan {
     /// What it has in common with the right plan.
     pub counts: Counts,
+    /// What it has in common with the first of the right plans.
+    pub first: Counts,
     /// The place of the plan that it was compared with: 0 is the right one, the alternatives follow.
     pub matched: usize,
+    /// How many steps were read of it.
+    pub steps: usize,
     /// It, or a part of it, is no plan.
     pub is_malformed: bool,
 }
@@ -85,13 +89,17 @@ impl Scorer {
             Gold::Ours(gold) => {
                 let reading = ours::read(prediction, format);
                 let (matched, counts) = gold.compare(&reading, with_alternatives);
-                Ok(ScoredPlan { counts, matched, is_malformed: reading.has_malformed })
+                let first = if matched > 0 { gold.compare(&reading, false).1 } else { counts };
+                let steps = reading.labels.tools.len();
+                Ok(ScoredPlan { counts, first, matched, steps, is_malformed: reading.has_malformed })
             }
             Gold::Original(gold) => {
                 let reading = self.original.read(prediction, format)?;
                 let matched = if with_alternatives { gold.best_match(&reading) } else { 0 };
                 let counts = gold.compare(&reading, with_alternatives);
-                Ok(ScoredPlan { counts, matched, is_malformed: reading.malformed.is_some() })
+                let first = if matched > 0 { gold.compare(&reading, false) } else { counts };
+                let steps = reading.labels.tools.len();
+                Ok(ScoredPlan { counts, first, matched, steps, is_malformed: reading.malformed.is_some() })
             }
         }
     }

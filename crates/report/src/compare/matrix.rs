@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use planproof_bench::{Metrics, Tokens};
+use planproof_bench::{Metrics, Sections, Tokens};
 use planproof_suite::Metric;
 use serde::Serialize;
 
@@ -28,6 +28,8 @@ pub struct MatrixTable {
     pub ended_by: Option<String>,
     /// The combinations, in their order.
     pub combinations: Vec<Combination>,
+    /// What only the suite has to say of them. Not known to the builder; whoever knows the suite says so.
+    pub sections: Sections,
 }
 
 /// One of the combinations. Its figures are of all its own runs.
@@ -109,7 +111,8 @@ impl MatrixTable {
     /// A matrix whose combinations are still to be added.
     pub fn new(matrix: &str, suite: &'static str, cases: u64, repeats: u32) -> Self {
         let (matrix, combinations) = (matrix.to_owned(), Vec::new());
-        Self { schema: MATRIX_SCHEMA, matrix, suite, cases, repeats, ended_by: None, combinations }
+        let sections = Sections::default();
+        Self { schema: MATRIX_SCHEMA, matrix, suite, cases, repeats, ended_by: None, combinations, sections }
     }
 
     /// Adds a combination. Those behind the first one are compared with `first`, the campaign of that. Takes a few

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use planproof_bench::{BaselineRates, BySize, MonitorUse, Rate, Report};
+use planproof_bench::{BaselineRates, BySize, MonitorUse, Rate, Report, Sections};
 use planproof_suite::{ClassInfo, Figure, FlagInfo, Suite, Table};
 
 use super::chart::{Point, Series, Style, success_by_size};
@@ -268,9 +268,9 @@ fn proportions(report: &Report) -> Markup {
 }
 
 /// What only this kind of case has to say.
-pub(super) fn sections(report: &Report) -> Markup {
+pub(super) fn sections(sections: &Sections) -> Markup {
     html! {
-        @for section in report.sections.0.iter().filter(|section| !section.is_for_programs()) {
+        @for section in sections.0.iter().filter(|section| !section.is_for_programs()) {
             section aria-labelledby=(section.key) {
                 h2 id=(section.key) { (section.title) }
                 p.intro { (with_code(&Foreign::short(&section.intro, REASON_CHARACTERS_MAX))) }

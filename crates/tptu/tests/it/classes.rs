@@ -5,6 +5,7 @@ use std::sync::Arc;
 use planproof_plan::subtasks::Asking;
 use planproof_suite::{Case, Class, Selection, Suite, Unscored};
 use planproof_tptu::{Detail, Tptu};
+use planproof_trace::EndReason;
 use planproof_trace::notation::parse;
 use serde_json::json;
 
@@ -218,11 +219,12 @@ pub(crate) fn plans_that_were_carried_out_land_in_their_classes() {
     let denied = "step 2: the judge model says that the sub-task is another one";
     check(&pairs, &planned(&[root, women], &judged("No.")), TASK, denied);
     check(&pairs, &planned(&[root, women], &judged("Perhaps.")), None, "passed");
-    let asked = pairs.questions(&parse(&planned(&[root, other], "say \"x\"")).unwrap());
+    let end = EndReason::Answered { text: "x".to_owned() };
+    let asked = pairs.questions(&parse(&planned(&[root, other], "say \"x\"")).unwrap(), &end);
     let keys: Vec<&str> = asked.iter().map(|question| question.key.as_str()).collect();
     assert_eq!(keys, ["step-1", "step-2"]);
     assert!(asked[1].text.contains("how many are not men"), "{}", asked[1].text);
-    assert!(case("tptu-planning-02.tool-order").questions(&[]).is_empty());
+    assert!(case("tptu-planning-02.tool-order").questions(&[], &end).is_empty());
 
     // Of a wrong answer the sub-tasks say why.
     let mixed = case("tptu-mixed-01.end-to-end");

@@ -1,0 +1,74 @@
+//! What a judge model is asked of a plan, and what follows from its answers: whether values that are texts say what the
+//! right ones say, in other words. Without a judge, values that differ are wrong.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+
+use planproof_plan::entailing;
+use planproof_plan::subtasks::judging;
+use planproof_suite::questions::Question;
+use serde::{Deserialize, Serialize};
+
+use crate::case::Task;
+use crate::compared;
+use crate::evaluation::Tally;
+use crate::evaluation::ours::entailed::{Beside, OtherWords, beside};
+use crate::prediction::Predicted;
+
+/// What a judge said of a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgedValue {
+    /// The step of the predicted plan and the argument: `step 2 prompt`.
+    pub value: String,
+    /// Whether it says what the right one says; `None` where the reply was neither yes nor no, which counts as no.
+    pub is_same: Option<bool>,
+}
+
+/// Figures in which values count as right that say the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entailed {
+    /// Tools with their arguments and values.
+    pub(crate) argvalue: Tally,
+    /// Whether the whole plan is right so.
+    pub(crate) plan: bool,
+    /// What the judge said, in the order of the steps.
+    pub(crate) judged: Vec<JudgedValue>,
+}
+
+/// The prediction beside the plan of that place: 0 is the right one, the alternatives follow.
+fn held_against(task: &Task, found: &Predicted, alternative: usize) -> Beside {
+    let (prediction, format) = compared::as_written(found);
+    beside(&prediction, format, &compared::right_plan(task, alternative))
+}
+
+/// What a judge is to be asked of a prediction that was compared with the plan of that place. The keys begin with
+/// `before`.
+pub(crate) fn questions(task: &Task, found: &Predicted, alternative: usize, before: &str) -> Vec<Question> {
+    let beside = held_against(task, found, alternative);
+    let question = |it: &OtherWords| Question {
+        key: format!("{before}{}", it.key),
+        text: entailing::question(task.request(), &it.tool, &it.argument, &it.right, &it.planned),
+    };
+    beside.asked().map(question).collect()
+}
+
+/// What follows from the answers of a judge, whose keys begin with `before`. Where it was asked nothing about this
+/// prediction all counts as without it.
+pub(crate) fn entailed<K: Borrow<str> + Ord, V: AsRef<str>>(
+    task: &Task,
+    found: &Predicted,
+    alternative: usize,
+    (answers, before): (&BTreeMap<K, V>, &str),
+) -> Entailed {
+    let beside = held_against(task, found, alternative);
+    let mut judged = Vec::new();
+    for it in beside.asked() {
+        if let Some(reply) = answers.get(format!("{before}{}", it.key).as_str()) {
+            judged.push(JudgedValue { value: it.key.clone(), is_same: judging::read(reply.as_ref()) });
+        }
+    }
+    let says_same =
+        |key: &str| judged.iter().any(|judged| judged.value == key && judged.is_same == Some(true));
+    let (argvalue, plan) = beside.counts(says_same);
+    Entailed { argvalue, plan, judged }
+}
