@@ -109,7 +109,7 @@ pub(crate) enum Command {
     /// Run an agent on a benchmark: a suite of cases from published data. Without a suite, list those that there are.
     Bench(Box<Signed<BenchArguments>>),
     /// Score finished predictions for a benchmark, without a model.
-    Score(Signed<ScoreArguments>),
+    Score(Box<Signed<ScoreArguments>>),
     /// Find up to how many actions an agent plans well enough.
     Limit(Box<Signed<LimitArguments>>),
     /// Make data for the benchmark mnms: queries and plans over its 33 tools, sheets for people who rate them, and what

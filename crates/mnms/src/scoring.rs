@@ -162,7 +162,8 @@ fn read(cases: &[Arc<dyn Case>], predictions: Data<'_>, settings: Settings) -> R
     let tasks = cases.iter().map(|case| Task::read(&case.to_line())).collect::<Result<Vec<Task>, _>>()?;
     let examples = tasks.iter().map(example).collect::<Result<Vec<Example>, _>>()?;
     let Data { text, file } = predictions;
-    let paired = pair(&examples, read_predictions(text, file).map_err(|error| refuse(&error))?, file).map_err(|error| refuse(&error))?;
+    let paired = pair(&examples, read_predictions(text, file).map_err(|error| refuse(&error))?, file)
+        .map_err(|error| refuse(&error))?;
     if settings.mode == Mode::Original && !paired.missing.is_empty() {
         let named: Vec<String> = paired.missing.iter().take(NAMED_MAX).map(i64::to_string).collect();
         let more = if paired.missing.len() > NAMED_MAX { ", ..." } else { "" };
