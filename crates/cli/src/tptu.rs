@@ -32,8 +32,8 @@ pub(crate) fn tools() -> MakeTools {
     })
 }
 
-/// Tools that no right plan uses. That one of them cannot do its work for want of a server keeps no agent from the right
-/// plan, so it is no outage of the run.
+/// Tools that no right plan uses. That one of them cannot do its work for want of a server keeps no agent from the
+/// right plan, so it is no outage of the run.
 struct Unrelated(Arc<dyn Toolbox>);
 
 impl Toolbox for Unrelated {

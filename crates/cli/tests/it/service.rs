@@ -8,8 +8,8 @@ use crate::support::{Place, Run};
 
 const SECRET: &str = "s3cr3t-w0rd-9";
 
-/// The campaign of a service in this form, and its report: each tool is called once, in the order of the list, so that of
-/// cases with two actions no action is lost.
+/// The campaign of a service in this form, and its report: each tool is called once, in the order of the list, so that
+/// of cases with two actions no action is lost.
 fn test(place: &Place, service: &StandIn, form: &[&str]) -> Value {
     let agent = format!("url:{}/run", service.base_url());
     let words = ["test", &agent, "--cases", "4", "--actions", "2", "-q", "--json"];

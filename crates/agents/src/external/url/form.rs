@@ -111,8 +111,8 @@ impl ServiceForm {
     /// With headers like `Authorization: Bearer ${NAME}`, in which `variable` says what stands for a name.
     ///
     /// # Errors
-    /// A header that cannot be sent, that is ours to set, or whose variable is unknown; a key that is written out, which
-    /// would be stored with the campaign; more than [`SERVICE_HEADERS_MAX`].
+    /// A header that cannot be sent, that is ours to set, or whose variable is unknown; a key that is written out,
+    /// which would be stored with the campaign; more than [`SERVICE_HEADERS_MAX`].
     pub fn with_headers(
         mut self,
         headers: &[String],

@@ -51,7 +51,8 @@ pub(super) struct Databases {
     pub(super) words: Connection,
 }
 
-/// Makes the databases of the documents and redirects in these files of a folder, and says how many documents there are.
+/// Makes the databases of the documents and redirects in these files of a folder, and says how many documents there
+/// are.
 pub(super) fn index(files: &[PathBuf], folder: &Path, stop: &AtomicBool) -> Result<(Databases, u32)> {
     let (mut texts, mut words) = (temporary()?, temporary()?);
     let stored = thread::scope(|scope| {
