@@ -15,7 +15,7 @@
 //! executors, supervisor and deliverer (`team.rs`, where its parts are listed). Agents made from a specification
 //! (`behaviour.rs`): the loop under the monitor (`behaviour/run_loop.rs`), the text that it writes
 //! (`behaviour/writing.rs`), runs gone through again from their traces (`behaviour/retrace.rs`) and how they could go
-//! on (`behaviour/retrace/way.rs`), what a model is told (`behaviour/instructions.rs`, requirements in words), how it
+//! on (`behaviour/retrace/way.rs`), what a model reads (`behaviour/instructions.rs`, requirements in words), how it
 //! is asked to go on (`behaviour/continuation.rs`), and what the environment does (`behaviour/handlers.rs`). A plan is
 //! carried out in `behaviour/plan.rs`. What they ask a model apart from their run (`behaviour/plain.rs`): evidence
 //! instead of labels (`behaviour/evidence.rs`), an answer from it (`behaviour/solve.rs`), a summary and whether it is

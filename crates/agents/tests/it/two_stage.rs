@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::{QUERY, events_of_run};
 
-/// Says what it is told to, the last of it again and again, and keeps what it was asked.
+/// Says what its script has, the last of it again and again, and keeps what it was asked.
 struct Scripted {
     name: &'static str,
     script: Mutex<VecDeque<String>>,

@@ -70,7 +70,7 @@ impl Typed {
         typed
     }
 
-    /// The values that a constraint names, which are told apart by what queries can ask for.
+    /// The values that a constraint names, which are distinguished by what queries can ask for.
     fn take_values(&mut self, constraint: &Value) {
         let is_negated = constraint.get("op").and_then(Value::as_str) == Some("!=");
         let of_condition = constraint.get("where").and_then(|it| it.get("value"));
