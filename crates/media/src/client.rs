@@ -98,8 +98,9 @@ impl Ask {
 struct Refusal {
     /// Its words, to be put behind the status.
     why: String,
-    /// A chat model was sent more text than it reads.
-    is_too_long: bool,
+    /// Only the call can be to blame: a chat model was sent more text than it reads, or a translator asked for a
+    /// language that it does not know, of which no list is here.
+    is_of_the_call: bool,
 }
 
 /// How one attempt failed.
@@ -248,14 +249,14 @@ impl Server {
             return self.body(response, ask.answer_bytes_max).await;
         }
         let wait = retry_after(response.headers());
-        let Refusal { why, is_too_long } = self.refusal(response).await;
+        let Refusal { why, is_of_the_call } = self.refusal(response).await;
         let what = format!("answered {status}{why}");
         match status {
             StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => Err(Miss::Passing { what, wait }),
             status if status.is_server_error() => Err(Miss::Passing { what, wait }),
             // How much is sent depends on the call alone.
             StatusCode::PAYLOAD_TOO_LARGE => Err(Miss::Lasting(Failure::call(format!("{self} {what}")))),
-            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY if is_too_long => {
+            StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY if is_of_the_call => {
                 Err(Miss::Lasting(Failure::call(format!("{self} {what}"))))
             }
             // The arguments were found good before anything was sent, and the form of the request is ours: whether the
@@ -297,9 +298,12 @@ impl Server {
         let text = String::from_utf8_lossy(&bytes);
         let text = self.secrets.redact(&text);
         let lower = text.to_lowercase();
-        let is_too_long = self.service == Service::Chat && TOO_LONG.iter().any(|words| lower.contains(words));
+        let is_of_the_call = match self.service {
+            Service::Chat => TOO_LONG.iter().any(|words| lower.contains(words)),
+            service => service == Service::Translation,
+        };
         let why = if text.trim().is_empty() { String::new() } else { format!(" ({})", quoted(&text)) };
-        Refusal { why, is_too_long }
+        Refusal { why, is_of_the_call }
     }
 }
 
