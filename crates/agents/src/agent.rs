@@ -90,7 +90,7 @@ impl Ran {
 pub struct Contact {
     /// What told the agent where its tools are.
     pub tools_at: &'static str,
-    /// It asked for its tools, in whatever way.
+    /// It asked for its tools, in whatever way, or there were none to ask for.
     pub connected: bool,
     /// How often the model answered that is served to it; `None` where it brings its own.
     pub model_answers: Option<u32>,

@@ -92,7 +92,7 @@ impl Surroundings {
                 Some(OpenModel { served, run, watch })
             }
         };
-        Ok(OpenRun { tools, model })
+        Ok(OpenRun { tools, has_tools: !run.toolbox.tools().is_empty(), model })
     }
 }
 
@@ -105,6 +105,7 @@ async fn bind(served: &ServedModel) -> Result<ModelServer, RunError> {
 /// The surroundings of one run.
 pub(crate) struct OpenRun<'s> {
     tools: McpRun,
+    has_tools: bool,
     model: Option<OpenModel<'s>>,
 }
 
@@ -138,7 +139,7 @@ impl OpenRun<'_> {
         let served = self.model.as_ref().map(|model| &model.run);
         let contact = Contact {
             tools_at,
-            connected: self.tools.was_asked(),
+            connected: self.tools.was_asked() || !self.has_tools,
             model_answers: served.map(ServedRun::answered),
             not_recorded: served.is_some_and(ServedRun::missed_recording),
         };

@@ -12,7 +12,9 @@ use planproof_store::{Finish, RunId, Start, StoreError, Unit, Writer};
 use planproof_suite::{Case, CaseError, Class};
 use planproof_tools::WallClock;
 use planproof_tools::mcp::TOKEN_BYTES;
-use planproof_trace::{Clock, Draw, EndReason, Event, EventSink, Header, LogicalClock, Recorder, Secrets};
+use planproof_trace::{
+    Clock, Draw, EndReason, Event, EventSink, Header, LogicalClock, Recorder, Secrets,
+};
 use thiserror::Error;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{JoinError, JoinSet};
@@ -487,7 +489,8 @@ impl Shared {
             }
             return Ok(if ran.was_stopped { Step::Stopped } else { Step::NotRun });
         }
-        let nothing = recorder.look(|events| Nothing::of(events, &ran));
+        let needs_tools = self.case_of(unit).needs_tools();
+        let nothing = recorder.look(|events| Nothing::of(events, &ran, needs_tools));
         let requests = ran.contact.and_then(|contact| contact.model_answers);
         let simulated = agent.simulated.then(|| agent.model.as_deref().unwrap_or("the simulated model"));
         let end = end_of(ran.end, simulated);
@@ -509,13 +512,17 @@ impl Shared {
             Some(nothing) => EndReason::Unscored { reason: nothing.to_string() },
             None => end,
         });
-        let case = &self.campaign.cases[(unit.ordinal - self.first) as usize];
+        let case = self.case_of(unit);
         let judged = Outcome::of(&**case, unit, &recorder.take_events(), wall);
         let outcome = Outcome { requests, ..judged };
         if let Some((writer, run)) = self.store.as_ref().zip(run) {
             finish_in_store(writer, run, &**case, &outcome).await?;
         }
         Ok(outcome)
+    }
+
+    fn case_of(&self, unit: Unit) -> &Arc<dyn Case> {
+        &self.campaign.cases[(unit.ordinal - self.first) as usize]
     }
 
     /// A model of our own name behind an HTTP server: simulated all the same, but timed.

@@ -137,11 +137,15 @@ impl fmt::Display for Nothing {
 }
 
 impl Nothing {
-    /// A run that came to these events and this end; `None` if it says that the set-up works.
-    pub(crate) fn of(events: &[Event], ran: &Ran) -> Option<Self> {
+    /// A run that came to these events and this end; `None` if it says that the set-up works. An agent that never asked for
+    /// its tools is in doubt where its task cannot be done without them.
+    pub(crate) fn of(events: &[Event], ran: &Ran, needs_tools: bool) -> Option<Self> {
         match ran.contact {
             None => Self::in_process(events, &ran.end),
-            Some(contact) => Self::external(events, &ran.end, contact),
+            Some(contact) => {
+                let connected = contact.connected || !needs_tools;
+                Self::external(events, &ran.end, Contact { connected, ..contact })
+            }
         }
     }
 

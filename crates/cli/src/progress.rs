@@ -5,7 +5,7 @@ use std::io::Write;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::arguments::Global;
-use crate::terminal;
+use crate::{secrets, terminal};
 
 /// A line on stderr, written as by `eprintln!`. One that cannot be written is left out: whoever watched is
 /// gone, and that is no reason to lose the work.
@@ -19,7 +19,9 @@ pub(crate) use tell;
 
 /// What [`tell!`] does.
 pub(crate) fn write_line(line: std::fmt::Arguments<'_>) {
-    let _ = writeln!(terminal::errors(), "{line}");
+    // What servers answered may hold the key that they were sent.
+    let line = line.to_string();
+    let _ = writeln!(terminal::errors(), "{}", secrets::held().redact(&line));
 }
 
 /// A bar over `total` runs, of which `done` are done. Hidden when stderr is no terminal, or quiet was asked for.

@@ -1,10 +1,12 @@
 //! The keys that we hold, which must not be written anywhere.
 
+use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planproof_suite::Case;
 use planproof_trace::{SECRET_BYTES_MIN, Secrets};
 
+use crate::config::{holds_secret, is_name_of_secret};
 use crate::failure::Failure;
 
 /// The environment variables that hold keys of model providers.
@@ -13,10 +15,41 @@ const KEY_VARIABLES: [&str; 2] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
 /// Keys that files of the user's named.
 static NAMED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// The keys of the environment, and those that were [named](hold) since.
+/// The keys of the environment, those of variables whose names say that they hold one, and those that were [named](hold)
+/// since.
 pub(crate) fn held() -> Secrets {
     let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Secrets::new(KEY_VARIABLES.iter().filter_map(|name| std::env::var(name).ok()).chain(named))
+    Secrets::new(of_environment(std::env::vars_os()).chain(named))
+}
+
+/// The values of variables that are secrets by their names. Paths and addresses under such names lead to a secret and are
+/// none, unless there is a password in an address.
+fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> impl Iterator<Item = String> {
+    variables.filter_map(|(name, value)| {
+        let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
+        let is_path = value.starts_with(['/', '~', '.']) || value.get(1..3) == Some(":\\");
+        let leads_elsewhere = is_path || value.contains("://");
+        let is_secret = is_name_of_secret(&name) && !leads_elsewhere || holds_secret(&value);
+        is_secret.then_some(value)
+    })
+}
+
+/// Holds what these variables of the environment hold, whatever their names say.
+///
+/// # Errors
+/// One is not set, or its value is too short to be looked for.
+pub(crate) fn hold_variables(names: &[String]) -> Result<(), Failure> {
+    for name in names {
+        let value = std::env::var(name)
+            .map_err(|_| Failure::usage(format!("--secret {name}: this variable is not set, or no text")))?;
+        if value.trim().len() < SECRET_BYTES_MIN {
+            return Err(Failure::usage(format!(
+                "--secret {name}: its value has fewer than {SECRET_BYTES_MIN} bytes, which turn up by chance"
+            )));
+        }
+        hold([value]);
+    }
+    Ok(())
 }
 
 /// Holds further keys, of which nothing may be written from now on.
@@ -69,4 +102,33 @@ fn refuse_keys_in(text: &str, id: &str) -> Result<(), Failure> {
 /// All that is stored of a case, in which what its agent sees is. (Keys have no character that JSON escapes.)
 fn text_of(case: &dyn Case) -> String {
     case.to_line()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_that_hold_secrets() {
+        let held = |name: &str, value: &str| {
+            of_environment([(OsString::from(name), OsString::from(value))].into_iter()).next().is_some()
+        };
+        for (name, value) in [
+            ("GITHUB_TOKEN", "ghp_0123456789"),
+            ("DB_PASSWORD", "correct horse"),
+            ("DATABASE_URL", "postgres://user:word@localhost/db"),
+            ("ANTHROPIC_API_KEY", "benchmark"),
+        ] {
+            assert!(held(name, value), "{name}");
+        }
+        for (name, value) in [
+            ("PATH", "/usr/bin"),
+            ("SSH_KEY", "/home/a/.ssh/id_ed25519"),
+            ("SIGNING_KEY", "C:\\keys\\a.pem"),
+            ("TOKEN", "https://tokens.example/"),
+            ("AWS_REGION", "us-east-1"),
+        ] {
+            assert!(!held(name, value), "{name}");
+        }
+    }
 }

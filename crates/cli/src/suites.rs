@@ -18,9 +18,32 @@ use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
 use crate::{media, pages, tptu, travel};
 
+/// The suites of whoever built this program. They are set once, before anything else happens.
+static OWN: OnceLock<Vec<Arc<dyn Suite>>> = OnceLock::new();
+
+/// Registers suites beside planproof's own.
+///
+/// # Errors
+/// Two share a name, or the classes of one are not in the order of their ranks.
+pub(crate) fn register(own: Vec<Arc<dyn Suite>>) -> Result<(), Failure> {
+    if own.is_empty() {
+        return Ok(());
+    }
+    let all = ours(JudgeOptions::default()).into_iter().chain(own.iter().cloned()).collect();
+    Registry::new(all).map_err(|error| Failure::usage(error.to_string()))?;
+    OWN.set(own).map_err(|_| Failure::usage("suites are registered once, before anything else"))
+}
+
 /// The suites. `judge` says what counts as a failure of an order.
 pub(crate) fn registry(judge: JudgeOptions) -> Registry {
-    let suites: Vec<Arc<dyn Suite>> = vec![
+    let mut all = ours(judge);
+    all.extend(OWN.get().into_iter().flatten().cloned());
+    Registry::new(all).expect("suites have names and ranks of their own, as `register` has seen")
+}
+
+/// The suites that come with planproof.
+fn ours(judge: JudgeOptions) -> Vec<Arc<dyn Suite>> {
+    vec![
         Arc::new(OrderSuite::new(judge)),
         Arc::new(Gsm8k::default()),
         Arc::new(Questions::new(Benchmark::HotpotQa)),
@@ -29,8 +52,7 @@ pub(crate) fn registry(judge: JudgeOptions) -> Registry {
         Arc::new(ApiBank::default()),
         Arc::new(Tptu::new().with_tools(tptu::tools())),
         Arc::new(TravelPlanner::default().with_tables(travel::open())),
-    ];
-    Registry::new(suites).expect("the suites of planproof have names and ranks of their own")
+    ]
 }
 
 /// The suite of that name.

@@ -236,6 +236,11 @@ impl Case for Task {
         json!([CASE_SCHEMA, self.line.request, self.line.plan, self.line.alternatives]).to_string()
     }
 
+    /// A plan is an answer; tools carry it out.
+    fn needs_tools(&self) -> bool {
+        false
+    }
+
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
         match &self.tools {
             None => Ok(Arc::new(PretendTools)),

@@ -25,13 +25,21 @@ pub trait Case: fmt::Debug + Send + Sync {
 
     /// What makes it the same case as another of its id in another campaign: equal texts mean that the agent is given
     /// the same and judged alike. It leaves out where the case comes from.
-    fn identity(&self) -> String;
+    fn identity(&self) -> String {
+        self.to_line()
+    }
 
     /// The tools of one run, in their state at its beginning.
     ///
     /// # Errors
     /// The tools cannot be made, as where two share a name.
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError>;
+
+    /// Whether its task cannot be done without its tools. Where it is so, a program that never asks for them is
+    /// taken for one that does not know of them: the set-up is broken, and nothing is held against the agent.
+    fn needs_tools(&self) -> bool {
+        true
+    }
 
     /// Judges a run by its events.
     ///
@@ -48,7 +56,10 @@ pub trait Case: fmt::Debug + Send + Sync {
     }
 
     /// A verdict of this case in words.
-    fn explain(&self, verdict: &Verdict) -> Explanation;
+    fn explain(&self, verdict: &Verdict) -> Explanation {
+        let _ = verdict;
+        Explanation::default()
+    }
 
     /// What there is to say of single events of a run with that verdict, in the order of the events; `None` where they
     /// are plainly not those that were judged.
@@ -141,6 +152,12 @@ fn is_zero(marks: &u32) -> bool {
 }
 
 impl Card {
+    /// The card of a case with this id and size, and nothing more to say.
+    pub fn new(id: impl Into<String>, size: u32) -> Self {
+        let (id, label, baselines) = (id.into(), String::new(), Vec::new());
+        Self { id, label, size, detail_sizes: [0, 0], baselines, apart: None, marks: 0 }
+    }
+
     /// Its size, the smallest first where two are compared.
     pub fn order(&self) -> (u32, [u32; 2]) {
         (self.size, self.detail_sizes)

@@ -108,7 +108,9 @@ pub trait Suite: Send + Sync {
     fn classes(&self) -> &'static [ClassInfo];
 
     /// All flags, in the order in which they are shown.
-    fn flags(&self) -> &'static [FlagInfo];
+    fn flags(&self) -> &'static [FlagInfo] {
+        &[]
+    }
 
     /// Whether runs of these cases can have the class, or the flag of its name.
     fn can_occur(&self, class: Class, cards: &mut dyn Iterator<Item = &Card>) -> bool {
@@ -117,7 +119,9 @@ pub trait Suite: Send + Sync {
     }
 
     /// In what the size of a case is counted.
-    fn unit(&self) -> Unit;
+    fn unit(&self) -> Unit {
+        Unit { one: "step", many: "steps" }
+    }
 
     /// What rates are compared with.
     fn baselines(&self) -> &'static [Baseline] {

@@ -228,6 +228,10 @@ impl Case for TptuCase {
         .to_string()
     }
 
+    fn needs_tools(&self) -> bool {
+        !self.evaluation().is_planning()
+    }
+
     /// `sql` over the eight tables, and the tools that were given beside it.
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
         let sql: Arc<dyn Toolbox> = Arc::new(SqlTools::new(tables::database().map_err(CaseError::new)?));

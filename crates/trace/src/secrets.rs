@@ -1,81 +1,122 @@
 //! Texts that must not be written anywhere, and how they are kept out.
 
+mod forms;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value};
 
 use crate::{Arguments, CallId, EndReason, EventKind, ToolCall, ToolResult};
 
-/// What stands in the place of a secret.
+/// What stands where a secret was.
 pub const REDACTED: &str = "[key]";
 
 /// Shorter texts are no secrets: they would turn up by chance.
 pub const SECRET_BYTES_MIN: usize = 8;
 
-/// Keys that we hold. Whatever is recorded is searched for them, and [`REDACTED`] is put in their place, also where a
-/// key is a part of a longer text. Costs nothing while there is none; otherwise a search of each text for each key.
+/// Longer secrets count as several, each of so many bytes or a little more.
+const SECRET_BYTES_MAX: usize = 4096;
+
+/// Keys that we hold. Whatever is recorded is searched for them, and [`REDACTED`] is put where one was, also where it
+/// is a part of a longer text. They are found in capitals and small letters, backwards, in base64, in hexadecimal
+/// digits, and as escaped by JSON and in URLs. Costs nothing while there is none; otherwise one pass over each text,
+/// however many there are.
 #[derive(Clone, Default)]
-pub struct Secrets(Arc<[String]>);
+pub struct Secrets(Option<Arc<Held>>);
+
+/// At least one secret.
+struct Held {
+    secrets: Vec<String>,
+    /// Finds the forms of all of them.
+    search: AhoCorasick,
+    /// Whose form each of its patterns is, by its place in `secrets`.
+    whose: Vec<usize>,
+}
 
 impl Secrets {
-    /// These secrets. Blanks around them do not count, and those shorter than [`SECRET_BYTES_MIN`] are left out.
+    /// These secrets. Blanks around them do not count, and those shorter than [`SECRET_BYTES_MIN`] are left out. Takes some
+    /// 100 microseconds for each.
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
-        let mut texts = Vec::new();
+        let mut texts: Vec<String> = Vec::new();
         for secret in secrets {
-            let secret = secret.trim();
-            if secret.len() < SECRET_BYTES_MIN {
-                continue;
-            }
-            // Within JSON that stands as text in a text, a quote or a backslash of the key is escaped.
-            let escaped = Value::from(secret).to_string();
-            texts.push(escaped[1..escaped.len() - 1].to_owned());
-            texts.push(secret.to_owned());
+            texts.extend(
+                pieces(secret.trim()).filter(|piece| piece.len() >= SECRET_BYTES_MIN).map(str::to_owned),
+            );
         }
-        Self::sorted(texts)
+        texts.sort_unstable();
+        texts.dedup();
+        if texts.is_empty() {
+            return Self(None);
+        }
+        let (mut forms, mut whose) = (Vec::new(), Vec::new());
+        for (place, secret) in texts.iter().enumerate() {
+            let all = forms::of(secret);
+            whose.extend(std::iter::repeat_n(place, all.len()));
+            forms.extend(all);
+        }
+        // One secret may be a part of another, which must then be found.
+        let search = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .ascii_case_insensitive(true)
+            .build(&forms)
+            .expect("an environment is too small for patterns that have no number");
+        Self(Some(Arc::new(Held { secrets: texts, search, whose })))
     }
 
-    /// One secret may be a part of another, which must then go first.
-    fn sorted(mut texts: Vec<String>) -> Self {
-        texts.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        texts.dedup();
-        Self(texts.into())
+    fn texts(&self) -> &[String] {
+        self.0.as_ref().map_or(&[], |held| &held.secrets)
     }
 
     /// These and one more.
     #[must_use]
     pub fn with(&self, secret: String) -> Self {
-        let mut all = Self::new([secret]).0.to_vec();
-        all.extend_from_slice(&self.0);
-        Self::sorted(all)
+        Self::new(self.texts().iter().cloned().chain([secret]))
     }
 
-    /// Those that are in none of these texts. A placeholder such as `benchmark` may stand in the place of a key, and to
-    /// take it out of texts of our own, such as names of tools, would change what happened.
+    /// Those that are in none of these texts, in no form. A placeholder such as `benchmark` may stand where a key belongs,
+    /// and to take it out of texts of our own, such as names of tools, would change what happened.
     #[must_use]
     pub fn apart_from<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Self {
         let mut left = self.clone();
         for text in texts {
-            if left.0.iter().any(|secret| text.contains(secret.as_str())) {
-                left.0 = left.0.iter().filter(|secret| !text.contains(secret.as_str())).cloned().collect();
+            // What is found hides what is a part of it, so that it takes several turns until nothing is.
+            while let Some(found) = left.found_in(text) {
+                let others = left.texts().iter().enumerate().filter(|(place, _)| !found.contains(place));
+                left = Self::new(others.map(|(_, secret)| secret.clone()));
             }
         }
         left
     }
 
+    /// Which secrets are found in a text; `None` where there is none.
+    fn found_in(&self, text: &str) -> Option<Vec<usize>> {
+        let held = self.0.as_ref()?;
+        let found: Vec<usize> =
+            held.search.find_iter(text).map(|it| held.whose[it.pattern().as_usize()]).collect();
+        (!found.is_empty()).then_some(found)
+    }
+
     /// Whether there is nothing to look for.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 
     /// The text without any secret.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut redacted = Cow::Borrowed(text);
-        for secret in self.0.iter().filter(|secret| text.contains(secret.as_str())) {
-            redacted = Cow::Owned(redacted.replace(secret.as_str(), REDACTED));
+        let Some(held) = self.0.as_ref() else { return Cow::Borrowed(text) };
+        let (mut out, mut rest) = (String::new(), 0);
+        for found in held.search.find_iter(text) {
+            out += &text[rest..found.start()];
+            out += REDACTED;
+            rest = found.end();
         }
-        redacted
+        if rest == 0 {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(out + &text[rest..])
     }
 
     /// The arguments of a call without any secret, in keys and values at any depth.
@@ -156,8 +197,19 @@ impl Secrets {
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Secrets({})", self.0.len())
+        write!(f, "Secrets({})", self.texts().len())
     }
+}
+
+/// A text in pieces of [`SECRET_BYTES_MAX`] bytes, or as little more as ends them between characters.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end = (SECRET_BYTES_MAX.min(rest.len())..=rest.len()).find(|&end| rest.is_char_boundary(end))?;
+        let (piece, behind) = rest.split_at(end);
+        rest = behind;
+        (!piece.is_empty()).then_some(piece)
+    })
 }
 
 #[cfg(test)]
@@ -187,6 +239,36 @@ mod tests {
         assert_eq!(left.redact("benchmark sk-abcdefgh"), "benchmark [key]");
         assert_eq!(secrets.apart_from([]).redact("benchmark sk-abcdefgh"), "[key] [key]");
         assert_eq!(left.with("benchmark".into()).redact("benchmark sk-abcdefgh"), "[key] [key]");
+    }
+
+    /// What a model can be talked into: none of these leaves as much of the key as 6 characters in a row.
+    #[test]
+    fn a_secret_is_found_in_other_forms() {
+        let key = "sk-Live/4f9A+x7QzT0=";
+        let secrets = Secrets::new([key.into()]);
+        for text in [
+            key.to_uppercase(),
+            key.to_lowercase(),
+            key.chars().rev().collect(),
+            "c2stTGl2ZS80ZjlBK3g3UXpUMD0=".to_owned(),
+            "ICBzay1MaXZlLzRmOUEreDdRelQwPSA".to_owned(),
+            "736b2d4c6976652f346639412b7837517a54303d".to_owned(),
+            "sk-Live%2F4f9A%2Bx7QzT0%3D".to_owned(),
+            r#"{\"key\": \"sk-Live/4f9A+x7QzT0=\"}"#.to_owned(),
+        ] {
+            let redacted = secrets.redact(&text);
+            assert!(
+                redacted.contains(REDACTED) && redacted.len() <= 20 + REDACTED.len(),
+                "{text}: {redacted}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_long_secret_is_found_in_its_pieces() {
+        let long: String = (0..3000).map(|number| format!("é{number}")).collect();
+        let secrets = Secrets::new([long.clone()]);
+        assert_eq!(secrets.redact(&format!("<{long}>")).replace(REDACTED, ""), "<>");
     }
 
     #[test]

@@ -68,7 +68,8 @@ impl Output {
         };
         self.bytes = self.bytes.saturating_add(count);
         if self.stderr_tail.len() > 4 * TAIL_BYTES {
-            self.stderr_tail.drain(..self.stderr_tail.len() - TAIL_BYTES);
+            // More than is shown, so that its beginning can be seen to be cut.
+            self.stderr_tail.drain(..self.stderr_tail.len() - 2 * TAIL_BYTES);
         }
     }
 
@@ -93,9 +94,17 @@ impl Output {
     }
 }
 
+/// The end of what was written. A word that the cut goes through is left out: half of a key would not be found any more.
 fn tail(written: &[u8]) -> String {
-    let tail = &written[written.len().saturating_sub(TAIL_BYTES)..];
-    String::from_utf8_lossy(tail).trim().to_owned()
+    let Some(cut) = written.len().checked_sub(TAIL_BYTES).filter(|cut| *cut > 0) else {
+        return String::from_utf8_lossy(written).trim().to_owned();
+    };
+    let is_within_word = !written[cut - 1].is_ascii_whitespace();
+    let rest = &written[cut..];
+    let word = rest.iter().take_while(|byte| is_within_word && !byte.is_ascii_whitespace()).count();
+    // A word without an end is worth more than nothing.
+    let rest = if word == rest.len() { rest } else { &rest[word..] };
+    String::from_utf8_lossy(rest).trim().to_owned()
 }
 
 /// Appends what one read gives, and drops the stream at its end. Never ready without a stream.
@@ -109,5 +118,24 @@ async fn read_some<R: AsyncRead + Unpin>(stream: &mut Option<R>, into: &mut Vec<
             *stream = None;
             0
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tail_begins_with_a_whole_word() {
+        let shown = |text: &str| tail(text.as_bytes());
+        let end = "x ".repeat(TAIL_BYTES / 2 - 4);
+        assert_eq!(shown(&end), end.trim());
+        assert_eq!(
+            shown(&format!("a key is sk-0123456789 {end}")),
+            end.trim(),
+            "its last bytes are within the cut"
+        );
+        assert_eq!(shown(&format!("a key is 0123 {end}")), format!("is 0123 {}", end.trim()));
+        assert_eq!(shown(&"y".repeat(2 * TAIL_BYTES)).len(), TAIL_BYTES);
     }
 }

@@ -28,6 +28,7 @@ mod limit;
 mod matrix;
 mod mnms;
 mod mnms_data;
+mod own_suite;
 mod recording;
 mod repeats;
 mod replay;

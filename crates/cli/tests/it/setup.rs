@@ -257,3 +257,14 @@ fn the_end_of_what_a_program_wrote_is_shown() {
         assert!(shown.contains("I see no tools."), "{shown}");
     }
 }
+
+/// Questions can be answered without their tools, so an agent that never asks for them is no broken set-up.
+#[test]
+fn an_agent_that_answers_questions_needs_no_tools() {
+    let place = Place::new();
+    for (suite, classes) in [("gsm8k", "wrong_answer"), ("hotpotqa", "wrong_answer")] {
+        let words = ["bench", suite, "command:echo 4.5", "--limit", "5", "--json", "-q"];
+        let report = place.run_words(&words).code(1).json();
+        assert_eq!((&report["failed"], &report["classes"][classes]), (&json!(5), &json!(5)), "{report}");
+    }
+}

@@ -38,7 +38,12 @@ impl Place {
 
     /// The command, without what of our environment would change what it does.
     pub(crate) fn command(&self, arguments: &[&str]) -> process::Command {
-        let mut command = process::Command::new(env!("CARGO_BIN_EXE_planproof"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_planproof")), arguments)
+    }
+
+    /// Another program in the same environment.
+    pub(crate) fn command_of(&self, program: &Path, arguments: &[&str]) -> process::Command {
+        let mut command = process::Command::new(program);
         command.args(arguments).current_dir(&self.0).env("NO_COLOR", "1");
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();

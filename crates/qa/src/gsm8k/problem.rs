@@ -182,6 +182,10 @@ impl Case for Problem {
         Value::Array(parts).to_string()
     }
 
+    fn needs_tools(&self) -> bool {
+        false
+    }
+
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
         Ok(Arc::clone(&TOOLS))
     }

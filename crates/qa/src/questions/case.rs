@@ -237,6 +237,10 @@ impl Case for Question {
     }
 
     /// `search` and `lookup` over the pages that were named, for questions of our own over ours; otherwise none.
+    fn needs_tools(&self) -> bool {
+        false
+    }
+
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
         match &self.tools {
             Some(tools) => tools(),

@@ -1,0 +1,133 @@
+//! The planproof command as a function, [`main`], which takes suites of others beside its own (the example `own_suite`
+//! is such a program): arguments in, results to stdout, progress and messages to stderr, and an exit code that says
+//! how it went (see [`failure::ExitCode`]).
+//!
+//! # What is where
+//!
+//! Arguments (`arguments.rs`, with what all campaigns have in `arguments/campaign.rs`), the configuration file, which
+//! is given to their parser as more of the command line (`config.rs`; its keys are read off the arguments in
+//! `config/keys.rs`), the bounds of numbers among them (`values.rs`), names of agents and models (`select.rs`,
+//! `select/kinds.rs` for those of specifications), a module for each command (`commands.rs`), sources of tools opened
+//! for `run` and `topics` (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files
+//! (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), the kinds of cases (`suites.rs`) and the typed
+//! side of orders (`orders.rs`). `test`, `bench` and `limit` are one campaign each (`commands/campaign.rs`), whose life
+//! is the crate `runner`: here are its options (`commands/campaign/prepare.rs`, with what only one of the commands says
+//! in `commands/campaign/asked.rs`, and what orders keep beside in `commands/campaign/options.rs`), what it has from
+//! outside (`commands/campaign/world.rs`), who watches it (`commands/campaign/carry_out.rs`), and whether options
+//! beside a replay agree with the recording (`commands/campaign/agreement.rs`); and what only orders have: where their
+//! cases come from (`commands/campaign/cases.rs`), the dissection of what failed (`commands/campaign/dissect.rs`), its
+//! shrinking (`commands/campaign/shrink.rs`), and what a guard gains (`commands/campaign/lift.rs`). Several campaigns
+//! that one command asks for are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). All that is
+//! printed goes through `terminal.rs`. With an argument that no help names the program is a worker of
+//! `planproof-sandbox`, and none of this.
+
+// All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
+// is there for it. `clippy.toml` has the rest of the rule.
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
+mod arguments;
+mod commands;
+mod config;
+mod env_file;
+mod failure;
+mod media;
+mod open_files;
+mod orders;
+mod own_tools;
+mod pages;
+mod progress;
+mod python;
+mod render;
+mod report_files;
+mod review;
+mod secrets;
+mod select;
+mod signals;
+mod spec_source;
+mod stored;
+mod stream;
+mod suites;
+mod terminal;
+mod tptu;
+mod travel;
+mod values;
+
+use std::process;
+use std::sync::Arc;
+
+pub use planproof_suite as suite;
+pub use planproof_trace as trace;
+
+use planproof_suite::Suite;
+
+use arguments::{Arguments, Command};
+use config::Origins;
+use failure::{ExitCode, Failure};
+use progress::tell;
+
+/// The command: does what the arguments of the process say, with these suites beside planproof's own, and ends the process
+/// with the exit code of what it did. Everything that a campaign has works for them, too, by `planproof bench NAME`.
+///
+/// Workers of the Python sandbox are this program again, so it is called before anything else happens in it. Suites that share
+/// a name, or have one of planproof's own, are an error, and so is a second call.
+pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
+    // A worker is nothing else: no configuration, no runtime, nothing open.
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == planproof_sandbox::WORKER_ARGUMENT) {
+        planproof_sandbox::worker::main();
+    }
+    let registered = suites::register(own.into_iter().collect());
+    let code = match registered.and_then(|()| config::parse(std::env::args_os().collect())) {
+        Ok(parsed) => {
+            if let Some(summary) = parsed.origins.summary() {
+                progress::say(&parsed.arguments.global, &summary);
+            }
+            exit_code(run(&parsed.arguments), &parsed.origins)
+        }
+        Err(failure) => exit_code(Err(failure), &Origins::default()),
+    };
+    process::exit(code as i32);
+}
+
+/// Says what went wrong, if anything.
+fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
+    match result {
+        Ok(code) => code,
+        // Whoever read our output has had enough, as `head` does; that is no failure.
+        Err(Failure::OutputClosed) => ExitCode::Passed,
+        Err(failure) => {
+            let text = failure.describe();
+            tell!("{text}");
+            if failure.exit_code() == ExitCode::Usage {
+                origins.notes(&text).iter().for_each(|note| tell!("{note}"));
+            }
+            failure.exit_code()
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let global = &arguments.global;
+    secrets::hold_variables(&global.secret)?;
+    match &arguments.command {
+        Command::Demo(options) => commands::demo::run(options, global),
+        Command::Synth(options) => commands::synth::run(options, global),
+        Command::Topics(options) => commands::topics::run(options, global),
+        Command::Read(options) => commands::read::run(options, global),
+        Command::Check(options) => commands::check::run(options, global),
+        Command::Test(options) => commands::campaign::run(options, global),
+        Command::Bench(options) => commands::bench::run(options, global),
+        Command::Score(options) => commands::score::run(options, global),
+        Command::Mnms(options) => commands::mnms::run(options, global),
+        Command::Tables(options) => commands::tables::run(options, global),
+        Command::Limit(options) => commands::limit::run(options, global),
+        Command::Run(options) => commands::run::run(options, global),
+        Command::ServeModel(options) => commands::serve_model::run(options, global),
+        Command::ServeTools(options) => commands::serve_tools::run(options, global),
+        Command::Runs(options) => commands::runs::run(options, global),
+        Command::Report(options) => commands::report::run(options, global),
+        Command::Spec(options) => commands::spec::run(options, global),
+        Command::Init(options) => commands::init::run(options),
+        Command::Completions(options) => commands::completions::run(options),
+        Command::Man(options) => commands::man::run(options),
+    }
+}

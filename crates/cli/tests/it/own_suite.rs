@@ -1,0 +1,50 @@
+//! A suite that planproof does not come with has all that a campaign has: it is `examples/own_suite.rs`.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::crash::{Moment, kill};
+use crate::support::{Place, Run, json_lines};
+
+/// The example's program, with these words.
+fn own(place: &Place, words: &[&str]) -> Command {
+    let program = Path::new(env!("CARGO_BIN_EXE_planproof")).with_file_name("examples").join("own_suite");
+    place.command_of(&program, words)
+}
+
+fn run(place: &Place, line: &str) -> Run {
+    Run::of(own(place, &line.split_whitespace().collect::<Vec<_>>()), "")
+}
+
+#[test]
+fn a_suite_from_outside_is_killed_resumed_replayed_compared_and_reported() {
+    let place = Place::new();
+    // It is right about the seventh case alone.
+    place.write("agent.sh", "sleep 0.1; echo 14");
+    let slowly = ["bench", "doubles", "command:sh agent.sh", "--limit", "12", "--concurrency", "2"];
+    kill(&place, own(&place, &slowly), &Moment::AfterProgress(Duration::ZERO));
+    let resumed = run(&place, "bench doubles --resume last --json --quiet").code(1).json();
+    assert_eq!([&resumed["cases"], &resumed["passed"]], [12, 1], "{resumed}");
+
+    let good = "bench doubles direct@sim/gold --set sim.noise=0.3 --json --quiet";
+    let recorded = run(&place, &format!("{good} --record gold.jsonl")).code(1).json();
+    let replayed = run(&place, "bench doubles --replay gold.jsonl --json --quiet").code(0).json();
+    assert_eq!(replayed["passed"], recorded["passed"]);
+    run(&place, "bench doubles cot@sim/gold --quiet --limit 40").code(0);
+    let ids: Vec<Value> = json_lines(&run(&place, "runs list --json").out);
+    let better = run(&place, &format!("report {} {} --json", ids[1]["run"], ids[0]["run"]).replace('"', ""));
+    assert_eq!(better.code(0).json()["changes"]["fixed"], recorded["failed"]);
+
+    let files = "--html r.html --csv r.csv --junit r.xml --inspect r.eval --step-summary r.md";
+    run(&place, &format!("report {} {files}", ids[1]["run"].as_str().unwrap())).code(0);
+    for file in ["r.html", "r.csv", "r.xml", "r.md"] {
+        let text = fs::read_to_string(place.path(file)).unwrap();
+        assert!(text.contains("not-double") && text.contains("double-3"), "{file}: {text}");
+    }
+    assert!(fs::metadata(place.path("r.eval")).unwrap().len() > 0);
+    assert!(run(&place, "bench").code(0).out.contains("twice a number"));
+}

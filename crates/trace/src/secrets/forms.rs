@@ -1,0 +1,80 @@
+//! The forms in which a secret may turn up: what programs make of a text without meaning to hide it, and what a model can
+//! be talked into.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use serde_json::Value;
+
+/// All forms of a secret, the plain one first; some may be equal. Letters may be of either case in each of them, since they
+/// are looked for without regard to case, which also covers hexadecimal digits and escapes written in capitals.
+pub(super) fn of(secret: &str) -> Vec<String> {
+    // Within JSON that stands as text in a text, a quote or a backslash of the key is escaped.
+    let escaped = Value::from(secret).to_string();
+    let mut forms = vec![
+        secret.to_owned(),
+        escaped[1..escaped.len() - 1].to_owned(),
+        secret.chars().rev().collect(),
+        secret.bytes().map(|byte| format!("{byte:02x}")).collect(),
+        percent_encoded(secret, "%20"),
+        percent_encoded(secret, "+"),
+    ];
+    for before in 0..3 {
+        let encoded = encoded_behind(secret, before);
+        forms.push(encoded.replace('+', "-").replace('/', "_"));
+        forms.push(encoded);
+    }
+    forms
+}
+
+/// As in a URL: all but letters, digits and `-._~` as `%` and two hexadecimal digits, blanks as given.
+fn percent_encoded(secret: &str, blank: &str) -> String {
+    let mut out = String::with_capacity(secret.len() * 3);
+    for byte in secret.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            b' ' => out += blank,
+            other => out += &format!("%{other:02x}"),
+        }
+    }
+    out
+}
+
+/// The characters of base64 that a secret alone decides where it stands behind `before` other bytes, modulo 3, and before
+/// any others.
+fn encoded_behind(secret: &str, before: usize) -> String {
+    let bytes: Vec<u8> = std::iter::repeat_n(0, before).chain(secret.bytes()).collect();
+    // A character is 6 bits. Those that the bytes before share, and a last one that the next byte would share, are left out.
+    let first = (before * 8).div_ceil(6);
+    let end = bytes.len() * 8 / 6;
+    STANDARD_NO_PAD.encode(&bytes)[first..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+    use super::*;
+
+    /// Whatever stands around it, a secret's characters are found in the text's encoding.
+    #[test]
+    fn base64_is_found_wherever_the_secret_stands() {
+        let secret = "p?ssw>rd~1";
+        let forms = of(secret);
+        for before in 0..7 {
+            for behind in 0..4 {
+                let text = format!("{}{secret}{}", "é~".repeat(before), ">".repeat(behind));
+                for encoded in [STANDARD_NO_PAD.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
+                    assert!(forms.iter().any(|form| encoded.contains(form.as_str())), "{encoded}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn forms_are_as_others_write_them() {
+        let forms = of("a b/\"ü");
+        for form in ["a b/\\\"ü", "ü\"/b a", "6120622f22c3bc", "a%20b%2f%22%c3%bc", "a+b%2f%22%c3%bc"] {
+            assert!(forms.iter().any(|it| it == form), "{form}: {forms:?}");
+        }
+    }
+}
