@@ -34,15 +34,14 @@ use std::sync::Arc;
 
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use planproof_model::run_time::uncharged;
-use planproof_model::{BoxFuture, ChatRequest, Message, Model, Settings, run_time};
+use planproof_model::{BoxFuture, Message, Model, Settings, run_time};
 use planproof_plan::graph::{GraphFaults, Schedule, SubTask, SubTaskGraph, read_graph};
 use planproof_plan::team::review::Moment;
 use planproof_plan::team::{Role, sections};
 use planproof_tools::Restoring;
-use planproof_trace::{Author, EndReason, EventKind, FinishReason, Recorder, Tool};
+use planproof_trace::{Author, EndReason, EventKind, Recorder, Tool};
 
-use crate::behaviour::filtered;
-use crate::{Agent, Ran, RunContext, RunError};
+use crate::{Agent, Ran, RunContext, RunError, asking};
 pub use options::{Deliver, ManagerPrompt, TeamOptions};
 pub use progress::REVISIONS_MAX;
 use progress::{Progress, Reviewed, to_json};
@@ -399,24 +398,8 @@ async fn ask(
     seed: u64,
     recorder: &Recorder,
 ) -> Result<String, EndReason> {
-    let request = ChatRequest {
-        messages: messages.to_vec(),
-        tools: [].into(),
-        settings: Settings { temperature: Some(0.0), seed: Some(seed), ..Settings::default() },
-        previous: None,
-    };
-    let reply =
-        model.chat(&request).await.map_err(|error| EndReason::Unscored { reason: error.to_string() })?;
-    recorder.record(EventKind::Turn {
-        text: reply.text.clone(),
-        calls: 0,
-        finish: reply.finish,
-        usage: reply.usage,
-    });
-    match reply.finish {
-        FinishReason::ContentFilter => Err(filtered()),
-        _ => Ok(reply.text),
-    }
+    let settings = Settings { temperature: Some(0.0), seed: Some(seed), ..Settings::default() };
+    asking::ask(model, messages.to_vec(), settings, recorder).await
 }
 
 /// The end of a run that a role has broken.

@@ -18,18 +18,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_model::{BoxFuture, ChatRequest, Message, Model, Settings, run_time};
+use planproof_model::{BoxFuture, Message, Model, Settings, run_time};
 use planproof_plan::two_stage::{
     ACTIONS_HEADING, Action, MARK, NOTEBOOK, PLANNER, Part, REQUEST_HEADING, STEPS_HEADING, STOPPED,
 };
 use planproof_tools::execute_recorded;
-use planproof_trace::{
-    Arguments, Author, CallId, EndReason, EventKind, FinishReason, LimitKind, Recorder, Tool, ToolCall,
-};
+use planproof_trace::{Arguments, Author, CallId, EndReason, EventKind, LimitKind, Recorder, Tool, ToolCall};
 use serde_json::{Map, Value};
 
-use crate::behaviour::filtered;
-use crate::{Agent, Ran, RunContext, RunError};
+use crate::{Agent, Ran, RunContext, RunError, asking};
 
 /// How to work, in our words.
 const INSTRUCTIONS: &str = include_str!("../data/two_stage.txt");
@@ -207,31 +204,10 @@ async fn ask(
     stop: Vec<String>,
 ) -> Result<String, Stop> {
     let temperature = if model.name().contains(OLD_MODELS) { 1.0 } else { 0.0 };
-    let request = ChatRequest {
-        messages: vec![Message::User { text: prompt }],
-        tools: [].into(),
-        settings: Settings {
-            temperature: Some(temperature),
-            seed: Some(run.seed),
-            stop,
-            ..Settings::default()
-        },
-        previous: None,
-    };
-    let reply = match model.chat(&request).await {
-        Ok(reply) => reply,
-        Err(error) => return Err(Stop::Ended(EndReason::Unscored { reason: error.to_string() })),
-    };
-    recorder.record(EventKind::Turn {
-        text: reply.text.clone(),
-        calls: 0,
-        finish: reply.finish,
-        usage: reply.usage,
-    });
-    match reply.finish {
-        FinishReason::ContentFilter => Err(Stop::Ended(filtered())),
-        _ => Ok(reply.text),
-    }
+    let settings =
+        Settings { temperature: Some(temperature), seed: Some(run.seed), stop, ..Settings::default() };
+    let messages = vec![Message::User { text: prompt }];
+    asking::ask(model, messages, settings, recorder).await.map_err(Stop::Ended)
 }
 
 /// Why a run does not come to an answer.

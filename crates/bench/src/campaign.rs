@@ -12,9 +12,7 @@ use planproof_store::{Finish, RunId, Start, StoreError, Unit, Writer};
 use planproof_suite::{Case, CaseError, Class};
 use planproof_tools::WallClock;
 use planproof_tools::mcp::TOKEN_BYTES;
-use planproof_trace::{
-    Clock, Draw, EndReason, Event, EventSink, Header, LogicalClock, Recorder, Secrets,
-};
+use planproof_trace::{Clock, Draw, EndReason, Event, EventSink, Header, LogicalClock, Recorder, Secrets};
 use thiserror::Error;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{JoinError, JoinSet};

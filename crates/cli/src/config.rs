@@ -28,8 +28,8 @@ use crate::{terminal, values};
 pub(crate) use keys::{Kind, Section};
 pub(crate) use locate::NAME;
 pub(crate) use origin::Origins;
-pub(crate) use secrets::{holds_secret, is_name_of_secret};
 pub(crate) use schema::schema;
+pub(crate) use secrets::{holds_secret, is_name_of_secret};
 
 use layer::{Entry, Reading};
 use origin::{Origin, Setting, Source};

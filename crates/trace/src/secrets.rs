@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_long_secret_is_found_in_its_pieces() {
-        let long: String = (0..3000).map(|number| format!("é{number}")).collect();
+        let long: String = (0..900).map(|number| format!("é{number}")).collect();
         let secrets = Secrets::new([long.clone()]);
         assert_eq!(secrets.redact(&format!("<{long}>")).replace(REDACTED, ""), "<>");
     }

@@ -7,10 +7,10 @@ mod stepping_in;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use planproof_model::{Capabilities, ChatReply, ModelError};
+use planproof_model::{Capabilities, ChatReply, ChatRequest, ModelError};
 use planproof_tools::Toolbox;
 use planproof_tools::mcp::TOKEN_BYTES;
-use planproof_trace::{Actor, Event, LogicalClock, Tool, ToolCall, ToolResult, Usage};
+use planproof_trace::{Actor, Event, FinishReason, LogicalClock, Tool, ToolCall, ToolResult, Usage};
 use serde_json::json;
 use tokio::sync::Barrier;
 
