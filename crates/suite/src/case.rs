@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::questions::Question;
-use crate::{EventNote, Explanation, Gold, Guard, Toolbox, Unscored, Verdict};
+use crate::{Class, EventNote, Explanation, Gold, Guard, Toolbox, Unscored, Verdict};
 
 /// One case of a suite. All of its methods are pure: they read nothing but the case and what they are given.
 pub trait Case: fmt::Debug + Send + Sync {
@@ -55,10 +55,10 @@ pub trait Case: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// A verdict of this case in words.
+    /// A verdict of this case in words; by default no more than what its class means.
     fn explain(&self, verdict: &Verdict) -> Explanation {
-        let _ = verdict;
-        Explanation::default()
+        let gist = verdict.class().map_or("passed", Class::meaning).to_owned();
+        Explanation { text: self.prompt().to_owned(), gist, ..Explanation::default() }
     }
 
     /// What there is to say of single events of a run with that verdict, in the order of the events; `None` where they

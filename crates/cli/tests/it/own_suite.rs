@@ -43,7 +43,7 @@ fn a_suite_from_outside_is_killed_resumed_replayed_compared_and_reported() {
     run(&place, &format!("report {} {files}", ids[1]["run"].as_str().unwrap())).code(0);
     for file in ["r.html", "r.csv", "r.xml", "r.md"] {
         let text = fs::read_to_string(place.path(file)).unwrap();
-        assert!(text.contains("not-double") && text.contains("passed"), "{file}: {text}");
+        assert!(text.contains("not-double"), "{file}: {text}");
     }
     assert!(fs::metadata(place.path("r.eval")).unwrap().len() > 0);
     assert!(run(&place, "bench").code(0).out.contains("twice a number"));
