@@ -1,4 +1,4 @@
-//! `planproof serve-model`: a model as an OpenAI-compatible endpoint.
+//! `planproof serve-model`: a model as an endpoint in the protocols of OpenAI, Anthropic and Gemini.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -23,6 +23,7 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
     let key = given.clone().unwrap_or_else(random_key);
     let config = ServerConfig {
         key: Some(SecretString::from(key.clone())),
+        hosts: arguments.allow_host.clone(),
         think_time: Duration::from_millis(arguments.think),
         ..ServerConfig::default()
     };

@@ -105,6 +105,13 @@ fn an_agent_is_told_of_the_model_that_is_served_to_it() {
     assert_eq!((&report["model"], &report["simulated"]), (&json!("sim/careless"), &json!(true)));
     let text = ends(&place)[0]["text"].as_str().unwrap().to_owned();
     assert!(text.starts_with("sim/careless http://127.0.0.1:") && text.ends_with("/v1"), "{text}");
+    // The clients of the other protocols find the same server by what they read.
+    let script = "[ -n \"$ANTHROPIC_API_KEY$GEMINI_API_KEY\" ] || exit 1; echo $ANTHROPIC_MODEL $GEMINI_MODEL \
+                  $([ $ANTHROPIC_BASE_URL/v1 = $OPENAI_BASE_URL ] && [ $GOOGLE_GEMINI_BASE_URL/v1 = $OPENAI_BASE_URL ] \
+                  && [ $ANTHROPIC_API_KEY$GEMINI_API_KEY = $OPENAI_API_KEY$OPENAI_API_KEY ] && echo same)";
+    let place = Place::new();
+    crate::external::report(&place, script, "--serve-model sim/careless");
+    assert_eq!(ends(&place)[0]["text"], "sim/careless sim/careless same");
     let list = place.run("runs list").code(0).out;
     assert!(list.contains("(simulation)"), "{list}");
 }

@@ -2,6 +2,7 @@
 
 mod client;
 mod client_stream;
+mod dialects;
 mod exchanges;
 mod faults;
 mod metering;
