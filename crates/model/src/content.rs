@@ -40,9 +40,11 @@ impl<'de> Deserialize<'de> for Part {
             kind: Cow<'a, str>,
             text: Option<String>,
             refusal: Option<String>,
+            /// A tool that a search for tools has found.
+            tool_name: Option<String>,
         }
         let part = Fields::deserialize(deserializer)?;
-        if let Some(text) = part.text.or(part.refusal) {
+        if let Some(text) = part.text.or(part.refusal).or(part.tool_name) {
             return Ok(Self(Some(text)));
         }
         let is_media = ["image", "audio", "file", "video"].iter().any(|media| part.kind.contains(media));

@@ -45,7 +45,7 @@ use crate::Model;
 use crate::kept::{KEPT_BYTES_MAX, KEPT_REPLIES_MAX, KeptReplies};
 use error::ApiError;
 use request::SeenTools;
-use target::{Dialect, Endpoint, endpoint};
+use target::{Endpoint, Protocol, endpoint};
 
 pub use runs::{ModelServer, ReplyWatch, ServedRun};
 
@@ -172,7 +172,7 @@ fn without_delay(stream: &mut TcpStream) {
 
 async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    let refused = |error: ApiError| error.into_response(Dialect::of(&head));
+    let refused = |error: ApiError| error.into_response(Protocol::of(&head));
     route(&shared, &head, body).await.unwrap_or_else(refused)
 }
 
@@ -188,7 +188,7 @@ async fn route(shared: &Arc<Shared>, head: &Parts, body: Body) -> Result<Respons
     access::check_key(head, shared.config.key.as_ref())?;
     let body = read(shared, body).await?;
     match endpoint {
-        Endpoint::Models => models::answer(shared, Dialect::of(head)),
+        Endpoint::Models => models::answer(shared, Protocol::of(head)),
         Endpoint::ChatCompletions => chat_completions::answer(shared, &body).await,
         Endpoint::Completions => completions::answer(shared, &body).await,
         Endpoint::Responses => responses::answer(shared, &body).await,

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::error::ApiError;
 use super::request::{Stop, forbids_tools, settings};
 use super::sse::{self, Events, Narrator};
-use super::target::Dialect;
+use super::target::Protocol;
 use super::{Shared, json};
 use crate::chat::order_results;
 use crate::content::{Content, arguments_text};
@@ -319,6 +319,6 @@ impl Narrator for ChunkNarrator {
     }
 
     fn fail(self, error: &ApiError, out: &mut Events) {
-        out.data(&error.body(Dialect::OpenAi));
+        out.data(&error.body(Protocol::OpenAi));
     }
 }

@@ -1,4 +1,4 @@
-//! Errors, each in the shape that the clients of its dialect read.
+//! Errors, each in the shape that the clients of its protocol read.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use axum::response::Response;
 use serde::Serialize;
 use thiserror::Error;
 
-use super::target::Dialect;
+use super::target::Protocol;
 use crate::ModelError;
 
 /// Why a request gets no answer.
@@ -167,28 +167,28 @@ impl ApiError {
         Self::new(StatusCode::BAD_GATEWAY, "the model's reply broke off", Some("model_error"))
     }
 
-    /// The error in the words of a dialect.
-    pub(super) fn body(&self, dialect: Dialect) -> ErrorBody<'_> {
+    /// The error in the words of a protocol.
+    pub(super) fn body(&self, protocol: Protocol) -> ErrorBody<'_> {
         let Self { status, message, kind, param, code, retry_after: _ } = self;
-        match dialect {
-            Dialect::OpenAi => {
+        match protocol {
+            Protocol::OpenAi => {
                 let (param, code) = (param.as_deref(), *code);
                 ErrorBody::OpenAi { error: OpenAiError { message, r#type: kind, param, code } }
             }
-            Dialect::Anthropic => {
+            Protocol::Anthropic => {
                 let error = AnthropicError { r#type: anthropic_type(*status), message };
                 ErrorBody::Anthropic { r#type: "error", error, request_id: None }
             }
-            Dialect::Gemini => {
+            Protocol::Gemini => {
                 let (code, status) = (status.as_u16(), gemini_status(*status));
                 ErrorBody::Gemini { error: GeminiError { code, message, status } }
             }
         }
     }
 
-    pub(super) fn into_response(self, dialect: Dialect) -> Response {
+    pub(super) fn into_response(self, protocol: Protocol) -> Response {
         // An object of strings always renders.
-        let bytes = serde_json::to_vec(&self.body(dialect)).unwrap_or_default();
+        let bytes = serde_json::to_vec(&self.body(protocol)).unwrap_or_default();
         let mut response = Response::new(Body::from(bytes));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();

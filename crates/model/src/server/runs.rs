@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::error::ApiError;
-use super::target::Dialect;
+use super::target::Protocol;
 use super::{ServerConfig, Shared, route, without_delay};
 use crate::chat::text_and_calls;
 use crate::{
@@ -165,13 +165,13 @@ async fn answer(State(runs): State<Arc<OpenRuns>>, request: Request) -> Response
     let name = request.uri().path().split('/').nth(1).unwrap_or_default();
     let open = runs.lock().get(name).cloned();
     let (head, body) = request.into_parts();
-    let dialect = Dialect::of(&head);
-    let Some(OpenRun { shared, ledger }) = open else { return ApiError::closed().into_response(dialect) };
+    let protocol = Protocol::of(&head);
+    let Some(OpenRun { shared, ledger }) = open else { return ApiError::closed().into_response(protocol) };
     route(&shared, &head, body).await.unwrap_or_else(|error| {
         if error.is_wrong_key() {
             ledger.lock().failure = Some(WRONG_KEY.to_owned());
         }
-        error.into_response(dialect)
+        error.into_response(protocol)
     })
 }
 

@@ -8,7 +8,7 @@ use percent_encoding::percent_decode_str;
 
 /// Whose protocol a request speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum Protocol {
     OpenAi,
     Anthropic,
     Gemini,
@@ -49,7 +49,7 @@ impl Endpoint<'_> {
     }
 }
 
-impl Dialect {
+impl Protocol {
     /// Whose protocol it is. Where the path does not say, the headers do that its clients send; a request that shows
     /// nothing of anybody is taken for one of OpenAI's.
     pub(super) fn of(head: &Parts) -> Self {
@@ -125,32 +125,32 @@ mod tests {
     #[test]
     fn a_path_says_what_is_asked_for_and_whose_protocol_it_is() {
         let generate = |model: &'static str, stream| Endpoint::Generate { model: model.into(), stream };
-        for (uri, endpoint_expected, dialect) in [
-            ("/v1/chat/completions", Endpoint::ChatCompletions, Dialect::OpenAi),
-            ("/a/v1/completions/", Endpoint::Completions, Dialect::OpenAi),
-            ("/v1/responses", Endpoint::Responses, Dialect::OpenAi),
-            ("/a/v1/messages?beta=true", Endpoint::Messages, Dialect::Anthropic),
-            ("/v1/messages/count_tokens", Endpoint::MessageTokens, Dialect::Anthropic),
-            ("/v1beta/models/m:generateContent", generate("m", None), Dialect::Gemini),
-            ("/v1/models/sim/perfect:generateContent", generate("sim/perfect", None), Dialect::Gemini),
-            ("/v1/models/sim%2Fperfect:generateContent", generate("sim/perfect", None), Dialect::Gemini),
+        for (uri, endpoint_expected, protocol) in [
+            ("/v1/chat/completions", Endpoint::ChatCompletions, Protocol::OpenAi),
+            ("/a/v1/completions/", Endpoint::Completions, Protocol::OpenAi),
+            ("/v1/responses", Endpoint::Responses, Protocol::OpenAi),
+            ("/a/v1/messages?beta=true", Endpoint::Messages, Protocol::Anthropic),
+            ("/v1/messages/count_tokens", Endpoint::MessageTokens, Protocol::Anthropic),
+            ("/v1beta/models/m:generateContent", generate("m", None), Protocol::Gemini),
+            ("/v1/models/sim/perfect:generateContent", generate("sim/perfect", None), Protocol::Gemini),
+            ("/v1/models/sim%2Fperfect:generateContent", generate("sim/perfect", None), Protocol::Gemini),
             (
                 "/a/v1beta/models/m:streamGenerateContent?alt=sse&key=k",
                 generate("m", Some(StreamForm::Events)),
-                Dialect::Gemini,
+                Protocol::Gemini,
             ),
             (
                 "/v1beta1/publishers/google/models/m:streamGenerateContent",
                 generate("m", Some(StreamForm::Array)),
-                Dialect::Gemini,
+                Protocol::Gemini,
             ),
-            ("/v1beta/models/m:countTokens", Endpoint::ContentTokens, Dialect::Gemini),
-            ("/v1beta/models", Endpoint::Models, Dialect::Gemini),
-            ("/v1/models", Endpoint::Models, Dialect::OpenAi),
+            ("/v1beta/models/m:countTokens", Endpoint::ContentTokens, Protocol::Gemini),
+            ("/v1beta/models", Endpoint::Models, Protocol::Gemini),
+            ("/v1/models", Endpoint::Models, Protocol::OpenAi),
         ] {
             let head = head(uri, &[]);
             assert_eq!(endpoint(&head), Some(endpoint_expected), "{uri}");
-            assert_eq!(Dialect::of(&head), dialect, "{uri}");
+            assert_eq!(Protocol::of(&head), protocol, "{uri}");
         }
         for uri in ["/", "/v1/models/m:embedContent", "/v1:generateContent", "/v1/messages/batches", "/a:b/c"]
         {
@@ -160,16 +160,16 @@ mod tests {
 
     #[test]
     fn headers_say_it_where_the_path_does_not() {
-        for (headers, dialect) in [
-            (&[][..], Dialect::OpenAi),
-            (&["authorization"], Dialect::OpenAi),
-            (&["x-api-key"], Dialect::Anthropic),
-            (&["authorization", "anthropic-version"], Dialect::Anthropic),
-            (&["x-goog-api-key"], Dialect::Gemini),
+        for (headers, protocol) in [
+            (&[][..], Protocol::OpenAi),
+            (&["authorization"], Protocol::OpenAi),
+            (&["x-api-key"], Protocol::Anthropic),
+            (&["authorization", "anthropic-version"], Protocol::Anthropic),
+            (&["x-goog-api-key"], Protocol::Gemini),
         ] {
-            assert_eq!(Dialect::of(&head("/v1/models", headers)), dialect, "{headers:?}");
+            assert_eq!(Protocol::of(&head("/v1/models", headers)), protocol, "{headers:?}");
             // What the path says counts for more.
-            assert_eq!(Dialect::of(&head("/v1/responses", headers)), Dialect::OpenAi, "{headers:?}");
+            assert_eq!(Protocol::of(&head("/v1/responses", headers)), Protocol::OpenAi, "{headers:?}");
         }
     }
 }

@@ -2,7 +2,6 @@
 
 mod client;
 mod client_stream;
-mod dialects;
 mod exchanges;
 mod faults;
 mod metering;
@@ -10,6 +9,7 @@ mod protocol;
 mod recording;
 mod round_trip;
 mod scripted;
+mod served_protocols;
 mod server;
 mod server_completions;
 mod server_stream;

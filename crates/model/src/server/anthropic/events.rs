@@ -13,7 +13,7 @@ use crate::content::ArgumentsObject;
 use crate::server::Shared;
 use crate::server::error::ApiError;
 use crate::server::sse::{Events, Narrator};
-use crate::server::target::Dialect;
+use crate::server::target::Protocol;
 use crate::{ChatDelta, ChatRequest};
 
 /// Sends one message.
@@ -108,6 +108,6 @@ impl Narrator for BlockNarrator {
     }
 
     fn fail(self, error: &ApiError, out: &mut Events) {
-        out.named("error", &error.body(Dialect::Anthropic));
+        out.named("error", &error.body(Protocol::Anthropic));
     }
 }

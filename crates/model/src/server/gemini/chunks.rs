@@ -8,7 +8,7 @@ use crate::chat::text_and_calls;
 use crate::server::Shared;
 use crate::server::error::ApiError;
 use crate::server::sse::{Events, Narrator};
-use crate::server::target::Dialect;
+use crate::server::target::Protocol;
 use crate::{ChatDelta, ChatRequest};
 
 /// Sends one reply.
@@ -48,6 +48,6 @@ impl Narrator for ChunkNarrator {
 
     /// The clients look for an error beside the events, not in one.
     fn fail(self, error: &ApiError, out: &mut Events) {
-        out.bare(&error.body(Dialect::Gemini));
+        out.bare(&error.body(Protocol::Gemini));
     }
 }
