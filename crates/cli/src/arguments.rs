@@ -127,6 +127,8 @@ pub(crate) enum Command {
     ServeModel(Signed<ServeModelArguments>),
     /// Offer the mock tools of one case over MCP, and judge the calls.
     ServeTools(Signed<ServeToolsArguments>),
+    /// Offer a SIMULATION of all servers that the tools of mnms ask, and print the settings that lead to it.
+    ServeMedia(Signed<ServeMediaArguments>),
     /// Look at former campaigns in the run store.
     Runs(Signed<RunsArguments>),
     /// Write reports of a former campaign, or compare two.

@@ -1,4 +1,4 @@
-//! The arguments of `planproof serve-model` and `planproof serve-tools`.
+//! The arguments of `planproof serve-model`, `planproof serve-tools` and `planproof serve-media`.
 
 use std::path::PathBuf;
 
@@ -46,4 +46,17 @@ pub(crate) struct ServeToolsArguments {
     /// Write the trace (trace v1) to this file at the end.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeMediaArguments {
+    /// Port on 127.0.0.1; 0 takes a free one.
+    #[arg(long, default_value_t = 0, value_parser = whole(0, u16::MAX))]
+    pub(crate) port: u16,
+    /// Write this folder of what requests name into the settings as well; seen from the file that they go to.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) input: Option<PathBuf>,
+    /// The same for the folder of what tools make.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
 }
