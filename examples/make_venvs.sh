@@ -2,6 +2,7 @@
 # Makes .venvs/NAME in the repository root for each NAME given (all of them by default):
 #   openai-agents, langgraph   the example agents
 #   ci                         the independent judge (Z3) and the MCP client of protocol 2025-11-25
+#   clients                    the clients of Anthropic and Google
 #   mcp2                       the MCP client of protocol 2026-07-28
 #   pytest                     tests and types of the package for Python
 #   reports                    readers of JUnit files, schemas of GitHub's workflows and actions
@@ -20,7 +21,7 @@ requirements_of() {
     case $1 in
         openai-agents | langgraph) echo "examples/$1/requirements.txt" ;;
         ci) echo ci/requirements.txt ;;
-        mcp2 | pytest | reports | inspect | wheel) echo "ci/requirements-$1.txt" ;;
+        clients | mcp2 | pytest | reports | inspect | wheel) echo "ci/requirements-$1.txt" ;;
         *) echo "make_venvs.sh: no virtual environment is called '$1'" >&2; return 2 ;;
     esac
 }
@@ -39,7 +40,7 @@ make_venv() {
     echo "$stamp" > "$venv/.made-from"
 }
 
-if [ $# -eq 0 ]; then set -- openai-agents langgraph ci mcp2 pytest reports inspect; fi
+if [ $# -eq 0 ]; then set -- openai-agents langgraph ci clients mcp2 pytest reports inspect; fi
 # All at once: an installation is mostly pip working on one processor.
 pids=
 for name in "$@"; do make_venv "$name" & pids="$pids $!"; done

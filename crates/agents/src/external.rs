@@ -20,17 +20,18 @@ use tokio_util::sync::CancellationToken;
 use crate::RunLimits;
 
 pub use command::CommandAgent;
-pub use environment::{ProgramSetting, holds_key};
+pub use environment::{ProgramSetting, SERVED_VARIABLES, holds_key};
 pub use url::{BodyName, FormError, SERVICE_HEADERS_MAX, ServiceForm, UrlAgent, UrlError};
 pub use worker::WorkerAgent;
 
 /// Most characters of the beginning, and of the end, of what an agent wrote that a reason repeats.
 const QUOTE_CHARS_MAX: usize = 200;
 
-/// A model that is served to the agent, in OpenAI's protocols.
+/// A model that is served to the agent, in the protocols of OpenAI, Anthropic and Gemini.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelAccess<'a> {
-    /// Where: a URL of this run's own.
+    /// Where: a URL of this run's own, which ends with the version, as OpenAI's clients want it. Those of the others may
+    /// have it, too.
     pub base_url: &'a str,
     /// The key that it takes.
     pub api_key: &'a SecretString,

@@ -45,8 +45,8 @@ pub use agent_spec::{
 };
 pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, instructions};
 pub use external::{
-    BodyName, CommandAgent, ExternalRun, FormError, ModelAccess, ProgramSetting, SERVICE_HEADERS_MAX,
-    ServiceForm, UrlAgent, UrlError, WorkerAgent, holds_key,
+    BodyName, CommandAgent, ExternalRun, FormError, ModelAccess, ProgramSetting, SERVED_VARIABLES,
+    SERVICE_HEADERS_MAX, ServiceForm, UrlAgent, UrlError, WorkerAgent, holds_key,
 };
 pub use function_calling::FunctionCallingAgent;
 pub use limits::RunLimits;

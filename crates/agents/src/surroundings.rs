@@ -69,8 +69,9 @@ impl Surroundings {
         self
     }
 
-    /// Opens them to one run, until the returned value is dropped.
-    pub(crate) async fn open(&self, run: &RunContext<'_>) -> Result<OpenRun<'_>, RunError> {
+    /// Opens them to one run, until the returned value is dropped, for an agent that reaches this machine by one of
+    /// these names; by its loopback address if there are none.
+    pub(crate) async fn open(&self, run: &RunContext<'_>, hosts: &[String]) -> Result<OpenRun<'_>, RunError> {
         let server = self.tools.get_or_try_init(|| McpServer::bind(0)).await?;
         let watched = self.served.as_ref().map(|(served, watch)| (served, watch(run)));
         let tools = RunTools {
@@ -80,7 +81,7 @@ impl Surroundings {
             written: watched.as_ref().map(|(_, watch)| Arc::clone(watch.written())),
             hold: self.hold,
         };
-        let tools = server.open(tools, AccessToken::from_random((self.token)()))?;
+        let tools = server.open_to(tools, AccessToken::from_random((self.token)()), hosts)?;
         let model = match watched {
             None => None,
             Some((served, watch)) => {
@@ -88,7 +89,7 @@ impl Surroundings {
                 let name = AccessToken::from_random((self.token)()).as_str().to_owned();
                 let limit_reached = tools.limit_reached().clone();
                 let replies = Arc::clone(&watch) as Arc<dyn ReplyWatch>;
-                let run = models.open(name, run.limits.iterations, limit_reached, replies);
+                let run = models.open(name, hosts, run.limits.iterations, limit_reached, replies);
                 Some(OpenModel { served, run, watch })
             }
         };

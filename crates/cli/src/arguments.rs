@@ -123,10 +123,12 @@ pub(crate) enum Command {
     Tables(Signed<TablesArguments>),
     /// Run an agent on a task with your own tools, and show what it does.
     Run(Signed<RunArguments>),
-    /// Offer a model as an OpenAI-compatible endpoint on this machine.
+    /// Offer a model on this machine, in the protocols of OpenAI, Anthropic and Gemini.
     ServeModel(Signed<ServeModelArguments>),
     /// Offer the mock tools of one case over MCP, and judge the calls.
     ServeTools(Signed<ServeToolsArguments>),
+    /// Offer a SIMULATION of all servers that the tools of mnms ask, and print the settings that lead to it.
+    ServeMedia(Signed<ServeMediaArguments>),
     /// Look at former campaigns in the run store.
     Runs(Signed<RunsArguments>),
     /// Write reports of a former campaign, or compare two.

@@ -16,6 +16,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod score;
+pub(crate) mod serve_media;
 pub(crate) mod serve_model;
 pub(crate) mod serve_tools;
 pub(crate) mod spec;

@@ -25,7 +25,7 @@ use crate::arguments::{Arguments, Given, Global, is_recorded};
 use crate::failure::Failure;
 use crate::{terminal, values};
 
-pub(crate) use keys::{Kind, Section};
+pub(crate) use keys::{Kind, MEDIA, Section};
 pub(crate) use locate::NAME;
 pub(crate) use origin::Origins;
 pub(crate) use schema::schema;
@@ -172,7 +172,31 @@ fn settings(call: &Call<'_>, lenient: &ArgMatches, words: &[OsString]) -> Result
         Some(path) => vec![file_layer(path, &sections)?],
         None => Vec::new(),
     };
-    Ok(choose(call, command, &sets, &file))
+    let mut chosen = choose(call, command, &sets, &file);
+    let media = file.iter().find_map(|layer| servers_of_file(call, command, layer, &chosen));
+    chosen.extend(media);
+    Ok(chosen)
+}
+
+/// The file as that of `--media`, where it has such a section, the command is about tools that ask its servers, and
+/// nothing else says where they are.
+fn servers_of_file(call: &Call<'_>, command: &Command, file: &Layer, chosen: &[Setting]) -> Option<Setting> {
+    let Origin::File(source) = &file.origin else { return None };
+    let suite = call.matches.try_get_one::<String>("suite").ok().flatten();
+    if call.path != ["bench"] || suite.is_none_or(|suite| suite != planproof_mnms::NAME) {
+        return None;
+    }
+    let entry = file.entries.iter().find(|entry| entry.path.first().is_some_and(|of| of == MEDIA))?;
+    let argument = command.get_arguments().find(|argument| argument.get_id() == MEDIA)?;
+    let is_known = chosen.iter().any(|setting| setting.entry.key.argument == *argument.get_id());
+    let mut given = command.get_arguments().filter(|argument| call.gives(argument));
+    if is_known || given.any(|above| rules_out(command, above, argument)) {
+        return None;
+    }
+    let entry = Entry { words: vec![Some(source.path.clone().into_os_string())], ..entry.clone() };
+    // It is the option, whichever key of the section stands first.
+    let key = keys::Key { name: MEDIA.to_owned(), ..entry.key.clone() };
+    Some(Setting { entry: Entry { key, ..entry }, origin: file.origin.clone() })
 }
 
 /// Of what is set, the keys that this command has and that nothing of a higher rank replaces or rules out.

@@ -11,18 +11,21 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::failure::Failure;
 use crate::{secrets, select};
 
+/// Most names of `--allow-host`.
+const HOSTS_MAX: usize = 8;
+
 /// The setting of a program. The keys of its file are held, so that nothing of them is written.
 ///
 /// # Errors
 /// The file cannot be read or says something else, or the directory is none.
 pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting, Failure> {
-    let ProgramOptions { env, env_file, cwd, headers: _, body: _, answer: _ } = options;
+    let ProgramOptions { env, env_file, cwd, allow_hosts, headers: _, body: _, answer: _ } = options;
     if let Some(folder) = cwd.as_deref().filter(|folder| !folder.is_dir()) {
         return Err(Failure::usage(format!("--cwd {}: there is no such folder", folder.display())));
     }
     let variables = held_variables(env_file.as_deref())?;
     let folder = cwd.as_deref().map(planproof_runner::absolute).transpose()?;
-    Ok(ProgramSetting { passed: env.clone(), variables, folder })
+    Ok(ProgramSetting { passed: env.clone(), variables, folder, hosts: hosts(allow_hosts)? })
 }
 
 /// How a service is asked. What its headers take from variables is held, so that nothing of it is written.
@@ -30,7 +33,7 @@ pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting
 /// # Errors
 /// A header, the file of variables or that of the body, or the place of the answer is none.
 pub(crate) fn service_form(options: &ProgramOptions) -> Result<ServiceForm, Failure> {
-    let ProgramOptions { env: _, env_file, cwd: _, headers, body, answer } = options;
+    let ProgramOptions { env: _, env_file, cwd: _, allow_hosts, headers, body, answer } = options;
     let variables = held_variables(env_file.as_deref())?;
     let variable = |name: &str| {
         let in_file = variables.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
@@ -39,7 +42,7 @@ pub(crate) fn service_form(options: &ProgramOptions) -> Result<ServiceForm, Fail
         Some(value)
     };
     let wrong = |option: &str, error: FormError| Failure::usage(format!("{option}: {error}"));
-    let form = ServiceForm::default();
+    let form = ServiceForm::default().reached_by(hosts(allow_hosts)?);
     let mut form = form.with_headers(headers, &variable).map_err(|error| wrong("--header", error))?;
     form = match body.as_deref().map(BodyName::parse) {
         None => form,
@@ -54,6 +57,17 @@ pub(crate) fn service_form(options: &ProgramOptions) -> Result<ServiceForm, Fail
         None => Ok(form),
         Some(place) => form.answer_at(place).map_err(|error| wrong("--answer", error)),
     }
+}
+
+/// The names by which an agent reaches this machine.
+fn hosts(names: &[String]) -> Result<Vec<String>, Failure> {
+    if names.len() > HOSTS_MAX {
+        return Err(Failure::usage(format!(
+            "--allow-host: {} names; at most {HOSTS_MAX} are taken",
+            names.len()
+        )));
+    }
+    Ok(names.to_owned())
 }
 
 /// The variables of the file, of which the keys are held.

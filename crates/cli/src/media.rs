@@ -1,4 +1,5 @@
-//! What the tools of m&m's and those of everyday work use, from a file: servers, and folders.
+//! What the tools of m&m's and those of everyday work use, from a file of its own or a section of the configuration file:
+//! servers, and folders.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use planproof_mnms::MakeTools;
 use planproof_suite::{Case, CaseError, Toolbox};
 use serde::Deserialize;
 
+use crate::config::MEDIA;
 use crate::failure::Failure;
 use crate::{secrets, select};
 
@@ -35,8 +37,8 @@ struct File {
 /// # Errors
 /// The file cannot be read, or what it names cannot be used.
 pub(crate) fn tools(path: &Path) -> Result<MakeTools, Failure> {
-    let (media, folders, player) = read(path)?;
-    if player.is_some() {
+    let Read { media, folders, player, is_shared } = read(path)?;
+    if player.is_some() && !is_shared {
         let what =
             "`player` is for the tools of everyday work (`--tools everyday:FILE`), not for those of m&m's";
         return Err(Failure::usage(format!("{}: {what}", path.display())));
@@ -51,7 +53,7 @@ pub(crate) fn tools(path: &Path) -> Result<MakeTools, Failure> {
 /// # Errors
 /// It does not, or as of [`tools`].
 pub(crate) fn must_have(path: &Path, cases: &[Arc<dyn Case>]) -> Result<(), Failure> {
-    let (media, ..) = read(path)?;
+    let Read { media, .. } = read(path)?;
     let mut missing: BTreeMap<String, &str> = BTreeMap::new();
     for case in cases {
         let calls = case.gold().map(|gold| gold.calls).unwrap_or_default();
@@ -78,14 +80,37 @@ pub(crate) fn must_have(path: &Path, cases: &[Arc<dyn Case>]) -> Result<(), Fail
 /// # Errors
 /// The file cannot be read, or what it names cannot be used.
 pub(crate) fn everyday(path: &Path) -> Result<(Arc<Media>, MediaFolders, Option<Player>), Failure> {
-    let (media, folders, player) = read(path)?;
+    let Read { media, folders, player, .. } = read(path)?;
     let variable = |name: &str| std::env::var(name).ok();
     Ok((media, folders, player.map(|program| Player::new(program, variable))))
 }
 
-fn read(path: &Path) -> Result<(Arc<Media>, MediaFolders, Option<String>), Failure> {
+/// The section of servers, where the text is that of a configuration file: no server has its name.
+fn of_configuration(text: &str) -> Option<toml::Table> {
+    match text.parse::<toml::Table>().ok()?.remove(MEDIA) {
+        Some(toml::Value::Table(section)) => Some(section),
+        _ => None,
+    }
+}
+
+/// What a file names.
+struct Read {
+    media: Arc<Media>,
+    folders: MediaFolders,
+    player: Option<String>,
+    /// It is the configuration file, which is for the tools of m&m's and those of everyday work alike.
+    is_shared: bool,
+}
+
+fn read(path: &Path) -> Result<Read, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::usage(format!("{}: {what}", path.display()));
-    let file: File = toml::from_str(&select::read_text(path)?).map_err(|error| fail(&error))?;
+    let text = select::read_text(path)?;
+    let section = of_configuration(&text);
+    let is_shared = section.is_some();
+    let file: File = match section {
+        Some(section) => section.try_into().map_err(|error| fail(&error))?,
+        None => toml::from_str(&text).map_err(|error| fail(&error))?,
+    };
     let mut settings = BTreeMap::new();
     for (service, named) in file.services {
         for (key, value) in named {
@@ -104,5 +129,5 @@ fn read(path: &Path) -> Result<(Arc<Media>, MediaFolders, Option<String>), Failu
         MediaFolders::new(file.input.map(beside).as_deref(), &output).map_err(|error| fail(&error))?;
     secrets::hold(endpoints.keys().map(str::to_owned));
     let media = Media::new(endpoints).map_err(|error| fail(&error))?;
-    Ok((media, folders, file.player))
+    Ok(Read { media, folders, player: file.player, is_shared })
 }

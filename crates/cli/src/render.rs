@@ -167,7 +167,11 @@ pub(crate) fn section_lines(section: &planproof_suite::Section) -> String {
         for row in &found.rows {
             table.add_row(row.iter().map(|cell| terminal::inline(cell)));
         }
-        let _ = write!(out, "\n\n{table}");
+        out.push('\n');
+        if !found.caption.is_empty() {
+            let _ = write!(out, "\n{}", wrap(&terminal::inline(&found.caption), WIDTH));
+        }
+        let _ = write!(out, "\n{table}");
     }
     out
 }

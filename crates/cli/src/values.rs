@@ -21,8 +21,29 @@ pub(crate) const SECONDS_MAX: f64 = 7.0 * 24.0 * 3600.0;
 /// Longest time of a campaign, in minutes: a week.
 pub(crate) const MINUTES_MAX: f64 = 7.0 * 24.0 * 60.0;
 
+/// Most characters of the name of a host, by RFC 1035.
+const HOST_CHARACTERS_MAX: usize = 253;
+
 /// Characters shown of a value that is not taken.
 const VALUE_CHARACTERS_MAX: usize = 30;
+
+/// The name of a host, without a port.
+///
+/// # Errors
+/// It is none.
+pub(crate) fn host_name(text: &str) -> Result<String, String> {
+    let is_label = |label: &str| {
+        let is_right = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        !label.is_empty() && !label.starts_with('-') && !label.ends_with('-') && label.bytes().all(is_right)
+    };
+    if text.len() > HOST_CHARACTERS_MAX || !text.split('.').all(is_label) {
+        return Err(
+            "it is no name of a host: write one without http:// and port, as in host.docker.internal"
+                .to_owned(),
+        );
+    }
+    Ok(text.to_ascii_lowercase())
+}
 
 /// The command line, as it is parsed: a `-3` behind an option is its value, so that its own rules refuse it, and not an
 /// unknown option. For the options of commands [`Signed`] sees to that.

@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         ("ci", "z3_agrees_with_the_choices", z3_agrees_with_the_choices),
         ("ci", "z3_catches_what_is_wrong_with_choices", z3_catches_what_is_wrong),
     ];
-    run_tests(tests)
+    run_tests(tests, [])
 }
 
 fn z3_agrees_with_the_choices() {

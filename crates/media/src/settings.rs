@@ -108,6 +108,15 @@ impl Service {
         })
     }
 
+    /// The last words in the names of its settings: `media.WORD.` comes before them.
+    pub fn settings(self) -> impl Iterator<Item = &'static str> {
+        // The client of wikis shows nobody a key.
+        let with_key: &[&str] = if self == Self::Wikipedia { &[] } else { &["key-env", "key-in"] };
+        let with_model: &[&str] = if self.has_model() { &["model"] } else { &[] };
+        let with_long_model: &[&str] = if self == Self::Images { &["long-model"] } else { &[] };
+        [&["url"], with_key, with_model, with_long_model].into_iter().flatten().copied()
+    }
+
     /// Whether a request names a model.
     fn has_model(self) -> bool {
         matches!(self, Self::Chat | Self::Images | Self::Audio | Self::Vision)
@@ -284,15 +293,7 @@ impl Endpoints {
             let (service, key) = rest.split_once('.').ok_or_else(unknown)?;
             let mut services = Service::ALL.into_iter();
             let service = services.find(|it| it.as_str() == service).ok_or_else(unknown)?;
-            let is_known = match key {
-                "url" => true,
-                // The client of wikis shows nobody a key.
-                "key-env" | "key-in" => service != Service::Wikipedia,
-                "model" => service.has_model(),
-                "long-model" => service == Service::Images,
-                _ => false,
-            };
-            if !is_known {
+            if !service.settings().any(|setting| setting == key) {
                 return Err(unknown());
             }
             found.entry(service).or_default().insert(key, value.trim());

@@ -10,8 +10,10 @@ use planproof_suite::{
 };
 use planproof_trace::{EndReason, Event, Tool};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::literal::Literal;
 use crate::pretend::{Catalogued, PretendTools};
 use crate::{explain, judge, pretend};
 
@@ -33,26 +35,46 @@ pub type MakeTools = Arc<dyn Fn(&str, Arc<[Tool]>) -> Result<Arc<dyn Toolbox>, C
 /// A request with its right plan, and others that are as good.
 #[derive(Clone)]
 pub struct Task {
-    line: Line,
+    request: String,
+    /// Plans as texts of JSON, without blanks: as values they would take ten times the room, and thousands of tasks are
+    /// in memory at once.
+    plan: Box<RawValue>,
+    code: String,
+    alternatives: Box<[Box<RawValue>]>,
+    /// It has the id.
     card: Card,
     tools: Option<MakeTools>,
 }
 
-/// A task as a line of JSON.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A task as a line of JSON is read.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
-    schema: String,
+    #[serde(rename = "schema")]
+    _schema: String,
     id: String,
     request: String,
     /// A list of nodes, each with `id`, `name` and `args`.
     plan: Value,
     /// The same as a program; may be empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default)]
     code: String,
     /// Other lists of nodes that do as well.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     alternatives: Vec<Value>,
+}
+
+/// The same as it is written.
+#[derive(Serialize)]
+struct Written<'t> {
+    schema: &'static str,
+    id: &'t str,
+    request: &'t str,
+    plan: &'t RawValue,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    code: &'t str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    alternatives: &'t [Box<RawValue>],
 }
 
 impl Task {
@@ -70,7 +92,7 @@ impl Task {
         alternatives: Vec<Value>,
     ) -> Result<Self, CaseError> {
         Self::of_line(Line {
-            schema: CASE_SCHEMA.to_owned(),
+            _schema: CASE_SCHEMA.to_owned(),
             id: id.to_owned(),
             request: request.to_owned(),
             plan,
@@ -114,31 +136,42 @@ impl Task {
     }
 
     fn of_line(line: Line) -> Result<Self, CaseError> {
-        if line.id.is_empty() || line.id.len() > ID_BYTES_MAX || line.id.chars().any(char::is_control) {
+        let Line { id, request, plan, code, alternatives, .. } = line;
+        if id.is_empty() || id.len() > ID_BYTES_MAX || id.chars().any(char::is_control) {
             return Err(CaseError::new(format!(
                 "the id must have 1 to {ID_BYTES_MAX} bytes, without control characters"
             )));
         }
-        if line.request.trim().is_empty() {
+        if request.trim().is_empty() {
             return Err(CaseError::new("the request is empty"));
         }
-        let plan = read_json(&line.plan.to_string())
-            .map_err(|fault| CaseError::new(format!("the plan: {fault}")))?;
+        let text = plan.to_string();
+        let plan = read_json(&text).map_err(|fault| CaseError::new(format!("the plan: {fault}")))?;
         if plan.steps.is_empty() {
             return Err(CaseError::new("the plan has no steps"));
         }
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let tools: Vec<&str> = plan.steps.iter().map(|step| step.tool.as_str()).collect();
         let card = Card {
-            id: line.id.clone(),
+            id,
             label: tools.join(", "),
             size: count(plan.steps.len()),
-            detail_sizes: [count(line.request.split_whitespace().count()), count(line.request.len())],
+            detail_sizes: [count(request.split_whitespace().count()), count(request.len())],
             baselines: Vec::new(),
             apart: None,
             marks: 0,
         };
-        Ok(Self { line, card, tools: None })
+        // What was a value just now is JSON.
+        let raw =
+            |text: String| RawValue::from_string(text).map_err(|error| CaseError::new(error.to_string()));
+        Ok(Self {
+            request,
+            plan: raw(text)?,
+            code,
+            alternatives: alternatives.iter().map(|plan| raw(plan.to_string())).collect::<Result<_, _>>()?,
+            card,
+            tools: None,
+        })
     }
 
     /// The same, with other tools than simulated ones.
@@ -149,33 +182,40 @@ impl Task {
 
     /// Its id.
     pub fn id(&self) -> &str {
-        &self.line.id
+        &self.card.id
     }
 
     /// What is asked for.
     pub fn request(&self) -> &str {
-        &self.line.request
+        &self.request
     }
 
-    /// The right plan, as a list of nodes.
-    pub fn plan(&self) -> &Value {
-        &self.line.plan
+    /// The right plan, as a list of nodes. It is read anew each time.
+    pub fn plan(&self) -> Value {
+        value(&self.plan)
     }
 
     /// The right plan as a program; empty where the data has none.
     pub fn code(&self) -> &str {
-        &self.line.code
+        &self.code
     }
 
-    /// Other lists of nodes that do as well.
-    pub fn alternatives(&self) -> &[Value] {
-        &self.line.alternatives
+    /// Other lists of nodes that do as well. They are read anew each time.
+    pub fn alternatives(&self) -> impl Iterator<Item = Value> {
+        self.alternatives.iter().map(|plan| value(plan))
+    }
+
+    /// The right plan and its alternatives, as the values that plans are compared by.
+    pub(crate) fn right_plans(&self) -> (Literal, Vec<Literal>) {
+        // What was written as JSON can be read; only what is nested too deeply is not, and says nothing.
+        let read = |plan: &RawValue| Literal::from_json(plan.get()).unwrap_or(Literal::List(Vec::new()));
+        (read(&self.plan), self.alternatives.iter().map(|plan| read(plan)).collect())
     }
 
     /// The right plan, with the arguments of each step in the order in which their tool takes them, which JSON does not
     /// keep.
     pub(crate) fn right_plan(&self) -> Option<Plan> {
-        let mut plan = read_json(&self.line.plan.to_string()).ok()?;
+        let mut plan = read_json(self.plan.get()).ok()?;
         for step in &mut plan.steps {
             let arguments =
                 crate::catalogue().find(&step.tool).map(|tool| &tool.arguments[..]).unwrap_or_default();
@@ -206,15 +246,20 @@ impl Task {
     }
 }
 
+fn value(text: &RawValue) -> Value {
+    // It was a value when it was written.
+    serde_json::from_str(text.get()).unwrap_or_default()
+}
+
 impl PartialEq for Task {
     fn eq(&self, other: &Self) -> bool {
-        self.line == other.line
+        self.to_line() == other.to_line()
     }
 }
 
 impl fmt::Debug for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Task").field("id", &self.line.id).finish_non_exhaustive()
+        f.debug_struct("Task").field("id", &self.card.id).finish_non_exhaustive()
     }
 }
 
@@ -224,16 +269,24 @@ impl Case for Task {
     }
 
     fn prompt(&self) -> &str {
-        &self.line.request
+        &self.request
     }
 
     fn to_line(&self) -> String {
         // Writing JSON into memory cannot fail.
-        serde_json::to_string(&self.line).unwrap_or_default()
+        serde_json::to_string(&Written {
+            schema: CASE_SCHEMA,
+            id: &self.card.id,
+            request: &self.request,
+            plan: &self.plan,
+            code: &self.code,
+            alternatives: &self.alternatives,
+        })
+        .unwrap_or_default()
     }
 
     fn identity(&self) -> String {
-        json!([CASE_SCHEMA, self.line.request, self.line.plan, self.line.alternatives]).to_string()
+        json!([CASE_SCHEMA, self.request, self.plan, self.alternatives]).to_string()
     }
 
     /// A plan is an answer; tools carry it out.
@@ -244,7 +297,7 @@ impl Case for Task {
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
         match &self.tools {
             None => Ok(Arc::new(PretendTools)),
-            Some(make) => Ok(Arc::new(Catalogued(make(&self.line.id, Arc::clone(pretend::tools()))?))),
+            Some(make) => Ok(Arc::new(Catalogued(make(&self.card.id, Arc::clone(pretend::tools()))?))),
         }
     }
 
@@ -270,7 +323,7 @@ impl Case for Task {
     }
 
     fn target(&self) -> String {
-        self.right_plan().map_or_else(|| self.line.code.clone(), |plan| to_python(&plan))
+        self.right_plan().map_or_else(|| self.code.clone(), |plan| to_python(&plan))
     }
 
     fn gold(&self) -> Option<Gold> {

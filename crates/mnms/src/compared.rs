@@ -78,8 +78,8 @@ impl Compared {
 pub(crate) fn compare(task: &Task, found: Option<&Predicted>) -> Compared {
     let (prediction, format) = found.map_or_else(|| (Literal::List(Vec::new()), Format::Json), as_written);
     let reading = ours::read(&prediction, format);
-    let alternatives: Vec<Literal> = task.alternatives().iter().map(literal).collect();
-    let gold = ours::Gold::new(&literal(task.plan()), &alternatives);
+    let (plan, alternatives) = task.right_plans();
+    let gold = ours::Gold::new(&plan, &alternatives);
     let (alternative, counts) = gold.compare(&reading, !alternatives.is_empty());
     let first = if alternative > 0 { gold.compare(&reading, false).1 } else { counts };
     Compared::of(&counts, &first, alternative)
@@ -95,8 +95,9 @@ pub(crate) fn as_written(found: &Predicted) -> (Literal, Format) {
 
 /// The right plan of that place: 0 is the plan itself, the alternatives follow.
 pub(crate) fn right_plan(task: &Task, alternative: usize) -> Literal {
-    let plan = alternative.checked_sub(1).and_then(|place| task.alternatives().get(place));
-    literal(plan.unwrap_or_else(|| task.plan()))
+    let (plan, alternatives) = task.right_plans();
+    let place = alternative.checked_sub(1);
+    place.and_then(|place| alternatives.into_iter().nth(place)).unwrap_or(plan)
 }
 
 /// A value of JSON as the values that plans are written with.

@@ -1,10 +1,14 @@
-//! Tasks from data: the published lines, and those of our own.
+//! Tasks from data: the published lines, lines of cases, and those of our own.
+
+use std::collections::HashSet;
 
 use planproof_suite::{CaseError, Data};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::Literal;
 use crate::case::Task;
-use crate::examples::{Example, read_examples};
+use crate::examples::{DataError, Example, examples, lines};
 
 /// What ids of published examples begin with; the number of the data follows.
 pub const ID_PREFIX: &str = "mnms-";
@@ -12,14 +16,46 @@ pub const ID_PREFIX: &str = "mnms-";
 /// What ids of tasks of our own begin with.
 pub const OWN_ID_PREFIX: &str = "mnms-own-";
 
+/// The number of the data that the id of a case ends with.
+pub(crate) fn number(id: &str) -> Option<i64> {
+    id.strip_prefix(OWN_ID_PREFIX).or_else(|| id.strip_prefix(ID_PREFIX))?.parse().ok()
+}
+
 const OWN: &str = include_str!("../data/own.jsonl");
 
-/// The tasks of a file in the published format, in its order.
+/// The tasks of a file in the published format or of lines of cases, in its order.
 ///
 /// # Errors
 /// The first line that is no task, with its place.
 pub(crate) fn read(data: Data<'_>) -> Result<Vec<Task>, CaseError> {
-    tasks(data, ID_PREFIX)
+    if is_of_cases(data.text) { cases(data) } else { tasks(data, ID_PREFIX) }
+}
+
+/// Whether a text has lines of cases, which name their schema, instead of published ones: its first line that is not
+/// blank says so.
+pub(crate) fn is_of_cases(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(rename = "schema")]
+        _schema: IgnoredAny,
+    }
+    let text = text.trim_start_matches('\u{feff}');
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    first.is_some_and(|line| serde_json::from_str::<Named>(line).is_ok())
+}
+
+fn cases(Data { text, file }: Data<'_>) -> Result<Vec<Task>, CaseError> {
+    let (mut tasks, mut ids) = (Vec::new(), HashSet::new());
+    for line in lines(text, file) {
+        let (number, line) = line.map_err(|error| CaseError::new(error.to_string()))?;
+        let refuse = |what: &str| CaseError::new(format!("{file}:{number}: {what}"));
+        let task = Task::read(line).map_err(|CaseError { what }| refuse(&what))?;
+        if !ids.insert(task.id().to_owned()) {
+            return Err(refuse(&format!("there is a case {} already", task.id())));
+        }
+        tasks.push(task);
+    }
+    Ok(tasks)
 }
 
 /// Twelve tasks of our own, so that a first try needs no download.
@@ -31,8 +67,12 @@ pub(crate) fn own() -> Result<Vec<Task>, CaseError> {
 }
 
 fn tasks(data: Data<'_>, prefix: &str) -> Result<Vec<Task>, CaseError> {
-    let examples = read_examples(data.text, data.file).map_err(|error| CaseError::new(error.to_string()))?;
-    examples.into_iter().map(|example| task(&example, prefix, data.file)).collect()
+    let examples = examples(data.text, data.file);
+    let task = |example: Result<Example, DataError>| match example {
+        Ok(example) => task(&example, prefix, data.file),
+        Err(error) => Err(CaseError::new(error.to_string())),
+    };
+    examples.map(task).collect()
 }
 
 fn task(example: &Example, prefix: &str, file: &str) -> Result<Task, CaseError> {
@@ -47,6 +87,27 @@ mod tests {
     use planproof_plan::{read_json, read_python, to_json, verify};
 
     use super::*;
+
+    #[test]
+    fn lines_of_cases_are_data_too() {
+        let line = |task: &Task| planproof_suite::Case::to_line(task);
+        let own = own().unwrap();
+        let text: String = own.iter().map(|task| format!("\n{}\n", line(task))).collect();
+        assert_eq!(read(Data { text: &text, file: "f" }).unwrap(), own);
+        for (more, what) in [
+            (line(&own[3]), "f:25: there is a case mnms-own-4 already"),
+            ("{}".to_owned(), "f:25: the line names no schema"),
+            (line(&own[3]).replace("mnms/v1", "mnms/v9"), "f:25: the case has schema `planproof/mnms/v9`"),
+        ] {
+            let text = format!("{text}{more}");
+            let error = read(Data { text: &text, file: "f" }).unwrap_err();
+            assert!(error.what.starts_with(what), "{error}");
+        }
+        // A published line among them is as wrong as one of them among published ones.
+        let published = r#"{"id": 1, "user_request": "x", "plan_str": "[]"}"#;
+        assert!(read(Data { text: &format!("{text}{published}"), file: "f" }).is_err());
+        assert!(read(Data { text: &format!("{published}\n{text}"), file: "f" }).is_err());
+    }
 
     #[test]
     fn tasks_of_our_own_are_whole_and_fit_the_tools() {

@@ -106,54 +106,61 @@ struct Row<'a> {
 /// # Errors
 /// The first line that is no example, or whose id came before; a line or file beyond the limits.
 pub fn read_examples(text: &str, file: &str) -> Result<Vec<Example>, DataError> {
-    let mut examples = Vec::new();
+    examples(text, file).collect()
+}
+
+/// The same one by one, so that no more than one has to be in memory. Nothing is to be asked for after an error.
+pub(crate) fn examples<'t>(
+    text: &'t str,
+    file: &'t str,
+) -> impl Iterator<Item = Result<Example, DataError>> + 't {
     let mut lines_of_ids: HashMap<i64, usize> = HashMap::new();
-    for line in lines(text, file) {
+    lines(text, file).map(move |line| {
         let (number, line) = line?;
-        let row: Row<'_> =
-            serde_json::from_str(line).map_err(|error| DataError::of_json(file, number, &error))?;
-        let refuse =
-            |field: &str, what: String| DataError::new(file, Some(number), format!("`{field}`: {what}"));
-        let read = |field: &str, text: &str| {
-            Literal::from_python(text).map_err(|LiteralError { what }| refuse(field, what))
-        };
-        let plan = read("plan_str", &row.plan_str)?;
-        check_plan(&plan).map_err(|what| refuse("plan_str", what))?;
-        let alternatives = match row.alt_plans_str.map(RawValue::get) {
-            None | Some("null") => None,
-            Some(raw) => {
-                const FIELD: &str = "alt_plans_str";
-                let text: String = serde_json::from_str(raw)
-                    .map_err(|_| refuse(FIELD, format!("neither a text nor null: {}", shortened(raw))))?;
-                match read(FIELD, &text)? {
-                    Literal::None => None,
-                    Literal::List(plans) => {
-                        for (place, plan) in plans.iter().enumerate() {
-                            check_plan(plan)
-                                .map_err(|what| refuse(FIELD, format!("plan {}: {what}", place + 1)))?;
-                        }
-                        Some(plans)
+        let example = example(line, number, file)?;
+        match lines_of_ids.insert(example.id, number) {
+            None => Ok(example),
+            Some(earlier) => {
+                let what = format!("the id {} stands in line {earlier} too", example.id);
+                Err(DataError::new(file, Some(number), what))
+            }
+        }
+    })
+}
+
+fn example(line: &str, number: usize, file: &str) -> Result<Example, DataError> {
+    const ALTERNATIVES: &str = "alt_plans_str";
+    let row: Row<'_> =
+        serde_json::from_str(line).map_err(|error| DataError::of_json(file, number, &error))?;
+    let refuse = |field: &str, what: String| DataError::new(file, Some(number), format!("`{field}`: {what}"));
+    let read = |field: &str, text: &str| {
+        Literal::from_python(text).map_err(|LiteralError { what }| refuse(field, what))
+    };
+    let plan = read("plan_str", &row.plan_str)?;
+    check_plan(&plan).map_err(|what| refuse("plan_str", what))?;
+    let alternatives = match row.alt_plans_str.map(RawValue::get) {
+        None | Some("null") => None,
+        Some(raw) => {
+            let text: String = serde_json::from_str(raw)
+                .map_err(|_| refuse(ALTERNATIVES, format!("neither a text nor null: {}", shortened(raw))))?;
+            match read(ALTERNATIVES, &text)? {
+                Literal::None => None,
+                Literal::List(plans) => {
+                    for (place, plan) in plans.iter().enumerate() {
+                        check_plan(plan)
+                            .map_err(|what| refuse(ALTERNATIVES, format!("plan {}: {what}", place + 1)))?;
                     }
-                    other => {
-                        return Err(refuse(
-                            FIELD,
-                            format!("a {} instead of a list of plans", other.type_name()),
-                        ));
-                    }
+                    Some(plans)
+                }
+                other => {
+                    let what = format!("a {} instead of a list of plans", other.type_name());
+                    return Err(refuse(ALTERNATIVES, what));
                 }
             }
-        };
-        if let Some(earlier) = lines_of_ids.insert(row.id, number) {
-            return Err(DataError::new(
-                file,
-                Some(number),
-                format!("the id {} stands in line {earlier} too", row.id),
-            ));
         }
-        let Row { id, user_request: request, code_str: code, .. } = row;
-        examples.push(Example { id, request, plan, code, alternatives });
-    }
-    Ok(examples)
+    };
+    let Row { id, user_request: request, code_str: code, .. } = row;
+    Ok(Example { id, request, plan, code, alternatives })
 }
 
 /// Whether a plan that is to be right is one: a list of nodes.

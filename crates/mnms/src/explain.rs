@@ -158,7 +158,7 @@ pub(crate) fn run_cells(verdict: &Verdict) -> Vec<String> {
 pub(crate) fn metadata(task: &Task, verdict: Option<&Verdict>) -> Map<String, Value> {
     let mut metadata = Map::new();
     metadata.insert("steps".to_owned(), json!(task.card().size));
-    metadata.insert("right_plan".to_owned(), task.plan().clone());
+    metadata.insert("right_plan".to_owned(), task.plan());
     if let Some(detail) = verdict.and_then(Detail::of) {
         metadata.insert("plan".to_owned(), json!(detail.plan_in_words()));
         metadata.insert("executed".to_owned(), json!(detail.executed));

@@ -2,6 +2,7 @@
 
 mod json;
 mod python;
+mod quick;
 
 use serde_json::Value;
 

@@ -108,14 +108,14 @@ static LAYOUTS: [Layout; 11] = [
 type Setting<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 impl Layout {
-    /// The table with these rows. A setting without a figure has a dash; a row without any is left out, and so is a
-    /// table without any.
-    fn table(
+    /// The table with these rows, and which rows have figures but none that can be shown, for want of what they would
+    /// differ from. A setting without a figure has a dash; a row without any is left out, and so is a table without any.
+    fn table<'r>(
         &self,
-        rows: &[&str],
+        rows: &[&'r str],
         whose: &str,
         value: impl Fn(&Group, Setting<'_>) -> Option<f64>,
-    ) -> Option<Table> {
+    ) -> (Option<Table>, Vec<&'r str>) {
         let feedback = &FEEDBACK[self.feedback_from..];
         let strategies = if self.has_strategies { &STRATEGIES[..] } else { &STRATEGIES[1..] };
         let mut columns = vec!["model".to_owned()];
@@ -129,7 +129,7 @@ impl Layout {
             };
             columns.extend(feedback.iter().enumerate().map(title));
         }
-        let mut filled = Vec::new();
+        let (mut filled, mut without_base) = (Vec::new(), Vec::new());
         for row in rows {
             for strategy in strategies {
                 let of_group = |group: &Group| -> Vec<Option<f64>> {
@@ -137,6 +137,12 @@ impl Layout {
                 };
                 let groups: Vec<Vec<Option<f64>>> = self.groups.iter().map(of_group).collect();
                 if groups.iter().flatten().all(Option::is_none) {
+                    continue;
+                }
+                if self.are_differences
+                    && groups.iter().all(|values| values.first().is_none_or(Option::is_none))
+                {
+                    without_base.push(*row);
                     continue;
                 }
                 let mut cells = vec![(*row).to_owned()];
@@ -156,7 +162,19 @@ impl Layout {
             titles.join("; "),
             if self.format == "code" { "programs" } else { "JSON" },
         );
-        (!filled.is_empty()).then_some(Table { caption, columns, rows: filled })
+        ((!filled.is_empty()).then_some(Table { caption, columns, rows: filled }), without_base)
+    }
+
+    /// What a reader is to know of rows that have nothing to differ from.
+    fn note(&self, is_table: bool, without_base: &[&str]) -> Option<String> {
+        let (number, base) = (self.number, FEEDBACK[self.feedback_from]);
+        let whom = if is_table { format!(" for {}", without_base.join(", ")) } else { String::new() };
+        (!without_base.is_empty()).then(|| {
+            format!(
+                " There is no Table {number}{whom}: its figures are differences from those of `feedback={base}`, which was \
+                 not run or has none."
+            )
+        })
     }
 
     /// The figures of a group with two decimals, as the paper has them.
@@ -186,7 +204,7 @@ pub(crate) fn published() -> Section {
             };
             all.iter().find(is_it).map(|it| it.value)
         };
-        layout.table(&MODELS, "Published", value)
+        layout.table(&MODELS, "Published", value).0
     };
     let mut tables: Vec<Table> = LAYOUTS.iter().filter_map(of).collect();
     let results = all.iter().filter(|it| it.table == 15).map(|it| {
@@ -266,9 +284,22 @@ pub(crate) fn of_matrix(combinations: &[Combined<'_>]) -> Option<Section> {
             let unjudged = || found.settings.get("judge").and(group.unjudged).and_then(figure);
             figure(group.ours).or_else(unjudged).map(|value| value - less)
         };
-        layout.table(&rows, "As", value).map(|table| (layout.number, table))
+        let (table, without_base) = layout.table(&rows, "As", value);
+        let note = layout.note(table.is_some(), &without_base);
+        (table.map(|table| (layout.number, table)), note)
     };
-    let tables: Vec<(u8, Table)> = LAYOUTS.iter().filter_map(of).collect();
+    let (tables, notes): (Vec<_>, Vec<_>) = LAYOUTS.iter().map(of).unzip();
+    let tables: Vec<(u8, Table)> = tables.into_iter().flatten().collect();
+    let mut notes: String = notes.into_iter().flatten().collect();
+    let is_empty = |layout: &&Layout| {
+        let number = layout.number;
+        tables.iter().all(|(it, _)| *it != number) && !notes.contains(&format!(" Table {number}:"))
+    };
+    let without: Vec<String> = LAYOUTS.iter().filter(is_empty).map(|it| it.number.to_string()).collect();
+    if !without.is_empty() {
+        let (word, numbers) = (if without.len() == 1 { "Table" } else { "Tables" }, without.join(", "));
+        notes += &format!(" There is nothing to stand in {word} {numbers}.");
+    }
     if tables.is_empty() {
         return None;
     }
@@ -290,7 +321,7 @@ pub(crate) fn of_matrix(combinations: &[Combined<'_>]) -> Option<Section> {
         intro: format!(
             "Figures of this matrix, in per cent but for turns and tokens, by our rules. A dash is a combination that was \
              not run, or has no such figure. Alternative plans count as right but in Table 9. Table 11 by entailment \
-             takes a judge (`judge=MODEL`); Table 15 takes ratings by people (`planproof mnms rate`).{simulation}"
+             takes a judge (`judge=MODEL`); Table 15 takes ratings by people (`planproof mnms rate`).{simulation}{notes}"
         ),
         figures: Vec::new(),
         tables: tables.into_iter().map(|(_, table)| table).collect(),
@@ -361,11 +392,14 @@ mod tests {
         let section = of_matrix(&[combined("plan", 0), combined("plan", 1), combined("plan", 2)]).unwrap();
         let expected = [
             ("As Table 3", "m 50.00 – – +12.50 – – – – – – – –"),
-            ("As Table 5", "m – – – – – – – – – – – – – – –"),
             ("As Table 7", "m multi-step – – – 100.00"),
             ("As Table 12", "m – 25.00 – – – – – –"),
         ];
         assert_eq!(rows(&section), expected.map(|(caption, row)| (caption, row.to_owned())));
+        let note = "There is no Table 5: its figures are differences from those of `feedback=none`, which was not run";
+        assert!(section.intro.contains(note) && !section.intro.contains("no Table 3"), "{}", section.intro);
+        let note = "There is nothing to stand in Tables 6, 8, 9, 10, 11, 13, 14.";
+        assert!(section.intro.contains(note), "{}", section.intro);
         assert_eq!(of_matrix(&[combined("tools", 0)]), None);
         // A judge that was asked nothing changes nothing.
         let judged = of_matrix(&[combined("plan", 3)]).unwrap();

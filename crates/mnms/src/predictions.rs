@@ -119,8 +119,17 @@ pub struct Paired {
 /// # Errors
 /// Predictions have ids that no example has. The error names them.
 pub fn pair(examples: &[Example], predictions: Vec<Prediction>, file: &str) -> Result<Paired, DataError> {
-    let places: HashMap<i64, usize> = examples.iter().enumerate().map(|(place, it)| (it.id, place)).collect();
-    let mut found: Vec<Option<Prediction>> = vec![None; examples.len()];
+    let ids: Vec<i64> = examples.iter().map(|example| example.id).collect();
+    pair_with(&ids, predictions, file)
+}
+
+/// The same, where the examples are known by their ids.
+///
+/// # Errors
+/// As of [`pair`].
+pub(crate) fn pair_with(ids: &[i64], predictions: Vec<Prediction>, file: &str) -> Result<Paired, DataError> {
+    let places: HashMap<i64, usize> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
+    let mut found: Vec<Option<Prediction>> = vec![None; ids.len()];
     let mut unknown = Vec::new();
     for prediction in predictions {
         match places.get(&prediction.id) {
@@ -138,8 +147,7 @@ pub fn pair(examples: &[Example], predictions: Vec<Prediction>, file: &str) -> R
         );
         return Err(DataError::new(file, None, what));
     }
-    let missing =
-        examples.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(it, _)| it.id).collect();
+    let missing = ids.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(id, _)| *id).collect();
     Ok(Paired { predictions: found, missing })
 }
 

@@ -12,7 +12,7 @@ use planproof_trace::Usage;
 
 use crate::case::Task;
 use crate::compared::Compared;
-use crate::data::{ID_PREFIX, OWN_ID_PREFIX};
+use crate::data;
 use crate::entailment::{self, entailed};
 use crate::evaluation::original::Format;
 use crate::evaluation::{Mode, ScoredPlan, Scorer, Settings};
@@ -21,7 +21,7 @@ use crate::figures;
 use crate::judge::{PREDICTION_NAMES, Run, verdict};
 use crate::literal::Literal;
 use crate::prediction::{Executed, Predicted};
-use crate::predictions::{Execution, Prediction, pair, read_executions, read_predictions};
+use crate::predictions::{Execution, Prediction, pair_with, read_executions, read_predictions};
 use crate::suite::Mnms;
 
 /// The options of [`settings`], each with its values.
@@ -144,11 +144,10 @@ impl Suite for Scoring {
     }
 }
 
-/// Predictions with the cases that they are for, scored one after the other.
+/// What is to be scored: the ids of the cases as numbers, and the prediction for each. Cases themselves are taken apart
+/// one after the other, so that no more than one at a time takes the room of its values.
 struct Read {
-    tasks: Vec<Task>,
-    examples: Vec<Example>,
-    /// In the order of the cases.
+    ids: Vec<i64>,
     predictions: Vec<Option<Prediction>>,
 }
 
@@ -159,10 +158,14 @@ struct Read {
 /// They cannot be read or belong to other cases; or the rules of the published evaluator hold and a case has no
 /// prediction, on which it fails.
 fn read(cases: &[Arc<dyn Case>], predictions: Data<'_>, settings: Settings) -> Result<Read, CaseError> {
-    let tasks = cases.iter().map(|case| Task::read(&case.to_line())).collect::<Result<Vec<Task>, _>>()?;
-    let examples = tasks.iter().map(example).collect::<Result<Vec<Example>, _>>()?;
+    let number = |case: &Arc<dyn Case>| {
+        let id = &case.card().id;
+        let what = || format!("predictions are for numbers, and the case {id} has none in its id");
+        data::number(id).ok_or_else(|| CaseError::new(what()))
+    };
+    let ids = cases.iter().map(number).collect::<Result<Vec<i64>, _>>()?;
     let Data { text, file } = predictions;
-    let paired = pair(&examples, read_predictions(text, file).map_err(|error| refuse(&error))?, file)
+    let paired = pair_with(&ids, read_predictions(text, file).map_err(|error| refuse(&error))?, file)
         .map_err(|error| refuse(&error))?;
     if settings.mode == Mode::Original && !paired.missing.is_empty() {
         let named: Vec<String> = paired.missing.iter().take(NAMED_MAX).map(i64::to_string).collect();
@@ -175,7 +178,7 @@ fn read(cases: &[Arc<dyn Case>], predictions: Data<'_>, settings: Settings) -> R
         );
         return Err(CaseError::new(what));
     }
-    Ok(Read { tasks, examples, predictions: paired.predictions })
+    Ok(Read { ids, predictions: paired.predictions })
 }
 
 fn refuse(error: &DataError) -> CaseError {
@@ -218,14 +221,15 @@ pub(crate) fn questions(
             "the published evaluator asks no judge model; leave out `--compat original` or the judge",
         ));
     }
-    let Read { tasks, examples, predictions: all } = read(cases, predictions, settings)?;
+    let Read { ids, predictions: all } = read(cases, predictions, settings)?;
     let mut scorer = Scorer::new(settings);
     let mut questions = Vec::new();
-    for ((task, example), prediction) in tasks.iter().zip(&examples).zip(&all) {
+    for ((case, id), prediction) in cases.iter().zip(ids).zip(&all) {
         let Some(prediction) = prediction else { continue };
-        let matched = scored(&mut scorer, example, Some(prediction), predictions.file)?.matched;
+        let task = Task::read(&case.to_line())?;
+        let matched = scored(&mut scorer, &example(&task, id), Some(prediction), predictions.file)?.matched;
         let found = predicted(&prediction.content, settings.format);
-        questions.extend(entailment::questions(task, &found, matched, &key_of(task)));
+        questions.extend(entailment::questions(&task, &found, matched, &key_of(&task)));
     }
     Ok(questions)
 }
@@ -240,22 +244,23 @@ pub(crate) fn score(
     settings: Settings,
     evidence: &Evidence<'_>,
 ) -> Result<Judgements, CaseError> {
-    let Read { tasks, examples, predictions: all } = read(cases, predictions, settings)?;
-    let log = evidence.log.map(|log| executions(&examples, log)).transpose()?;
+    let Read { ids, predictions: all } = read(cases, predictions, settings)?;
+    let log = evidence.log.map(|log| executions(&ids, log)).transpose()?;
     let mut scorer = Scorer::new(settings);
-    let (mut verdicts, mut missing) = (Vec::with_capacity(tasks.len()), Vec::new());
-    for ((task, example), prediction) in tasks.iter().zip(&examples).zip(&all) {
-        let scored = scored(&mut scorer, example, prediction.as_ref(), predictions.file)?;
+    let (mut verdicts, mut missing) = (Vec::with_capacity(cases.len()), Vec::new());
+    for ((case, id), prediction) in cases.iter().zip(ids).zip(all) {
+        let task = &Task::read(&case.to_line())?;
+        let scored = scored(&mut scorer, &example(task, id), prediction.as_ref(), predictions.file)?;
         let found = prediction.as_ref().map(|prediction| predicted(&prediction.content, settings.format));
         let entailed = found
             .as_ref()
             .zip(evidence.answers.as_ref())
             .map(|(found, answers)| entailed(task, found, scored.matched, (answers, &key_of(task))));
         let compared = Compared::of(&scored.counts, &scored.first, scored.matched).with(entailed);
-        let entry = log.as_ref().and_then(|log| log.get(&example.id).copied());
+        let entry = log.as_ref().and_then(|log| log.get(&id).copied());
         let run = Run { executed: entry.unwrap_or(Executed::Not), ..run(prediction.as_ref()) };
         let mut verdict = verdict(task, found.as_ref(), &compared, &run);
-        let written = match prediction {
+        let written = match &prediction {
             None => Some(PREDICTION_NAMES[0]),
             Some(_) if scored.is_malformed && scored.steps == 0 => Some(PREDICTION_NAMES[1]),
             Some(_) if scored.is_malformed => Some(PREDICTION_NAMES[2]),
@@ -272,9 +277,9 @@ pub(crate) fn score(
 }
 
 /// How carrying out each prediction went, by the numbers of the data. One that is not in the log was not carried out.
-fn executions(examples: &[Example], log: Data<'_>) -> Result<HashMap<i64, Executed>, CaseError> {
+fn executions(ids: &[i64], log: Data<'_>) -> Result<HashMap<i64, Executed>, CaseError> {
     let Data { text, file } = log;
-    let known: HashSet<i64> = examples.iter().map(|example| example.id).collect();
+    let known: HashSet<i64> = ids.iter().copied().collect();
     let mut all = HashMap::new();
     for Execution { id, passed, .. } in read_executions(text, file).map_err(|error| refuse(&error))? {
         if !known.contains(&id) {
@@ -287,19 +292,10 @@ fn executions(examples: &[Example], log: Data<'_>) -> Result<HashMap<i64, Execut
 }
 
 /// A task as the published data has it.
-fn example(task: &Task) -> Result<Example, CaseError> {
-    let id = task.id().strip_prefix(OWN_ID_PREFIX).or_else(|| task.id().strip_prefix(ID_PREFIX));
-    let id = id.and_then(|id| id.parse().ok()).ok_or_else(|| {
-        let what = format!("predictions are for numbers, and the case {} has none in its id", task.id());
-        CaseError::new(what)
-    })?;
-    Ok(Example {
-        id,
-        request: task.request().to_owned(),
-        plan: Literal::from(task.plan()),
-        code: task.code().to_owned(),
-        alternatives: Some(task.alternatives().iter().map(Literal::from).collect()),
-    })
+fn example(task: &Task, id: i64) -> Example {
+    let (plan, alternatives) = task.right_plans();
+    let (request, code) = (task.request().to_owned(), task.code().to_owned());
+    Example { id, request, plan, code, alternatives: Some(alternatives) }
 }
 
 /// A prediction as runs have it.
@@ -370,7 +366,7 @@ mod tests {
         let worded = |step: &planproof_trace::Signature, name: &str| {
             step.arguments.iter().any(|argument| argument.name == name && argument.kind == "text")
         };
-        let mut plan = task.plan().clone();
+        let mut plan = task.plan();
         let node = plan.as_array_mut().unwrap().iter_mut().find_map(|node| {
             let tool = crate::catalogue().find(node["name"].as_str()?)?;
             let arguments = node.get_mut("args")?.as_object_mut()?;

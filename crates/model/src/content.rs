@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use planproof_trace::Arguments;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
-use serde::{Deserialize, de};
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize, de};
 
 /// Text as it came: in one piece or in parts.
 #[derive(Debug)]
@@ -38,9 +40,11 @@ impl<'de> Deserialize<'de> for Part {
             kind: Cow<'a, str>,
             text: Option<String>,
             refusal: Option<String>,
+            /// A tool that a search for tools has found.
+            tool_name: Option<String>,
         }
         let part = Fields::deserialize(deserializer)?;
-        if let Some(text) = part.text.or(part.refusal) {
+        if let Some(text) = part.text.or(part.refusal).or(part.tool_name) {
             return Ok(Self(Some(text)));
         }
         let is_media = ["image", "audio", "file", "video"].iter().any(|media| part.kind.contains(media));
@@ -98,6 +102,22 @@ pub(crate) fn arguments_text(raw: &serde_json::value::RawValue) -> Result<Cow<'_
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     Ok(serde_json::from_str::<Text<'_>>(text)?.0)
+}
+
+/// Arguments of a call as the object that some protocols want: what is no object is the field `malformed` of one.
+pub(crate) struct ArgumentsObject<'a>(pub(crate) &'a Arguments);
+
+impl Serialize for ArgumentsObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Arguments::Object(object) => object.serialize(serializer),
+            Arguments::Malformed(text) => {
+                let mut object = serializer.serialize_map(Some(1))?;
+                object.serialize_entry("malformed", text)?;
+                object.end()
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use crate::{
 use estimate::{Experience, RequestSize};
 
 pub use estimate::OUTPUT_TOKENS_FLOOR;
+pub(crate) use estimate::chat_bytes;
 pub use refusals::noting_refusals;
 
 /// What may be spent. `None` is no limit.

@@ -1,18 +1,28 @@
-//! Any [`Model`] as an OpenAI-compatible endpoint for agents that are written elsewhere.
+//! Any [`Model`] for agents that are written elsewhere, in the protocols of OpenAI, Anthropic and Gemini.
 //!
-//! Answered are `POST …/chat/completions`, `POST …/responses`, `GET …/models`, and for a model that goes on
-//! from plain text `POST …/completions`, behind any path prefix, so that a caller can put the name of a run
-//! into the base URL. The server listens on this machine only and refuses requests that name another host or
-//! come from a foreign web page.
+//! Answered are, behind any path prefix, so that a caller can put the name of a run into the base URL:
+//! - OpenAI's: `POST …/chat/completions`, `POST …/responses`, and for a model that goes on from plain text `POST
+//!   …/completions`;
+//! - Anthropic's: `POST …/messages` and `POST …/messages/count_tokens`;
+//! - Gemini's: `POST …/models/NAME:generateContent`, `:streamGenerateContent` and `:countTokens`;
+//! - `GET …/models`, in the form of whoever asks.
+//!
+//! Each protocol is a translation from and to the one request and reply of this crate. The model that is asked for by
+//! name plays no part: it is the served one that answers. The server listens on this machine only and refuses requests
+//! that name another host or come from a foreign web page.
 
 mod access;
+mod anthropic;
 mod chat_completions;
 mod completions;
 mod error;
+mod gemini;
+mod models;
 mod request;
 mod responses;
 mod runs;
 mod sse;
+mod target;
 
 use std::io;
 use std::sync::Arc;
@@ -22,8 +32,9 @@ use std::time::{Duration, SystemTime};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::handler::Handler;
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
-use axum::http::{Method, StatusCode};
+use axum::http::request::Parts;
 use axum::response::Response;
 use axum::serve::ListenerExt;
 use secrecy::SecretString;
@@ -34,6 +45,7 @@ use crate::Model;
 use crate::kept::{KEPT_BYTES_MAX, KEPT_REPLIES_MAX, KeptReplies};
 use error::ApiError;
 use request::SeenTools;
+use target::{Endpoint, Protocol, endpoint};
 
 pub use runs::{ModelServer, ReplyWatch, ServedRun};
 
@@ -43,8 +55,11 @@ pub const SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(5);
 /// How the endpoint behaves.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
-    /// The bearer token that every request must carry; without one, any token or none will do.
+    /// The key that every request must carry; without one, any key or none will do.
     pub key: Option<SecretString>,
+    /// Names that requests may have in `Host` besides those of loopback: an agent in a container reaches this machine
+    /// by another. The server listens on loopback all the same.
+    pub hosts: Vec<String>,
     /// How long the model is made to think before each answer.
     pub think_time: Duration,
     /// Most bytes of a request's body.
@@ -62,6 +77,7 @@ impl Default for ServerConfig {
     fn default() -> Self {
         Self {
             key: None,
+            hosts: Vec::new(),
             think_time: Duration::ZERO,
             request_bytes_max: 16 << 20,
             responses_max: KEPT_REPLIES_MAX,
@@ -81,7 +97,9 @@ struct Shared {
     config: ServerConfig,
     completions: AtomicU64,
     responses: KeptReplies,
-    tools: SeenTools,
+    openai_tools: SeenTools,
+    anthropic_tools: SeenTools,
+    gemini_tools: SeenTools,
 }
 
 impl Shared {
@@ -91,7 +109,9 @@ impl Shared {
             model,
             config,
             completions: AtomicU64::new(0),
-            tools: SeenTools::default(),
+            openai_tools: SeenTools::read_by(request::read_tools),
+            anthropic_tools: SeenTools::read_by(anthropic::read_tools),
+            gemini_tools: SeenTools::read_by(gemini::read_tools),
         }
     }
 
@@ -151,64 +171,37 @@ fn without_delay(stream: &mut TcpStream) {
 }
 
 async fn handle(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    route(&shared, request).await.unwrap_or_else(ApiError::into_response)
+    let (head, body) = request.into_parts();
+    let refused = |error: ApiError| error.into_response(Protocol::of(&head));
+    route(&shared, &head, body).await.unwrap_or_else(refused)
 }
 
-async fn route(shared: &Arc<Shared>, request: Request) -> Result<Response, ApiError> {
-    let (head, body) = request.into_parts();
-    access::check_origin(&head)?;
-    let path = head.uri.path().trim_end_matches('/');
-    let (method, endpoint) = if path.ends_with("/chat/completions") {
-        (Method::POST, Endpoint::ChatCompletions)
-    } else if path.ends_with("/completions") {
-        (Method::POST, Endpoint::Completions)
-    } else if path.ends_with("/responses") {
-        (Method::POST, Endpoint::Responses)
-    } else if path.ends_with("/models") {
-        (Method::GET, Endpoint::Models)
-    } else {
+async fn route(shared: &Arc<Shared>, head: &Parts, body: Body) -> Result<Response, ApiError> {
+    access::check_origin(head, &shared.config.hosts)?;
+    let path = head.uri.path();
+    let Some(endpoint) = endpoint(head) else {
         return Err(ApiError::unknown_path(&head.method, path));
     };
-    if head.method != method {
-        return Err(ApiError::wrong_method(&head.method, &method, path));
+    if head.method != endpoint.method() {
+        return Err(ApiError::wrong_method(&head.method, &endpoint.method(), path));
     }
-    access::check_key(&head.headers, shared.config.key.as_ref())?;
+    access::check_key(head, shared.config.key.as_ref())?;
+    let body = read(shared, body).await?;
     match endpoint {
-        Endpoint::Models => models(shared),
-        Endpoint::ChatCompletions => chat_completions::answer(shared, &read(shared, body).await?).await,
-        Endpoint::Completions => completions::answer(shared, &read(shared, body).await?).await,
-        Endpoint::Responses => responses::answer(shared, &read(shared, body).await?).await,
+        Endpoint::Models => models::answer(shared, Protocol::of(head)),
+        Endpoint::ChatCompletions => chat_completions::answer(shared, &body).await,
+        Endpoint::Completions => completions::answer(shared, &body).await,
+        Endpoint::Responses => responses::answer(shared, &body).await,
+        Endpoint::Messages => anthropic::answer(shared, &body).await,
+        Endpoint::MessageTokens => anthropic::count_tokens(shared, &body),
+        Endpoint::Generate { model, stream } => gemini::answer(shared, &body, &model, stream).await,
+        Endpoint::ContentTokens => gemini::count_tokens(shared, &body),
     }
-}
-
-enum Endpoint {
-    ChatCompletions,
-    Completions,
-    Responses,
-    Models,
 }
 
 async fn read(shared: &Shared, body: Body) -> Result<Bytes, ApiError> {
     let limit = shared.config.request_bytes_max;
     axum::body::to_bytes(body, limit).await.map_err(|error| ApiError::unreadable_body(&error, limit))
-}
-
-fn models(shared: &Shared) -> Result<Response, ApiError> {
-    #[derive(Serialize)]
-    struct List<'a> {
-        object: &'static str,
-        data: [Entry<'a>; 1],
-    }
-    #[derive(Serialize)]
-    struct Entry<'a> {
-        id: &'a str,
-        object: &'static str,
-        created: u64,
-        owned_by: &'static str,
-    }
-    let created = (shared.config.clock)();
-    let entry = Entry { id: shared.model.name(), object: "model", created, owned_by: "planproof" };
-    json(StatusCode::OK, &List { object: "list", data: [entry] })
 }
 
 /// A reply with a JSON body.

@@ -17,8 +17,10 @@
 //! - The roles of a team that works on such a graph, in prompts and traces ([`team`]).
 //! - Plans that are lists of sub-tasks with their tools ([`subtasks`]).
 //! - Whether a value says in other words what the right one says, as a judge model is asked it ([`entailing`]).
+//! - By what prompts for data of m&m's are known ([`data_prompts`]).
 //! - What the published code says of the same ([`original`]).
 
+pub mod data_prompts;
 pub mod entailing;
 mod fault;
 pub mod findings;

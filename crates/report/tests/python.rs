@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         ("reports", "workflows_and_the_action_are_what_schemas_say", workflows_are_what_schemas_say),
         ("reports", "a_broken_workflow_is_caught", a_broken_workflow_is_caught),
     ];
-    run_tests(tests)
+    run_tests(tests, [])
 }
 
 /// A folder of the test's own, empty.

@@ -74,6 +74,9 @@ pub struct ProgramOptions {
     /// The directory that it is started in, where that is not ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathBuf>,
+    /// Names by which it reaches this machine, where it is in a container.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow_hosts: Vec<String>,
     /// Headers of a service's requests, with the names of variables where keys are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<String>,
@@ -113,6 +116,7 @@ impl ProgramOptions {
             ("--env", !self.env.is_empty(), is_program, PROGRAM),
             ("--env-file", self.env_file.is_some(), is_program || is_service, OUTSIDE),
             ("--cwd", self.cwd.is_some(), is_program, PROGRAM),
+            ("--allow-host", !self.allow_hosts.is_empty(), is_program || is_service, OUTSIDE),
             ("--header", !self.headers.is_empty(), is_service, SERVICE),
             ("--body", self.body.is_some(), is_service, SERVICE),
             ("--answer", self.answer.is_some(), is_service, SERVICE),

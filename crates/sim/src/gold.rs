@@ -15,8 +15,8 @@ use thiserror::Error;
 
 use crate::planning::{self, Strike};
 pub use crate::subtasks::SubTaskFault;
-use crate::text::{Begun, TextReply, aside, ended, score};
-use crate::{history, subtasks, team, text_bytes, tools, two_stage, usage};
+use crate::text::{Begun, TextReply, aside, ended, score, tool_data};
+use crate::{SimKind, history, subtasks, team, text_bytes, tools, two_stage, usage};
 
 /// The model's name on the command line. Behind it may stand a slash and the share of wrong answers.
 pub const GOLD_NAME: &str = "sim/gold";
@@ -280,10 +280,14 @@ impl GoldModel {
             Message::User { text } => Some(text.as_str()),
             Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
         });
-        match last.and_then(|last| aside(last, settings)) {
-            Some(reply) => Ok(reply),
-            None => Ok(ended(self.asked(request)?.answer.clone(), settings)),
+        if let Some(reply) = last.and_then(|last| aside(last, settings)) {
+            return Ok(reply);
         }
+        // Data of m&m's has no right answer that it could be handed.
+        if let Some(text) = tool_data::answer(SimKind::Perfect, request) {
+            return Ok(ended(text, settings));
+        }
+        Ok(ended(self.asked(request)?.answer.clone(), settings))
     }
 
     /// What it replies in a conversation of calls and results.

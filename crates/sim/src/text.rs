@@ -26,6 +26,7 @@ mod order;
 mod plain;
 mod score;
 mod sections;
+pub(crate) mod tool_data;
 mod topics;
 mod write;
 
@@ -132,6 +133,7 @@ pub(crate) fn chat(model: &Calling, request: &ChatRequest) -> Option<TextReply> 
             Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
         });
         return topics::answer(model.kind, request)
+            .or_else(|| tool_data::answer(model.kind, request))
             .or_else(|| last.and_then(plain::answer))
             .or_else(|| {
                 last.filter(|_| is_plain_question(request))

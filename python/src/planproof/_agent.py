@@ -109,16 +109,27 @@ def _write(replies: TextIO, message: Any) -> None:
     replies.flush()
 
 
+# What the clients of the protocols read in which planproof serves a model: its address, its key, its name.
+_SERVED_VARIABLES = (
+    ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL"),
+    ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_MODEL"),
+    ("GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY", "GEMINI_MODEL"),
+)
+
+
 def _show_to_environment(task: Any, model: Optional[Model]) -> None:
     """Sets the variables that `command:` would have set, for code that reads them."""
     os.environ["PLANPROOF_MCP_URL"] = task["mcp_url"]
     os.environ["PLANPROOF_QUERY"] = task["query"]
     if model is not None:
-        os.environ.update(OPENAI_BASE_URL=model.base_url, OPENAI_API_KEY=model.api_key, OPENAI_MODEL=model.name)
+        # Only OpenAI's clients have the version in their base URL.
+        root = model.base_url[: -len("/v1")] if model.base_url.endswith("/v1") else model.base_url
+        for (base_url, key, name), url in zip(_SERVED_VARIABLES, (model.base_url, root, root)):
+            os.environ.update({base_url: url, key: model.api_key, name: model.name})
 
 
 def _model_of_environment() -> Optional[Model]:
-    names = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL")
+    names = _SERVED_VARIABLES[0]
     if not all(name in os.environ for name in names):
         return None
     return Model(*(os.environ[name] for name in names))

@@ -9,7 +9,7 @@ use tokio::process::Command;
 use tokio::time::sleep;
 
 use super::ExternalRun;
-use super::environment::{ProgramSetting, dress};
+use super::environment::{ProgramSetting, dress, lead_to};
 use crate::program::{CommandError, Ended, Program, Running, failure};
 use crate::{Agent, Ran, RunContext, RunError};
 
@@ -27,8 +27,8 @@ const QUERY_VARIABLE_BYTES_MAX: usize = 100 * 1024;
 /// The program gets the query on stdin and in `PLANPROOF_QUERY`, the URL of its tools in `PLANPROOF_MCP_URL`,
 /// and our own environment and working directory. Variables named `*_PROXY` are removed and `NO_PROXY` is
 /// set, because a proxy would swallow the calls to the loopback URL. Where a model is served to it,
-/// `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `OPENAI_MODEL` say where, and it gets no other variable that looks
-/// as if it held a key. Queries above 100 KiB come on stdin only. In its arguments `{query}`, `{mcp_url}` and
+/// [`SERVED_VARIABLES`](super::SERVED_VARIABLES) say where, and it gets no other variable that looks as if it held a
+/// key. Queries above 100 KiB come on stdin only. In its arguments `{query}`, `{mcp_url}` and
 /// `{model_url}` stand for the same texts, as one argument each, whatever they hold.
 ///
 /// What it writes to stdout by the time it exits with status 0 is the answer. Its process group is ended with it,
@@ -112,7 +112,7 @@ impl CommandAgent {
         let mut command = self.program.command(&values, self.setting.folder.as_deref());
         dress(&mut command, run.model, &self.setting);
         if run.model.is_some() {
-            command.env("OPENAI_BASE_URL", model_url);
+            lead_to(&mut command, model_url);
         }
         command.env(TOOLS_AT, run.mcp_url);
         if run.query.len() <= QUERY_VARIABLE_BYTES_MAX {
@@ -127,7 +127,7 @@ impl CommandAgent {
 impl Agent for CommandAgent {
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
-            let open = run.surroundings.open(&run).await?;
+            let open = run.surroundings.open(&run, &self.setting.hosts).await?;
             let end = self.run_with(&open.external(&run)).await;
             Ok(open.ran(end, TOOLS_AT))
         })

@@ -14,13 +14,24 @@ use super::ModelAccess;
 /// What says whom to reach without a proxy.
 const LOCAL: &str = "127.0.0.1,localhost";
 
+/// Variables that the clients of the served protocols read, and that are set for a program to which a model is served: its
+/// address, its key, its name.
+pub const SERVED_VARIABLES: [[&str; 3]; 3] = [
+    ["OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL"],
+    ["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_MODEL"],
+    ["GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY", "GEMINI_MODEL"],
+];
+
 /// How the name of a variable shows that it holds a key, in capitals, and whose keys these are.
-const KEY_NAMES: [(Name, &str); 27] = [
+const KEY_NAMES: [(Name, &str); 30] = [
     (
         Name::Prefix("OPENAI_"),
         "the provider's keys, and addresses where they hold; those that we serve are set anew",
     ),
-    (Name::Prefix("ANTHROPIC_"), "the same; we do not serve this protocol, so there is nothing to set"),
+    (Name::Prefix("ANTHROPIC_"), "the same"),
+    (Name::Prefix("CLAUDE_CODE_USE_"), "no keys, but they lead past the model that we serve, to a cloud's"),
+    (Name::Prefix("GOOGLE_GENAI_"), "the same"),
+    (Name::Whole("GOOGLE_VERTEX_BASE_URL"), "the same"),
     (Name::Prefix("AZURE_"), "a provider's and a cloud's keys"),
     (Name::Prefix("AWS_"), "a cloud's keys, and files and addresses that lead to them"),
     (Name::Prefix("PLANPROOF_TOKEN_"), "tokens of tool servers, which planproof itself uses"),
@@ -65,6 +76,9 @@ pub struct ProgramSetting {
     pub variables: Vec<(String, SecretString)>,
     /// The absolute path of the directory that it is started in; ours without one.
     pub folder: Option<PathBuf>,
+    /// The names by which it reaches this machine, where it runs in a container; by its loopback address if there are
+    /// none. The first one stands in the URLs that it is given.
+    pub hosts: Vec<String>,
 }
 
 /// Gives a program our environment but for proxies, which would swallow the calls to the loopback URL of its tools.
@@ -89,7 +103,18 @@ pub(super) fn dress(command: &mut Command, model: Option<ModelAccess<'_>>, setti
         command.current_dir(folder);
     }
     let Some(model) = model else { return };
-    command.env("OPENAI_MODEL", model.name).env("OPENAI_API_KEY", model.api_key.expose_secret());
+    for [_, key, name] in SERVED_VARIABLES {
+        command.env(key, model.api_key.expose_secret()).env(name, model.name);
+    }
+}
+
+/// Says at which URL the served model is: with its version for OpenAI's clients, and without for the others, which
+/// write it themselves.
+pub(super) fn lead_to(command: &mut Command, base_url: &str) {
+    let root = base_url.strip_suffix("/v1").unwrap_or(base_url);
+    for ([variable, ..], url) in SERVED_VARIABLES.into_iter().zip([base_url, root, root]) {
+        command.env(variable, url);
+    }
 }
 
 fn is_proxy_variable(name: &OsStr) -> bool {
@@ -150,6 +175,7 @@ mod tests {
         for name in [
             "ANTHROPIC_API_KEY",
             "ANTHROPIC_BASE_URL",
+            "GOOGLE_GENAI_USE_VERTEXAI",
             "GITHUB_TOKEN",
             "AWS_SESSION_TOKEN",
             "mistral_api_key",

@@ -120,7 +120,7 @@ impl WorkerAgent {
 impl Agent for WorkerAgent {
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
-            let open = run.surroundings.open(&run).await?;
+            let open = run.surroundings.open(&run, &self.setting.hosts).await?;
             let end = self.run_with(&open.external(&run)).await;
             Ok(open.ran(end, TOOLS_AT))
         })

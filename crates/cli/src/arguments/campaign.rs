@@ -5,13 +5,14 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use planproof_agents::SERVED_VARIABLES;
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_runner::CASES_MAX;
 
 use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments};
 use super::{bench, limit, test};
 use crate::report_files::ReportFileArguments;
-use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, whole};
+use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, host_name, whole};
 
 /// Most runs at once: more than there can be cases would be of no use.
 const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX as usize - 1);
@@ -38,7 +39,7 @@ pub(super) const SHAPE: [&str; 11] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 19] = [
+const RUNNING: [&str; 20] = [
     "samples",
     "summary",
     "evaluator",
@@ -52,6 +53,7 @@ const RUNNING: [&str; 19] = [
     "env",
     "env_file",
     "cwd",
+    "allow_host",
     "header",
     "body",
     "answer",
@@ -62,8 +64,8 @@ const RUNNING: [&str; 19] = [
 
 /// Options of [`RUNNING`] that a replay has for itself: its answers come at once, and its program may be on another
 /// machine.
-const OF_A_REPLAY: [&str; 8] =
-    ["concurrency", "timeout", "env", "env_file", "cwd", "header", "body", "answer"];
+const OF_A_REPLAY: [&str; 9] =
+    ["concurrency", "timeout", "env", "env_file", "cwd", "allow_host", "header", "body", "answer"];
 
 /// Whether a recording knows what this argument says, so that a replay has it from there.
 pub(crate) fn is_recorded(id: &str) -> bool {
@@ -109,8 +111,8 @@ pub(crate) struct CampaignArguments {
     /// Most model turns of a run (for external agents: tool calls, and turns of the model of --serve-model).
     #[arg(long, default_value_t = ITERATIONS, value_name = "N", value_parser = whole(1, u32::MAX))]
     pub(crate) iterations: u32,
-    /// Serve this model to a `command:` agent, for which OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL are
-    /// set, or to a `worker:` or `url:` agent, which gets them with each task.
+    /// Serve this model to a `command:` agent, for which OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL and what the
+    /// clients of Anthropic and Gemini read are set, or to a `worker:` or `url:` agent, which gets them with each task.
     #[arg(long, value_name = "MODEL")]
     pub(crate) serve_model: Option<String>,
     #[command(flatten)]
@@ -162,6 +164,11 @@ pub(crate) struct ProgramArguments {
     /// from there.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cwd: Option<PathBuf>,
+    /// The `command:`, `worker:` or `url:` agent reaches this machine by this name, as from within a container, for
+    /// instance host.docker.internal: the URLs that it is given have this name, and requests with it are admitted.
+    /// planproof listens on 127.0.0.1 all the same. Repeatable; the first one stands in the URLs.
+    #[arg(long, value_name = "NAME", value_parser = host_name)]
+    pub(crate) allow_host: Vec<String>,
     /// Send the `url:` agent this header, as in 'Authorization: Bearer ${NAME}', where NAME is a variable of the
     /// environment or of --env-file. Repeatable.
     #[arg(long, value_name = "'NAME: VALUE'")]
@@ -197,7 +204,7 @@ pub(crate) struct AllCasesArguments {
 
 /// The name of a variable that is set, and that planproof does not set itself.
 fn variable_name(name: &str) -> Result<String, String> {
-    if ["OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL"].contains(&name) {
+    if SERVED_VARIABLES.as_flattened().contains(&name) {
         return Err("--serve-model sets it for the agent".to_owned());
     }
     match std::env::var_os(name) {

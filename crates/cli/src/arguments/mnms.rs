@@ -47,6 +47,18 @@ pub(crate) enum MnmsCommand {
     Filter(FilterArguments),
     /// Add the plans that come of replacing tools of a plan by others.
     Alternatives(AlternativesArguments),
+    /// Write queries with their plans in the other form: as the published files have them, or as lines of cases. All
+    /// commands here, and `bench mnms --data`, read both.
+    Convert {
+        /// Queries with their plans, in either form; `-` for stdin.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// The form that is wanted.
+        #[arg(long, value_enum)]
+        to: DataForm,
+        #[command(flatten)]
+        out: MnmsOutArguments,
+    },
     /// Say how good rated results are, and how far metrics go along with them.
     Rate {
         /// Filled sheets of results.
@@ -65,6 +77,15 @@ pub(crate) enum By {
     List,
     /// The rule of the paper: an output of the first is of the kind of an argument of the second.
     Kinds,
+}
+
+/// A form of queries with their plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DataForm {
+    /// That of the published files: plans are texts of Python.
+    Published,
+    /// Lines of cases (`planproof/mnms/v1`): plans are JSON.
+    Cases,
 }
 
 /// A prompt.
@@ -124,7 +145,8 @@ pub(crate) struct GenerateMnmsArguments {
     #[arg(long, value_enum, default_value_t = By::List)]
     pub(crate) by: By,
     /// Who writes the queries, and then the texts of text and image generation anew: `openai/NAME`,
-    /// `anthropic/NAME` or `replay/FILE`. Without it, queries are written by rule and say each step.
+    /// `anthropic/NAME`, `replay/FILE` or, to try the command, a simulation, `sim/NAME`. Without it, queries are written
+    /// by rule and say each step.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// Print what the model would be asked for the first sequence, and ask nothing.
@@ -140,7 +162,7 @@ pub(crate) struct GenerateMnmsArguments {
 pub(crate) enum SheetCommand {
     /// On which people say whether each plan solves its query.
     Drafts {
-        /// Queries with their plans, in the published form; `-` for stdin.
+        /// Queries with their plans, in the published form or as lines of cases; `-` for stdin.
         #[arg(value_name = "FILE")]
         file: PathBuf,
         #[command(flatten)]
@@ -161,7 +183,7 @@ pub(crate) enum SheetCommand {
     },
     /// On which people say how good the results of plans are, 0, 0.5 or 1.
     Results {
-        /// Queries with their plans, in the published form; `-` for stdin.
+        /// Queries with their plans, in the published form or as lines of cases; `-` for stdin.
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// What plans gave in a setting, as `SETTING=FILE`: lines of JSON with `id` and `msg`, `result` or
@@ -188,7 +210,7 @@ pub(crate) struct SheetArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct FilterArguments {
-    /// Queries with their plans, in the published form; `-` for stdin.
+    /// Queries with their plans, in the published form or as lines of cases; `-` for stdin.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// A filled sheet of these drafts: what not all raters rated 1 goes. May be given several times.
@@ -212,7 +234,7 @@ pub(crate) struct FilterArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct AlternativesArguments {
-    /// Queries with their plans, in the published form; `-` for stdin.
+    /// Queries with their plans, in the published form or as lines of cases; `-` for stdin.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// A filled sheet of alternatives: those that all raters rated 1 are used. May be given several times.

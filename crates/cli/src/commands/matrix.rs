@@ -188,7 +188,7 @@ fn text(table: &MatrixTable) -> String {
             let values = below.iter().map(|metric| value(row, metric));
             shown.add_row([row.number.to_string()].into_iter().chain(values));
         }
-        out += &format!("\n{shown}\n");
+        out += &format!("\nFigures of {}, by the numbers of the combinations\n{shown}\n", table.suite);
     }
     out += "\"To the first\" is in percentage points, over the cases that have a score in both, paired by case; p is that of \
             the test against the first, for each row by itself.\n";

@@ -42,6 +42,7 @@ pub(crate) fn run(arguments: &MnmsArguments, global: &Global) -> Result<ExitCode
         MnmsCommand::Agree { sheets, halves } => ratings::agree(sheets, *halves, global),
         MnmsCommand::Filter(arguments) => keep::filter(arguments, global),
         MnmsCommand::Alternatives(arguments) => keep::alternatives(arguments, global),
+        MnmsCommand::Convert { file, to, out } => keep::convert(file, *to, out, global),
         MnmsCommand::Rate { sheets, metrics } => ratings::rate(sheets, metrics.as_deref(), global),
     }
 }

@@ -1,8 +1,9 @@
-//! `planproof serve-model`: a model as an OpenAI-compatible endpoint.
+//! `planproof serve-model`: a model as an endpoint in the protocols of OpenAI, Anthropic and Gemini.
 
 use std::io::Write as _;
 use std::time::Duration;
 
+use planproof_agents::SERVED_VARIABLES;
 use planproof_model::server::{ServerConfig, serve};
 use planproof_runner::{KeyNeeded, ModelForm};
 use secrecy::SecretString;
@@ -23,6 +24,7 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
     let key = given.clone().unwrap_or_else(random_key);
     let config = ServerConfig {
         key: Some(SecretString::from(key.clone())),
+        hosts: arguments.allow_host.clone(),
         think_time: Duration::from_millis(arguments.think),
         ..ServerConfig::default()
     };
@@ -40,12 +42,16 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
         if global.json {
             writeln!(out, "{}", json!({"model": arguments.model, "base_url": base_url, "key": shown, "simulated": model.is_simulated()}))?;
         } else {
-            writeln!(out, "OPENAI_BASE_URL={base_url}")?;
-            match shown {
-                Some(key) => writeln!(out, "OPENAI_API_KEY={key}")?,
-                None => writeln!(out, "# OPENAI_API_KEY is what {KEY_VARIABLE} holds")?,
+            // Only OpenAI's clients want the version in the base URL.
+            let root = format!("http://{address}");
+            for ([url_name, key_name, model_name], url) in SERVED_VARIABLES.iter().zip([&base_url, &root, &root]) {
+                writeln!(out, "{url_name}={url}")?;
+                match shown {
+                    Some(key) => writeln!(out, "{key_name}={key}")?,
+                    None => writeln!(out, "# {key_name} is what {KEY_VARIABLE} holds")?,
+                }
+                writeln!(out, "{model_name}={}", arguments.model)?;
             }
-            writeln!(out, "OPENAI_MODEL={}", arguments.model)?;
         }
         out.flush()?;
         drop(out);

@@ -75,7 +75,8 @@ async fn serve(arguments: &ServeToolsArguments, global: &Global, tools: RunTools
     }
     let outside = |error: planproof_tools::mcp::McpError| Failure::outside(error.to_string());
     let server = McpServer::bind(arguments.port).await.map_err(outside)?;
-    let run = server.open(tools, AccessToken::from_random(select::random_bytes())).map_err(outside)?;
+    let token = AccessToken::from_random(select::random_bytes());
+    let run = server.open_to(tools, token, &arguments.allow_host).map_err(outside)?;
     let stop = signals::stop_requested();
     let mut out = terminal::results(global.json);
     if global.json {

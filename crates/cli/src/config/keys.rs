@@ -6,14 +6,18 @@ use std::num::{NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, Command, CommandFactory as _, Id};
+use planproof_media::Service;
 
 use crate::arguments::Arguments;
+
+/// The section of servers and folders, and the option that names a file of them.
+pub(crate) const MEDIA: &str = "media";
 
 /// Commands without a place in the file: they do not read it.
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 87] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 90] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -63,6 +67,9 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 87] = [
     ("mnms filter", "force", "belongs to what one call writes"),
     ("mnms alternatives", "out", "is what one call writes"),
     ("mnms alternatives", "force", "belongs to what one call writes"),
+    ("mnms convert", "to", "says what one call writes"),
+    ("mnms convert", "out", "is what one call writes"),
+    ("mnms convert", "force", "belongs to what one call writes"),
     ("mnms sheet results", "result", "is what one call is about"),
     ("mnms sheet results", "count", "is what one call is about"),
     ("mnms agree", "halves", "is about the sheets of one call"),
@@ -179,12 +186,55 @@ impl Section {
             keys.extend(shared.into_iter().flatten().filter(|key| key.name == option));
         }
         keys.sort_by(|a, b| a.name.cmp(&b.name));
-        let sections = command
+        let mut sections: Vec<Self> = command
             .get_subcommands()
             .filter(|command| !COMMANDS_WITHOUT_FILE.contains(&command.get_name()))
             .filter_map(|command| Self::of_command(command, "", &keys))
             .collect();
+        sections.push(Self::of_media());
         Self { name: String::new(), about: String::new(), keys, sections }
+    }
+
+    /// The one section that is of no command: what `--media FILE` is told by a file of its own.
+    fn of_media() -> Self {
+        let key = |name: &str, kind: Kind, help: &str| Key {
+            name: name.to_owned(),
+            argument: Id::from(MEDIA),
+            is_positional: false,
+            kind,
+            is_list: false,
+            is_value_optional: false,
+            help: help.to_owned(),
+            default: None,
+        };
+        let of_service = |service: Service| {
+            let setting = |name| {
+                let help = match name {
+                    "url" => "Where the server is.",
+                    "key-env" => "The environment variable that holds its key.",
+                    "key-in" => "How the key is shown: bearer, header:NAME or query:NAME.",
+                    "model" => "The model that it is asked for.",
+                    _ => "The model that it is asked for with long texts.",
+                };
+                key(name, Kind::Text, help)
+            };
+            let mut keys: Vec<Key> = service.settings().map(setting).collect();
+            keys.sort_by(|a, b| a.name.cmp(&b.name));
+            let about = format!("A server that tools ask: {service}.");
+            Self { name: service.as_str().to_owned(), about, keys, sections: Vec::new() }
+        };
+        Self {
+            name: MEDIA.to_owned(),
+            about: "The servers and folders that the tools of `bench mnms` work with, where --media names no file of \
+                    its own."
+                .to_owned(),
+            keys: vec![
+                key("input", Kind::Path, "The folder of what requests name."),
+                key("output", Kind::Path, "The folder of what tools make; otherwise planproof-media."),
+                key("player", Kind::Text, "The program that plays films, for the tools of everyday work."),
+            ],
+            sections: Service::ALL.into_iter().map(of_service).collect(),
+        }
     }
 
     /// The section of a command below `parent`; `None` where all its keys may stand above the sections anyway.

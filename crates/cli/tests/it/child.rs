@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::{Place, Run};
 
 /// What the agent does: `list` looks at its tools, `call` calls the first of them, `ask` asks the served
-/// model once, `ask-or-know` does so where no other run has asked the same, as a framework with a cache does,
+/// model once, `ask-messages` and `ask-contents` do so in Anthropic's protocol and in Gemini's, `ask-or-know` does so where no other run has asked the same, as a framework with a cache does,
 /// `ask-on` until it is ended, `key` does so with a key of its own, `fail` breaks, `hang` waits, `say:WORD`
 /// says so.
 const DOES: &str = "TEST_AGENT_DOES";
@@ -28,6 +28,8 @@ fn agent() {
                 ask_tools("tools/call", &arguments);
             }
             "ask" => println!("The model says: {}", ask_served_model("Hello.", &key)),
+            "ask-messages" => println!("The model says: {}", ask_by_messages("Hello.", &key)),
+            "ask-contents" => println!("The model says: {}", ask_by_contents("Hello.", &key)),
             "ask-or-know" => {
                 // The cache is a folder of the campaign's directory, with a file for each query.
                 let query = std::env::var("PLANPROOF_QUERY").unwrap();
@@ -133,7 +135,43 @@ pub(crate) fn ask_served_model(question: &str, key: &str) -> String {
         "tools": functions(),
     });
     let url = format!("{}/chat/completions", variable("OPENAI_BASE_URL"));
-    let answer = post(&url, &format!("authorization: Bearer {key}"), &body);
+    answer_of(&post(&url, &format!("authorization: Bearer {key}"), &body))
+}
+
+/// The same in Anthropic's protocol.
+fn ask_by_messages(question: &str, key: &str) -> String {
+    let variable = |name: &str| std::env::var(name).unwrap();
+    let tool = |function: Value| {
+        let Value::Object(mut tool) = function["function"].clone() else { panic!("{function}") };
+        let schema = tool.remove("parameters").unwrap();
+        tool.insert("input_schema".to_owned(), schema);
+        Value::Object(tool)
+    };
+    let body = json!({
+        "model": variable("ANTHROPIC_MODEL"),
+        "messages": [{"role": "user", "content": format!("{question} {}", variable("PLANPROOF_QUERY"))}],
+        "tools": functions().into_iter().map(tool).collect::<Vec<_>>(),
+    });
+    let url = format!("{}/v1/messages", variable("ANTHROPIC_BASE_URL"));
+    answer_of(&post(&url, &format!("x-api-key: {key}"), &body))
+}
+
+/// The same in Gemini's protocol.
+fn ask_by_contents(question: &str, key: &str) -> String {
+    let variable = |name: &str| std::env::var(name).unwrap();
+    let functions: Vec<Value> =
+        functions().into_iter().map(|function| function["function"].clone()).collect();
+    let body = json!({
+        "contents": [{"parts": [{"text": format!("{question} {}", variable("PLANPROOF_QUERY"))}]}],
+        "tools": [{"functionDeclarations": functions}],
+    });
+    let (root, model) = (variable("GOOGLE_GEMINI_BASE_URL"), variable("GEMINI_MODEL"));
+    let url = format!("{root}/v1beta/models/{model}:generateContent");
+    answer_of(&post(&url, &format!("x-goog-api-key: {key}"), &body))
+}
+
+/// The last line of an answer, with its status where it is an error.
+fn answer_of(answer: &str) -> String {
     let status = answer.split(' ').nth(1).unwrap_or_default();
     let body = answer.lines().last().unwrap_or_default();
     if status == "200" { body.to_owned() } else { format!("{status} {body}") }

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 43] = [
+const PAGES: [&str; 45] = [
     "planproof",
     "planproof-bench",
     "planproof-check",
@@ -17,6 +17,7 @@ const PAGES: [&str; 43] = [
     "planproof-mnms",
     "planproof-mnms-agree",
     "planproof-mnms-alternatives",
+    "planproof-mnms-convert",
     "planproof-mnms-filter",
     "planproof-mnms-generate",
     "planproof-mnms-graph",
@@ -35,6 +36,7 @@ const PAGES: [&str; 43] = [
     "planproof-runs-list",
     "planproof-runs-show",
     "planproof-score",
+    "planproof-serve-media",
     "planproof-serve-model",
     "planproof-serve-tools",
     "planproof-spec",

@@ -399,9 +399,18 @@ fn the_manual_names_every_key() {
         }
     }
     check(manual, "", &schema["properties"]);
-    for section in
-        ["test", "synth", "read", "check", "serve-model", "serve-tools", "runs.show", "report", "demo"]
-    {
+    for section in [
+        "test",
+        "synth",
+        "read",
+        "check",
+        "serve-model",
+        "serve-tools",
+        "runs.show",
+        "report",
+        "demo",
+        "media",
+    ] {
         assert!(manual.contains(&format!("`[{section}]`")), "{section}");
     }
 }

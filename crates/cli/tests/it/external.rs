@@ -105,6 +105,58 @@ fn an_agent_is_told_of_the_model_that_is_served_to_it() {
     assert_eq!((&report["model"], &report["simulated"]), (&json!("sim/careless"), &json!(true)));
     let text = ends(&place)[0]["text"].as_str().unwrap().to_owned();
     assert!(text.starts_with("sim/careless http://127.0.0.1:") && text.ends_with("/v1"), "{text}");
+    // The clients of the other protocols find the same server by what they read.
+    let script = "[ -n \"$ANTHROPIC_API_KEY$GEMINI_API_KEY\" ] || exit 1; echo $ANTHROPIC_MODEL $GEMINI_MODEL \
+                  $([ $ANTHROPIC_BASE_URL/v1 = $OPENAI_BASE_URL ] && [ $GOOGLE_GEMINI_BASE_URL/v1 = $OPENAI_BASE_URL ] \
+                  && [ $ANTHROPIC_API_KEY$GEMINI_API_KEY = $OPENAI_API_KEY$OPENAI_API_KEY ] && echo same)";
+    let place = Place::new();
+    crate::external::report(&place, script, "--serve-model sim/careless");
+    assert_eq!(ends(&place)[0]["text"], "sim/careless sim/careless same");
     let list = place.run("runs list").code(0).out;
     assert!(list.contains("(simulation)"), "{list}");
+}
+
+/// An agent in a container reaches this machine by another name, which stands in the URLs that it is given.
+#[test]
+fn an_agent_elsewhere_is_given_another_name_of_this_machine() {
+    let place = Place::new();
+    let local =
+        "export PLANPROOF_MCP_URL=$(echo $PLANPROOF_MCP_URL | sed s/host.docker.internal/127.0.0.1/);";
+    let urls = "echo $PLANPROOF_MCP_URL $OPENAI_BASE_URL $ANTHROPIC_BASE_URL;";
+    let agent = format!("command:sh -c '{urls} {local} {} true'", child::look_at_tools());
+    let names = ["--allow-host", "Host.docker.internal", "--allow-host", "gateway"];
+    let words = ["test", &agent, "--cases", "1", "-q", "--serve-model", "sim/perfect"];
+    place.run_words(&[&words[..], &names].concat()).code(1);
+    let text = ends(&place)[0]["text"].as_str().unwrap().to_owned();
+    let urls: Vec<&str> = text.split_whitespace().collect();
+    assert!(
+        urls.len() == 3 && urls.iter().all(|url| url.starts_with("http://host.docker.internal:")),
+        "{text}"
+    );
+}
+
+/// What is recorded, replayed and limited is what the model is asked, in whatever protocol.
+#[test]
+fn a_recording_and_a_limit_hold_for_each_protocol() {
+    let place = Place::new();
+    let ask = |does: &str, options: &str| child::test(&place, does, &format!("{options} -q --json"));
+    let recorded = ask("ask-messages", "--cases 3 --serve-model sim/perfect --record r.jsonl").code(1).json();
+    assert_eq!((&recorded["unscored"], &recorded["failed"]), (&json!(0), &json!(3)));
+    assert!(recorded["tokens"]["output"].as_u64().unwrap() > 0, "{recorded}");
+    for does in ["ask-messages", "ask-contents", "ask"] {
+        let replayed = ask(does, "--replay r.jsonl").json();
+        assert_eq!(
+            (&replayed["unscored"], &replayed["failed"]),
+            (&json!(0), &json!(3)),
+            "{does}: {replayed}"
+        );
+        assert_eq!(replayed["tokens"], recorded["tokens"], "{does}");
+    }
+    for does in ["ask-messages ask-contents", "ask-contents ask-messages"] {
+        let limited = ask(does, "--cases 1 --serve-model sim/perfect --iterations 1").code(1).json();
+        assert_eq!(limited["classes"]["timeout"], 1, "{does}: {limited}");
+        let refused =
+            ask(does, "--cases 2 --serve-model sim/perfect --max-tokens 1500 --concurrency 1").json();
+        assert_eq!(refused["ended_by"], json!("1500 tokens"), "{does}: {refused}");
+    }
 }

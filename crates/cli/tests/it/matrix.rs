@@ -17,7 +17,7 @@ const LINE: &str =
     "bench gsm8k direct cot react@sim/gold/0.6 --model sim/gold --model sim/gold/0.3 --data data.jsonl";
 
 /// The table without what differs from one matrix to the next: its ids and times.
-fn figures(table: &Value) -> Value {
+pub(crate) fn figures(table: &Value) -> Value {
     let mut table = table.clone();
     table["matrix"] = Value::Null;
     for row in table["combinations"].as_array_mut().expect("combinations") {
@@ -33,7 +33,7 @@ fn column(table: &Value, key: &str) -> Vec<Value> {
 }
 
 /// Finished runs of the newest matrix.
-fn finished(place: &Place) -> u64 {
+pub(crate) fn finished(place: &Place) -> u64 {
     let Ok(store) = Store::open_read_only(&place.path(".planproof/runs.db")) else { return 0 };
     let Ok(Some(matrix)) = store.matrix("last") else { return 0 };
     let campaigns = store.campaigns_of_matrix(&matrix.id).expect("reads");

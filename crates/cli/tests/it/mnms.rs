@@ -1,11 +1,15 @@
 //! `planproof bench mnms`: plans in every form, and with real pictures.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
 
 use planproof_media::stand_in::{MODEL, StandIn};
 use serde_json::{Value, json};
 
-use crate::support::Place;
+use crate::support::{Place, json_lines, send};
+use crate::until;
 
 /// A picture of 120 by 80 pixels, white, with a red box on the left and a blue one on the right.
 fn two_boxes() -> image::RgbImage {
@@ -95,6 +99,108 @@ fn a_plan_runs_on_a_real_picture_which_the_report_shows() {
     let report =
         place.run("bench mnms plan@sim/gold --data tasks.jsonl --media media.toml --json -q").code(3).json();
     assert_eq!((&report["unscored"], &report["failed"]), (&json!(1), &json!(0)), "{report}");
+}
+
+/// Starts the simulation of servers with these options, and gives it with the settings that it prints.
+fn serve_media(place: &Place, options: &[&str]) -> (Child, String) {
+    let out = fs::File::create(place.path("served.toml")).expect("a file");
+    let mut command = place.command(&[&["serve-media"], options].concat());
+    let child = command.stdout(out).stderr(Stdio::null()).spawn().expect("starts");
+    // Everything is printed at once, and the services are in the order of their names.
+    let settings = until("it prints its settings", || {
+        let text = fs::read_to_string(place.path("served.toml")).ok()?;
+        (text.contains("[wikipedia]\nurl = ") && text.ends_with('\n')).then_some(text)
+    });
+    (child, settings)
+}
+
+#[test]
+fn all_tools_can_be_tried_on_a_simulation_of_their_servers() {
+    let place = Place::new();
+    fs::create_dir(place.path("pictures")).expect("a folder");
+    two_boxes().save(place.path("pictures/boxes.png")).expect("the picture is written");
+    place.write("pictures/talk.wav", "no sound, but nobody listens");
+    let about = json!({"kind": "image", "file": "boxes.png", "labels": ["red area", "blue area"]});
+    place.write("pictures/inputs.jsonl", &format!("{about}\n"));
+    let line = "mnms generate --inputs pictures --sequences 120 --inputs-each 1 --queries 1 --out d.jsonl -q";
+    place.run(line).code(0);
+    let drafts = json_lines(&fs::read_to_string(place.path("d.jsonl")).expect("drafts"));
+
+    let (mut served, settings) = serve_media(&place, &["--input", "pictures", "--output", "made"]);
+    assert!(
+        settings.starts_with("# SIMULATION: ") && settings.contains("\ninput = \"pictures\"\n"),
+        "{settings}"
+    );
+    assert_eq!(settings.matches("url = \"http://127.0.0.1:").count(), 12, "{settings}");
+    place.write("media.toml", &settings);
+    let line = "bench mnms plan@sim/gold --data d.jsonl --media media.toml --json -q";
+    let report = place.run(line).code(0).json();
+    assert_eq!((&report["passed"], &report["unscored"]), (&json!(drafts.len()), &json!(0)), "{report}");
+    assert_eq!(report["metrics"]["executed"]["value"], 1.0, "{report}");
+    let exported = place.run("runs export last").code(0).out;
+    let called: BTreeSet<&str> = planproof_mnms::catalogue()
+        .signatures()
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .filter(|tool| exported.contains(&format!("\"{}\"", tool.replace(' ', "_"))))
+        .collect();
+    assert_eq!(called.len(), 33, "{called:?}");
+
+    send(&served, "INT");
+    assert_eq!(served.wait().expect("ends").code(), Some(0));
+    let mut command = place.command(&["serve-media", "--json", "-q"]);
+    let mut served = command.stdout(Stdio::piped()).spawn().expect("starts");
+    let mut line = String::new();
+    BufReader::new(served.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
+    served.kill().expect("is killed");
+    served.wait().expect("ends");
+    let settings: Value = serde_json::from_str(&line).expect("JSON");
+    assert_eq!(
+        (&settings["simulated"], &settings["settings"]["chat"]["model"]),
+        (&json!(true), &json!(MODEL))
+    );
+}
+
+#[test]
+fn the_configuration_file_names_servers_too() {
+    let place = Place::new();
+    fs::create_dir(place.path("pictures")).expect("a folder");
+    two_boxes().save(place.path("pictures/photo.png")).expect("the picture is written");
+    let nodes = "[{'id': 0, 'name': 'object detection', 'args': {'image': 'photo.png'}}, \
+                 {'id': 1, 'name': 'tag', 'args': {'image': '<node-0>.image', 'objects': '<node-0>.objects'}}]";
+    let line = json!({"id": 1, "user_request": "Tag what is in 'photo.png'.", "plan_str": nodes});
+    place.write("tasks.jsonl", &format!("{line}\n"));
+    let (mut served, settings) = serve_media(&place, &[]);
+    let sections: String = settings.replace("\n[", "\n[media.");
+    let file = format!("[media]\ninput = \"pictures\"\noutput = \"made\"\nplayer = \"vlc\"\n{sections}");
+    place.write("planproof.toml", &file);
+    let made = || fs::read_dir(place.path("made")).map_or(0, Iterator::count);
+    let bench = "bench mnms plan@sim/gold --data tasks.jsonl --json";
+    let run = place.run(bench).code(0);
+    assert_eq!(made(), 1, "the tools are real");
+    assert!(run.err.contains("from planproof.toml: media"), "{run:?}");
+    place.run("bench mnms --resume last").code(0);
+    // Where it is said, they are not; nor are other suites concerned.
+    place.run(&format!("{bench} --set bench.media=")).code(0);
+    place.run(&format!("{bench} --config none")).code(0);
+    place.run("bench gsm8k direct@sim/gold --limit 2").code(0);
+    assert_eq!(made(), 1);
+    place.run(&format!("{bench} --media nowhere.toml")).code(2);
+    served.kill().expect("is killed");
+    served.wait().expect("ends");
+
+    for (text, what) in [
+        ("[media]\nfolder = \"x\"", "there is no key `folder` in [media]"),
+        ("[media.visoin]\nurl = \"http://127.0.0.1:9\"", "did you mean `vision`?"),
+        ("[media.vision]\nurl = 3", "`url` takes"),
+        ("[media.chat]\nkey = \"sk-0123456789abcdef0\"", "no key or password belongs in this file"),
+        ("[media.chat]\nurl = \"http://127.0.0.1:9\"", "media.chat.model"),
+        ("[media]\ninput = \"nowhere\"", "nowhere"),
+    ] {
+        place.write("planproof.toml", text);
+        let run = place.run(bench).code(2);
+        assert!(run.err.contains(what) && !run.err.contains("sk-0"), "{text}: {}", run.err);
+    }
 }
 
 #[test]

@@ -1,11 +1,16 @@
 //! `planproof mnms`: data for the benchmark, from the graph to rated results.
 
 use std::fs;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::matrix::{figures, finished};
 use crate::stand_in::{KEY, StandIn, failure, say};
 use crate::support::{Place, Run, json_lines};
+use crate::until;
 
 fn read(place: &Place, name: &str) -> String {
     fs::read_to_string(place.path(name)).unwrap()
@@ -344,4 +349,156 @@ fn answers_that_cannot_be_used_are_told_and_asked_for_again() {
     assert!(run.err.contains("tasks were finished and written: ") && !run.err.contains(KEY), "{run:?}");
     assert!(read(&place, "b.jsonl").lines().count() > 2);
     place.run_words(&with(&["--show-prompt"])).code(0);
+}
+
+#[test]
+fn every_simulated_model_can_be_asked_for_data() {
+    let place = Place::new();
+    let line = "mnms generate --sequences 12 --inputs-each 1 --out d.jsonl --force --json --model";
+    let written = |model: &str| {
+        let run = place.run(&format!("{line} {model}")).code(0);
+        assert!(run.err.contains("SIMULATION") && run.json()["simulated"] == true, "{run:?}");
+        (run.json(), read(&place, "d.jsonl"))
+    };
+    let (summary, right) = written("sim/perfect");
+    assert_eq!(
+        (&summary["queries"], &summary["tasks_short"], &summary["not_rewritten"]),
+        (&json!(24), &json!(0), &json!(0))
+    );
+    assert_eq!(summary["faults"], json!([]));
+    assert!(right.contains("For a school project: take ") && right.contains(", for my blog"), "{right}");
+    // Whoever errs is asked again, or has words around the same answer.
+    for model in ["sim/gold", "sim/forgetful", "sim/clumsy"] {
+        assert_eq!(written(model).1, right, "{model}");
+    }
+    let (careless, text) = written("sim/careless");
+    assert!(careless["queries"] == 24 && text != right, "{careless}");
+    let endless = place.run(&format!("{line} sim/endless")).code(3);
+    assert!(endless.err.contains("sim/endless wrote no query that can be used"), "{endless:?}");
+    let sheet = place.run("mnms sheet alternatives --model sim/careless --out a.csv --json").code(0);
+    assert!(
+        sheet.err.contains("SIMULATION") && sheet.err.contains("there is no tool \"do what I mean\""),
+        "{sheet:?}"
+    );
+    assert!(read(&place, "a.csv").contains("\"kinds, sim/careless\""));
+}
+
+/// From the graph to kept queries with alternatives by a simulated model, in kept.jsonl. The number of queries.
+fn made_end_to_end(place: &Place) -> usize {
+    let line =
+        "mnms generate --sequences 20 --inputs-each 2 --queries 1 --model sim/perfect --out drafts.jsonl -q";
+    place.run(line).code(0);
+    place.run("mnms sheet drafts drafts.jsonl --raters Ann,Bo --out sheet.csv -q").code(0);
+    let rate = |nth: usize, _: &str| if nth == 3 { "1,0".to_owned() } else { "1,1".to_owned() };
+    place.write("filled.csv", &filled(&read(place, "sheet.csv"), rate));
+    let agreed = place.run("mnms agree filled.csv --json").code(0).json();
+    assert_eq!(agreed["pairs"][0]["same"], json!(agreed["rows"].as_u64().unwrap() - 1), "{agreed}");
+    place.run("mnms sheet alternatives --model sim/perfect --raters Ann --out tools.csv -q").code(0);
+    place.write("tools-filled.csv", &filled(&read(place, "tools.csv"), |_, _| "1".to_owned()));
+    place.run("mnms alternatives drafts.jsonl --sheet tools-filled.csv --out with.jsonl -q").code(0);
+    place.run("mnms filter with.jsonl --sheet filled.csv --out kept.jsonl -q").code(0);
+    let kept = json_lines(&read(place, "kept.jsonl"));
+    assert!(kept.len() >= 30 && kept.iter().any(|line| line["alt_plans_str"] != "[]"), "{}", kept.len());
+    kept.len()
+}
+
+#[test]
+fn data_made_with_a_simulated_model_is_data_in_either_form() {
+    let place = Place::new();
+    let queries = made_end_to_end(&place);
+    place.run("mnms convert kept.jsonl --to cases --out cases.jsonl").code(0);
+    assert_eq!(json_lines(&read(&place, "cases.jsonl"))[0]["schema"], "planproof/mnms/v1");
+    let back = place.run("mnms convert cases.jsonl --to published").code(0);
+    assert_eq!(back.out, read(&place, "kept.jsonl"));
+    // A sheet of the one is a sheet of the other.
+    let sheet = |file: &str| place.run(&format!("mnms sheet drafts {file} --raters Ann")).code(0).out;
+    assert_eq!(sheet("cases.jsonl"), sheet("kept.jsonl"));
+
+    // What is right reaches all that can be reached: with the published form, and with ours in both places for it.
+    for data in ["--data kept.jsonl", "--data cases.jsonl", "--from cases.jsonl"] {
+        for (agent, more) in [
+            ("plan", &[][..]),
+            ("plan:strategy=step-by-step", &[]),
+            ("plan:format=code", &["ast_equal", "codebleu"]),
+            ("plan:format=code,strategy=step-by-step", &["ast_equal", "codebleu"]),
+            ("tools", &[]),
+        ] {
+            let report = place.run(&format!("bench mnms {agent}@sim/gold {data} --json -q")).code(0).json();
+            assert_eq!(report["passed"], json!(queries), "{agent} {data}");
+            let shares = ["tool_f1", "argname_f1", "argvalue_f1", "edge_f1", "plan_tool"];
+            let shares = shares.iter().chain(&["plan_argname", "plan_argvalue", "executed"]).chain(more);
+            for share in shares {
+                assert_eq!(
+                    report["metrics"][share]["value"], 1.0,
+                    "{agent} {data}: {share}: {}",
+                    report["metrics"]
+                );
+            }
+            assert_eq!(report["metrics"]["edit_distance"]["value"], 0.0, "{agent} {data}");
+        }
+    }
+    let broken = read(&place, "cases.jsonl").replacen("\"plan\":[", "\"plan\":[7,", 1);
+    place.write("broken.jsonl", &broken);
+    for line in ["mnms convert broken.jsonl --to published", "bench mnms plan@sim/gold --data broken.jsonl"] {
+        let run = place.run(line).code(2);
+        assert!(run.err.contains("broken.jsonl") && run.err.contains("the plan: "), "{line}: {run:?}");
+    }
+}
+
+/// The matrix of the paper, with step-by-step planning in code beside, on generated data: killed at any moment and
+/// resumed, it comes to the same tables as one that nobody disturbed.
+#[test]
+fn all_combinations_on_generated_data_survive_kills_and_their_tables_add_up() {
+    const COMBINATIONS: usize = 20;
+    let (undisturbed, place) = (Place::new(), Place::new());
+    let queries = made_end_to_end(&undisturbed) as u64;
+    fs::copy(undisturbed.path("kept.jsonl"), place.path("kept.jsonl")).unwrap();
+    let line = "bench mnms plan --model sim/gold --data kept.jsonl --set format=json,code \
+                --set strategy=multi-step,step-by-step --set feedback=none,P,PV,PE,PVE --set sim.noise=0.2 \
+                --concurrency 2 --json -q";
+    let whole = undisturbed.run(line).code(1).json();
+
+    let runs = COMBINATIONS as u64 * queries;
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    let mut inside = 0;
+    for round in 0..8u64 {
+        let before = finished(&place);
+        let mut command = place.command(&words);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+        if round == 0 {
+            until("a run is finished", || (finished(&place) > before).then_some(()));
+        } else {
+            thread::sleep(Duration::from_millis(round * 617 % 400));
+        }
+        child.kill().expect("is killed");
+        if child.wait().expect("ends").code().is_none() {
+            inside += u32::from(finished(&place) < runs);
+        }
+        words = vec!["bench", "mnms", "--resume", "last", "--json", "-q"];
+    }
+    assert!(inside > 1, "it was killed before its end {inside} times");
+    let table = place.run("bench mnms --resume last --json -q").code(1).json();
+    assert_eq!(figures(&table), figures(&whole));
+    assert_eq!(finished(&place), runs);
+
+    let rows = table["combinations"].as_array().expect("a list");
+    assert_eq!(rows.len(), COMBINATIONS);
+    for row in rows {
+        let count = |key: &str| row[key].as_u64().expect("a count");
+        assert_eq!(count("passed") + count("failed"), queries, "{row}");
+        assert_eq!((count("unscored"), count("not_run")), (0, 0), "{row}");
+        assert_eq!(row["rate"].as_f64(), Some(count("passed") as f64 / queries as f64));
+    }
+    // The tables in the shape of the paper's say the same: a base, and differences of settings to it.
+    let tables = table["sections"]["paper_tables"].as_array().expect("tables");
+    let of = |number: u64| tables.iter().find(|table| table["table"] == number).expect("a table");
+    let tool_f1 =
+        |place: usize| 100.0 * rows[place]["metrics"]["tool_f1"]["value"].as_f64().expect("a number");
+    let cells = of(5)["rows"][0].as_array().expect("a row");
+    let number = |cell: &Value| cell.as_str().expect("a text").parse::<f64>().expect("a number");
+    assert!((number(&cells[1]) - tool_f1(0)).abs() < 0.006, "{cells:?}");
+    for (place, cell) in cells[2..6].iter().enumerate() {
+        let difference = tool_f1(place + 1) - tool_f1(0);
+        assert!((number(cell) - difference).abs() < 0.011, "{cells:?}: {place}");
+    }
 }

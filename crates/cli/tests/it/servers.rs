@@ -325,13 +325,11 @@ fn a_port_that_is_taken_is_said_so() {
     let place = Place::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
-    let run = place.run(&format!("serve-model sim/perfect --port {port}")).code(3);
-    assert_eq!(
-        run.err,
-        format!(
-            "error: cannot listen on 127.0.0.1:{port}: Address already in use (os error 98); choose another --port\n"
-        )
-    );
+    for command in ["serve-model sim/perfect", "serve-media"] {
+        let run = place.run(&format!("{command} --port {port}")).code(3);
+        let what = "Address already in use (os error 98); choose another --port";
+        assert_eq!(run.err, format!("error: cannot listen on 127.0.0.1:{port}: {what}\n"));
+    }
     place.write("c.jsonl", &place.run("synth --count 1").code(0).out);
     let run = place.run(&format!("serve-tools --case c.jsonl --port {port}")).code(3);
     assert!(run.err.starts_with("error: ") && run.err.contains(&port.to_string()), "{run:?}");

@@ -84,7 +84,7 @@ fn an_agent_that_breaks_before_its_first_call_in_the_same_way_is_stopped() {
     );
     // The key is wrong: the agent has one of its own.
     let run = child::test(&place, "list key", "--cases 5 --serve-model sim/perfect -q --json");
-    assert_stopped(&place, &run, 3, &["a key that is not OPENAI_API_KEY's (401)"]);
+    assert_stopped(&place, &run, 3, &["a key that is not OPENAI_API_KEY's, ANTHROPIC_API_KEY's or", "(401)"]);
     // It says so itself.
     let run = child::test(&place, "list say:AuthenticationError", "--cases 5 -q --json");
     assert_stopped(&place, &run, 3, &["the agent's model refused its key"]);
@@ -192,6 +192,9 @@ fn no_key_reaches_a_program_to_which_a_model_is_served() {
         ("OPENAI_ORG_ID", "org-1"),
         ("ANTHROPIC_API_KEY", "sk-ant-12345678"),
         ("ANTHROPIC_BASE_URL", "http://127.0.0.1:1"),
+        ("GEMINI_API_KEY", "gem-12345678"),
+        ("GOOGLE_API_KEY", "goo-12345678"),
+        ("GOOGLE_GENAI_USE_VERTEXAI", "true"),
         ("PLANPROOF_TOKEN_DOCS", "t-12345678"),
         ("GITHUB_TOKEN", "ghp-12345678"),
         ("AWS_SECRET_ACCESS_KEY", "aws-12345678"),
@@ -220,6 +223,7 @@ fn no_key_reaches_a_program_to_which_a_model_is_served() {
     for (options, why) in [
         ("--serve-model sim/perfect --env NOT_THERE", "there is no such variable"),
         ("--serve-model sim/perfect --env OPENAI_API_KEY", "--serve-model sets it"),
+        ("--serve-model sim/perfect --env GEMINI_API_KEY", "--serve-model sets it"),
         ("--env HARMLESS", "--serve-model <MODEL>"),
     ] {
         let words = ["test", &agent].into_iter().chain(options.split(' '));

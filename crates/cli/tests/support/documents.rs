@@ -318,6 +318,8 @@ impl Desk {
         command
             .env("OPENAI_BASE_URL", &self.base_url)
             .env("OPENAI_API_KEY", KEY)
+            .env("ANTHROPIC_BASE_URL", self.base_url.trim_end_matches("/v1"))
+            .env("ANTHROPIC_API_KEY", KEY)
             .env("NO_COLOR", "1")
             .env("LANG", "C.UTF-8");
         command.env("GITHUB_STEP_SUMMARY", self.place.path("GITHUB_STEP_SUMMARY"));

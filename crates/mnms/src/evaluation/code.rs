@@ -12,7 +12,7 @@ use super::bleu::{Bleu, smoothed};
 use crate::python::source::parse;
 
 /// Words that CodeBLEU weighs in full.
-const KEYWORDS: [&str; 35] = [
+pub(super) const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
     "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
     "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtAssign, StmtIf};
 
+use super::plain_line;
 use crate::python::characters::strip;
 use crate::python::source::parse;
 use crate::python::unparse::unparse;
@@ -48,8 +49,23 @@ impl Lines {
     }
 }
 
+impl Call {
+    /// Sets a keyword, of which the last value counts.
+    pub(super) fn set(&mut self, name: Option<String>, value: String) {
+        match self.arguments.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, held)) => *held = value,
+            None => self.arguments.push((name, value)),
+        }
+    }
+}
+
 /// The call of a line; `None` where there is none that counts.
 fn read(line: &str) -> Option<Call> {
+    plain_line::read(line).or_else(|| read_any(line))
+}
+
+/// The same by Python's parser, for every line that there is.
+pub(super) fn read_any(line: &str) -> Option<Call> {
     // Without an assignment there is nothing to read.
     if !line.contains('=') || !line.contains('(') {
         return None;
@@ -60,16 +76,13 @@ fn read(line: &str) -> Option<Call> {
         return None;
     };
     let Expr::Name(tool) = &*call.func else { return None };
-    let mut arguments: Vec<(Option<String>, String)> = Vec::with_capacity(call.arguments.keywords.len());
+    let arguments = Vec::with_capacity(call.arguments.keywords.len());
+    let mut found = Call { tool: tool.id.as_str().to_owned(), arguments };
     for keyword in &call.arguments.keywords {
         let name = keyword.arg.as_ref().map(|name| name.as_str().to_owned());
-        let value = unparse(&keyword.value).ok()?;
-        match arguments.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, held)) => *held = value,
-            None => arguments.push((name, value)),
-        }
+        found.set(name, unparse(&keyword.value).ok()?);
     }
-    Some(Call { tool: tool.id.as_str().to_owned(), arguments })
+    Some(found)
 }
 
 /// A place in the tree of statements: Python puts handlers, cases and the `else` of an `if` a level deeper.

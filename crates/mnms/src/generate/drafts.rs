@@ -5,7 +5,7 @@ use planproof_trace::Draw;
 use ruff_python_ast::{Expr, Number, UnaryOp};
 use ruff_python_parser::parse_expression;
 use serde::Deserialize;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use super::alternatives::Alternatives;
 use super::asking::parts_of;
@@ -14,6 +14,7 @@ use super::phrases::query_by_rule;
 use super::published::{Draft, written_json};
 use super::sheet::{Ratings, SheetRow};
 use super::{Task, Tasks};
+use crate::data;
 
 /// Most bytes of a line of drafts.
 pub const DRAFT_BYTES_MAX: usize = 4 << 20;
@@ -54,11 +55,13 @@ pub fn drafts_by_rule(tasks: &Tasks, queries: usize, seed: u64) -> Vec<Draft> {
     drafts
 }
 
-/// Reads the published form, a draft a line. Empty lines are passed over, and fields that it has not, too.
+/// Reads the published form, a draft a line, or lines of cases, whose first line says so. Empty lines are passed over,
+/// and fields that the published form has not, too.
 ///
 /// # Errors
 /// Names the first line that is no draft or whose id is in an earlier one.
 pub fn read_drafts(text: &str) -> Result<Vec<Draft>, DraftError> {
+    let read_draft = if data::is_of_cases(text) { draft_of_case } else { read_draft };
     let mut drafts: Vec<Draft> = Vec::new();
     let mut ids = std::collections::BTreeSet::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -99,6 +102,34 @@ fn read_draft(line: &str) -> Result<Draft, String> {
         plan: plan.map_err(|why| format!("plan_str: {why}"))?,
         alternatives: alternatives.map_err(|why| format!("alt_plans_str: {why}"))?,
     })
+}
+
+/// The draft of a line of a case, whose arguments have the order in which their tools take them.
+fn draft_of_case(line: &str) -> Result<Draft, String> {
+    let case = crate::Task::read(line).map_err(|error| error.what)?;
+    let id = data::number(case.id());
+    let id = id.ok_or_else(|| format!("the id {} does not end with the number of a query", case.id()))?;
+    let query = case.request().to_owned();
+    let plan = plan_of_nodes(&case.plan()).map_err(|why| format!("plan: {why}"))?;
+    let alternatives = case.alternatives().map(|plan| plan_of_nodes(&plan)).collect::<Result<_, _>>();
+    let alternatives = alternatives.map_err(|why| format!("alternatives: {why}"))?;
+    Ok(Draft { id, query, plan, alternatives })
+}
+
+/// A plan from nodes whose arguments are an object.
+fn plan_of_nodes(nodes: &Json) -> Result<Plan, String> {
+    let mut nodes = nodes.clone();
+    for node in nodes.as_array_mut().into_iter().flatten() {
+        let name = node["name"].as_str().unwrap_or_default();
+        let tool = crate::catalogue().find(&name.replace('_', " "));
+        let Some(given) = node["args"].as_object() else { continue };
+        let place =
+            |name: &str| tool.and_then(|tool| tool.arguments.iter().position(|port| port.name == name));
+        let mut pairs: Vec<(&String, &Json)> = given.iter().collect();
+        pairs.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
+        node["args"] = pairs.into_iter().map(|(name, value)| json!([name, value])).collect();
+    }
+    read_plan(&nodes)
 }
 
 fn read_plan(nodes: &Json) -> Result<Plan, String> {
@@ -218,6 +249,8 @@ pub fn rated_alternatives(ratings: &Ratings) -> Result<Alternatives, String> {
 
 #[cfg(test)]
 mod tests {
+    use planproof_suite::{Data, Selection, Suite as _};
+
     use super::*;
     use crate::catalogue;
     use crate::generate::{
@@ -243,6 +276,15 @@ mod tests {
         for draft in &drafts {
             assert_eq!(faults(catalogue(), &graph, &draft.plan), Vec::<String>::new());
         }
+        let cases: Vec<String> = drafts.iter().map(|draft| draft.to_case_line().unwrap() + "\n").collect();
+        assert_eq!(read_drafts(&cases.concat()).unwrap(), drafts);
+        // Either form is data for the benchmark, and the same cases.
+        let load = |text: &str| -> Vec<String> {
+            let (suite, data) = (crate::Mnms::default(), Data { text, file: "f" });
+            let cases = suite.load(Some(data), &Selection::First, None).unwrap();
+            cases.iter().map(|case| case.to_line() + "\n").collect()
+        };
+        assert_eq!((load(&lines), load(&cases.concat())), (cases.clone(), cases));
     }
 
     #[test]
@@ -275,6 +317,20 @@ mod tests {
         }
         let deep = line("1", &"[".repeat(10_000), "[]");
         assert!(read_drafts(&deep).is_err());
+        for (case, why) in [
+            (
+                r#"{"schema": "planproof/mnms/v1", "id": "x-1", "request": "r", "plan": []}"#,
+                "the plan has no steps",
+            ),
+            (
+                r#"{"schema": "planproof/mnms/v1", "id": "x-1", "request": "r", "plan": [{"id": 0, "name": "count", "args": {}}]}"#,
+                "the id x-1 does not end with the number of a query",
+            ),
+            (r#"{"schema": "planproof/order/v1"}"#, "which is not of suite mnms"),
+        ] {
+            let error = read_drafts(case).unwrap_err();
+            assert!(error.why.contains(why), "{error}");
+        }
     }
 
     #[test]

@@ -164,4 +164,29 @@ mod tests {
         assert!(asked[1].contains("call 0, call 2"));
         assert!(asked[2].contains("work of \"image classification\"") && asked[2].contains("- count: "));
     }
+
+    /// Simulated models know the prompts by these.
+    #[test]
+    fn prompts_have_the_marks_by_which_they_are_known() {
+        use planproof_plan::data_prompts::{
+            ALTERNATIVES, CALLS, COUNT, KEYS, PLAN, QUERIES, QUERY, REPLACED, REWRITING, TAKES_AND_GIVES,
+            TOOL, WANTED,
+        };
+        for (template, begins, marks) in [
+            (Template::Queries, QUERIES, &[PLAN, COUNT[0], COUNT[1]][..]),
+            (Template::Rewriting, REWRITING, &[QUERY, CALLS, PLAN, WANTED[0], WANTED[1]]),
+            (Template::Alternatives, ALTERNATIVES, &REPLACED),
+        ] {
+            let text = template.text();
+            assert!(text.starts_with(begins), "{}", template.as_str());
+            for mark in marks {
+                assert_eq!(text.matches(mark).count(), 1, "{}: {mark:?}", template.as_str());
+            }
+        }
+        for (template, key) in Template::ALL.into_iter().zip(KEYS) {
+            assert!(template.text().contains(&format!("{{\"{key}\": ")), "{}", template.as_str());
+        }
+        let line = tool_line(&catalogue().signatures()[0]);
+        assert!(line.starts_with(TOOL) && TAKES_AND_GIVES.iter().all(|mark| line.contains(mark)), "{line}");
+    }
 }

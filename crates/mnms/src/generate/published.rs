@@ -1,11 +1,15 @@
 //! The published form of the data: a line of JSON for each query with its plan as the text of a Python list and as a
-//! program, and its alternatives (the specification, section 3).
+//! program, and its alternatives (the specification, section 3). The same as a line of a case.
 
 use std::fmt::Write as _;
 
 use planproof_plan::{Part, Plan, Step, Value};
+use planproof_suite::{Case as _, CaseError};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
+
+use crate::Task;
+use crate::data::ID_PREFIX;
 
 /// A query with its plan, as it is published.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +44,17 @@ impl Draft {
         };
         // Numbers and texts are always written.
         serde_json::to_string(&line).unwrap_or_default()
+    }
+
+    /// The line of the case that it is, without a line break.
+    ///
+    /// # Errors
+    /// It is no case: its query is empty or its plan has no steps.
+    pub fn to_case_line(&self) -> Result<String, CaseError> {
+        let alternatives = self.alternatives.iter().map(written_json).collect();
+        let id = format!("{ID_PREFIX}{}", self.id);
+        let task = Task::new(&id, &self.query, written_json(&self.plan), &program(&self.plan), alternatives)?;
+        Ok(task.to_line())
     }
 }
 

@@ -5,10 +5,16 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::quick::{self, Language};
 use super::{Literal, LiteralError, NESTED_MAX};
 use crate::python::big::read_integer;
 
 pub(super) fn read(text: &str) -> Result<Literal, LiteralError> {
+    quick::read(text, Language::Json).map_or_else(|| read_any(text), Ok)
+}
+
+/// Reads all that there is.
+pub(super) fn read_any(text: &str) -> Result<Literal, LiteralError> {
     guard_depth(text)?;
     let raw: &RawValue =
         serde_json::from_str(text).map_err(|error| LiteralError::new(format!("no JSON: {error}")))?;

@@ -2,11 +2,17 @@
 
 use ruff_python_ast::{Expr, ModModule, Number, Stmt, UnaryOp};
 
+use super::quick::{self, Language};
 use super::{Literal, LiteralError, NESTED_MAX};
 use crate::python::big::decimal_of_literal;
 use crate::python::source::{SyntaxError, parse};
 
 pub(super) fn read(text: &str) -> Result<Literal, LiteralError> {
+    quick::read(text, Language::Python).map_or_else(|| read_any(text), Ok)
+}
+
+/// Reads all that there is.
+pub(super) fn read_any(text: &str) -> Result<Literal, LiteralError> {
     // As Python does before it evaluates a text.
     let text = text.trim_start_matches([' ', '\t']);
     let module: ModModule = parse(text).map_err(|SyntaxError { offset, what }| {

@@ -1,13 +1,13 @@
 //! A request for a message, written from the conversation.
 
-use planproof_trace::{Arguments, Tool, ToolCall};
+use planproof_trace::{Tool, ToolCall};
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::OUTPUT_TOKENS_DEFAULT;
 use super::partial::cut_off;
+use crate::content::ArgumentsObject;
 use crate::{ChatRequest, Message, Settings};
 
 #[derive(Serialize)]
@@ -49,29 +49,13 @@ enum Block<'a> {
     ToolUse {
         id: &'a str,
         name: &'a str,
-        input: InputObject<'a>,
+        input: ArgumentsObject<'a>,
     },
     ToolResult {
         tool_use_id: &'a str,
         #[serde(skip_serializing_if = "str::is_empty")]
         content: &'a str,
     },
-}
-
-/// Arguments as the object that the protocol wants.
-struct InputObject<'a>(&'a Arguments);
-
-impl Serialize for InputObject<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Arguments::Object(object) => object.serialize(serializer),
-            Arguments::Malformed(text) => {
-                let mut object = serializer.serialize_map(Some(1))?;
-                object.serialize_entry("malformed", text)?;
-                object.end()
-            }
-        }
-    }
 }
 
 impl<'a> Block<'a> {
@@ -87,7 +71,7 @@ impl<'a> Block<'a> {
                 let calls = calls.iter().map(|ToolCall { id, name, arguments }| Self::ToolUse {
                     id: id.as_str(),
                     name,
-                    input: InputObject(arguments),
+                    input: ArgumentsObject(arguments),
                 });
                 (Role::Assistant, words(text).into_iter().chain(calls).collect())
             }
@@ -180,7 +164,7 @@ pub(super) fn render(
 mod tests {
     use std::sync::Arc;
 
-    use planproof_trace::CallId;
+    use planproof_trace::{Arguments, CallId};
     use serde_json::json;
 
     use super::*;

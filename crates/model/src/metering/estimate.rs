@@ -34,9 +34,7 @@ pub(super) struct RequestSize {
 
 impl RequestSize {
     pub(super) fn of_chat(request: &ChatRequest) -> Self {
-        let messages: u64 = request.messages.iter().map(message_bytes).sum();
-        let bytes = ITEM_BYTES + messages + tools_bytes(&request.tools);
-        Self { goes_on: request.previous.is_some(), ..Self::of(bytes, &request.settings) }
+        Self { goes_on: request.previous.is_some(), ..Self::of(chat_bytes(request), &request.settings) }
     }
 
     pub(super) fn of_completion(request: &CompletionRequest) -> Self {
@@ -46,6 +44,12 @@ impl RequestSize {
     fn of(bytes: u64, settings: &Settings) -> Self {
         Self { bytes, output_tokens_max: settings.output_tokens_max.map(u64::from), goes_on: false }
     }
+}
+
+/// About what the messages and tools of a request take as text.
+pub(crate) fn chat_bytes(request: &ChatRequest) -> u64 {
+    let messages: u64 = request.messages.iter().map(message_bytes).sum();
+    ITEM_BYTES + messages + tools_bytes(&request.tools)
 }
 
 fn message_bytes(message: &Message) -> u64 {

@@ -3,22 +3,28 @@
 //! The listener's address alone does not keep a web page in the user's browser out: it can send requests to
 //! 127.0.0.1, or have its own name resolve to it. Hence the checks of `Host` and `Origin`.
 
-use axum::http::header::{AUTHORIZATION, HOST, HeaderMap, ORIGIN};
+use std::borrow::Cow;
+
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::request::Parts;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::error::ApiError;
+use super::target::query;
 use crate::http::is_loopback_host;
 
-/// Refuses a request whose `Host`, target or `Origin` is not this machine.
-pub(super) fn check_origin(head: &Parts) -> Result<(), ApiError> {
+/// Refuses a request whose `Host` or target is not this machine, by the names of loopback or by one of `names`, or whose
+/// `Origin` is not this machine, by the names of loopback.
+pub(super) fn check_origin(head: &Parts, names: &[String]) -> Result<(), ApiError> {
     let mut hosts = head.headers.get_all(HOST).iter();
     let host = hosts.next().and_then(|value| value.to_str().ok());
-    let host_is_local = host.is_some_and(|host| is_loopback_host(without_port(host)));
-    let target_is_local = head.uri.host().is_none_or(is_loopback_host);
+    let is_local =
+        |host: &str| is_loopback_host(host) || names.iter().any(|name| name.eq_ignore_ascii_case(host));
+    let host_is_local = host.is_some_and(|host| is_local(without_port(host)));
+    let target_is_local = head.uri.host().is_none_or(is_local);
     if !host_is_local || !target_is_local || hosts.next().is_some() {
         return Err(ApiError::foreign(
-            "the Host header must name this machine: 127.0.0.1, [::1] or localhost",
+            "the Host header must name this machine: 127.0.0.1, [::1], localhost, or a name of --allow-host",
         ));
     }
     for origin in head.headers.get_all(ORIGIN) {
@@ -33,16 +39,25 @@ pub(super) fn check_origin(head: &Parts) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Refuses a request without the key, where there is one.
-pub(super) fn check_key(headers: &HeaderMap, key: Option<&SecretString>) -> Result<(), ApiError> {
+/// Headers that hold a key and nothing else: Anthropic's and Google's.
+const KEY_HEADERS: [&str; 2] = ["x-api-key", "x-goog-api-key"];
+
+/// Refuses a request without the key, where there is one. It may stand wherever a client of any of the protocols puts
+/// it, whatever else stands in other such places.
+pub(super) fn check_key(head: &Parts, key: Option<&SecretString>) -> Result<(), ApiError> {
     let Some(key) = key else { return Ok(()) };
-    let given = headers.get(AUTHORIZATION).map_or(&b""[..], |value| value.as_bytes());
-    let is_bearer = given.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"bearer "));
-    let token = given.get(7..).unwrap_or_default().trim_ascii();
-    if is_bearer && same(token, key.expose_secret().as_bytes()) {
-        return Ok(());
-    }
-    Err(ApiError::wrong_key())
+    let key = key.expose_secret().as_bytes();
+    let headers = KEY_HEADERS.iter().filter_map(|name| head.headers.get(*name)).map(|value| value.as_bytes());
+    let headers = headers.chain(bearer(head)).map(|given| Cow::Borrowed(given.trim_ascii()));
+    let queries = query(head, "key").map(|given| Cow::Owned(given.into_owned().into_bytes()));
+    if headers.chain(queries).any(|given| same(&given, key)) { Ok(()) } else { Err(ApiError::wrong_key()) }
+}
+
+/// The token of an `Authorization` header.
+fn bearer(head: &Parts) -> Option<&[u8]> {
+    let given = head.headers.get(AUTHORIZATION)?.as_bytes();
+    let scheme = given.get(..7)?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then_some(&given[7..])
 }
 
 /// Compares in a time that does not depend on where the texts differ.
@@ -70,7 +85,7 @@ mod tests {
         for origin in origin {
             request = request.header(ORIGIN, *origin);
         }
-        check_origin(&request.body(()).unwrap().into_parts().0).is_ok()
+        check_origin(&request.body(()).unwrap().into_parts().0, &[]).is_ok()
     }
 
     #[test]
@@ -95,22 +110,51 @@ mod tests {
         }
         assert!(!admitted(&["localhost"], &["http://localhost", "http://evil.com"]));
         let absolute = axum::http::Request::builder().uri("http://evil.com/v1").header(HOST, "localhost");
-        assert!(check_origin(&absolute.body(()).unwrap().into_parts().0).is_err());
+        assert!(check_origin(&absolute.body(()).unwrap().into_parts().0, &[]).is_err());
     }
 
     #[test]
-    fn the_key_must_be_exact() {
-        let key = SecretString::from("k1");
-        let allowed = |value: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(AUTHORIZATION, value.parse().unwrap());
-            check_key(&headers, Some(&key)).is_ok()
+    fn a_name_that_is_allowed_is_admitted_for_the_host_alone() {
+        let names = ["host.docker.internal".to_owned()];
+        let admitted = |host: &str, origin: Option<&str>| {
+            let request = axum::http::Request::get("/v1/models").header(HOST, host);
+            let request = origin.into_iter().fold(request, |request, origin| request.header(ORIGIN, origin));
+            check_origin(&request.body(()).unwrap().into_parts().0, &names).is_ok()
         };
-        assert!(allowed("Bearer k1") && allowed("bearer k1 "));
-        for wrong in ["", "k1", "Bearer", "Bearer k2", "Bearer k11", "Bearer k", "Basic k1"] {
-            assert!(!allowed(wrong), "{wrong}");
+        for host in ["host.docker.internal", "Host.Docker.Internal:81", "127.0.0.1"] {
+            assert!(admitted(host, None), "{host}");
         }
-        assert!(check_key(&HeaderMap::new(), Some(&key)).is_err());
-        assert!(check_key(&HeaderMap::new(), None).is_ok());
+        for host in ["docker.internal", "host.docker.internal.evil.com", "evil.com"] {
+            assert!(!admitted(host, None), "{host}");
+        }
+        assert!(!admitted("host.docker.internal", Some("http://host.docker.internal")));
+    }
+
+    #[test]
+    fn the_key_must_be_exact_and_may_stand_where_clients_put_it() {
+        let key = SecretString::from("k 1");
+        let request = |uri: &str, headers: &[(&str, &str)]| {
+            let request = axum::http::Request::get(uri);
+            let request =
+                headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+            request.body(()).unwrap().into_parts().0
+        };
+        let allowed =
+            |uri: &str, headers: &[(&str, &str)]| check_key(&request(uri, headers), Some(&key)).is_ok();
+        for right in ["Bearer k 1", "bearer k 1 "] {
+            assert!(allowed("/", &[("authorization", right)]), "{right}");
+        }
+        for wrong in ["", "k 1", "Bearer", "Bearer k 2", "Bearer k 11", "Bearer k", "Basic k 1"] {
+            assert!(!allowed("/", &[("authorization", wrong)]), "{wrong}");
+        }
+        for name in KEY_HEADERS {
+            assert!(allowed("/", &[(name, "k 1")]) && !allowed("/", &[(name, "k")]), "{name}");
+            assert!(allowed("/", &[("authorization", "Bearer other"), (name, "k 1")]), "{name}");
+        }
+        assert!(allowed("/?alt=sse&key=k%201", &[]));
+        for wrong in ["/", "/?key=", "/?key=k", "/?keys=k%201", "/?key"] {
+            assert!(!allowed(wrong, &[]), "{wrong}");
+        }
+        assert!(check_key(&request("/", &[]), None).is_ok());
     }
 }

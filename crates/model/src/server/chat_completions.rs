@@ -11,8 +11,9 @@ use serde_json::Number;
 use serde_json::value::RawValue;
 
 use super::error::ApiError;
-use super::request::{Stop, settings};
+use super::request::{Stop, forbids_tools, settings};
 use super::sse::{self, Events, Narrator};
+use super::target::Protocol;
 use super::{Shared, json};
 use crate::chat::order_results;
 use crate::content::{Content, arguments_text};
@@ -115,7 +116,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
     let mut messages = messages.collect::<Result<Vec<_>, _>>()?;
     order_results(&mut messages);
     let request = ChatRequest {
-        tools: shared.tools.get(wire.tools, wire.tool_choice)?,
+        tools: Arc::clone(&shared.openai_tools.get(wire.tools, forbids_tools(wire.tool_choice))?.tools),
         settings: settings(wire.temperature, limit, wire.seed.as_ref(), wire.stop)?,
         messages,
         previous: None,
@@ -318,6 +319,6 @@ impl Narrator for ChunkNarrator {
     }
 
     fn fail(self, error: &ApiError, out: &mut Events) {
-        out.data(&error.body());
+        out.data(&error.body(Protocol::OpenAi));
     }
 }

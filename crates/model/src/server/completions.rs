@@ -16,6 +16,7 @@ use super::chat_completions::{StreamOptions, WireUsage, finish_word};
 use super::error::ApiError;
 use super::request::{Stop, settings};
 use super::sse::{self, Events, Narrator};
+use super::target::Protocol;
 use super::{Shared, json};
 use crate::{ChatDelta, CompletionRequest, ScoredToken};
 
@@ -194,6 +195,6 @@ impl Narrator for PieceNarrator {
     }
 
     fn fail(self, error: &ApiError, out: &mut Events) {
-        out.data(&error.body());
+        out.data(&error.body(Protocol::OpenAi));
     }
 }

@@ -1,4 +1,4 @@
-//! Errors in the shape that OpenAI's clients read.
+//! Errors, each in the shape that the clients of its protocol read.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use axum::response::Response;
 use serde::Serialize;
 use thiserror::Error;
 
+use super::target::Protocol;
 use crate::ModelError;
 
 /// Why a request gets no answer.
@@ -24,19 +25,66 @@ pub(super) struct ApiError {
     retry_after: Option<Duration>,
 }
 
-/// The error object as it stands on the wire, in a reply or in a stream.
+/// The error as it stands on the wire, in a reply or in a stream.
 #[derive(Debug, Serialize)]
-pub(super) struct ErrorBody<'a> {
-    pub(super) error: ErrorObject<'a>,
+#[serde(untagged)]
+pub(super) enum ErrorBody<'a> {
+    OpenAi { error: OpenAiError<'a> },
+    Anthropic { r#type: &'static str, error: AnthropicError<'a>, request_id: Option<()> },
+    Gemini { error: GeminiError<'a> },
 }
 
-/// What is in it.
 #[derive(Debug, Serialize)]
-pub(super) struct ErrorObject<'a> {
+pub(super) struct OpenAiError<'a> {
     message: &'a str,
     r#type: &'a str,
     param: Option<&'a str>,
     code: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct AnthropicError<'a> {
+    r#type: &'static str,
+    message: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct GeminiError<'a> {
+    code: u16,
+    message: &'a str,
+    status: &'static str,
+}
+
+/// What Anthropic calls an error of this status.
+fn anthropic_type(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "authentication_error",
+        402 => "billing_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        504 => "timeout_error",
+        529 => "overloaded_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    }
+}
+
+/// What Google calls an error of this status.
+fn gemini_status(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "UNAUTHENTICATED",
+        402 | 422 => "FAILED_PRECONDITION",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        405 => "UNIMPLEMENTED",
+        429 => "RESOURCE_EXHAUSTED",
+        502 | 503 => "UNAVAILABLE",
+        504 => "DEADLINE_EXCEEDED",
+        500.. => "INTERNAL",
+        _ => "INVALID_ARGUMENT",
+    }
 }
 
 impl ApiError {
@@ -81,14 +129,15 @@ impl ApiError {
     }
 
     pub(super) fn wrong_key() -> Self {
-        let message = "the Authorization header must be `Bearer` and the key this server was started with";
+        let message = "the key must be that of this server, in Authorization as `Bearer` KEY, in x-api-key or in x-goog-api-key";
         Self::new(StatusCode::UNAUTHORIZED, message, Some("invalid_api_key"))
     }
 
     pub(super) fn unknown_path(method: &Method, path: &str) -> Self {
         let message = format!(
-            "nothing at {method} {path}: there are POST …/chat/completions, POST …/completions, POST …/responses and \
-             GET …/models"
+            "nothing at {method} {path}: there are POST …/chat/completions, …/completions, …/responses, …/messages, \
+             …/messages/count_tokens, …/models/NAME:generateContent, :streamGenerateContent and :countTokens, and GET \
+             …/models"
         );
         Self::new(StatusCode::NOT_FOUND, message, Some("unknown_url"))
     }
@@ -118,21 +167,28 @@ impl ApiError {
         Self::new(StatusCode::BAD_GATEWAY, "the model's reply broke off", Some("model_error"))
     }
 
-    /// The error object.
-    pub(super) fn body(&self) -> ErrorBody<'_> {
-        ErrorBody {
-            error: ErrorObject {
-                message: &self.message,
-                r#type: self.kind,
-                param: self.param.as_deref(),
-                code: self.code,
-            },
+    /// The error in the words of a protocol.
+    pub(super) fn body(&self, protocol: Protocol) -> ErrorBody<'_> {
+        let Self { status, message, kind, param, code, retry_after: _ } = self;
+        match protocol {
+            Protocol::OpenAi => {
+                let (param, code) = (param.as_deref(), *code);
+                ErrorBody::OpenAi { error: OpenAiError { message, r#type: kind, param, code } }
+            }
+            Protocol::Anthropic => {
+                let error = AnthropicError { r#type: anthropic_type(*status), message };
+                ErrorBody::Anthropic { r#type: "error", error, request_id: None }
+            }
+            Protocol::Gemini => {
+                let (code, status) = (status.as_u16(), gemini_status(*status));
+                ErrorBody::Gemini { error: GeminiError { code, message, status } }
+            }
         }
     }
 
-    pub(super) fn into_response(self) -> Response {
+    pub(super) fn into_response(self, protocol: Protocol) -> Response {
         // An object of strings always renders.
-        let bytes = serde_json::to_vec(&self.body()).unwrap_or_default();
+        let bytes = serde_json::to_vec(&self.body(protocol)).unwrap_or_default();
         let mut response = Response::new(Body::from(bytes));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();

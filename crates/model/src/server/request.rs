@@ -1,8 +1,8 @@
-//! What requests of both protocols have in common: tools, settings, and the model's name.
+//! What requests have in common: lists of tools, and settings. Tools as OpenAI's protocols write them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planproof_trace::Tool;
 use serde::Deserialize;
@@ -10,10 +10,14 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 use super::error::ApiError;
-use crate::Settings;
+use crate::metering::chat_bytes;
+use crate::{ChatRequest, Message, Settings};
 
 /// Most bytes of tool lists that are remembered.
 const SEEN_BYTES_MAX: usize = 16 << 20;
+
+/// What a token takes in most texts.
+const BYTES_PER_TOKEN: u64 = 4;
 
 /// What a remembered list counts for each of its bytes as text: the text itself and the list built from it.
 const BYTES_PER_BYTE: usize = 4;
@@ -26,7 +30,7 @@ pub(super) enum Stop {
     Several(Vec<String>),
 }
 
-/// Settings in the words of both protocols; each has its own name for the limit on tokens.
+/// Settings; each protocol has names of its own for them.
 pub(super) fn settings(
     temperature: Option<f64>,
     output_tokens_max: Option<u32>,
@@ -50,36 +54,100 @@ pub(super) fn settings(
     Ok(Settings { temperature, output_tokens_max, seed, stop })
 }
 
-/// The tool lists seen so far by their text. Agents repeat theirs with every turn, and to read it anew would be the
-/// greater part of the work.
-#[derive(Default)]
-pub(super) struct SeenTools(Mutex<Seen>);
+/// Adds a turn of the user's that answers calls and says something, in whatever order. The answers come first, as
+/// models want them, and each of the texts is a paragraph of its own: agents put what they say of the surroundings
+/// beside what the user said.
+pub(super) fn append_user(messages: &mut Vec<Message>, results: Vec<Message>, texts: &[String]) {
+    let says_nothing = texts.is_empty() && !results.is_empty();
+    messages.extend(results);
+    if !says_nothing {
+        messages.push(Message::User { text: texts.join("\n\n") });
+    }
+}
+
+/// About how many tokens a request takes to read, where a client asks for that without asking the model: nobody knows
+/// its tokens here.
+pub(super) fn estimated_tokens(request: &ChatRequest) -> u64 {
+    chat_bytes(request).div_ceil(BYTES_PER_TOKEN)
+}
+
+/// The tools of a request.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct OfferedTools {
+    /// As the model is offered them.
+    pub(super) tools: Arc<[Tool]>,
+    /// Those that have a namespace, by the names under which the model is offered them.
+    namespaced: HashMap<String, Namespaced>,
+}
+
+/// The two parts of a tool's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Namespaced {
+    pub(super) namespace: String,
+    pub(super) name: String,
+}
+
+impl Namespaced {
+    /// The name as one, as clients write it that know no namespaces.
+    pub(super) fn joined(&self) -> String {
+        let Self { namespace, name } = self;
+        let between = if namespace.ends_with("__") { "" } else { "__" };
+        format!("{namespace}{between}{name}")
+    }
+}
+
+impl OfferedTools {
+    /// The two parts of the name of a tool that has a namespace.
+    pub(super) fn namespaced(&self, name: &str) -> Option<&Namespaced> {
+        self.namespaced.get(name)
+    }
+}
+
+impl From<Vec<Tool>> for OfferedTools {
+    fn from(tools: Vec<Tool>) -> Self {
+        Self { tools: tools.into(), namespaced: HashMap::new() }
+    }
+}
+
+/// Reads the text of a list of tools.
+type ReadTools = fn(&str) -> Result<OfferedTools, ApiError>;
+
+/// The tool lists of one protocol seen so far by their text. Agents repeat theirs with every turn, and to read it anew
+/// would be the greater part of the work.
+pub(super) struct SeenTools {
+    read: ReadTools,
+    seen: Mutex<Seen>,
+}
 
 #[derive(Default)]
 struct Seen {
-    lists: HashMap<Box<str>, Arc<[Tool]>>,
+    lists: HashMap<Box<str>, Arc<OfferedTools>>,
     bytes: usize,
 }
 
 impl SeenTools {
-    /// The tools of a request's `tools` field, unless its `tool_choice` forbids them all.
+    /// None seen yet, of a protocol whose lists are read so.
+    pub(super) fn read_by(read: ReadTools) -> Self {
+        Self { read, seen: Mutex::default() }
+    }
+
+    /// The tools of a request's list; none where it forbids them all.
     pub(super) fn get(
         &self,
         tools: Option<&RawValue>,
-        choice: Option<&RawValue>,
-    ) -> Result<Arc<[Tool]>, ApiError> {
-        let forbidden = choice.is_some_and(|choice| choice.get() == "\"none\"");
-        let text = match tools {
-            Some(tools) if !forbidden => tools.get(),
-            _ => return Ok(Arc::from([])),
+        are_forbidden: bool,
+    ) -> Result<Arc<OfferedTools>, ApiError> {
+        let text = match tools.map(RawValue::get) {
+            Some(text) if !are_forbidden && text != "null" => text,
+            _ => return Ok(Arc::default()),
         };
-        if let Some(list) = self.0.lock().unwrap_or_else(PoisonError::into_inner).lists.get(text) {
+        if let Some(list) = self.lock().lists.get(text) {
             return Ok(Arc::clone(list));
         }
-        let list = read_tools(text)?;
+        let list = Arc::new((self.read)(text)?);
         let size = text.len() * BYTES_PER_BYTE;
         if size <= SEEN_BYTES_MAX / 2 {
-            let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut seen = self.lock();
             if seen.bytes + size > SEEN_BYTES_MAX {
                 *seen = Seen::default();
             }
@@ -89,78 +157,156 @@ impl SeenTools {
         }
         Ok(list)
     }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        // A panic while the lock is held leaves whole entries only, with a size that may be wrong by one of them.
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// Reads tools of either protocol: chat completions put name, description and parameters into `function`, responses
-/// put them beside `type`.
-fn read_tools(text: &str) -> Result<Arc<[Tool]>, ApiError> {
-    #[derive(Deserialize)]
-    struct WireTool<'a> {
-        #[serde(rename = "type", borrow)]
-        kind: Cow<'a, str>,
-        function: Option<Function>,
-        name: Option<String>,
-        description: Option<String>,
-        parameters: Option<Map<String, Value>>,
-    }
-    #[derive(Deserialize)]
-    struct Function {
-        name: String,
-        description: Option<String>,
-        parameters: Option<Map<String, Value>>,
-    }
-    let wire: Vec<WireTool<'_>> = serde_json::from_str(text).map_err(|error| {
+/// Whether the `tool_choice` of OpenAI's protocols forbids all tools.
+pub(super) fn forbids_tools(choice: Option<&RawValue>) -> bool {
+    choice.is_some_and(|choice| choice.get() == "\"none\"")
+}
+
+/// A tool, where it takes no arguments unless it says so.
+pub(super) fn tool(name: String, description: Option<String>, schema: Option<Map<String, Value>>) -> Tool {
+    let input_schema = schema.unwrap_or_else(|| Map::from_iter([("type".to_owned(), "object".into())]));
+    Tool { name, description: description.unwrap_or_default(), input_schema: input_schema.into() }
+}
+
+/// The list of tools, read as the elements of an array.
+pub(super) fn elements<'a, T: Deserialize<'a>>(text: &'a str) -> Result<Vec<T>, ApiError> {
+    serde_json::from_str(text).map_err(|error| {
         ApiError::invalid("tools", format!("`tools` is not understood: {error} of the array"))
-    })?;
-    let tools = wire.into_iter().enumerate().map(|(place, tool)| {
-        let invalid = |message: &str| {
-            ApiError::invalid(format!("tools[{place}]"), format!("tools[{place}]: {message}"))
-        };
-        if tool.kind != "function" {
-            return Err(invalid(&format!("type `{}` is not supported: only `function` is", tool.kind)));
+    })
+}
+
+/// An unusable tool.
+pub(super) fn invalid_tool(place: usize, message: &str) -> ApiError {
+    ApiError::invalid(format!("tools[{place}]"), format!("tools[{place}]: {message}"))
+}
+
+#[derive(Deserialize)]
+struct WireTool<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    function: Option<Function>,
+    name: Option<String>,
+    description: Option<String>,
+    parameters: Option<Map<String, Value>>,
+    /// Those of a namespace.
+    #[serde(borrow)]
+    tools: Option<Vec<WireTool<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    name: String,
+    description: Option<String>,
+    parameters: Option<Map<String, Value>>,
+}
+
+/// Reads tools of either of OpenAI's protocols: chat completions put name, description and parameters into `function`,
+/// responses put them beside `type`, or into the `tools` of a namespace.
+pub(super) fn read_tools(text: &str) -> Result<OfferedTools, ApiError> {
+    let mut tools = Vec::new();
+    let mut namespaced = HashMap::new();
+    for (place, wire) in elements::<WireTool<'_>>(text)?.into_iter().enumerate() {
+        if is_left_out(&wire.kind) {
+            continue;
         }
-        let (name, description, parameters) = match (tool.function, tool.name) {
-            (Some(function), _) => (function.name, function.description, function.parameters),
-            (None, Some(name)) => (name, tool.description, tool.parameters),
-            (None, None) => return Err(invalid("a function needs a name")),
+        if wire.kind != "namespace" {
+            tools.push(function(place, wire)?);
+            continue;
+        }
+        let (Some(namespace), Some(members)) = (wire.name, wire.tools) else {
+            return Err(invalid_tool(place, "a namespace needs `name` and `tools`"));
         };
-        let input_schema =
-            parameters.unwrap_or_else(|| Map::from_iter([("type".to_owned(), "object".into())]));
-        Ok(Tool { name, description: description.unwrap_or_default(), input_schema: input_schema.into() })
-    });
-    tools.collect()
+        for member in members.into_iter().filter(|member| !is_left_out(&member.kind)) {
+            let mut tool = function(place, member)?;
+            let parts = Namespaced { namespace: namespace.clone(), name: tool.name };
+            tool.name = parts.joined();
+            namespaced.insert(tool.name.clone(), parts);
+            tools.push(tool);
+        }
+    }
+    Ok(OfferedTools { tools: tools.into(), namespaced })
+}
+
+/// Whether a tool is one of those that coding agents add to every request: OpenAI's own, and such as are written to in
+/// another form than JSON. The model is not offered them.
+fn is_left_out(kind: &str) -> bool {
+    let is_search = kind.starts_with("web_search");
+    is_search || ["custom", "image_generation", "local_shell", "tool_search"].contains(&kind)
+}
+
+fn function(place: usize, wire: WireTool<'_>) -> Result<Tool, ApiError> {
+    if wire.kind != "function" {
+        let message = format!("type `{}` is not supported: only `function` is", wire.kind);
+        return Err(invalid_tool(place, &message));
+    }
+    match (wire.function, wire.name) {
+        (Some(function), _) => Ok(tool(function.name, function.description, function.parameters)),
+        (None, Some(name)) => Ok(tool(name, wire.description, wire.parameters)),
+        (None, None) => Err(invalid_tool(place, "a function needs a name")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn get(seen: &SeenTools, json: &str, choice: Option<&str>) -> Result<Arc<[Tool]>, ApiError> {
-        let choice: Option<Box<RawValue>> = choice.map(|choice| serde_json::from_str(choice).unwrap());
-        seen.get(Some(serde_json::from_str(json).unwrap()), choice.as_deref())
+    fn get(seen: &SeenTools, json: &str) -> Result<Arc<OfferedTools>, ApiError> {
+        seen.get(Some(serde_json::from_str(json).unwrap()), false)
     }
 
     #[test]
     fn both_shapes_mean_the_same() {
-        let seen = SeenTools::default();
+        let seen = SeenTools::read_by(read_tools);
         let chat = r#"[{"type":"function","function":{"name":"a","description":"d","parameters":{"type":"object"},"strict":true}}]"#;
         let responses = r#"[{"type":"function","name":"a","description":"d","strict":null}]"#;
-        let first = get(&seen, chat, None).unwrap();
-        assert_eq!(first, get(&seen, responses, Some("\"auto\"")).unwrap());
-        assert!(Arc::ptr_eq(&first, &get(&seen, chat, None).unwrap()));
-        assert!(get(&seen, chat, Some("\"none\"")).unwrap().is_empty());
+        let first = get(&seen, chat).unwrap();
+        assert_eq!(first, get(&seen, responses).unwrap());
+        assert!(Arc::ptr_eq(&first, &get(&seen, chat).unwrap()));
+        let list = serde_json::from_str(chat).unwrap();
+        assert!(seen.get(Some(list), true).unwrap().tools.is_empty());
+        for (choice, expected) in [("\"none\"", true), ("\"auto\"", false), ("{\"type\":\"x\"}", false)] {
+            assert_eq!(forbids_tools(Some(serde_json::from_str(choice).unwrap())), expected, "{choice}");
+        }
+    }
+
+    #[test]
+    fn tools_of_a_namespace_have_two_names_and_those_of_the_provider_are_left_out() {
+        let offered = get(
+            &SeenTools::read_by(read_tools),
+            r#"[{"type":"web_search","external_web_access":true},{"type":"custom","name":"apply_patch","format":{}},
+                {"type":"namespace","name":"mcp__p","description":"d","tools":[
+                    {"type":"function","name":"pay","description":"p"},{"type":"custom","name":"raw"}]},
+                {"type":"namespace","name":"q__","tools":[{"type":"function","name":"pay"}]},
+                {"type":"function","name":"pay"}]"#,
+        )
+        .unwrap();
+        let names: Vec<&str> = offered.tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, ["mcp__p__pay", "q__pay", "pay"]);
+        let parts = |namespace: &str| Namespaced { namespace: namespace.into(), name: "pay".into() };
+        assert_eq!(offered.namespaced("mcp__p__pay"), Some(&parts("mcp__p")));
+        assert_eq!(offered.namespaced("q__pay"), Some(&parts("q__")));
+        assert_eq!(offered.namespaced("pay"), None);
     }
 
     #[test]
     fn unusable_tools_are_named() {
-        let seen = SeenTools::default();
+        let seen = SeenTools::read_by(read_tools);
         for (json, words) in [
             (r#"{}"#, "sequence"),
             (r#"[{"type":"function"}]"#, "tools[0]: a function needs a name"),
-            (r#"[{"type":"function","name":"a"},{"type":"web_search"}]"#, "tools[1]: type `web_search`"),
+            (r#"[{"type":"function","name":"a"},{"type":"mcp"}]"#, "tools[1]: type `mcp`"),
             (r#"[{"type":"function","name":"a","parameters":[]}]"#, "line 1 column"),
+            (r#"[{"type":"namespace","name":"a"}]"#, "tools[0]: a namespace needs"),
+            (r#"[{"type":"namespace","name":"a","tools":[{"type":"namespace"}]}]"#, "type `namespace`"),
         ] {
-            let error = get(&seen, json, None).unwrap_err();
+            let error = get(&seen, json).unwrap_err();
             assert!(error.to_string().contains(words), "{json}: {error}");
         }
     }

@@ -13,7 +13,7 @@ use serde_json::Number;
 use serde_json::value::RawValue;
 
 use super::error::ApiError;
-use super::request::{Stop, settings};
+use super::request::{OfferedTools, Stop, forbids_tools, settings};
 use super::{Shared, json, sse};
 use crate::chat::order_results;
 use crate::{ChatReply, ChatRequest, Message};
@@ -45,6 +45,7 @@ struct WireRequest<'a> {
 struct Asked {
     envelope: Envelope,
     number: u64,
+    offered: Arc<OfferedTools>,
     /// The first message is the request's own `instructions`, which do not carry over to the next answer.
     has_instructions: bool,
     store: bool,
@@ -81,9 +82,10 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
     messages.extend(earlier);
     wire.input.append_to(&mut messages, &shared.responses)?;
     order_results(&mut messages);
+    let offered = shared.openai_tools.get(wire.tools, forbids_tools(wire.tool_choice))?;
     let request = ChatRequest {
         messages,
-        tools: shared.tools.get(wire.tools, wire.tool_choice)?,
+        tools: Arc::clone(&offered.tools),
         settings: settings(wire.temperature, wire.max_output_tokens, wire.seed.as_ref(), wire.stop)?,
         previous: None,
     };
@@ -94,13 +96,13 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
         model: wire.model,
         previous_response_id: wire.previous_response_id,
     };
-    let asked = Asked { envelope, number, has_instructions, store: wire.store != Some(false) };
+    let asked = Asked { envelope, number, offered, has_instructions, store: wire.store != Some(false) };
     if wire.stream == Some(true) {
         return sse::answer(shared, request, EventNarrator::new(asked)).await;
     }
     shared.think().await;
     let reply = shared.model.chat(&request).await?;
-    let items = Item::all_of(number, &reply);
+    let items = Item::all_of(number, &reply, &asked.offered);
     let response =
         json(StatusCode::OK, &asked.envelope.response(Outcome::Ended(reply.finish, reply.usage), &items))?;
     asked.keep(shared, request, reply);

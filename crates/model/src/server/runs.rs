@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::error::ApiError;
+use super::target::Protocol;
 use super::{ServerConfig, Shared, route, without_delay};
 use crate::chat::text_and_calls;
 use crate::{
@@ -24,8 +25,8 @@ use crate::{
 };
 
 /// What is said of a run that asked with another key than its own.
-const WRONG_KEY: &str =
-    "the agent asked the model that is served to it with a key that is not OPENAI_API_KEY's (401)";
+const WRONG_KEY: &str = "the agent asked the model that is served to it with a key that is not OPENAI_API_KEY's, ANTHROPIC_API_KEY's or \
+     GEMINI_API_KEY's, which are set to its own (401)";
 
 /// Serves a model on one loopback port until it is dropped.
 pub struct ModelServer {
@@ -72,19 +73,27 @@ impl ModelServer {
 
     /// Serves the model to one run, until the returned value is dropped. `name` is a part of the run's URL: letters and
     /// digits that no other open run has. The run may ask so many times; with one request more, `limit_reached` is
-    /// cancelled, and that request is refused like all later ones. `watch` is shown each reply.
+    /// cancelled, and that request is refused like all later ones. `watch` is shown each reply. `hosts` are names by
+    /// which the agent reaches this machine, as from within a container: they are admitted as those of
+    /// [`ServerConfig`] are, and the first of them stands in the URL.
     pub fn open(
         &self,
         name: String,
+        hosts: &[String],
         requests_max: u32,
         limit_reached: CancellationToken,
         watch: Arc<dyn ReplyWatch>,
     ) -> ServedRun {
         let ledger = Arc::new(Ledger { requests_max, limit_reached, state: Mutex::default() });
         let model = RunModel { inner: Arc::clone(&self.model), ledger: Arc::clone(&ledger), watch };
-        let shared = Arc::new(Shared::new(Arc::new(model), self.config.clone()));
+        let mut config = self.config.clone();
+        config.hosts.extend_from_slice(hosts);
+        let shared = Arc::new(Shared::new(Arc::new(model), config));
         self.runs.lock().insert(name.clone(), OpenRun { shared, ledger: Arc::clone(&ledger) });
-        let base_url = format!("http://{}/{name}/v1", self.address);
+        let base_url = match hosts.first() {
+            None => format!("http://{}/{name}/v1", self.address),
+            Some(host) => format!("http://{host}:{}/{name}/v1", self.address.port()),
+        };
         ServedRun { base_url, name, runs: Arc::clone(&self.runs), ledger }
     }
 }
@@ -155,12 +164,14 @@ impl Drop for ServedRun {
 async fn answer(State(runs): State<Arc<OpenRuns>>, request: Request) -> Response {
     let name = request.uri().path().split('/').nth(1).unwrap_or_default();
     let open = runs.lock().get(name).cloned();
-    let Some(OpenRun { shared, ledger }) = open else { return ApiError::closed().into_response() };
-    route(&shared, request).await.unwrap_or_else(|error| {
+    let (head, body) = request.into_parts();
+    let protocol = Protocol::of(&head);
+    let Some(OpenRun { shared, ledger }) = open else { return ApiError::closed().into_response(protocol) };
+    route(&shared, &head, body).await.unwrap_or_else(|error| {
         if error.is_wrong_key() {
             ledger.lock().failure = Some(WRONG_KEY.to_owned());
         }
-        error.into_response()
+        error.into_response(protocol)
     })
 }
 

@@ -85,6 +85,13 @@ impl Events {
         self.data(data);
     }
 
+    /// A line that is no event.
+    pub(super) fn bare(&mut self, data: &impl Serialize) {
+        let rendered = serde_json::to_writer(&mut self.0, data);
+        debug_assert!(rendered.is_ok());
+        self.0.extend_from_slice(b"\n\n");
+    }
+
     /// The mark that ends a stream of completions of either kind.
     pub(super) fn done(&mut self) {
         self.0.extend_from_slice(b"data: [DONE]\n\n");

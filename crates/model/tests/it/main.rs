@@ -9,6 +9,7 @@ mod protocol;
 mod recording;
 mod round_trip;
 mod scripted;
+mod served_protocols;
 mod server;
 mod server_completions;
 mod server_stream;

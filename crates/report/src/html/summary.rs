@@ -296,18 +296,22 @@ fn with_code(text: &Foreign<'_>) -> Markup {
     }
 }
 
+/// Longest text of a cell that is not broken into lines: a table that is too wide for its box is scrolled in it.
+const FIXED_CHARACTERS_MAX: usize = 24;
+
 fn table_of_section(table: &Table) -> Markup {
     let cell = |text| Foreign::short(text, NAME_CHARACTERS_MAX);
     html! {
         div.scroll tabindex="0" role="region" aria-label=(cell(&table.caption)) {
-            table {
-                @if !table.caption.is_empty() { caption { (cell(&table.caption)) } }
+            table.of-suite {
+                @if !table.caption.is_empty() { caption { span { (cell(&table.caption)) } } }
                 thead { tr { @for column in &table.columns { th scope="col" { (cell(column)) } } } }
                 tbody {
                     @for row in &table.rows {
                         tr {
                             @for (place, text) in row.iter().enumerate() {
-                                @if place == 0 { th scope="row" { (cell(text)) } } @else { td { (cell(text)) } }
+                                @if place == 0 { th scope="row" { (cell(text)) } }
+                                @else { td.fixed[text.chars().count() <= FIXED_CHARACTERS_MAX] { (cell(text)) } }
                             }
                         }
                     }

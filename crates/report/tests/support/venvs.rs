@@ -8,24 +8,24 @@ use std::process::{Command, ExitCode};
 
 use libtest_mimic::{Arguments, Trial};
 
-/// Runs tests, each given as its environment, its name, and what it does.
-pub(crate) fn run_tests(tests: impl IntoIterator<Item = (&'static str, &'static str, fn())>) -> ExitCode {
+/// Runs tests, each given as its environment, its name, and what it does, and others beside them.
+pub(crate) fn run_tests(
+    tests: impl IntoIterator<Item = (&'static str, &'static str, fn())>,
+    others: impl IntoIterator<Item = Trial>,
+) -> ExitCode {
     let is_ci = std::env::var_os("PLANPROOF_CI").is_some_and(|value| !value.is_empty());
-    let trials = tests
-        .into_iter()
-        .map(|(venv, name, test)| {
-            let is_ignored = !python(venv).exists() && !is_ci;
-            let trial = Trial::test(name, move || {
-                if !python(venv).exists() {
-                    return Err(format!("there is no .venvs/{venv}: run examples/make_venvs.sh").into());
-                }
-                test();
-                Ok(())
-            });
-            trial.with_ignored_flag(is_ignored)
-        })
-        .collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    let trials = tests.into_iter().map(|(venv, name, test)| {
+        let is_ignored = !python(venv).exists() && !is_ci;
+        let trial = Trial::test(name, move || {
+            if !python(venv).exists() {
+                return Err(format!("there is no .venvs/{venv}: run examples/make_venvs.sh").into());
+            }
+            test();
+            Ok(())
+        });
+        trial.with_ignored_flag(is_ignored)
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.chain(others).collect()).exit_code()
 }
 
 /// The repository.

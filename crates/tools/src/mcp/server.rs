@@ -75,10 +75,23 @@ impl McpServer {
     /// # Errors
     /// [`RUNS_MAX`] runs are open, or the token belongs to one of them.
     pub fn open(&self, tools: RunTools, token: AccessToken) -> Result<McpRun, McpError> {
+        self.open_to(tools, token, &[])
+    }
+
+    /// The same for an agent that reaches this machine by one of these names, as from within a container. They are
+    /// admitted in `Host`, besides the names of loopback, and the first of them stands in the URL. It still listens on
+    /// loopback alone: who gives such a name to this machine has to bring requests there.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_to(&self, tools: RunTools, token: AccessToken, hosts: &[String]) -> Result<McpRun, McpError> {
         let run = Arc::new(OpenRun::new(tools));
         let limit_reached = run.limit_reached.clone();
         let closed = CancellationToken::new();
-        let config = StreamableHttpServerConfig::default()
+        let config = StreamableHttpServerConfig::default();
+        let admitted: Vec<String> = config.allowed_hosts.iter().chain(hosts).cloned().collect();
+        let config = config
+            .with_allowed_hosts(admitted)
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_sse_keep_alive(None)
@@ -98,7 +111,10 @@ impl McpServer {
         let served = Arc::new(Served { service, was_asked: AtomicBool::new(false) });
         runs.insert(token.clone(), Arc::clone(&served));
         drop(runs);
-        let url = format!("http://{}/{}", self.address, token.as_str());
+        let url = match hosts.first() {
+            None => format!("http://{}/{}", self.address, token.as_str()),
+            Some(host) => format!("http://{host}:{}/{}", self.address.port(), token.as_str()),
+        };
         let runs = Arc::clone(&self.runs);
         Ok(McpRun { url, token, runs, served, limit_reached, _closed: closed.drop_guard() })
     }

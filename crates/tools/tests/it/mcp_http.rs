@@ -165,6 +165,28 @@ async fn only_a_program_that_knows_the_url_gets_in() {
     assert!(recorded(&recorder).is_empty());
 }
 
+#[tokio::test]
+async fn a_name_of_this_machine_is_admitted_for_the_run_that_has_it() {
+    let server = McpServer::bind(0).await.unwrap();
+    let port = server.address().port();
+    let names = ["host.docker.internal".to_owned(), "gateway".to_owned()];
+    let named = server.open_to(run_tools(&recorder(), 100), token(1), &names).unwrap();
+    let plain = server.open(run_tools(&recorder(), 100), token(2)).unwrap();
+    let prefix = format!("http://host.docker.internal:{port}/");
+    let path = named.url().strip_prefix(&prefix).expect("the first name");
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).to_string();
+    let status = async |url: &str, host: &str| {
+        let headers = [&ACCEPTS[..], &[("Host", host)]].concat();
+        request("POST", url, &headers, &list).await.status
+    };
+    let named = format!("http://127.0.0.1:{port}/{path}");
+    for host in ["host.docker.internal", "HOST.docker.internal:80", "gateway", "127.0.0.1", "localhost:1"] {
+        assert_eq!(status(&named, host).await, 200, "{host}");
+    }
+    assert_eq!(status(&named, "evil.example").await, 403);
+    assert_eq!(status(plain.url(), "host.docker.internal").await, 403, "another run");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn parallel_calls_on_two_runs_stay_apart() {
     let server = McpServer::bind(0).await.unwrap();

@@ -30,6 +30,7 @@ pub struct ServiceForm {
     headers: Vec<(HeaderName, SecretString)>,
     body: Body,
     answer: Answer,
+    hosts: Vec<String>,
 }
 
 /// What a request holds.
@@ -126,6 +127,18 @@ impl ServiceForm {
             self.headers.push(parse_header(header, variable)?);
         }
         Ok(self)
+    }
+
+    /// For a service that reaches this machine by one of these names, as from within a container.
+    #[must_use]
+    pub fn reached_by(mut self, hosts: Vec<String>) -> Self {
+        self.hosts = hosts;
+        self
+    }
+
+    /// The names by which the service reaches this machine; none where it does by its loopback address.
+    pub(super) fn hosts(&self) -> &[String] {
+        &self.hosts
     }
 
     /// With the body of this protocol of OpenAI's, and the answer where it has it.

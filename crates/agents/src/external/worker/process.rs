@@ -8,7 +8,7 @@ use planproof_trace::LimitKind;
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::super::environment::{ProgramSetting, dress};
+use super::super::environment::{ProgramSetting, dress, lead_to};
 use super::super::question::Question;
 use super::super::{ExternalRun, shortened};
 use crate::program::{Program, Reply, Running, with_last_words};
@@ -63,7 +63,7 @@ impl Worker {
         let mut command = program.command(&[], setting.folder.as_deref());
         dress(&mut command, run.model, setting);
         if run.model.is_some() {
-            command.env("OPENAI_BASE_URL", NO_MODEL_YET);
+            lead_to(&mut command, NO_MODEL_YET);
         }
         command.env("PLANPROOF_WORKER", "1").env_remove("PLANPROOF_MCP_URL").env_remove("PLANPROOF_QUERY");
         let bytes_max = run.limits.output_bytes;

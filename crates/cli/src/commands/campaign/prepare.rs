@@ -255,8 +255,8 @@ impl From<&BudgetArguments> for BudgetOptions {
 
 impl From<&ProgramArguments> for ProgramOptions {
     fn from(arguments: &ProgramArguments) -> Self {
-        let ProgramArguments { env, env_file, cwd, header, body, answer } = arguments.clone();
-        Self { env, env_file, cwd, headers: header, body, answer }
+        let ProgramArguments { env, env_file, cwd, allow_host, header, body, answer } = arguments.clone();
+        Self { env, env_file, cwd, allow_hosts: allow_host, headers: header, body, answer }
     }
 }
 

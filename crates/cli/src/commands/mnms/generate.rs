@@ -91,6 +91,7 @@ fn by_model(
     }
     let more = json!({
         "model": name,
+        "simulated": asked.model.is_simulated(),
         "tasks_finished": finished,
         "tasks_short": short,
         "not_rewritten": not_rewritten,

@@ -1,16 +1,18 @@
-//! `planproof mnms filter` and `mnms alternatives`: what is kept of drafts, and what is added to them.
+//! `planproof mnms filter`, `mnms alternatives` and `mnms convert`: what is kept of drafts, what is added to them, and
+//! their forms.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use planproof_mnms::catalogue;
-use planproof_mnms::generate::{FilterRules, Filtered, Ratings, Scale, rated_alternatives};
+use planproof_mnms::generate::{Draft, FilterRules, Filtered, Ratings, Scale, rated_alternatives};
+use planproof_suite::CaseError;
 use planproof_trace::Draw;
 use serde_json::json;
 
 use super::files::{self, Form, Out};
 use super::graph_by;
-use crate::arguments::{AlternativesArguments, FilterArguments, Global};
+use crate::arguments::{AlternativesArguments, DataForm, FilterArguments, Global, MnmsOutArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::progress;
 use crate::terminal::inline;
@@ -99,6 +101,27 @@ fn must_be_of(ratings: &Ratings, ids: &BTreeSet<String>, sheets: &[PathBuf]) -> 
         let names: Vec<_> = sheets.iter().map(|path| Path::display(path).to_string()).collect();
         Failure::usage(inline(&format!("{}: {error}", names.join(", "))))
     })
+}
+
+/// Writes drafts in a form, whichever they have.
+pub(super) fn convert(
+    file: &Path,
+    to: DataForm,
+    out: &MnmsOutArguments,
+    global: &Global,
+) -> Result<ExitCode, Failure> {
+    let out = Out::open(out)?;
+    let (drafts, _) = files::drafts(file)?;
+    let line = |draft: &Draft| match to {
+        DataForm::Published => Ok(draft.to_line() + "\n"),
+        DataForm::Cases => draft.to_case_line().map(|line| line + "\n").map_err(|CaseError { what }| {
+            Failure::usage(inline(&format!("{}: the query {} is no case: {what}", file.display(), draft.id)))
+        }),
+    };
+    let text = drafts.iter().map(line).collect::<Result<String, _>>()?;
+    let words = format!("{} queries", drafts.len());
+    out.write(Form::Lines, &text, &json!({"queries": drafts.len()}), &words, global)?;
+    Ok(ExitCode::Passed)
 }
 
 pub(super) fn alternatives(arguments: &AlternativesArguments, global: &Global) -> Result<ExitCode, Failure> {

@@ -74,7 +74,12 @@ pub(super) fn alternatives(
         }
     }
     rows.sort_by(|one, other| one.id.cmp(&other.id));
-    let more = json!({"model": name, "proposed": proposals, "faults": proposed.faults});
+    let more = json!({
+        "model": name,
+        "simulated": asked.model.is_simulated(),
+        "proposed": proposals,
+        "faults": proposed.faults,
+    });
     write(out, &["tool", "alternative", "source"], &rows, sheet, more, global)
 }
 

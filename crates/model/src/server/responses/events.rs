@@ -84,7 +84,7 @@ impl EventNarrator {
         for item in &self.items {
             match &item.body {
                 ItemBody::Text { text } => reply.text.push_str(text),
-                ItemBody::Call { call_id, name, arguments } => reply.calls.push(ToolCall {
+                ItemBody::Call { call_id, name, arguments, .. } => reply.calls.push(ToolCall {
                     id: CallId::new(call_id.as_str()),
                     name: name.clone(),
                     arguments: Arguments::from_text(arguments),
@@ -122,7 +122,13 @@ impl Narrator for EventNarrator {
                 if live_is_text == Some(true) {
                     self.end_live(out);
                 }
-                let item = Item::call(self.asked.number, self.calls.len(), id.as_str().to_owned(), name);
+                let item = Item::call(
+                    self.asked.number,
+                    self.calls.len(),
+                    id.as_str().to_owned(),
+                    name,
+                    &self.asked.offered,
+                );
                 self.calls.push(self.items.len());
                 self.begin_item(item, out);
             }
@@ -243,7 +249,8 @@ impl Teller {
                 };
                 self.tell(part, out);
             }
-            ItemBody::Call { name, arguments, .. } => {
+            ItemBody::Call { name, namespaced, arguments, .. } => {
+                let name = namespaced.as_ref().map_or(name, |parts| &parts.name);
                 let done = Event {
                     r#type: "response.function_call_arguments.done",
                     name: Some(name),

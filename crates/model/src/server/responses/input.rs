@@ -12,6 +12,7 @@ use crate::Message;
 use crate::content::{Content, arguments_text};
 use crate::kept::KeptReplies;
 use crate::server::error::ApiError;
+use crate::server::request::Namespaced;
 
 /// What the caller adds to the conversation.
 pub(super) enum Input<'a> {
@@ -29,6 +30,8 @@ pub(super) struct InputItem<'a> {
     id: Option<String>,
     call_id: Option<String>,
     name: Option<String>,
+    /// That of a called tool, where it has one.
+    namespace: Option<String>,
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
     output: Option<Content>,
@@ -129,6 +132,10 @@ fn append(
             };
             let id = CallId::new(item.call_id.ok_or_else(|| missing("call_id"))?);
             let name = item.name.ok_or_else(|| missing("name"))?;
+            let name = match item.namespace.filter(|namespace| !namespace.is_empty()) {
+                None => name,
+                Some(namespace) => Namespaced { namespace, name }.joined(),
+            };
             append_call(messages, ToolCall { id, name, arguments });
         }
         Kind::FunctionCallOutput => {

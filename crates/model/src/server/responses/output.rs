@@ -7,6 +7,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use crate::ChatReply;
+use crate::server::request::{Namespaced, OfferedTools};
 
 /// The id of answer `number`.
 pub(super) fn response_id(number: u64) -> String {
@@ -64,8 +65,17 @@ pub(super) struct Item {
 /// What is in it.
 #[derive(Debug, Clone)]
 pub(super) enum ItemBody {
-    Text { text: String },
-    Call { call_id: String, name: String, arguments: String },
+    Text {
+        text: String,
+    },
+    Call {
+        call_id: String,
+        /// As the model was offered the tool.
+        name: String,
+        /// As the caller offered it, where it has a namespace.
+        namespaced: Option<Namespaced>,
+        arguments: String,
+    },
 }
 
 impl Item {
@@ -76,13 +86,21 @@ impl Item {
     }
 
     /// A call without its arguments.
-    pub(super) fn call(response: u64, place: usize, call_id: String, name: String) -> Self {
+    pub(super) fn call(
+        response: u64,
+        place: usize,
+        call_id: String,
+        name: String,
+        offered: &OfferedTools,
+    ) -> Self {
         let id = ItemName::Call { response, place }.to_id();
-        Self { id, complete: false, body: ItemBody::Call { call_id, name, arguments: String::new() } }
+        let namespaced = offered.namespaced(&name).cloned();
+        let body = ItemBody::Call { call_id, name, namespaced, arguments: String::new() };
+        Self { id, complete: false, body }
     }
 
     /// The items of a whole reply. One without words and calls still has a message.
-    pub(super) fn all_of(response: u64, reply: &ChatReply) -> Vec<Self> {
+    pub(super) fn all_of(response: u64, reply: &ChatReply, offered: &OfferedTools) -> Vec<Self> {
         let words = (!reply.text.is_empty() || reply.calls.is_empty()).then(|| {
             let body = ItemBody::Text { text: reply.text.clone() };
             Self { complete: true, body, ..Self::text(response, 0) }
@@ -91,6 +109,7 @@ impl Item {
             let body = ItemBody::Call {
                 call_id: call.id.as_str().to_owned(),
                 name: call.name.clone(),
+                namespaced: offered.namespaced(&call.name).cloned(),
                 arguments: call.arguments.to_text(),
             };
             Self { id: ItemName::Call { response, place }.to_id(), complete: true, body }
@@ -116,7 +135,7 @@ impl<'a> TextPart<'a> {
 
 impl Serialize for Item {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Item", 6)?;
+        let mut fields = serializer.serialize_struct("Item", 7)?;
         fields.serialize_field("id", &self.id)?;
         let status = if self.complete { "completed" } else { "in_progress" };
         match &self.body {
@@ -128,11 +147,17 @@ impl Serialize for Item {
                 // A message that has just begun has no part yet.
                 fields.serialize_field("content", if self.complete { &part[..] } else { &[] })?;
             }
-            ItemBody::Call { call_id, name, arguments } => {
+            ItemBody::Call { call_id, name, namespaced, arguments } => {
                 fields.serialize_field("type", "function_call")?;
                 fields.serialize_field("status", status)?;
                 fields.serialize_field("call_id", call_id)?;
-                fields.serialize_field("name", name)?;
+                match namespaced {
+                    None => fields.serialize_field("name", name)?,
+                    Some(Namespaced { namespace, name }) => {
+                        fields.serialize_field("namespace", namespace)?;
+                        fields.serialize_field("name", name)?;
+                    }
+                }
                 fields.serialize_field("arguments", if self.complete { arguments.as_str() } else { "" })?;
             }
         }

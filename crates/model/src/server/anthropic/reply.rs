@@ -1,0 +1,92 @@
+//! A message as it stands on the wire.
+
+use planproof_trace::{FinishReason, ToolCall, Usage};
+use serde::Serialize;
+
+use crate::ChatReply;
+use crate::content::ArgumentsObject;
+
+/// What all objects of one answer repeat.
+pub(super) struct Envelope {
+    pub(super) id: String,
+    pub(super) model: String,
+}
+
+/// A message, whole or just begun.
+#[derive(Serialize)]
+pub(super) struct MessageBody<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    role: &'static str,
+    model: &'a str,
+    content: Vec<Block<'a>>,
+    stop_reason: Option<&'static str>,
+    stop_sequence: Option<()>,
+    usage: WireUsage,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    Text { text: &'a str },
+    ToolUse { id: &'a str, name: &'a str, input: ArgumentsObject<'a> },
+}
+
+/// Tokens taken.
+#[derive(Serialize)]
+pub(super) struct WireUsage {
+    input_tokens: u64,
+    cache_creation_input_tokens: u64,
+    cache_read_input_tokens: u64,
+    output_tokens: u64,
+}
+
+impl From<Usage> for WireUsage {
+    fn from(usage: Usage) -> Self {
+        let Usage { input_tokens, output_tokens } = usage;
+        Self { input_tokens, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens }
+    }
+}
+
+/// Why the model stopped.
+pub(super) fn stop_reason(finish: FinishReason, has_calls: bool) -> &'static str {
+    match finish {
+        FinishReason::ToolCalls => "tool_use",
+        FinishReason::Stop | FinishReason::Cut if has_calls => "tool_use",
+        FinishReason::Stop | FinishReason::Cut => "end_turn",
+        FinishReason::Length => "max_tokens",
+        FinishReason::ContentFilter => "refusal",
+    }
+}
+
+impl Envelope {
+    /// A whole message. Words come before calls; where there are none, there is no block for them.
+    pub(super) fn message<'a>(&'a self, reply: &'a ChatReply) -> MessageBody<'a> {
+        let words = (!reply.text.is_empty()).then_some(Block::Text { text: &reply.text });
+        let calls = reply.calls.iter().map(|ToolCall { id, name, arguments }| Block::ToolUse {
+            id: id.as_str(),
+            name,
+            input: ArgumentsObject(arguments),
+        });
+        MessageBody {
+            content: words.into_iter().chain(calls).collect(),
+            stop_reason: Some(stop_reason(reply.finish, !reply.calls.is_empty())),
+            usage: reply.usage.into(),
+            ..self.begun()
+        }
+    }
+
+    /// A message of which nothing is known yet. What it takes is said at its end.
+    pub(super) fn begun(&self) -> MessageBody<'_> {
+        MessageBody {
+            id: &self.id,
+            r#type: "message",
+            role: "assistant",
+            model: &self.model,
+            content: Vec::new(),
+            stop_reason: None,
+            stop_sequence: None,
+            usage: Usage::default().into(),
+        }
+    }
+}

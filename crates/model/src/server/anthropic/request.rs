@@ -1,0 +1,201 @@
+//! A request for a message, read into a conversation.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use planproof_trace::{Arguments, CallId, ToolCall};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::chat::order_results;
+use crate::content::Content;
+use crate::server::Shared;
+use crate::server::error::ApiError;
+use crate::server::request::{OfferedTools, append_user, elements, invalid_tool, tool};
+use crate::{ChatRequest, Message, Settings};
+
+#[derive(Deserialize)]
+struct WireRequest<'a> {
+    #[serde(default)]
+    model: String,
+    max_tokens: Option<u32>,
+    system: Option<Content>,
+    #[serde(borrow)]
+    messages: Vec<WireMessage<'a>>,
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_choice: Option<Choice<'a>>,
+    stream: Option<bool>,
+    temperature: Option<f64>,
+    stop_sequences: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct WireMessage<'a> {
+    role: Role,
+    #[serde(borrow)]
+    content: &'a RawValue,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    System,
+    User,
+    Assistant,
+}
+
+/// A block with the fields of all kinds, of which each kind uses its own.
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    text: Option<String>,
+    id: Option<String>,
+    name: Option<String>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    tool_use_id: Option<String>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+/// What is asked.
+pub(super) struct Asked {
+    pub(super) request: ChatRequest,
+    pub(super) model: String,
+    pub(super) is_streamed: bool,
+}
+
+/// Reads the body of a request, for a message or for the count of its tokens.
+pub(super) fn read(shared: &Shared, body: &[u8]) -> Result<Asked, ApiError> {
+    let wire: WireRequest<'_> =
+        serde_json::from_slice(body).map_err(|error| ApiError::not_understood(&error))?;
+    let mut messages = Vec::with_capacity(wire.messages.len() + 1);
+    let system = wire.system.map(|content| content.into_text("\n\n")).filter(|text| !text.is_empty());
+    messages.extend(system.map(|text| Message::System { text }));
+    for (place, message) in wire.messages.into_iter().enumerate() {
+        append(message, place, &mut messages)?;
+    }
+    order_results(&mut messages);
+    let are_forbidden = wire.tool_choice.is_some_and(|choice| choice.kind == "none");
+    let offered = shared.anthropic_tools.get(wire.tools, are_forbidden)?;
+    let settings = Settings {
+        temperature: wire.temperature,
+        output_tokens_max: wire.max_tokens,
+        seed: None,
+        stop: wire.stop_sequences.unwrap_or_default(),
+    };
+    let request = ChatRequest { messages, tools: Arc::clone(&offered.tools), settings, previous: None };
+    Ok(Asked { request, model: wire.model, is_streamed: wire.stream == Some(true) })
+}
+
+fn append(message: WireMessage<'_>, place: usize, messages: &mut Vec<Message>) -> Result<(), ApiError> {
+    let path = format!("messages[{place}].content");
+    let text = message.content.get();
+    let blocks = if text.starts_with('"') {
+        let text = serde_json::from_str(text).map_err(|error| not_understood(&path, &error))?;
+        vec![Said::Text(text)]
+    } else {
+        let blocks: Vec<Block<'_>> =
+            serde_json::from_str(text).map_err(|error| not_understood(&path, &error))?;
+        let said = blocks.into_iter().enumerate().map(|(at, block)| said(block, &format!("{path}[{at}]")));
+        said.filter_map(Result::transpose).collect::<Result<_, _>>()?
+    };
+    let (mut texts, mut calls, mut results) = (Vec::new(), Vec::new(), Vec::new());
+    for said in blocks {
+        match said {
+            Said::Text(text) => texts.push(text),
+            Said::Call(call) => calls.push(call),
+            Said::Result(message) => results.push(message),
+        }
+    }
+    match message.role {
+        Role::System => messages.push(Message::System { text: texts.join("\n\n") }),
+        Role::User => append_user(messages, results, &texts),
+        Role::Assistant => messages.push(Message::Assistant { text: texts.concat(), calls }),
+    }
+    Ok(())
+}
+
+/// What a block holds for us.
+enum Said {
+    Text(String),
+    Call(ToolCall),
+    Result(Message),
+}
+
+/// Reads a block; `None` where it is the provider's own business: thoughts, and the work of its own tools.
+fn said(block: Block<'_>, path: &str) -> Result<Option<Said>, ApiError> {
+    let missing =
+        |field: &str| ApiError::invalid(format!("{path}.{field}"), format!("{path} needs `{field}`"));
+    Ok(Some(match block.kind.as_ref() {
+        "text" => Said::Text(block.text.ok_or_else(|| missing("text"))?),
+        "tool_use" => {
+            let arguments = block.input.map_or_else(Arguments::none, |raw| Arguments::from_text(raw.get()));
+            let id = CallId::new(block.id.ok_or_else(|| missing("id"))?);
+            Said::Call(ToolCall { id, name: block.name.ok_or_else(|| missing("name"))?, arguments })
+        }
+        "tool_result" => {
+            let id = CallId::new(block.tool_use_id.ok_or_else(|| missing("tool_use_id"))?);
+            let content = block.content.map(|raw| serde_json::from_str::<Option<Content>>(raw.get()));
+            let content = content.transpose().map_err(|error| not_understood(path, &error))?.flatten();
+            Said::Result(Message::Tool {
+                id,
+                text: content.map_or_else(String::new, |it| it.into_text("\n")),
+            })
+        }
+        kind @ ("image" | "document" | "audio" | "video" | "file") => {
+            let message = format!("{path}: a block of type `{kind}` is not supported: send text");
+            return Err(ApiError::invalid(path, message));
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn not_understood(path: &str, error: &serde_json::Error) -> ApiError {
+    ApiError::invalid(path, format!("{path} is not understood: {error} of it"))
+}
+
+/// Reads a list of tools.
+pub(in crate::server) fn read_tools(text: &str) -> Result<OfferedTools, ApiError> {
+    #[derive(Deserialize)]
+    struct WireTool<'a> {
+        #[serde(rename = "type", borrow)]
+        kind: Option<Cow<'a, str>>,
+        name: Option<String>,
+        description: Option<String>,
+        input_schema: Option<Map<String, Value>>,
+    }
+    let mut tools = Vec::new();
+    for (place, wire) in elements::<WireTool<'_>>(text)?.into_iter().enumerate() {
+        match wire.kind.as_deref() {
+            None | Some("custom") => {}
+            // These run at the provider, which is not there; agents add them to every request. The model is not
+            // offered them.
+            Some(kind)
+                if ["web_search", "web_fetch", "code_execution", "tool_search"]
+                    .iter()
+                    .any(|hosted| kind.starts_with(hosted)) =>
+            {
+                continue;
+            }
+            Some(kind) => {
+                let message =
+                    format!("type `{kind}` is not supported: only tools with an `input_schema` are");
+                return Err(invalid_tool(place, &message));
+            }
+        }
+        let name = wire.name.ok_or_else(|| invalid_tool(place, "a tool needs a name"))?;
+        tools.push(tool(name, wire.description, wire.input_schema));
+    }
+    Ok(tools.into())
+}

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Codex CLI on one case: the query comes on standard input, in PLANPROOF_MCP_URL is where its tools are, in OPENAI_BASE_URL
+# and OPENAI_API_KEY where its model is. What it answers is printed.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+codex=${CODEX:-$here/../../.venvs/codex/node_modules/.bin/codex}
+
+# Runs at the same time share nothing, and leave nothing behind.
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+mkdir "$place/home" "$place/work"
+cp "$here/config.toml" "$place/home"
+
+CODEX_HOME=$place/home "$codex" exec --skip-git-repo-check --ephemeral --cd "$place/work" \
+    -c model_providers.planproof.base_url="$OPENAI_BASE_URL" \
+    -c mcp_servers.planproof.url="$PLANPROOF_MCP_URL" -
