@@ -311,6 +311,7 @@ fn usage(tried: &mut Tried, place: &Place) {
         &["report", HOSTILE],
         &["init", HOSTILE],
         &["serve-model", HOSTILE],
+        &["serve-media", "--port", HOSTILE],
         &[HOSTILE],
     ] {
         tried.run(place, words);

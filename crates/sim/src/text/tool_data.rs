@@ -157,7 +157,8 @@ fn texts(kind: SimKind, prompt: &str, is_first: bool) -> Option<Value> {
     let wanted = between(prompt, WANTED)?.split(", ").filter_map(|call| call.strip_prefix(CALL));
     let mut written = Map::new();
     for id in wanted {
-        let node = nodes.iter().find(|node| node["id"].to_string() == id)?;
+        let number: u64 = id.parse().ok()?;
+        let node = nodes.iter().find(|node| node["id"] == number)?;
         let before = node["args"]["text"].as_str().unwrap_or_default();
         let text = match before.contains("<node-") {
             true if kind == SimKind::Careless && is_first => aim.clone(),
@@ -170,7 +171,7 @@ fn texts(kind: SimKind, prompt: &str, is_first: bool) -> Option<Value> {
         written.insert(id.to_owned(), text.into());
     }
     if kind == SimKind::Forgetful && is_first {
-        let last = written.keys().last().cloned();
+        let last = written.keys().next_back().cloned();
         last.and_then(|last| written.remove(&last));
     }
     Some(Value::Object(written))
