@@ -30,7 +30,8 @@ def plain(query, tools):
     if query == "none":
         return None
     if query == "environment":
-        names = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", "PLANPROOF_MCP_URL", "PLANPROOF_QUERY")
+        names = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL",
+                 "GEMINI_API_KEY", "ANTHROPIC_MODEL", "PLANPROOF_MCP_URL", "PLANPROOF_QUERY")
         return " ".join(os.environ[name] for name in names) + f" {tools.url} {tools.model}"
     return f"{os.getpid()}: {query}"
 
@@ -92,7 +93,9 @@ def test_what_it_raises_is_an_error_and_the_next_task_comes(agent_file: Path) ->
 def test_the_environment_of_a_task_is_that_of_a_command(agent_file: Path) -> None:
     model = {"base_url": "http://127.0.0.1:9/v1", "api_key": "key-1", "name": "sim/x"}
     (answer,) = served([str(agent_file)], [{"id": 1, "query": "environment", "model": model}])
-    expected = "http://127.0.0.1:9/v1 key-1 sim/x http://127.0.0.1:9/x environment http://127.0.0.1:9/x Model("
+    others = "http://127.0.0.1:9 http://127.0.0.1:9 key-1 sim/x"
+    tools = "http://127.0.0.1:9/x environment http://127.0.0.1:9/x"
+    expected = f"http://127.0.0.1:9/v1 key-1 sim/x {others} {tools} Model("
     assert answer["answer"].startswith(expected)
 
 

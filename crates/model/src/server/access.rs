@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::header::{AUTHORIZATION, HOST, HeaderValue, ORIGIN};
 use axum::http::request::Parts;
 use secrecy::{ExposeSecret, SecretString};
 
@@ -47,7 +47,7 @@ const KEY_HEADERS: [&str; 2] = ["x-api-key", "x-goog-api-key"];
 pub(super) fn check_key(head: &Parts, key: Option<&SecretString>) -> Result<(), ApiError> {
     let Some(key) = key else { return Ok(()) };
     let key = key.expose_secret().as_bytes();
-    let headers = KEY_HEADERS.iter().filter_map(|name| head.headers.get(*name)).map(|value| value.as_bytes());
+    let headers = KEY_HEADERS.iter().filter_map(|name| head.headers.get(*name)).map(HeaderValue::as_bytes);
     let headers = headers.chain(bearer(head)).map(|given| Cow::Borrowed(given.trim_ascii()));
     let queries = query(head, "key").map(|given| Cow::Owned(given.into_owned().into_bytes()));
     if headers.chain(queries).any(|given| same(&given, key)) { Ok(()) } else { Err(ApiError::wrong_key()) }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::{ChatReply, ChatRequest, ConnectionConfig, Message, Model, Settings};
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage};
@@ -69,6 +70,44 @@ async fn a_conversation_with_parallel_calls_survives_the_journey() {
         request
             .messages
             .extend(reply.calls.into_iter().map(|call| Message::Tool { id: call.id, text: "ok".into() }));
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_survives_the_journey_in_anthropics_protocol() {
+    let script = vec![
+        says("One moment.", &[("c1", "pay", "{\"to\":\"Zoë\",\"n\":[1,2.5,null]}"), ("c2", "pay", "{}")]),
+        says("Paid.", &[]),
+    ];
+    let scripted = scripted(script.iter().flat_map(|reply| [reply.clone(), reply.clone()]).collect());
+    let config = ConnectionConfig {
+        base_url: connection(Arc::clone(&scripted)).await.base_url.trim_end_matches("v1/").to_owned(),
+        key: Some("k".into()),
+        attempts_max: 1,
+        ..ConnectionConfig::new(&ANTHROPIC)
+    };
+    let model = AnthropicModel::new("claude-sonnet-4-5", &config).expect("a usable configuration");
+    let settings = Settings {
+        temperature: Some(0.25),
+        output_tokens_max: Some(99),
+        seed: None,
+        stop: vec!["END".into()],
+    };
+    let messages = vec![Message::System { text: "s".into() }, Message::User { text: "pay \u{1f680}".into() }];
+    let tools: Arc<[Tool]> = Arc::from([Tool::without_arguments("pay", "Pays \"someone\".")]);
+    let mut request = ChatRequest { messages, tools, settings, previous: None };
+    for said in script {
+        assert_eq!(model.chat(&request).await.unwrap(), said);
+        assert_eq!(added_up(model.chat_stream(&request).await.unwrap()).await.unwrap(), said);
+        for asked in scripted.asked().iter().rev().take(2) {
+            assert_eq!(
+                (&asked.messages, &asked.settings, &asked.tools),
+                (&request.messages, &request.settings, &request.tools)
+            );
+        }
+        request.messages.push(Message::Assistant { text: said.text, calls: said.calls.clone() });
+        let answers = said.calls.into_iter().map(|call| Message::Tool { id: call.id, text: "ok".into() });
+        request.messages.extend(answers);
     }
 }
 

@@ -83,7 +83,7 @@ pub(super) fn read(shared: &Shared, body: &[u8]) -> Result<Asked, ApiError> {
     let system = wire.system.map(|content| content.into_text("\n\n")).filter(|text| !text.is_empty());
     messages.extend(system.map(|text| Message::System { text }));
     for (place, message) in wire.messages.into_iter().enumerate() {
-        append(message, place, &mut messages)?;
+        append(&message, place, &mut messages)?;
     }
     order_results(&mut messages);
     let are_forbidden = wire.tool_choice.is_some_and(|choice| choice.kind == "none");
@@ -98,7 +98,7 @@ pub(super) fn read(shared: &Shared, body: &[u8]) -> Result<Asked, ApiError> {
     Ok(Asked { request, model: wire.model, is_streamed: wire.stream == Some(true) })
 }
 
-fn append(message: WireMessage<'_>, place: usize, messages: &mut Vec<Message>) -> Result<(), ApiError> {
+fn append(message: &WireMessage<'_>, place: usize, messages: &mut Vec<Message>) -> Result<(), ApiError> {
     let path = format!("messages[{place}].content");
     let text = message.content.get();
     let blocks = if text.starts_with('"') {

@@ -61,8 +61,8 @@ struct GenerationConfig {
 struct WireContent<'a> {
     #[serde(borrow)]
     role: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    parts: Vec<Part<'a>>,
+    #[serde(borrow)]
+    parts: Option<Vec<Part<'a>>>,
 }
 
 /// A part with the fields of all kinds, of which each kind uses its own.
@@ -122,7 +122,7 @@ pub(super) fn read_counted(shared: &Shared, body: &[u8]) -> Result<ChatRequest, 
 fn to_request(shared: &Shared, wire: WireRequest<'_>) -> Result<ChatRequest, ApiError> {
     let mut conversation = Conversation::default();
     if let Some(system) = wire.system_instruction {
-        let text = texts(system.parts, "systemInstruction")?.join("\n\n");
+        let text = texts(system.parts.unwrap_or_default(), "systemInstruction")?.join("\n\n");
         if !text.is_empty() {
             conversation.messages.push(Message::System { text });
         }
@@ -164,7 +164,7 @@ impl Conversation {
             }
         };
         let (mut texts, mut calls, mut results) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, part) in content.parts.into_iter().enumerate() {
+        for (at, part) in content.parts.into_iter().flatten().enumerate() {
             let path = format!("{path}.parts[{at}]");
             if part.function_call.is_none() && part.function_response.is_none() {
                 texts.extend(words(part, &path)?);
