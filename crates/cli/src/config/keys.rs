@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 87] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 90] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -88,6 +88,9 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 87] = [
     ("runs show", "graph", "says what one call prints"),
     ("runs export", "case", "is what one call is about"),
     ("runs export", "format", "says what one call writes"),
+    ("runs lessons", "tool", "is what one call is about"),
+    ("runs forget", "tool", "is what one call is about"),
+    ("runs forget", "all", "deletes, which a file should not"),
     ("limit", "resume", "names one search"),
     ("limit", "record", "is what one call writes"),
     ("limit", "force", "belongs to what one call writes"),

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 43] = [
+const PAGES: [&str; 45] = [
     "planproof",
     "planproof-bench",
     "planproof-check",
@@ -32,6 +32,8 @@ const PAGES: [&str; 43] = [
     "planproof-run",
     "planproof-runs",
     "planproof-runs-export",
+    "planproof-runs-forget",
+    "planproof-runs-lessons",
     "planproof-runs-list",
     "planproof-runs-show",
     "planproof-score",
