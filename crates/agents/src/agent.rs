@@ -9,6 +9,7 @@ use planproof_tools::mcp::McpError;
 use planproof_trace::{EndReason, Event, Recorder};
 use thiserror::Error;
 
+use crate::memory::Lessons;
 use crate::team::Reviewing;
 use crate::{RunLimits, Surroundings};
 
@@ -61,6 +62,8 @@ pub struct RunContext<'a> {
     pub earlier: &'a [Event],
     /// Who is asked about the work of a team; nobody without one.
     pub reviewing: Option<&'a Reviewing>,
+    /// The lessons of earlier runs that an agent with a memory can recall; nothing without one.
+    pub memory: Option<&'a Lessons>,
     /// What agents have around them that are not our code.
     pub surroundings: &'a Surroundings,
 }

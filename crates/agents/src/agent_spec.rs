@@ -50,7 +50,7 @@ const PROGRAM_OPTION: &str = "evaluator=program:";
 pub const SUITE_AGENTS: [&str; 5] = ["greedy", "reader", "solver", "solver-cheapest", "solver-from-text"];
 
 /// The options of an agent, in the order in which a name made from the command line has them.
-pub const AGENT_OPTIONS: [&str; 16] = [
+pub const AGENT_OPTIONS: [&str; 17] = [
     "samples",
     "summary",
     "evaluator",
@@ -66,17 +66,21 @@ pub const AGENT_OPTIONS: [&str; 16] = [
     "parallel",
     "roles",
     "judge",
+    MEMORY_OPTION,
     PLANNER_OPTION,
 ];
 
 /// The option of the two-stage agent: the name of its planner's model.
 const PLANNER_OPTION: &str = "planner";
 
+/// The option of agents that write sub-tasks: whether they have a memory of earlier runs.
+const MEMORY_OPTION: &str = "memory";
+
 /// Those of them that a planning agent has.
 const PLAN_OPTIONS: [&str; 5] = ["format", "strategy", "feedback", "replies", "judge"];
 
-/// Those of them that an agent has that writes sub-tasks. A planning agent has them, too.
-const SUB_TASK_OPTIONS: [&str; 2] = ["replies", "judge"];
+/// Those of them that an agent has that writes sub-tasks. A planning agent has them, too, but for the memory.
+const SUB_TASK_OPTIONS: [&str; 3] = ["replies", "judge", MEMORY_OPTION];
 
 /// Those of them that a team has. All others are for agents that are made from a specification.
 const TEAM_OPTIONS: [&str; 5] = ["compose-executors", "deliver", "manager", "parallel", "roles"];
@@ -190,6 +194,8 @@ pub struct AgentOptions {
     pub roles: Option<String>,
     /// The name of the model that is asked what cases leave to a judge.
     pub judge: Option<String>,
+    /// Whether the agent has a memory of earlier runs.
+    pub memory: Option<bool>,
     /// The name of the model that plans in the second of two stages.
     pub planner: Option<String>,
     /// As they are written, in the order of the name.
@@ -306,6 +312,11 @@ impl AgentSpec {
     pub fn option_written(&self, option: &str) -> Option<&str> {
         let mut written = self.options()?.written.iter();
         written.find(|(other, _)| *other == option).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether it has a memory of earlier runs.
+    pub fn remembers(&self) -> bool {
+        self.options().is_some_and(|options| options.memory == Some(true))
     }
 
     /// The specifications that it is made from, in the order of the name.
@@ -478,7 +489,10 @@ impl AgentOptions {
     /// How an agent with these options writes sub-tasks.
     pub fn sub_tasks(&self) -> SubTaskOptions {
         let usual = SubTaskOptions::default();
-        SubTaskOptions { replies_max: self.replies.unwrap_or(usual.replies_max) }
+        SubTaskOptions {
+            replies_max: self.replies.unwrap_or(usual.replies_max),
+            remembers: self.memory.unwrap_or(usual.remembers),
+        }
     }
 
     /// How a team with these options works.
@@ -521,7 +535,7 @@ impl AgentOptions {
                         _ => return Err(wrong("auto, summary or results")),
                     });
                 }
-                "examples" | "compose-executors" => {
+                "examples" | "compose-executors" | MEMORY_OPTION => {
                     let is_on = match value {
                         "on" => true,
                         "off" => false,
@@ -529,6 +543,7 @@ impl AgentOptions {
                     };
                     match option {
                         "compose-executors" => read.compose = Some(is_on),
+                        MEMORY_OPTION => read.memory = Some(is_on),
                         _ => read.examples = Some(is_on),
                     }
                 }
@@ -615,6 +630,8 @@ fn who_has(option: &str) -> &'static str {
     let is_of_both = PLAN_OPTIONS.contains(&option) && SUB_TASK_OPTIONS.contains(&option);
     if is_of_both {
         "agents that plan (plan, one-step, sequential, hierarchical)"
+    } else if SUB_TASK_OPTIONS.contains(&option) {
+        "agents that write sub-tasks (one-step, sequential, hierarchical)"
     } else if PLAN_OPTIONS.contains(&option) {
         "planning agents (plan)"
     } else if TEAM_OPTIONS.contains(&option) {
@@ -757,7 +774,11 @@ mod tests {
         let wanted = PlanOptions { format: PlanFormat::Code, feedback: Feedback::Pv, ..usual };
         assert_eq!(planning, Some(wanted));
         let sub_tasks = parsed("one-step:replies=1@sim/x").options().map(AgentOptions::sub_tasks);
-        assert_eq!(sub_tasks, Some(SubTaskOptions { replies_max: NonZeroU32::MIN }));
+        let usual_steps = SubTaskOptions::default();
+        assert_eq!(sub_tasks, Some(SubTaskOptions { replies_max: NonZeroU32::MIN, ..usual_steps }));
+        let remembering = parsed("repair:hierarchical:replies=2,memory=on@sim/x");
+        assert!(remembering.remembers() && !parsed("sequential:memory=off@sim/x").remembers());
+        assert!(!parsed("sequential@sim/x").remembers() && !parsed("tools@sim/x").remembers());
         assert_eq!(parsed("plan@sim/x").options().map(AgentOptions::planning), Some(usual));
         assert_eq!(parsed("tools@openai/a@b").model(), Some("openai/a@b"));
     }
@@ -780,6 +801,14 @@ mod tests {
             ("sequential:format=code@sim/x", "sequential has no option format: that is for planning agents"),
             ("one-step:judge=gpt@sim/x", "is no value of the option judge: write the name of a model"),
             ("react:judge=a/b@sim/x", "that is for agents that plan (plan, one-step"),
+            ("one-step:memory=yes@sim/x", "\"yes\" is no value of the option memory: write on or off"),
+            ("one-step:memory=@sim/x", "\"\" is no value of the option memory: write on or off"),
+            (
+                "plan:memory=on@sim/x",
+                "plan has no option memory: that is for agents that write sub-tasks (one-step",
+            ),
+            ("react:memory=on@sim/x", "react has no option memory: that is for agents that write sub-tasks"),
+            ("tools:memory=on@sim/x", "tools has no options"),
             ("plan:@sim/x", "has a colon and no option behind it: write plan"),
         ] {
             let error = AgentSpec::parse(text).expect_err("it is no agent").to_string();

@@ -22,7 +22,7 @@
 //! instead of labels (`behaviour/evidence.rs`), an answer from it (`behaviour/solve.rs`), a summary and whether it is
 //! better than what it sums up (`behaviour/summary.rs`), a judgement (`behaviour/evaluator.rs`, by a program in
 //! `behaviour/evaluator/program.rs`), votes (`behaviour/votes.rs`) and the agent that takes them over samples of
-//! another (`behaviour/voting.rs`).
+//! another (`behaviour/voting.rs`). What agents recall of earlier runs (`memory.rs`, where its parts are listed).
 
 mod agent;
 mod agent_spec;
@@ -31,6 +31,7 @@ pub mod behaviour;
 mod external;
 mod function_calling;
 mod limits;
+pub mod memory;
 pub mod planning;
 mod program;
 pub mod subtasks;

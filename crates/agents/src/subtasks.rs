@@ -13,12 +13,13 @@
 //! # What is where
 //!
 //! The agent and its run are here, sub-tasks and how far each is in `subtasks/steps.rs`, conversations with the model
-//! in `subtasks/conversation.rs`, calls in `subtasks/call.rs`, a person's review in `subtasks/review.rs`, and the
-//! prompts in `subtasks/prompts.rs`.
+//! in `subtasks/conversation.rs`, calls in `subtasks/call.rs`, a person's review in `subtasks/review.rs`, what earlier
+//! runs taught in `subtasks/remembering.rs`, and the prompts in `subtasks/prompts.rs`.
 
 mod call;
 mod conversation;
 mod prompts;
+mod remembering;
 mod review;
 mod steps;
 
@@ -50,12 +51,14 @@ pub const RESULT_CHARACTERS_MAX: usize = 8_000;
 pub struct SubTaskOptions {
     /// How often a model is asked again at most, for each thing that it is asked for.
     pub replies_max: NonZeroU32,
+    /// Whether the model is shown lessons of earlier runs, as far as a run is given any.
+    pub remembers: bool,
 }
 
 impl Default for SubTaskOptions {
-    /// Three further replies.
+    /// Three further replies, and no memory.
     fn default() -> Self {
-        Self { replies_max: NonZeroU32::MIN.saturating_add(2) }
+        Self { replies_max: NonZeroU32::MIN.saturating_add(2), remembers: false }
     }
 }
 
@@ -87,9 +90,11 @@ impl SubTaskAgent {
         let mut steps = Steps::default();
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         desk.note(Asking::Plan, sections::TOOLS, Author::Environment, &names.join("\n"), "");
+        remembering::begin(&desk);
         match self.division {
             Division::AtOnce => {
-                let prompt = prompts::plan(run.query, tools);
+                let lessons = remembering::of_runs(&desk, Asking::Plan, run.query);
+                let prompt = prompts::plan(run.query, tools, &lessons);
                 let pairs = desk.ask(Asking::Plan, prompt, |reply| read_plan(reply, &names)).await?;
                 let list: Value = pairs.iter().map(Pair::to_json).collect();
                 desk.note(Asking::Plan, sections::PLAN, Author::Model, &list.to_string(), "");
@@ -106,7 +111,8 @@ impl SubTaskAgent {
             }
             Division::OneByOne => self.one_by_one(&mut desk, &mut steps, None, 0).await?,
             Division::Grouped => {
-                let prompt = prompts::groups(run.query, tools);
+                let lessons = remembering::of_runs(&desk, Asking::Groups, run.query);
+                let prompt = prompts::groups(run.query, tools, &lessons);
                 let groups = desk.ask(Asking::Groups, prompt, read_groups).await?;
                 let list = Value::from(groups.clone()).to_string();
                 desk.note(Asking::Groups, sections::GROUPS, Author::Model, &list, "");
@@ -132,9 +138,11 @@ impl SubTaskAgent {
         let tools = run.toolbox.tools();
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let mut is_first = true;
+        let lessons = remembering::of_runs(desk, Asking::Next, group.unwrap_or(run.query));
         loop {
             let earlier = steps.results(Some(number));
-            let first = prompts::next(run.query, tools, group, &earlier, steps.dropped());
+            let whole = prompts::Whole { task: run.query, tools, group, lessons: &lessons };
+            let first = prompts::next(&whole, &earlier, steps.dropped());
             let messages = steps.conversation(first, number);
             let next =
                 desk.ask_on(Asking::Next, messages, is_first, |reply| read_next(reply, &names)).await?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use planproof_agents::team::Reviewing;
 use planproof_agents::{Agent, RunError, RunLimits, ServedModel};
 use planproof_model::metering::Meter as BudgetMeter;
-use planproof_store::{Finish, RunId, Start, StoreError, Unit, Writer};
+use planproof_store::{Finish, NewLesson, RunId, Start, StoreError, Unit, Writer};
 use planproof_suite::{Case, CaseError, Class};
 use planproof_tools::WallClock;
 use planproof_tools::mcp::TOKEN_BYTES;
@@ -22,7 +22,7 @@ use crate::happening::{Following, Live, RunProgress};
 use crate::job::{Executed, Executor, InProcess, Job};
 use crate::served::end_of;
 use crate::setup::{DOUBTFUL_RUNS_MAX, Nothing, Noticing, Setup};
-use crate::{Outcome, RunSummary};
+use crate::{Memory, Outcome, RunSummary};
 
 /// How long a campaign that was stopped waits for what its runs still write. Only a run that never yields
 /// takes longer.
@@ -67,6 +67,8 @@ pub struct Campaign {
     pub token: fn() -> [u8; TOKEN_BYTES],
     /// The model that is served to an external agent, if it does not bring its own.
     pub served: Option<ServedModel>,
+    /// The memory of its agent, where that has one.
+    pub memory: Option<Memory>,
 }
 
 /// What watches over a campaign while it runs. None of it changes a result but a person who steps in.
@@ -473,7 +475,8 @@ impl Shared {
         };
         let recorder = recorder.hiding(self.supervision.secrets.clone());
         let earlier = self.earlier.get(&unit).cloned().unwrap_or_default();
-        let job = Job { case, agent: agent.clone(), limits: *limits, seed, earlier };
+        let memory = self.campaign.memory.as_ref().map(|memory| Arc::clone(&memory.lessons));
+        let job = Job { case, agent: agent.clone(), limits: *limits, seed, earlier, memory };
         let Executed { ran, wall } = tokio::select! {
             biased;
             // The agent ends where it is dropped.
@@ -511,10 +514,12 @@ impl Shared {
             None => end,
         });
         let case = self.case_of(unit);
-        let judged = Outcome::of(&**case, unit, &recorder.take_events(), wall);
+        let events = recorder.take_events();
+        let judged = Outcome::of(&**case, unit, &events, wall);
         let outcome = Outcome { requests, ..judged };
         if let Some((writer, run)) = self.store.as_ref().zip(run) {
-            finish_in_store(writer, run, &**case, &outcome).await?;
+            let learned = self.campaign.memory.as_ref().map(|memory| memory.learned(&events, &outcome));
+            finish_in_store(writer, run, &**case, &outcome, &learned.unwrap_or_default()).await?;
         }
         Ok(outcome)
     }
@@ -534,6 +539,7 @@ async fn finish_in_store(
     run: RunId,
     case: &dyn Case,
     outcome: &Outcome,
+    lessons: &[NewLesson],
 ) -> Result<(), CampaignError> {
     let unscored;
     let verdict = match &outcome.verdict {
@@ -551,6 +557,7 @@ async fn finish_in_store(
         verdict,
         wall_ms: u64::try_from(outcome.wall.as_millis()).unwrap_or(u64::MAX),
         summary: Some(&summary),
+        lessons,
     };
     writer.finish_run(run, &finish).await?;
     Ok(())

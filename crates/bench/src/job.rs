@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use planproof_agents::memory::Lessons;
 use planproof_agents::team::Reviewing;
 use planproof_agents::{Ran, RunContext, RunError, RunLimits, Surroundings};
 use planproof_model::metering::noting_refusals;
@@ -32,6 +33,8 @@ pub struct Job {
     pub seed: u64,
     /// What was recorded of the run before it was cut off, for an agent that can resume it.
     pub earlier: Vec<Event>,
+    /// What an agent with a memory can recall of earlier runs; nothing without one.
+    pub memory: Option<Arc<Lessons>>,
 }
 
 /// What came of a job, beside the events that were recorded.
@@ -70,7 +73,7 @@ impl InProcess {
     }
 
     async fn run(&self, job: &Job, recorder: &Recorder) -> Result<Executed, CampaignError> {
-        let Job { case, agent, limits, seed, earlier } = job;
+        let Job { case, agent, limits, seed, earlier, memory } = job;
         let tools =
             case.toolbox().map_err(|source| CampaignError::Tools { case: case.card().id.clone(), source })?;
         let toolbox: Arc<dyn Toolbox> = match agent.guarded.then(|| case.guard()).flatten() {
@@ -85,6 +88,7 @@ impl InProcess {
             recorder,
             earlier,
             reviewing: self.reviewing.as_ref(),
+            memory: memory.as_deref(),
             surroundings: &self.surroundings,
         };
         let running = async {

@@ -12,8 +12,8 @@
 //! (`served.rs`), campaigns whose cases follow from what came before (`rounds.rs`), what repeats say (`repeats.rs`),
 //! intervals for looking often (`sequential.rs`), what agents that do not plan would get (`baselines.rs`), the search
 //! for the capability limit (`limit.rs`), what figures need of a run (`summary.rs`), what a team took (`team.rs`),
-//! what it took to hold models to specifications (`monitored.rs`), reports (`report.rs`), findings (`findings.rs`),
-//! and what closer looks at failures showed (`studies.rs`).
+//! the memory of an agent (`memory.rs`), what it took to hold models to specifications (`monitored.rs`), reports
+//! (`report.rs`), findings (`findings.rs`), and what closer looks at failures showed (`studies.rs`).
 
 mod acting;
 mod baselines;
@@ -24,6 +24,7 @@ mod happening;
 mod job;
 mod judging;
 mod limit;
+mod memory;
 mod monitored;
 mod outcome;
 mod repeats;
@@ -47,9 +48,11 @@ pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
     LimitStep, Side,
 };
+pub use memory::Memory;
 pub use monitored::MonitorUse;
 pub use outcome::Outcome;
 pub use planproof_agents::GUARD_PREFIX;
+pub use planproof_agents::memory::MemoryUse;
 pub use planproof_store::Unit;
 pub use planproof_suite::statistics::{CaseRuns, Interval, Rate, mean_of_cases, success_rate, wilson};
 pub use repeats::{PassAll, Repeated};

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use planproof_agents::memory::MemoryUse;
 use planproof_plan::team::TeamUse;
 use planproof_store::Unit;
 use planproof_suite::{Case, Class, Unscored, Verdict};
@@ -27,6 +28,8 @@ pub struct Outcome<V = Verdict> {
     pub monitor: Option<MonitorUse>,
     /// What the roles of a team took, where the agent is one.
     pub team: Option<TeamUse>,
+    /// What the agent recalled of earlier runs, where it has a memory.
+    pub memory: Option<MemoryUse>,
     /// How many of its requests the model answered that is served to the agent, where one is. Not in the
     /// trace.
     pub requests: Option<u32>,
@@ -48,7 +51,8 @@ impl Outcome {
                 format!("the judge of this kind of case panicked, which is a bug: {}", panic_text(&*panic));
             Err(Unscored::Outside { reason })
         });
-        Self { ordinal, repeat, verdict, wall, usage, monitor, team: TeamUse::of(events), requests: None }
+        let (team, memory) = (TeamUse::of(events), MemoryUse::of(events, &case.card().id));
+        Self { ordinal, repeat, verdict, wall, usage, monitor, team, memory, requests: None }
     }
 
     /// Whether the agent passed; `None` without a verdict.
@@ -70,8 +74,18 @@ impl<V> Outcome<V> {
 
     /// The same run with another verdict, where it has one.
     pub fn map<W>(self, change: impl FnOnce(V) -> W) -> Outcome<W> {
-        let Self { ordinal, repeat, verdict, wall, usage, monitor, team, requests } = self;
-        Outcome { ordinal, repeat, verdict: verdict.map(change), wall, usage, monitor, team, requests }
+        let Self { ordinal, repeat, verdict, wall, usage, monitor, team, memory, requests } = self;
+        Outcome {
+            ordinal,
+            repeat,
+            verdict: verdict.map(change),
+            wall,
+            usage,
+            monitor,
+            team,
+            memory,
+            requests,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use planproof_agents::memory::MemoryUse;
 use planproof_plan::team::TeamUse;
 use planproof_suite::{Card, Case, Class, Judged, Metric, Section, Suite, Unit};
 use serde::{Serialize, Serializer};
@@ -11,8 +12,7 @@ use serde::{Serialize, Serializer};
 use crate::baselines::{BaselineRates, BaselineSums};
 use crate::repeats::{Repeated, without_requests};
 use crate::studies::{DissectionReport, ShrinkReport};
-use crate::team;
-use crate::{CaseRuns, Interval, MonitorUse, Outcome, Rate, RunSummary, success_rate};
+use crate::{CaseRuns, Interval, MonitorUse, Outcome, Rate, RunSummary, memory, success_rate, team};
 
 /// Schema name of a report file.
 pub const REPORT_SCHEMA: &str = "planproof/report/v1";
@@ -390,6 +390,8 @@ impl Report {
             .sections
             .0
             .extend(TeamUse::sum(input.runs.iter().map(|run| &run.team)).as_ref().map(team::section));
+        let recalled = MemoryUse::sum(input.runs.iter().map(|run| &run.memory));
+        report.sections.0.extend(recalled.as_ref().map(memory::section));
         report
     }
 

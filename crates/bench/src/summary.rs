@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use planproof_agents::memory::MemoryUse;
 use planproof_plan::team::TeamUse;
 use planproof_store::Unit;
 use planproof_suite::{Card, Class, Score, Scored, Suite};
@@ -35,6 +36,8 @@ pub struct RunSummary {
     pub monitor: Option<MonitorUse>,
     /// What the roles of a team took, where the agent is one.
     pub team: Option<TeamUse>,
+    /// What the agent recalled of earlier runs, where it has a memory.
+    pub memory: Option<MemoryUse>,
     /// How many of its requests the model answered that is served to the agent, where one is.
     pub requests: Option<u32>,
 }
@@ -64,6 +67,9 @@ struct RunText {
     /// Absent where the agent is no team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     team: Option<TeamUse>,
+    /// Absent where the agent has no memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    memory: Option<MemoryUse>,
     /// Absent where no model is served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     requests: Option<u32>,
@@ -103,6 +109,7 @@ impl RunSummary {
             usage: outcome.usage,
             monitor: outcome.monitor.clone(),
             team: outcome.team.clone(),
+            memory: outcome.memory,
             requests: outcome.requests,
         }
     }
@@ -119,6 +126,7 @@ impl RunSummary {
             output_tokens: self.usage.output_tokens,
             monitor: self.monitor.as_ref().map(MonitorText::from),
             team: self.team.clone(),
+            memory: self.memory,
             requests: self.requests,
         })
     }
@@ -163,7 +171,8 @@ impl RunSummary {
             None => None,
         };
         let Unit { ordinal, repeat } = unit;
-        Some(Self { ordinal, repeat, scored, wall, usage, monitor, team: text.team, requests: text.requests })
+        let RunText { team, memory, requests, .. } = text;
+        Some(Self { ordinal, repeat, scored, wall, usage, monitor, team, memory, requests })
     }
 
     /// Whether it passed; `None` where it is unscored.

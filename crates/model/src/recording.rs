@@ -51,7 +51,7 @@ pub const RECORDING_BYTES_MAX: u64 = 4 << 30;
 pub const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// What may stand in the `type` of a [`Note`].
-pub const NOTE_TYPES: [&str; 4] = ["campaign", "case", "verdict", "end"];
+pub const NOTE_TYPES: [&str; 5] = ["campaign", "lesson", "case", "verdict", "end"];
 
 /// A line that says what the requests were made for. Recordings keep such lines and do not look into them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -169,6 +169,9 @@ pub mod headings {
     /// What earlier sub-tasks gave.
     pub const RESULTS: &str = "# Results";
 
+    /// What earlier runs have taught, a line for each lesson.
+    pub const LESSONS: &str = "# Lessons of earlier runs";
+
     /// What to reply, and in which form.
     pub const REPLY: &str = "# Reply";
 
@@ -195,6 +198,13 @@ pub mod sections {
 
     /// What is wrong with a reply, which the model is then asked to mend. The note is the kind of fault.
     pub const FAULTS: &str = "faults";
+
+    /// How many lessons of earlier runs can be recalled, where the agent has a memory. The note is the number.
+    pub const MEMORY: &str = "memory";
+
+    /// The lessons in the prompt that comes next, a line for each. The note is a list of the runs that taught them, in
+    /// JSON: of each the campaign, the case and which repeat of it.
+    pub const LESSONS: &str = "lessons";
 
     /// What a sub-task gave, in words of the environment where there is no result of a call.
     pub const FAILURE: &str = "failure";

@@ -9,7 +9,7 @@ mod paired;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use planproof_bench::{CaseRuns, GUARD_PREFIX, Interval, Outcome, Rate, mean_of_cases};
+use planproof_bench::{CaseRuns, GUARD_PREFIX, Interval, MemoryUse, Outcome, Rate, mean_of_cases};
 use planproof_suite::Class;
 use planproof_suite::statistics::paired_difference;
 use serde::Serialize;
@@ -147,6 +147,9 @@ pub struct Side {
     pub simulated: bool,
     /// How often each case is run.
     pub repeats: u32,
+    /// What its agent recalled of earlier campaigns; absent where it has no memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryUse>,
     /// How it fared on the cases with a score in both.
     #[serde(flatten)]
     pub success: Success,
@@ -409,8 +412,18 @@ impl Side {
             model: campaign.report.model.clone(),
             simulated: campaign.report.simulated,
             repeats: campaign.repeats,
+            memory: MemoryUse::sum(campaign.outcomes.iter().map(|outcome| &outcome.memory)),
             success,
         }
+    }
+
+    /// What its agent recalled, in words; `None` where it has no memory.
+    pub fn recalled(&self) -> Option<String> {
+        let MemoryUse { visible, shown, of_same_case, .. } = self.memory?;
+        Some(format!(
+            "{visible} lessons of earlier campaigns were visible, {shown} shown in prompts, {of_same_case} of them taught by \
+             runs of the very case"
+        ))
     }
 }
 

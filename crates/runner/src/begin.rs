@@ -15,6 +15,7 @@ use crate::budgets::{BudgetOptions, Budgets};
 use crate::cases::{CASES_MAX, Cases};
 use crate::create::{NewRow, StoreOptions};
 use crate::error::RunnerError;
+use crate::memory;
 use crate::models::{Models, key_needed};
 use crate::options::{Answers, ProgramOptions, StoredOptions};
 use crate::paths::absolute;
@@ -129,7 +130,7 @@ pub fn begin<W: World>(
         (None, Some(make)) => make()?,
         (None, None) => return Err(RunnerError::usage("there are no cases").into()),
     };
-    let options = new.options(&wanted, &agent, &cases, answers)?;
+    let mut options = new.options(&wanted, &agent, &cases, answers)?;
 
     let secrets = world.secrets_apart_from(&cases.cases)?;
     let (recording, file) = match (&options.answers, &new.keeping) {
@@ -144,6 +145,8 @@ pub fn begin<W: World>(
     let store = new.store.open()?;
     let meter = Arc::new(Meter::new(budgets.budget(), models.with_cost(Spent::default(), &prices)));
     let (agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), Usage::default())?;
+    options.memory = memory::visible_now(&store, &new.agent, cases.suite.name())?;
+    let memory = memory::memory(&store, &new.agent, cases.suite.name(), options.memory)?;
     let row = NewRow {
         agent: &agent,
         cases: &cases.cases,
@@ -154,12 +157,12 @@ pub fn begin<W: World>(
     let id = row.create(&store, world)?;
     if let Some(recording) = &recording {
         let note = CampaignNote::new(&id, &agent, &options, new.repeats.get(), &cases);
-        recording.write_campaign(&note, &cases.cases).map_err(RunnerError::from)?;
+        recording.write_campaign(&note, memory.as_ref(), &cases.cases).map_err(RunnerError::from)?;
     }
     let meter = (!models.names().is_empty()).then_some(meter);
     let Cases { suite, cases, .. } = cases;
     let (repeats, token) = (new.repeats, world.token());
-    let parts = Parts { id, agent, suite, cases, repeats, options, secrets, token };
+    let parts = Parts { id, agent, suite, cases, repeats, options, secrets, token, memory };
     let bare = parts.prepared(store)?;
     Ok(Prepared { served, budgets, asked: models.found(), meter, recording, ..bare })
 }

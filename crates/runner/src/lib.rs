@@ -9,7 +9,8 @@
 //! (`budgets.rs`), its agent (`put_together.rs`), its models (`models.rs`) and the files that they are made from
 //! (`made_from.rs`), what a recording holds of it (`recording.rs`) and what a replay is held to (`recorded.rs`), the
 //! campaign that can be run (`prepared.rs`), the run (`carry_out.rs`), several campaigns that are asked for together,
-//! with one budget (`matrix.rs`), and campaigns read back from the store (`stored.rs`).
+//! with one budget (`matrix.rs`), what an agent recalls of earlier campaigns (`memory.rs`), and campaigns read back
+//! from the store (`stored.rs`).
 
 mod begin;
 mod budgets;
@@ -19,6 +20,7 @@ mod create;
 mod error;
 mod made_from;
 mod matrix;
+mod memory;
 mod models;
 mod options;
 mod paths;
@@ -39,6 +41,7 @@ pub use create::{NewRow, StoreOptions, milliseconds_now, must_be_no_folder};
 pub use error::RunnerError;
 pub use made_from::{FileDigest, MadeFrom};
 pub use matrix::{COMBINATIONS_MAX, Left, Matrix, Parts, begin_matrix, combinations, is_complete, parts};
+pub use memory::VisibleLessons;
 pub use models::{Around, Models, key_needed};
 pub use options::{Answers, ProgramOptions, StoredOptions};
 pub use paths::absolute;

@@ -15,6 +15,7 @@ use crate::budgets::{self, BudgetOptions, Budgets};
 use crate::cases::Cases;
 use crate::create::{campaign_id, case_row, milliseconds_now};
 use crate::error::RunnerError;
+use crate::memory;
 use crate::models::{Models, key_needed};
 use crate::options::{Answers, StoredOptions};
 use crate::put_together::Wanted;
@@ -188,14 +189,24 @@ pub fn begin_matrix<W: World>(
         all.push(check().map_err(|error| world.about(&format!("combination {number}, {agent}"), error))?);
     }
     let secrets = world.secrets_apart_from(&cases.cases)?;
-    for Checked { id, agent, options } in &all {
-        if let (Answers::Record(path), Keeping::Record { force, .. }) = (&options.answers, &new.keeping) {
-            let file = recording::begin(world, path, *force, secrets.clone())?;
-            let note = CampaignNote::new(id, agent, options, new.repeats.get(), &cases);
-            file.write_campaign(&note, &cases.cases).map_err(RunnerError::from)?;
-        }
+    let mut recordings = Vec::new();
+    for Checked { options, .. } in &all {
+        recordings.push(match (&options.answers, &new.keeping) {
+            (Answers::Record(path), Keeping::Record { force, .. }) => {
+                Some(recording::begin(world, path, *force, secrets.clone())?)
+            }
+            _ => None,
+        });
     }
     let store = new.store.open()?;
+    for ((Checked { id, agent, options }, name), recording) in all.iter_mut().zip(agents).zip(recordings) {
+        // What the first of them learn is not for the others.
+        options.memory = memory::visible_now(&store, name, cases.suite.name())?;
+        let Some(recording) = recording else { continue };
+        let memory = memory::memory(&store, name, cases.suite.name(), options.memory)?;
+        let note = CampaignNote::new(id, agent, options, new.repeats.get(), &cases);
+        recording.write_campaign(&note, memory.as_ref(), &cases.cases).map_err(RunnerError::from)?;
+    }
     let command_line = world.secrets().redact(&new.command_line).into_owned();
     let options: Vec<String> = all.iter().map(|it| it.options.to_json()).collect::<Result<_, _>>()?;
     let rows: Vec<NewCampaignRow<'_>> = all

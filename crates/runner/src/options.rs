@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::budgets::Budgets;
 use crate::error::RunnerError;
 use crate::made_from::{FileDigest, MadeFrom};
+use crate::memory::VisibleLessons;
 use crate::paths::absolute;
 
 /// The options with which a campaign resumes and is summed up again.
@@ -48,6 +49,9 @@ pub struct StoredOptions {
     /// How a limit is searched for, where the campaign is a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitPlan>,
+    /// What the agent can recall of earlier campaigns; absent where it has no memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<VisibleLessons>,
     /// The user's specifications that the agent is made from, by digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) specifications: Vec<FileDigest>,
@@ -168,6 +172,7 @@ impl StoredOptions {
             answers: Answers::Live,
             may_differ: None,
             limit: None,
+            memory: None,
             specifications: Vec::new(),
             evaluator_files: Vec::new(),
             team_files: Vec::new(),

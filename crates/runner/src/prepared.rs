@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use planproof_agents::team::Reviewing;
-use planproof_bench::{AgentUnderTest, Campaign, Outcome, Unit};
+use planproof_bench::{AgentUnderTest, Campaign, Memory, Outcome, Unit};
 use planproof_model::Model;
 use planproof_model::metering::Meter;
 use planproof_model::recording::ReplayModel;
@@ -76,12 +76,14 @@ pub(crate) struct Parts {
     pub(crate) options: StoredOptions,
     pub(crate) secrets: Secrets,
     pub(crate) token: Token,
+    /// What its agent can recall, where that has a memory.
+    pub(crate) memory: Option<Memory>,
 }
 
 impl Parts {
     /// The campaign, of which nothing is done, that asks nobody and has no budget.
     pub(crate) fn prepared(self, store: Store) -> Result<Prepared, RunnerError> {
-        let Self { id, agent, suite, cases, repeats, options, secrets, token } = self;
+        let Self { id, agent, suite, cases, repeats, options, secrets, token, memory } = self;
         let concurrency = NonZeroUsize::new(options.concurrency)
             .ok_or_else(|| RunnerError::usage("the campaign has a concurrency of 0"))?;
         let campaign = Campaign {
@@ -94,6 +96,7 @@ impl Parts {
             concurrency,
             token,
             served: None,
+            memory,
         };
         let cards = campaign.cases.iter().map(|case| case.card().clone()).collect();
         Ok(Prepared {

@@ -5,12 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_agents::AgentSpec;
+use planproof_agents::memory::Known;
 use planproof_bench::Outcome;
 use planproof_model::recording::{MayDiffer, Note, Recording};
 use planproof_suite::{Case, Suite};
 
 use crate::cases::{Cases, CasesOrigin};
 use crate::error::RunnerError;
+use crate::memory::LessonNote;
 use crate::recording::{CampaignNote, CaseNote, EndNote, VerdictNote};
 use crate::world::World;
 
@@ -127,6 +129,19 @@ impl RecordedCampaign {
             let CaseNote { case, .. } =
                 serde_json::from_str(&note.json).map_err(|error| self.wrong(&error.to_string()))?;
             suite.read(case.get()).map_err(|error| self.wrong(&error.to_string()))
+        };
+        notes.map(read).collect()
+    }
+
+    /// The lessons that the agent could recall.
+    pub(crate) fn lessons(&self) -> Result<Vec<Known>, RunnerError> {
+        let notes = self.recording.notes().iter().filter(|note| note.kind == "lesson");
+        let read = |note: &Note| {
+            let read: LessonNote = serde_json::from_str(&note.json).map_err(|error| {
+                let path = self.recording.path().display();
+                RunnerError::usage(format!("the lessons of the recording {path} are damaged: {error}"))
+            })?;
+            Ok(read.into())
         };
         notes.map(read).collect()
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use planproof_bench::Outcome;
+use planproof_bench::{Memory, Outcome};
 use planproof_model::recording::{Note, RecordingError, RecordingFile};
 use planproof_suite::{Case, Class};
 use planproof_trace::Secrets;
@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::cases::{Cases, CasesOrigin};
 use crate::error::RunnerError;
+use crate::memory::LessonNote;
 use crate::options::StoredOptions;
 use crate::world::World;
 
@@ -234,13 +235,17 @@ fn parse<T: for<'a> Deserialize<'a>>(note: &Note) -> Option<T> {
 }
 
 impl CampaignRecording {
-    /// Writes what is run.
+    /// Writes what is run, with what its agent can recall of earlier campaigns.
     pub(crate) fn write_campaign(
         &self,
         note: &CampaignNote,
+        memory: Option<&Memory>,
         cases: &[Arc<dyn Case>],
     ) -> Result<(), RecordingError> {
         self.write("campaign", note)?;
+        for known in memory.iter().flat_map(|memory| memory.lessons.known()) {
+            self.write("lesson", &LessonNote::from(known))?;
+        }
         if let CasesOrigin::Given(_) = note.cases {
             for case in cases {
                 let case = RawValue::from_string(case.to_line()).unwrap_or_default();

@@ -14,6 +14,7 @@ use crate::budgets::{BudgetOptions, Budgets};
 use crate::cases::Cases;
 use crate::create::{NewRow, StoreOptions};
 use crate::error::RunnerError;
+use crate::memory;
 use crate::models::Models;
 use crate::options::{Answers, ProgramOptions, StoredOptions, milliseconds};
 use crate::paths::absolute;
@@ -89,6 +90,7 @@ pub fn replay<W: World>(
         program: &asked.program,
     };
     let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+    let memory = memory::replayed(note.options.memory, recorded.lessons()?)?;
     let answers = Answers::Replay(absolute(&asked.file)?);
     let may_differ = asked.may_differ.as_deref().map(absolute).transpose()?;
     let program = asked.program.absolute()?;
@@ -124,7 +126,8 @@ pub fn replay<W: World>(
     let secrets = world.secrets_apart_from(&cases.cases)?;
     let Cases { suite, cases, .. } = cases;
     let token = world.token();
-    let bare = Parts { id, agent, suite, cases, repeats, options, secrets, token }.prepared(store)?;
+    let parts = Parts { id, agent, suite, cases, repeats, options, secrets, token, memory };
+    let bare = parts.prepared(store)?;
     let budgets = Budgets::of(&asked.budgets).of_time();
     let replayed = Some(Replayed { recorded, models: models.into_replays() });
     Ok(Prepared { left_out, served, budgets, replayed, ..bare })

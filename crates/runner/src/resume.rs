@@ -13,6 +13,7 @@ use planproof_trace::{Event, Usage, wire};
 
 use crate::budgets::{self, BudgetOptions, Budgets};
 use crate::error::RunnerError;
+use crate::memory;
 use crate::models::{Models, key_needed};
 use crate::options::{Answers, StoredOptions};
 use crate::prepared::{Parts, Prepared, Replayed};
@@ -116,7 +117,13 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     // A replay has its answers from the recording, for whole runs alone.
     let can_resume = agent.agent.can_resume() && replayed.is_none() && !is_complete;
     let earlier = if can_resume { earlier(&store, &row.id)? } else { HashMap::new() };
-    let bare = Parts { id: row.id, agent, suite, cases, repeats, options, secrets, token }.prepared(store)?;
+    let memory = match &replayed {
+        _ if is_complete => None,
+        Some(replayed) => memory::replayed(options.memory, replayed.recorded.lessons()?)?,
+        None => memory::memory(&store, &name, suite.name(), options.memory)?,
+    };
+    let parts = Parts { id: row.id, agent, suite, cases, repeats, options, secrets, token, memory };
+    let bare = parts.prepared(store)?;
     Ok(Prepared {
         finished: outcomes,
         earlier,

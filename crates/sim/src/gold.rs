@@ -29,7 +29,7 @@ const HEAD_BYTES: usize = 8;
 #[error(
     "`{given}` is no share of wrong answers, nor a role that fails: write {GOLD_NAME}, {GOLD_NAME}/0.2 with a number from \
      0 to 1, {GOLD_NAME}/ROLE with manager, supervisor, executor or deliverer, or {GOLD_NAME}/FAULT of sub-tasks with \
-     wrong-tool, wrong-order, repeated, no-summary or wrong-format"
+     wrong-tool, wrong-order, repeated, no-summary, wrong-format or wrong-call"
 )]
 pub struct GoldNameError {
     /// What stands where the share should.

@@ -33,12 +33,20 @@ pub enum SubTaskFault {
     NoSummary,
     /// Plans are cut off, and stay so.
     WrongFormat,
+    /// The first argument of each call has another name, until an error or a lesson of earlier runs says so.
+    WrongCall,
 }
 
 impl SubTaskFault {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::WrongTool, Self::WrongOrder, Self::Repeated, Self::NoSummary, Self::WrongFormat];
+    pub const ALL: [Self; 6] = [
+        Self::WrongTool,
+        Self::WrongOrder,
+        Self::Repeated,
+        Self::NoSummary,
+        Self::WrongFormat,
+        Self::WrongCall,
+    ];
 
     /// The word used in names of models.
     pub const fn as_str(self) -> &'static str {
@@ -48,6 +56,7 @@ impl SubTaskFault {
             Self::Repeated => "repeated",
             Self::NoSummary => "no-summary",
             Self::WrongFormat => "wrong-format",
+            Self::WrongCall => "wrong-call",
         }
     }
 }
@@ -64,6 +73,8 @@ pub(crate) struct Asked<'r> {
     text: &'r str,
     /// How many sub-tasks of this conversation have ended.
     ended: usize,
+    /// Whether something in a reply was to be mended.
+    was_corrected: bool,
 }
 
 impl<'r> Asked<'r> {
@@ -75,8 +86,9 @@ impl<'r> Asked<'r> {
         });
         let text = users.next()?;
         let asking = Asking::ALL.into_iter().find(|asking| text.starts_with(asking.mark()))?;
-        let ended = users.filter(|text| text.starts_with(headings::RESULT_OF)).count();
-        Some(Self { asking, text, ended })
+        let (ended, others): (Vec<&str>, Vec<&str>) =
+            users.partition(|text| text.starts_with(headings::RESULT_OF));
+        Some(Self { asking, text, ended: ended.len(), was_corrected: !others.is_empty() })
     }
 
     /// The reply of a model that knows what is right, and does what is planted instead.
@@ -107,7 +119,7 @@ impl<'r> Asked<'r> {
                 });
                 cut_off(groups.collect::<Json>().to_string(), fault)
             }
-            Asking::Call => self.arguments(handed),
+            Asking::Call => self.arguments(handed, fault),
             Asking::Summary => match fault {
                 Some(SubTaskFault::WrongTool) if handed.strike.is_none() => handed.other_answer.clone(),
                 Some(SubTaskFault::NoSummary) => first_part(&handed.answer),
@@ -152,7 +164,7 @@ impl<'r> Asked<'r> {
     }
 
     /// The arguments of the call that does the sub-task; none where it is none of the key.
-    fn arguments(&self, handed: &Handed) -> String {
+    fn arguments(&self, handed: &Handed, fault: Option<SubTaskFault>) -> String {
         let wanted = self.section(headings::SUB_TASK);
         let tool = self.section(headings::TOOL);
         let is_wanted =
@@ -169,7 +181,16 @@ impl<'r> Asked<'r> {
         }
         let message = |text: &String| Message::Tool { id: CallId::new(""), text: text.clone() };
         let given: Vec<Message> = results.iter().map(message).collect();
-        Json::Object(filled_in(&arguments, &given)).to_string()
+        let mut arguments = filled_in(&arguments, &given);
+        let knows_better = self.was_corrected || !self.section(headings::LESSONS).is_empty();
+        if fault == Some(SubTaskFault::WrongCall)
+            && !knows_better
+            && let Some(name) = arguments.keys().next().cloned()
+            && let Some(value) = arguments.remove(&name)
+        {
+            arguments.insert(format!("{name}_"), value);
+        }
+        Json::Object(arguments).to_string()
     }
 
     /// What earlier sub-tasks gave, in their order.
@@ -287,7 +308,7 @@ mod tests {
             headings::RESULTS,
             headings::TOOL
         );
-        let asked = Asked { asking: Asking::Call, text: &text, ended: 0 };
+        let asked = Asked { asking: Asking::Call, text: &text, ended: 0, was_corrected: false };
         assert_eq!(asked.results().iter().map(|it| value_of(it)).collect::<Vec<_>>(), ["7", "no"]);
         assert_eq!(asked.section(headings::TOOL), "- sql: x");
     }

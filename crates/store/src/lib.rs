@@ -24,12 +24,14 @@
 //! One SQLite file: the writing side (`writer.rs`) with its thread (`writer/thread.rs`), the reading side
 //! (`read.rs`), what a campaign spent and what ended it (`progress.rs`), the tables (`schema/1.sql`, and the steps
 //! `schema/2.sql` for progress, `schema/3.sql` for summaries, `schema/4.sql` for campaigns that others lead to, as in
-//! `derived.rs`, and `schema/5.sql` for those that were asked for together, as in `matrix.rs`; a store of an older
-//! version is read as it is, and brought up to date when something is written).
+//! `derived.rs`, `schema/5.sql` for those that were asked for together, as in `matrix.rs`, and `schema/6.sql` for what
+//! runs taught, as in `lesson.rs`; a store of an older version is read as it is, and brought up to date when something
+//! is written).
 //! Cases, options, verdicts and summaries are texts that it does not look into.
 
 mod derived;
 mod error;
+mod lesson;
 mod matrix;
 mod progress;
 mod read;
@@ -40,6 +42,7 @@ mod writer;
 
 pub use derived::DerivedCase;
 pub use error::StoreError;
+pub use lesson::{LessonRow, NewLesson, WhichLessons};
 pub use matrix::Matrix;
 pub use progress::{Progress, Spent};
 pub use read::{Campaign, CaseRow, CaseSummaryRow, RunRow, RunState, RunSummaryRow, Unit};

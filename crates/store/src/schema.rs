@@ -28,6 +28,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("schema/3.sql")),
     M::up(include_str!("schema/4.sql")),
     M::up(include_str!("schema/5.sql")),
+    M::up(include_str!("schema/6.sql")),
 ];
 
 /// The version from which on cases and runs have summaries.
@@ -38,6 +39,9 @@ pub(crate) const PARENT_VERSION: i64 = 4;
 
 /// The version from which on campaigns can be asked for together.
 pub(crate) const MATRIX_VERSION: i64 = 5;
+
+/// The version from which on runs can teach lessons.
+pub(crate) const LESSON_VERSION: i64 = 6;
 
 pub(crate) fn version_supported() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)

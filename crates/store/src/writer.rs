@@ -16,7 +16,7 @@ use planproof_trace::{Event, EventSink, Header, Usage, wire};
 
 use crate::error::Place;
 use crate::receipt::{Completion, receipt};
-use crate::{Progress, Receipt, Spent, StoreError, schema};
+use crate::{NewLesson, Progress, Receipt, Spent, StoreError, schema};
 
 /// Names a run within a store. No two runs ever share an id, even if one replaced the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,6 +56,8 @@ pub struct Finish<'a> {
     ///
     /// [`Store::run_summaries`]: crate::Store::run_summaries
     pub summary: Option<&'a str>,
+    /// What it taught: kept with its end, in one transaction.
+    pub lessons: &'a [NewLesson],
 }
 
 /// Hands runs and events to the writing thread. Cheap to clone; all clones share one thread, which ends, having
@@ -166,6 +168,7 @@ struct FinishOperation {
     verdict: String,
     wall_ms: u64,
     summary: Option<String>,
+    lessons: Vec<NewLesson>,
     completion: Completion<()>,
 }
 
@@ -349,7 +352,12 @@ impl Writer {
     /// [`StoreError::RunReplaced`], or the writer's own failure. The unit stays unfinished then.
     pub fn finish_run(&self, run: RunId, finish: &Finish<'_>) -> Receipt<()> {
         let shared = &self.0.shared;
-        let bytes = finish.verdict.len() + finish.summary.map_or(0, str::len) + size_of::<FinishOperation>();
+        let lesson_bytes =
+            |lesson: &NewLesson| lesson.about.len() + lesson.text.len() + size_of::<NewLesson>();
+        let bytes = finish.verdict.len()
+            + finish.summary.map_or(0, str::len)
+            + finish.lessons.iter().map(lesson_bytes).sum::<usize>()
+            + size_of::<FinishOperation>();
         let mut queue = match shared.lock_with_room(bytes) {
             Ok(queue) => queue,
             Err(error) => return Receipt::failed(error),
@@ -367,6 +375,7 @@ impl Writer {
             verdict: finish.verdict.to_owned(),
             wall_ms: finish.wall_ms,
             summary: finish.summary.map(str::to_owned),
+            lessons: finish.lessons.to_vec(),
             completion,
         };
         shared.push(&mut queue, Operation::Finish(Box::new(operation)), bytes);

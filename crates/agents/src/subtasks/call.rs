@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::conversation::{Desk, mend};
 use super::steps::{StepEnd, Steps};
-use super::{Stop, prompts, review};
+use super::{Stop, prompts, remembering, review};
 
 /// Carries out all sub-tasks that have not ended, in their order. What goes wrong with one is what it gave.
 pub(super) async fn carry_out(desk: &mut Desk<'_>, steps: &mut Steps) -> Result<(), Stop> {
@@ -37,7 +37,8 @@ async fn one(desk: &mut Desk<'_>, steps: &Steps, place: usize) -> Result<StepEnd
         desk.note(Asking::Call, sections::FAILURE, Author::Environment, &text, &number);
         return Ok(StepEnd { text, is_failure: true });
     };
-    let prompt = prompts::call(run.query, tool, &step.pair, &steps.results(None));
+    let lessons = remembering::of_tool(desk, &step.pair);
+    let prompt = prompts::call(run.query, tool, &step.pair, &steps.results(None), &lessons);
     desk.note_prompt(Asking::Call, &prompt, &number);
     let mut messages = vec![Message::User { text: prompt }];
     let mut asked_again = 0;

@@ -7,6 +7,7 @@ use planproof_trace::{Author, EndReason, EventKind, FinishReason, LimitKind, Rec
 use super::{Stop, SubTaskOptions, prompts};
 use crate::RunContext;
 use crate::behaviour::filtered;
+use crate::memory::Lessons;
 
 /// What stands in a conversation for a reply without text, which servers refuse.
 const EMPTY_REPLY: &str = "(no text)";
@@ -38,6 +39,11 @@ impl<'a> Desk<'a> {
     /// How often the model is asked again at most for one thing.
     pub(super) fn replies_max(&self) -> u32 {
         self.options.replies_max.get()
+    }
+
+    /// The lessons of earlier runs that the agent can recall, where it has a memory.
+    pub(super) fn memory(&self) -> Option<&'a Lessons> {
+        self.run.memory.filter(|_| self.options.remembers)
     }
 
     /// The number of the next call, from 1.

@@ -14,10 +14,11 @@ const DIVISION: &str = "Each sub-task is what one tool does in one call. Its tex
                         call: names, numbers, conditions. Use no more sub-tasks than the task needs, and never one twice.";
 
 /// Asks for all sub-tasks.
-pub(super) fn plan(task: &str, tools: &[Tool]) -> String {
+pub(super) fn plan(task: &str, tools: &[Tool], lessons: &str) -> String {
     begin(Asking::Plan, DIVISION)
         .section(headings::TOOLS, &listed(tools))
         .section(headings::TASK, task)
+        .lessons(lessons)
         .section(
             headings::REPLY,
             "Reply with one JSON list of pairs of a tool and its sub-task, in the order in which they are carried out. A later \
@@ -29,14 +30,19 @@ pub(super) fn plan(task: &str, tools: &[Tool]) -> String {
         .0
 }
 
+/// What sub-tasks are asked for from.
+pub(super) struct Whole<'a> {
+    pub(super) task: &'a str,
+    pub(super) tools: &'a [Tool],
+    /// The group whose sub-tasks are wanted, where there are groups.
+    pub(super) group: Option<&'a str>,
+    /// What earlier runs taught; empty where that is nothing.
+    pub(super) lessons: &'a str,
+}
+
 /// Asks for the next sub-task.
-pub(super) fn next(
-    task: &str,
-    tools: &[Tool],
-    group: Option<&str>,
-    earlier: &str,
-    dropped: &[Pair],
-) -> String {
+pub(super) fn next(whole: &Whole<'_>, earlier: &str, dropped: &[Pair]) -> String {
+    let Whole { task, tools, group, lessons } = *whole;
     let mut prompt =
         begin(Asking::Next, DIVISION).section(headings::TOOLS, &listed(tools)).section(headings::TASK, task);
     if let Some(group) = group {
@@ -59,14 +65,15 @@ pub(super) fn next(
             pair.to_json()
         );
     }
-    prompt.section(headings::REPLY, &reply).0
+    prompt.lessons(lessons).section(headings::REPLY, &reply).0
 }
 
 /// Asks for groups.
-pub(super) fn groups(task: &str, tools: &[Tool]) -> String {
+pub(super) fn groups(task: &str, tools: &[Tool], lessons: &str) -> String {
     begin(Asking::Groups, "A group is a part of the task that can be worked on by itself. Its sub-tasks are chosen later.")
         .section(headings::TOOLS, &listed(tools))
         .section(headings::TASK, task)
+        .lessons(lessons)
         .section(
             headings::REPLY,
             "Reply with one JSON list of texts, one for each group, in the order in which they are worked on. A later group may \
@@ -77,7 +84,7 @@ pub(super) fn groups(task: &str, tools: &[Tool]) -> String {
 }
 
 /// Asks for the arguments of a call.
-pub(super) fn call(task: &str, tool: &Tool, pair: &Pair, earlier: &str) -> String {
+pub(super) fn call(task: &str, tool: &Tool, pair: &Pair, earlier: &str, lessons: &str) -> String {
     let about = format!(
         "- {}: {}\nIts arguments, as a JSON schema: {}",
         tool.name,
@@ -95,6 +102,7 @@ pub(super) fn call(task: &str, tool: &Tool, pair: &Pair, earlier: &str) -> Strin
     prompt
         .section(headings::TOOL, &about)
         .section(headings::SUB_TASK, &pair.text)
+        .lessons(lessons)
         .section(
             headings::REPLY,
             "Reply with one JSON object, which holds the arguments of the tool. Write values that earlier sub-tasks gave as they \
@@ -144,6 +152,17 @@ impl Prompt {
         // Writing to a text cannot fail.
         let _ = write!(self.0, "\n{heading}\n{}\n", text.trim());
         self
+    }
+
+    /// Adds what earlier runs taught, where that is anything.
+    fn lessons(self, lessons: &str) -> Self {
+        if lessons.is_empty() {
+            return self;
+        }
+        let text = format!(
+            "{lessons}\n\nThey may be of other tasks: take over no value that this one does not have."
+        );
+        self.section(headings::LESSONS, &text)
     }
 }
 

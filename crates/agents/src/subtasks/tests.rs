@@ -1,5 +1,6 @@
 //! What these agents do with replies that are not in order, with tools that fail, and with what a person decides.
 
+mod remembering;
 mod stepping_in;
 
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ use planproof_trace::{
 use serde_json::json;
 
 use super::*;
+use crate::memory::Lessons;
 use crate::team::Reviewing;
 use crate::{RunLimits, Surroundings};
 
@@ -131,7 +133,18 @@ async fn run_with(
     limits: RunLimits,
     reviewing: Option<&Reviewing>,
 ) -> (Ran, Vec<Event>) {
-    let agent = SubTaskAgent::new(Arc::clone(model) as Arc<dyn Model>, division, SubTaskOptions::default());
+    let options = SubTaskOptions::default();
+    run_remembering(division, model, limits, reviewing, (options, None)).await
+}
+
+async fn run_remembering(
+    division: Division,
+    model: &Arc<Scripted>,
+    limits: RunLimits,
+    reviewing: Option<&Reviewing>,
+    (options, memory): (SubTaskOptions, Option<&Lessons>),
+) -> (Ran, Vec<Event>) {
+    let agent = SubTaskAgent::new(Arc::clone(model) as Arc<dyn Model>, division, options);
     let recorder = Recorder::new(Arc::new(LogicalClock::default()));
     let toolbox: Arc<dyn Toolbox> = Arc::new(TwoTools::new());
     let context = RunContext {
@@ -142,6 +155,7 @@ async fn run_with(
         recorder: &recorder,
         earlier: &[],
         reviewing,
+        memory,
         surroundings: &Surroundings::new(|| [7; TOKEN_BYTES]),
     };
     let ran = agent.run(context).await.unwrap();

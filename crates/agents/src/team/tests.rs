@@ -142,6 +142,7 @@ async fn run_team_with(
         recorder: &recorder,
         earlier,
         reviewing,
+        memory: None,
         surroundings: &Surroundings::new(|| [7; TOKEN_BYTES]),
     };
     let ran = team.run(context).await.unwrap();

@@ -45,6 +45,7 @@ async fn events_of_run(
         recorder: &recorder,
         earlier: &[],
         reviewing: None,
+        memory: None,
         surroundings: &surroundings,
     };
     recorder.end(agent.run(run).await.unwrap().end);

@@ -51,6 +51,7 @@ pub(crate) fn campaign(fates: &[Fate]) -> Campaign {
         concurrency: NonZeroUsize::MIN.saturating_add(2),
         token: || [7; 10],
         served: None,
+        memory: None,
     }
 }
 

@@ -19,6 +19,7 @@ fn run(ordinal: u32, scored: Option<Scored>) -> RunSummary {
         usage: Usage { input_tokens: 3, output_tokens: 2 },
         monitor: None,
         team: None,
+        memory: None,
         requests: None,
     }
 }

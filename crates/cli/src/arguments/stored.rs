@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
 use crate::report_files::ReportFileArguments;
 use crate::values::{file, whole};
@@ -70,6 +70,30 @@ pub(crate) enum RunsCommand {
         /// Only the case of that id; with `--format cases`.
         #[arg(long, value_name = "ID")]
         case: Option<String>,
+    },
+    /// List what runs taught agents that have a memory, the oldest first.
+    Lessons {
+        /// Only what this campaign taught: its id, the beginning of it, or `last`.
+        run: Option<String>,
+        /// Only lessons about this tool.
+        #[arg(long, value_name = "NAME")]
+        tool: Option<String>,
+        /// Most lessons listed: the newest.
+        #[arg(long, default_value_t = 100, value_name = "N", value_parser = whole(1, u32::MAX))]
+        most: u32,
+    },
+    /// Delete lessons, so that no later campaign recalls them. A campaign that can recall them and is not finished can
+    /// no longer be resumed.
+    #[command(group = ArgGroup::new("which").args(["run", "tool", "all"]).required(true).multiple(true))]
+    Forget {
+        /// What this campaign taught: its id, the beginning of it, or `last`.
+        run: Option<String>,
+        /// Lessons about this tool, of that campaign or of all.
+        #[arg(long, value_name = "NAME")]
+        tool: Option<String>,
+        /// All lessons.
+        #[arg(long, conflicts_with_all = ["run", "tool"])]
+        all: bool,
     },
 }
 

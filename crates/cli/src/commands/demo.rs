@@ -204,6 +204,7 @@ fn campaign(name: &str, kind: SimKind, cases: &Arc<[Arc<dyn Case>]>, seed: u64) 
         concurrency: NonZeroUsize::MIN.saturating_add(15),
         token: random_bytes,
         served: None,
+        memory: None,
     })
 }
 

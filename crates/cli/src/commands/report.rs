@@ -110,6 +110,11 @@ fn text(comparison: &Comparison) -> String {
     out += &format!("{}\n\n", sides(a, b));
     out += &format!("{}\n", changes(comparison));
     out += &difference(comparison);
+    for (name, side) in [("A", a), ("B", b)] {
+        if let Some(recalled) = side.recalled() {
+            out += &format!("Memory of {name}: {recalled}.\n");
+        }
+    }
     if let Some(apart) = &comparison.apart {
         out += &format!(
             "{}, scored apart: {} cases in common; A passed {} of {} ({}), B {} of {} ({}); {} fixed, {} broken.\n",

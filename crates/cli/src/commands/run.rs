@@ -74,6 +74,13 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
             format!("{name} comes with a suite and runs on its cases alone: planproof bench SUITE {name}");
         return Err(Failure::usage(what));
     }
+    if name.remembers() {
+        let what = format!(
+            "{name} has a memory of earlier runs, which campaigns keep and `planproof run` does not: leave out memory=on, or \
+             use `planproof bench` or `planproof test`"
+        );
+        return Err(Failure::usage(what));
+    }
     let agent = select::agent(&name, &ProgramOptions::default(), &find_model)?;
     if arguments.system.is_some() {
         must_take_instructions(&name)?;
@@ -222,6 +229,7 @@ async fn run_agent(
         recorder,
         earlier: &[],
         reviewing: prepared.reviewing.as_ref(),
+        memory: None,
         surroundings: &surroundings,
     };
     let ran = prepared.agent.agent.run(run).await;

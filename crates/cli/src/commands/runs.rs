@@ -1,5 +1,7 @@
 //! `planproof runs`: former campaigns.
 
+mod lessons;
+
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
@@ -29,6 +31,10 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
     let path = &arguments.store.store;
     must_exist(path)?;
     planproof_runner::must_be_no_folder(path)?;
+    if let RunsCommand::Forget { run, tool, all: _ } = &arguments.command {
+        lessons::forget(path, run.as_deref(), tool.as_deref(), global)?;
+        return Ok(ExitCode::Passed);
+    }
     let store = Store::open_read_only(path)?;
     match &arguments.command {
         RunsCommand::List => list(&store, global)?,
@@ -43,6 +49,11 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
             show(&store, run, *findings, *judge_again, global)?;
         }
         RunsCommand::Export { run, format, case } => export(&store, run, *format, case.as_deref())?,
+        RunsCommand::Lessons { run, tool, most } => {
+            lessons::list(&store, run.as_deref(), tool.as_deref(), *most, global)?;
+        }
+        // It writes.
+        RunsCommand::Forget { .. } => {}
     }
     Ok(ExitCode::Passed)
 }

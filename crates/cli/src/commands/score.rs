@@ -70,6 +70,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
         usage: Usage::default(),
         monitor: None,
         team: None,
+        memory: None,
         requests: None,
     };
     let outcomes: Vec<Outcome> = (0..).zip(scored.verdicts).map(outcome).collect();

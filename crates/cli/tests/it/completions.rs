@@ -33,6 +33,8 @@ const PAGES: [&str; 45] = [
     "planproof-run",
     "planproof-runs",
     "planproof-runs-export",
+    "planproof-runs-forget",
+    "planproof-runs-lessons",
     "planproof-runs-list",
     "planproof-runs-show",
     "planproof-score",

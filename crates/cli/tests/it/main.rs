@@ -26,6 +26,7 @@ mod interrupt;
 mod keys;
 mod limit;
 mod matrix;
+mod memory;
 mod mnms;
 mod mnms_data;
 mod own_suite;

@@ -81,7 +81,10 @@ fn planted_faults_land_in_their_classes() {
         assert_eq!(report["failed"], of_class, "{kind} {fault}: {}", report["classes"]);
     }
     let run = place.run("bench tptu one-step@sim/gold/wrong-way").code(2);
-    assert!(run.err.contains("wrong-tool, wrong-order, repeated, no-summary or wrong-format"), "{run:?}");
+    assert!(
+        run.err.contains("wrong-tool, wrong-order, repeated, no-summary, wrong-format or wrong-call"),
+        "{run:?}"
+    );
 }
 
 #[test]

@@ -284,6 +284,7 @@ async fn campaign(
         limits: RunLimits::default(),
         concurrency,
         served: None,
+        memory: None,
         token: || [0; _],
     };
     let (start, cpu_start) = (Instant::now(), cpu());

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use planproof_bench::rounds::{RoundWatch, run_rounds};
-use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
+use planproof_bench::{Campaign, CampaignEnd, CampaignError, Memory, Outcome, Supervision};
 use planproof_store::{StoreError, Writer};
 use planproof_synth::{Case, Mutator};
 use planproof_trace::Draw;
@@ -59,6 +59,7 @@ impl DissectionRun<'_> {
             // Its runs have other seeds than those of the campaign they come from.
             seed: Self::seed(seed),
             repeats: NonZeroU32::MIN,
+            memory: self.campaign.memory.clone().map(Memory::without_learning),
             ..self.campaign.clone()
         };
         let watch = RoundWatch { store, stop, supervision };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planproof_bench::rounds::{RoundWatch, run_rounds};
-use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
+use planproof_bench::{Campaign, CampaignEnd, CampaignError, Memory, Outcome, Supervision};
 use planproof_store::{StoreError, Writer};
 use planproof_synth::{Case, Shrinker};
 use planproof_trace::Draw;
@@ -57,6 +57,7 @@ impl ShrinkRun<'_> {
             // Its runs have other seeds than those of the campaign they come from.
             seed: Self::seed(self.campaign.seed),
             repeats: self.options.repeats(),
+            memory: self.campaign.memory.clone().map(Memory::without_learning),
             ..self.campaign.clone()
         };
         let may_run = |record: &CandidateRecord, repeat| may_run(&record.case, repeat);

@@ -97,6 +97,7 @@ async fn run(
         recorder: &recorder,
         earlier: &[],
         reviewing: None,
+        memory: None,
         surroundings: &Surroundings::new(|| [0; _]),
     };
     recorder.end(agent.run(run).await.expect("nothing is needed around it").end);

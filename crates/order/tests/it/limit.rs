@@ -138,6 +138,7 @@ fn summary(ordinal: u32, passed: Option<bool>) -> RunSummary {
         usage: Default::default(),
         monitor: None,
         team: None,
+        memory: None,
         requests: None,
     }
 }

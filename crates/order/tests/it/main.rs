@@ -92,6 +92,7 @@ fn campaign(model: Arc<dyn Model>, cases: impl AsRef<[Case]>) -> Campaign {
         concurrency: NonZeroUsize::MIN.saturating_add(7),
         token: || [7; 10],
         served: None,
+        memory: None,
     }
 }
 

@@ -55,6 +55,7 @@ async fn run(agent: &dyn Agent, case: &dyn Case) -> Vec<Event> {
         recorder: &recorder,
         earlier: &[],
         reviewing: None,
+        memory: None,
         surroundings: &Surroundings::new(|| [7; TOKEN_BYTES]),
     };
     recorder.end(agent.run(run).await.unwrap().end);

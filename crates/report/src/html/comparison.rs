@@ -45,6 +45,7 @@ fn of_side(letter: &str, side: &Side, campaign: &ReportedCampaign<'_>) -> Markup
             h2 { span.letter.(letter) { (letter) } " " (Foreign::short(&side.agent, NAME_CHARACTERS_MAX)) }
             (who(campaign.suite, &side.agent, side.model.as_deref()))
             (origin(campaign))
+            @if let Some(recalled) = side.recalled() { p { "Memory: " (recalled) "." } }
         }
     }
 }

@@ -185,6 +185,7 @@ async fn run(model: Arc<dyn Model>, cases: Cases<'_>, store: &Path) -> Vec<Outco
         concurrency: NonZeroUsize::MIN,
         token: Default::default,
         served: None,
+        memory: None,
     };
     let store = Store::open(store, StoreLimits::default()).unwrap();
     if store.campaign(ID).is_err() {

@@ -238,6 +238,7 @@ impl Simulation {
             recorder: &recorder,
             earlier: &[],
             reviewing: None,
+            memory: None,
             surroundings: &Surroundings::new(|| [0; _]),
         }));
         recorder.end(ran.expect("nothing is needed around it").end);

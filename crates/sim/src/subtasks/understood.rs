@@ -210,7 +210,7 @@ mod tests {
                 "{} x\n\n{task}\nThe day goes from 08:00 to 20:00.\n\n{of_results}\n{results}\n\n{of_sub_task}\n{sub_task}\n",
                 Asking::Call.mark()
             );
-            Asked { asking: Asking::Call, text: &text, ended: 0 }.minute_when_free()
+            Asked { asking: Asking::Call, text: &text, ended: 0, was_corrected: false }.minute_when_free()
         };
         let later = format!("Do the task: y{WHEN_FREE}");
         let first = format!("## 1 {{\"a\": \"Do the task: x{WHEN_FREE}{NOT_BEFORE}09:10\"}}");

@@ -10,8 +10,8 @@ use super::{
     BATCH_BYTES, Batch, FinishOperation, NotedSpending, OpenRun, Operation, ProgressOperation, RunId, Shared,
     Sleep, StartOperation,
 };
-use crate::StoreError;
 use crate::receipt::Completion;
+use crate::{NewLesson, StoreError};
 
 /// How long events that nobody waits for may gather before they are written.
 const GATHER: Duration = Duration::from_millis(2);
@@ -277,6 +277,7 @@ struct Statements<'c> {
     delete_run: Statement<'c>,
     insert_run: Statement<'c>,
     finish_run: Statement<'c>,
+    insert_lesson: Statement<'c>,
     set_progress: Statement<'c>,
     note_spending: Statement<'c>,
 }
@@ -300,6 +301,9 @@ impl<'c> Statements<'c> {
             finish_run: connection.prepare(
                 "UPDATE run SET state = 'finished', passed = ?2, class = ?3, verdict = ?4, wall_ms = ?5,
                         summary = ?6 WHERE id = ?1 AND state = 'started'",
+            )?,
+            insert_lesson: connection.prepare(
+                "INSERT INTO lesson (run, number, kept_as, tool, about, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?,
             set_progress: connection.prepare(
                 "UPDATE campaign SET spent_input_tokens = ?2, spent_output_tokens = ?3, spent_picodollars = ?4,
@@ -360,11 +364,17 @@ impl<'c> Statements<'c> {
     }
 
     fn finish(&mut self, finish: &FinishOperation) -> rusqlite::Result<Result<(), StoreError>> {
-        let FinishOperation { run, passed, class, verdict, summary, .. } = finish;
+        let FinishOperation { run, passed, class, verdict, summary, lessons, .. } = finish;
         let wall_ms = i64::try_from(finish.wall_ms).unwrap_or(i64::MAX);
         let run = *run;
         let changed = self.finish_run.execute(params![run.0, passed, class, verdict, wall_ms, summary])?;
-        Ok(if changed == 1 { Ok(()) } else { Err(StoreError::RunReplaced { run }) })
+        if changed != 1 {
+            return Ok(Err(StoreError::RunReplaced { run }));
+        }
+        for (number, NewLesson { kept_as, tool, about, text }) in (0u32..).zip(lessons) {
+            self.insert_lesson.execute(params![run.0, number, kept_as, tool, about, text])?;
+        }
+        Ok(Ok(()))
     }
 
     fn set_progress(&mut self, operation: &ProgressOperation) -> rusqlite::Result<Result<(), StoreError>> {

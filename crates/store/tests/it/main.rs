@@ -3,6 +3,7 @@
 mod crash;
 mod derived;
 mod files;
+mod lessons;
 mod matrix;
 mod migration;
 mod progress;

@@ -240,6 +240,7 @@ fn summaries_come_in_order_and_from_an_index_alone() {
             verdict: "{}",
             wall_ms: u64::from(ordinal),
             summary: (repeat == 0).then_some(&summary),
+            lessons: &[],
         };
         if ordinal != 7 {
             writer.finish_run(id, &finish).wait().expect("commits");

@@ -31,6 +31,7 @@ fn what_is_written_is_read() {
         verdict: "{\"x\":\"é\"}",
         wall_ms: 7,
         summary: None,
+        lessons: &[],
     };
     writer.finish_run(second, &failed).wait().expect("commits");
     writer.finish_run(first, &Finish { passed: None, ..PASSED }).wait().expect("commits");

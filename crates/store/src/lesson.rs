@@ -1,0 +1,120 @@
+//! What finished runs taught, for campaigns that begin later.
+
+use rusqlite::{ToSql, params};
+
+use crate::schema::LESSON_VERSION;
+use crate::{Store, StoreError};
+
+/// A lesson that a run teaches as it finishes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewLesson {
+    /// Who may recall it; a word that the store does not look into.
+    pub kept_as: String,
+    /// The tool that it is about; `None` where it is about a whole run.
+    pub tool: Option<String>,
+    /// The words by which it is found.
+    pub about: String,
+    /// The lesson.
+    pub text: String,
+}
+
+/// A lesson as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LessonRow {
+    /// The campaign whose run taught it.
+    pub campaign: String,
+    /// The case of the run.
+    pub case: String,
+    /// Which repeat of the case, from 0.
+    pub repeat: u32,
+    /// The lesson itself.
+    pub lesson: NewLesson,
+}
+
+/// Which lessons are meant: those to which all that is said here applies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WhichLessons<'a> {
+    /// Those of runs of this campaign (its id in full).
+    pub campaign: Option<&'a str>,
+    /// Those about this tool.
+    pub tool: Option<&'a str>,
+    /// Those kept as this.
+    pub kept_as: Option<&'a str>,
+    /// Those up to this key, which [`Store::newest_lesson`] gave.
+    pub up_to: Option<i64>,
+}
+
+/// The lessons that are meant.
+const MEANT: &str = "(?1 IS NULL OR run IN (SELECT run.id FROM run JOIN campaign ON campaign.key = run.campaign
+                                            WHERE campaign.id = ?1))
+                     AND (?2 IS NULL OR tool = ?2) AND (?3 IS NULL OR kept_as = ?3) AND (?4 IS NULL OR lesson.key <= ?4)";
+
+impl WhichLessons<'_> {
+    fn parameters(&self) -> [&dyn ToSql; 4] {
+        [&self.campaign, &self.tool, &self.kept_as, &self.up_to]
+    }
+}
+
+impl Store {
+    /// The lessons that are meant, at most the newest so many, the oldest first. They are ordered by what taught them
+    /// (campaign, case, repeat, place in the run), so that it does not matter which of several runs ended first.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    pub fn lessons(&self, which: &WhichLessons<'_>, newest: u32) -> Result<Vec<LessonRow>, StoreError> {
+        if self.version < LESSON_VERSION {
+            return Ok(Vec::new());
+        }
+        let sql = format!(
+            "SELECT campaign.id, case_id, repeat, kept_as, tool, about, text FROM lesson
+             JOIN run ON run.id = lesson.run JOIN campaign ON campaign.key = run.campaign
+             JOIN campaign_case ON campaign_case.campaign = run.campaign AND campaign_case.ordinal = run.ordinal
+             WHERE {MEANT} ORDER BY campaign.key DESC, run.ordinal DESC, repeat DESC, number DESC LIMIT ?5"
+        );
+        let [campaign, tool, kept_as, up_to] = which.parameters();
+        let mut rows = self.select(&sql, &[campaign, tool, kept_as, up_to, &newest], |row| {
+            let lesson =
+                NewLesson { kept_as: row.get(3)?, tool: row.get(4)?, about: row.get(5)?, text: row.get(6)? };
+            Ok(LessonRow { campaign: row.get(0)?, case: row.get(1)?, repeat: row.get(2)?, lesson })
+        })?;
+        rows.reverse();
+        Ok(rows)
+    }
+
+    /// How many lessons are meant.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    pub fn count_lessons(&self, which: &WhichLessons<'_>) -> Result<u64, StoreError> {
+        if self.version < LESSON_VERSION {
+            return Ok(0);
+        }
+        let sql = format!("SELECT count(*) FROM lesson WHERE {MEANT}");
+        let count = self.select(&sql, &which.parameters(), |row| row.get::<_, i64>(0))?.pop();
+        Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or_default())
+    }
+
+    /// The key of the newest lesson that there ever was up to now; 0 before the first.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    pub fn newest_lesson(&self) -> Result<i64, StoreError> {
+        if self.version < LESSON_VERSION {
+            return Ok(0);
+        }
+        let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'lesson'";
+        Ok(self.select(sql, &[], |row| row.get(0))?.pop().unwrap_or_default())
+    }
+
+    /// Deletes the lessons that are meant, and gives how many that were.
+    ///
+    /// # Errors
+    /// The errors of writing.
+    pub fn delete_lessons(&self, which: &WhichLessons<'_>) -> Result<u64, StoreError> {
+        self.must_be_writable()?;
+        let WhichLessons { campaign, tool, kept_as, up_to } = *which;
+        let sql = format!("DELETE FROM lesson WHERE {MEANT}");
+        let deleted = self.connection.execute(&sql, params![campaign, tool, kept_as, up_to]);
+        deleted.map(|count| count as u64).map_err(|error| self.place.error(error))
+    }
+}
