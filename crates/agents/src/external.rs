@@ -30,8 +30,8 @@ const QUOTE_CHARS_MAX: usize = 200;
 /// A model that is served to the agent, in the protocols of OpenAI, Anthropic and Gemini.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelAccess<'a> {
-    /// Where: a URL of this run's own, which ends with the version, as OpenAI's clients want it. Those of the others may
-    /// have it, too.
+    /// Where: a URL of this run's own, which ends with the version, as OpenAI's clients want it. Those of the others
+    /// may have it, too.
     pub base_url: &'a str,
     /// The key that it takes.
     pub api_key: &'a SecretString,

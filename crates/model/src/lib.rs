@@ -17,10 +17,10 @@
 //!   (`metering.rs`) over prices (`prices.rs`, `data/prices.json`). Conversations kept in memory for models whose
 //!   server keeps none (`kept.rs`).
 //! - **the time of a run**, less what it waits for because of us or of a server (`run_time.rs`).
-//! - **the reverse**: any `Model` served on the loopback interface (`server.rs`), for runs that count their requests apart
-//!   each at a URL of its own (`server/runs.rs`). Each protocol has a room: chat completions, completions, responses
-//!   (`server/responses.rs`), Anthropic's messages (`server/anthropic.rs`), Gemini's content (`server/gemini.rs`). What a
-//!   path asks for, and in whose words it is refused, is in `server/target.rs`.
+//! - **the reverse**: any `Model` served on the loopback interface (`server.rs`), for runs that count their requests
+//!   apart each at a URL of its own (`server/runs.rs`). Each protocol has a room: chat completions, completions,
+//!   responses (`server/responses.rs`), Anthropic's messages (`server/anthropic.rs`), Gemini's content
+//!   (`server/gemini.rs`). What a path asks for, and in whose words it is refused, is in `server/target.rs`.
 
 mod chat;
 mod connection;

@@ -14,8 +14,8 @@ use super::ModelAccess;
 /// What says whom to reach without a proxy.
 const LOCAL: &str = "127.0.0.1,localhost";
 
-/// Variables that the clients of the served protocols read, and that are set for a program to which a model is served: its
-/// address, its key, its name.
+/// Variables that the clients of the served protocols read, and that are set for a program to which a model is served:
+/// its address, its key, its name.
 pub const SERVED_VARIABLES: [[&str; 3]; 3] = [
     ["OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL"],
     ["ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_MODEL"],

@@ -9,7 +9,8 @@ use crate::values::{host_name, whole};
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeModelArguments {
-    /// The model: `sim/NAME`, or `openai/NAME` or `anthropic/NAME` to pass requests on, whichever protocol they come in.
+    /// The model: `sim/NAME`, or `openai/NAME` or `anthropic/NAME` to pass requests on, whichever protocol they come
+    /// in.
     pub(crate) model: String,
     #[command(flatten)]
     pub(crate) asking: ModelArguments,

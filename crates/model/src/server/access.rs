@@ -13,8 +13,8 @@ use super::error::ApiError;
 use super::target::query;
 use crate::http::is_loopback_host;
 
-/// Refuses a request whose `Host` or target is not this machine, by the names of loopback or by one of `names`, or whose
-/// `Origin` is not this machine, by the names of loopback.
+/// Refuses a request whose `Host` or target is not this machine, by the names of loopback or by one of `names`, or
+/// whose `Origin` is not this machine, by the names of loopback.
 pub(super) fn check_origin(head: &Parts, names: &[String]) -> Result<(), ApiError> {
     let mut hosts = head.headers.get_all(HOST).iter();
     let host = hosts.next().and_then(|value| value.to_str().ok());

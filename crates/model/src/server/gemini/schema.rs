@@ -1,5 +1,5 @@
-//! Parameters as Google's `Schema` writes them, which is not quite JSON Schema: types are in capitals, `nullable` stands
-//! beside them, and whole numbers may be texts.
+//! Parameters as Google's `Schema` writes them, which is not quite JSON Schema: types are in capitals, `nullable`
+//! stands beside them, and whole numbers may be texts.
 
 use serde_json::{Map, Value};
 
