@@ -1,5 +1,5 @@
-//! What the tools of m&m's and those of everyday work use, from a file of its own or a section of the configuration file:
-//! servers, and folders.
+//! What the tools of m&m's and those of everyday work use, from a file of its own or a section of the configuration
+//! file: servers, and folders.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -5,9 +5,9 @@
 //! A plan is taken apart into [`Labels`], as the published evaluator does it (`original.rs`, with nodes turned into
 //! lines of code in `nodes.rs` and lines into calls in `lines.rs`, most of them in `plain_line.rs`) or as is right
 //! (`ours.rs`, from nodes and programs in `ours/`). The labels of a prediction and of the right plan give [`Counts`]
-//! (`counts.rs`), and counts add up to a [`Corpus`] with its [`Metrics`] (`corpus.rs`); these are the same for both. The
-//! likeness of two orders of tools is in `sequence.rs`, that of two programs as such in `code.rs`, and that of texts in
-//! `bleu.rs`. `scorer.rs` is one way to both rules.
+//! (`counts.rs`), and counts add up to a [`Corpus`] with its [`Metrics`] (`corpus.rs`); these are the same for both.
+//! The likeness of two orders of tools is in `sequence.rs`, that of two programs as such in `code.rs`, and that of
+//! texts in `bleu.rs`. `scorer.rs` is one way to both rules.
 
 mod bleu;
 mod code;

@@ -109,7 +109,8 @@ type Setting<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 impl Layout {
     /// The table with these rows, and which rows have figures but none that can be shown, for want of what they would
-    /// differ from. A setting without a figure has a dash; a row without any is left out, and so is a table without any.
+    /// differ from. A setting without a figure has a dash; a row without any is left out, and so is a table without
+    /// any.
     fn table<'r>(
         &self,
         rows: &[&'r str],

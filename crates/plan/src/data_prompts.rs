@@ -1,5 +1,5 @@
-//! By what prompts for data of m&m's are known: whoever asks for queries, texts or tools writes these lines, and whoever
-//! answers in a simulation looks for them. The prompts themselves belong to the suite.
+//! By what prompts for data of m&m's are known: whoever asks for queries, texts or tools writes these lines, and
+//! whoever answers in a simulation looks for them. The prompts themselves belong to the suite.
 
 /// What a prompt for queries begins with.
 pub const QUERIES: &str = "You write requests that people would send to an assistant";

@@ -145,8 +145,8 @@ pub(crate) struct GenerateMnmsArguments {
     #[arg(long, value_enum, default_value_t = By::List)]
     pub(crate) by: By,
     /// Who writes the queries, and then the texts of text and image generation anew: `openai/NAME`,
-    /// `anthropic/NAME`, `replay/FILE` or, to try the command, a simulation, `sim/NAME`. Without it, queries are written
-    /// by rule and say each step.
+    /// `anthropic/NAME`, `replay/FILE` or, to try the command, a simulation, `sim/NAME`. Without it, queries are
+    /// written by rule and say each step.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// Print what the model would be asked for the first sequence, and ask nothing.

@@ -1,5 +1,6 @@
 //! The lines of code that most plans are made of, read in one go: `output1 = image_crop(image="a.jpg",
-//! object=output0['object'])`. Every other line is left to Python's parser, which agrees with this where it finds a call.
+//! object=output0['object'])`. Every other line is left to Python's parser, which agrees with this where it finds a
+//! call.
 
 use super::code::KEYWORDS;
 use super::lines::Call;
