@@ -115,7 +115,7 @@ fn a_killed_campaign_recalls_what_it_began_with() {
     let place = Place::new();
     place.run("test sequential:memory=on@sim/in-order --cases 60 --seed 5 -q").code(1);
     let whole = copy(&place);
-    let line = "test sequential:memory=on@sim/in-order --cases 1500 --concurrency 2";
+    let line = "test sequential:memory=on@sim/in-order --cases 600 --concurrency 2";
     let words: Vec<&str> = line.split(' ').collect();
     let moment = Moment::AfterProgress(Duration::ZERO);
     kill(&place, place.command(&words), &moment);
