@@ -5,8 +5,8 @@ use planproof_trace::{EndReason, EventKind, FinishReason, Recorder};
 
 use crate::behaviour::filtered;
 
-/// Asks a model for the next text of a conversation, and records its turn. A text that was cut off at the model's limit is
-/// given as far as it goes: whoever reads it sees best what is missing.
+/// Asks a model for the next text of a conversation, and records its turn. A text that was cut off at the model's limit
+/// is given as far as it goes: whoever reads it sees best what is missing.
 ///
 /// # Errors
 /// The end of the run, where the model cannot be had or refuses to write.

@@ -12,8 +12,8 @@
 //! asks (`planning/prompt.rs`), what it says of a plan (`planning/feedback.rs`), and carrying one out
 //! (`planning/carry_out.rs`). The agents that write sub-tasks with their tools, at once or one by one (`subtasks.rs`,
 //! where its parts are listed). The published two-stage agent of TravelPlanner (`two_stage.rs`). The team of manager,
-//! executors, supervisor and deliverer (`team.rs`, where its parts are listed). How these two ask a model (`asking.rs`).
-//! Agents made from a specification
+//! executors, supervisor and deliverer (`team.rs`, where its parts are listed). How these two ask a model
+//! (`asking.rs`). Agents made from a specification
 //! (`behaviour.rs`): the loop under the monitor (`behaviour/run_loop.rs`), the text that it writes
 //! (`behaviour/writing.rs`), runs gone through again from their traces (`behaviour/retrace.rs`) and how they could go
 //! on (`behaviour/retrace/way.rs`), what a model reads (`behaviour/instructions.rs`, requirements in words), how it

@@ -137,8 +137,8 @@ impl fmt::Display for Nothing {
 }
 
 impl Nothing {
-    /// A run that came to these events and this end; `None` if it says that the set-up works. An agent that never asked for
-    /// its tools is in doubt where its task cannot be done without them.
+    /// A run that came to these events and this end; `None` if it says that the set-up works. An agent that never asked
+    /// for its tools is in doubt where its task cannot be done without them.
     pub(crate) fn of(events: &[Event], ran: &Ran, needs_tools: bool) -> Option<Self> {
         match ran.contact {
             None => Self::in_process(events, &ran.end),

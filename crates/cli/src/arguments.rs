@@ -68,8 +68,8 @@ pub(crate) struct Global {
     /// Set a key as the configuration file does, as in `--set test.cases=20`; `KEY=` unsets it.
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Keep the value of this variable of the environment out of all that is written, as is done with variables whose names
-    /// say that they hold a key. Repeatable.
+    /// Keep the value of this variable of the environment out of all that is written, as is done with variables whose
+    /// names say that they hold a key. Repeatable.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) secret: Vec<String>,
     /// The command line, with what the configuration file and `--set` add to it, quoted for a shell.

@@ -65,11 +65,12 @@ use config::Origins;
 use failure::{ExitCode, Failure};
 use progress::tell;
 
-/// The command: does what the arguments of the process say, with these suites beside planproof's own, and ends the process
-/// with the exit code of what it did. Everything that a campaign has works for them, too, by `planproof bench NAME`.
+/// The command: does what the arguments of the process say, with these suites beside planproof's own, and ends the
+/// process with the exit code of what it did. Everything that a campaign has works for them, too, by `planproof bench
+/// NAME`.
 ///
-/// Workers of the Python sandbox are this program again, so it is called before anything else happens in it. Suites that share
-/// a name, or have one of planproof's own, are an error, and so is a second call.
+/// Workers of the Python sandbox are this program again, so it is called before anything else happens in it. Suites
+/// that share a name, or have one of planproof's own, are an error, and so is a second call.
 pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
     // A worker is nothing else: no configuration, no runtime, nothing open.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == planproof_sandbox::WORKER_ARGUMENT) {

@@ -15,15 +15,15 @@ const KEY_VARIABLES: [&str; 2] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
 /// Keys that files of the user's named.
 static NAMED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// The keys of the environment, those of variables whose names say that they hold one, and those that were [named](hold)
-/// since.
+/// The keys of the environment, those of variables whose names say that they hold one, and those that were
+/// [named](hold) since.
 pub(crate) fn held() -> Secrets {
     let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Secrets::new(of_environment(std::env::vars_os()).chain(named))
 }
 
-/// The values of variables that are secrets by their names. Paths and addresses under such names lead to a secret and are
-/// none, unless there is a password in an address.
+/// The values of variables that are secrets by their names. Paths and addresses under such names lead to a secret and
+/// are none, unless there is a password in an address.
 fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> impl Iterator<Item = String> {
     variables.filter_map(|(name, value)| {
         let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);

@@ -37,8 +37,8 @@ struct Held {
 }
 
 impl Secrets {
-    /// These secrets. Blanks around them do not count, and those shorter than [`SECRET_BYTES_MIN`] are left out. Takes some
-    /// 100 microseconds for each.
+    /// These secrets. Blanks around them do not count, and those shorter than [`SECRET_BYTES_MIN`] are left out. Takes
+    /// some 100 microseconds for each.
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
         let mut texts: Vec<String> = Vec::new();
         for secret in secrets {
@@ -76,8 +76,8 @@ impl Secrets {
         Self::new(self.texts().iter().cloned().chain([secret]))
     }
 
-    /// Those that are in none of these texts, in no form. A placeholder such as `benchmark` may stand where a key belongs,
-    /// and to take it out of texts of our own, such as names of tools, would change what happened.
+    /// Those that are in none of these texts, in no form. A placeholder such as `benchmark` may stand where a key
+    /// belongs, and to take it out of texts of our own, such as names of tools, would change what happened.
     #[must_use]
     pub fn apart_from<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Self {
         let mut left = self.clone();

@@ -94,7 +94,8 @@ impl Output {
     }
 }
 
-/// The end of what was written. A word that the cut goes through is left out: half of a key would not be found any more.
+/// The end of what was written. A word that the cut goes through is left out: half of a key would not be found any
+/// more.
 fn tail(written: &[u8]) -> String {
     let Some(cut) = written.len().checked_sub(TAIL_BYTES).filter(|cut| *cut > 0) else {
         return String::from_utf8_lossy(written).trim().to_owned();

@@ -17,7 +17,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 90] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 93] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -198,7 +198,7 @@ impl Section {
         Self { name: String::new(), about: String::new(), keys, sections }
     }
 
-    /// The one section that is of no command: what `--media FILE` is told by a file of its own.
+    /// The one section that is of no command: what `--media FILE` says in a file of its own.
     fn of_media() -> Self {
         let key = |name: &str, kind: Kind, help: &str| Key {
             name: name.to_owned(),

@@ -1,12 +1,12 @@
-//! The forms in which a secret may turn up: what programs make of a text without meaning to hide it, and what a model can
-//! be talked into.
+//! The forms in which a secret may turn up: what programs make of a text without meaning to hide it, and what a model
+//! can be talked into.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::Value;
 
-/// All forms of a secret, the plain one first; some may be equal. Letters may be of either case in each of them, since they
-/// are looked for without regard to case, which also covers hexadecimal digits and escapes written in capitals.
+/// All forms of a secret, the plain one first; some may be equal. Letters may be of either case in each of them, since
+/// they are looked for without regard to case, which also covers hexadecimal digits and escapes written in capitals.
 pub(super) fn of(secret: &str) -> Vec<String> {
     // Within JSON that stands as text in a text, a quote or a backslash of the key is escaped.
     let escaped = Value::from(secret).to_string();
@@ -39,11 +39,12 @@ fn percent_encoded(secret: &str, blank: &str) -> String {
     out
 }
 
-/// The characters of base64 that a secret alone decides where it stands behind `before` other bytes, modulo 3, and before
-/// any others.
+/// The characters of base64 that a secret alone decides where it stands behind `before` other bytes, modulo 3, and
+/// before any others.
 fn encoded_behind(secret: &str, before: usize) -> String {
     let bytes: Vec<u8> = std::iter::repeat_n(0, before).chain(secret.bytes()).collect();
-    // A character is 6 bits. Those that the bytes before share, and a last one that the next byte would share, are left out.
+    // A character is 6 bits. Those that the bytes before share, and a last one that the next byte would share, are left
+    // out.
     let first = (before * 8).div_ceil(6);
     let end = bytes.len() * 8 / 6;
     STANDARD_NO_PAD.encode(&bytes)[first..end].to_owned()
