@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 45] = [
+const PAGES: [&str; 47] = [
     "planproof",
     "planproof-bench",
     "planproof-check",

@@ -1,9 +1,9 @@
 //! What judging a plan takes.
 //!
 //! `cargo bench -p planproof-travel --bench evaluate` times both modes over the data set of our own with criterion.
-//! Where the kit of recorded verdicts is at hand, it first judges a sixteenth of its cases with its tables, nine rounds in turn,
-//! beside a plain version: the look-ups alone that the published evaluator makes for each plan, each as a scan of the
-//! table.
+//! Where the kit of recorded verdicts is at hand, it first judges a sixteenth of its cases with its tables, nine rounds
+//! in turn, beside a plain version: the look-ups alone that the published evaluator makes for each plan, each as a scan
+//! of the table.
 
 mod kit;
 
