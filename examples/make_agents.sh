@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the coding agents of codex/, gemini-cli/ and opencode/ from npm into .venvs/NAME in the repository root, for each
-# NAME given (all of them by default: 900 MB). Needs Node 20 or later. What is installed already is left as it is.
+# Installs the coding agents of codex/, gemini-cli/ and opencode/ from npm into .venvs/NAME in the repository root, for
+# each NAME given (all of them by default: 900 MB). Needs Node 20 or later. What is installed already is left as it is.
 set -eu
 cd "$(dirname "$0")/.."
 
