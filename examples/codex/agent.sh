@@ -1,6 +1,6 @@
 #!/bin/sh
-# Codex CLI on one case: the query comes on standard input, in PLANPROOF_MCP_URL is where its tools are, in OPENAI_BASE_URL
-# and OPENAI_API_KEY where its model is. What it answers is printed.
+# Codex CLI on one case: the query comes on standard input, in PLANPROOF_MCP_URL is where its tools are, in
+# OPENAI_BASE_URL and OPENAI_API_KEY where its model is. What it answers is printed.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 codex=${CODEX:-$here/../../.venvs/codex/node_modules/.bin/codex}
