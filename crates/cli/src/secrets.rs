@@ -123,7 +123,7 @@ mod tests {
         }
         for (name, value) in [
             ("PATH", "/usr/bin"),
-            ("SSH_KEY", "/home/a/.ssh/id_ed25519"),
+            ("SSH_KEY", "/etc/ssh/id_ed25519"),
             ("SIGNING_KEY", "C:\\keys\\a.pem"),
             ("TOKEN", "https://tokens.example/"),
             ("AWS_REGION", "us-east-1"),
