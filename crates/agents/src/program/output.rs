@@ -6,6 +6,9 @@ use tokio::process::{ChildStderr, ChildStdout};
 /// Bytes kept of the end of stderr, and shown of the end of stdout.
 const TAIL_BYTES: usize = 4 * 1024;
 
+/// Longest rest of a word that is left out where the end of a text begins within it.
+const WORD_BYTES_MAX: usize = 1024;
+
 /// Bytes asked for in one read.
 const READ_BYTES: usize = 8 * 1024;
 
@@ -103,8 +106,8 @@ fn tail(written: &[u8]) -> String {
     let is_within_word = !written[cut - 1].is_ascii_whitespace();
     let rest = &written[cut..];
     let word = rest.iter().take_while(|byte| is_within_word && !byte.is_ascii_whitespace()).count();
-    // A word without an end is worth more than nothing.
-    let rest = if word == rest.len() { rest } else { &rest[word..] };
+    // What goes on for so long is no key, and worth more than nothing.
+    let rest = if word > WORD_BYTES_MAX { rest } else { &rest[word..] };
     String::from_utf8_lossy(rest).trim().to_owned()
 }
 
