@@ -164,6 +164,11 @@ pub(crate) fn section_lines(section: &planproof_suite::Section) -> String {
     for found in &section.tables {
         let columns: Vec<&str> = found.columns.iter().map(String::as_str).collect();
         let mut table = table(&columns);
+        for (place, column) in table.column_iter_mut().enumerate() {
+            if found.has_words(place) {
+                column.set_cell_alignment(CellAlignment::Left);
+            }
+        }
         for row in &found.rows {
             table.add_row(row.iter().map(|cell| terminal::inline(cell)));
         }

@@ -189,7 +189,8 @@ fn sections(report: &Report) -> String {
                 cells.iter().map(|cell| format!(" {} |", escaped(cell))).collect::<String>()
             };
             let _ = writeln!(out, "|{}", line(&table.columns));
-            let _ = writeln!(out, "|{}", "---|".repeat(table.columns.len()));
+            let align = |place| if table.has_words(place) { "---|" } else { "---:|" };
+            let _ = writeln!(out, "|{}", (0..table.columns.len()).map(align).collect::<String>());
             for row in &table.rows {
                 let _ = writeln!(out, "|{}", line(row));
             }

@@ -64,3 +64,29 @@ pub struct Table {
     /// Its rows, each as long as there are columns.
     pub rows: Vec<Vec<String>>,
 }
+
+impl Table {
+    /// Whether the column at `place` is read as words: it names the rows, or one of its cells begins with a letter. Words are
+    /// aligned at their beginning, figures at their end.
+    pub fn has_words(&self, place: usize) -> bool {
+        let is_word = |cell: &String| cell.chars().next().is_some_and(char::is_alphabetic);
+        place == 0 || self.rows.iter().filter_map(|row| row.get(place)).any(is_word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_is_of_words_or_of_figures() {
+        let row = |cells: [&str; 5]| cells.map(str::to_owned).to_vec();
+        let table = Table {
+            caption: String::new(),
+            columns: row(["who", "source", "rate", "change", "nothing"]),
+            rows: vec![row(["1st", "this run", "4 of 5", "-", ""]), row(["2nd", "", "98.3", "+1.5", ""])],
+        };
+        let words: Vec<bool> = (0..5).map(|place| table.has_words(place)).collect();
+        assert_eq!(words, [true, true, false, false, false]);
+    }
+}

@@ -305,13 +305,23 @@ fn table_of_section(table: &Table) -> Markup {
         div.scroll tabindex="0" role="region" aria-label=(cell(&table.caption)) {
             table.of-suite {
                 @if !table.caption.is_empty() { caption { span { (cell(&table.caption)) } } }
-                thead { tr { @for column in &table.columns { th scope="col" { (cell(column)) } } } }
+                thead {
+                    tr {
+                        @for (place, column) in table.columns.iter().enumerate() {
+                            th.words[table.has_words(place)] scope="col" { (cell(column)) }
+                        }
+                    }
+                }
                 tbody {
                     @for row in &table.rows {
                         tr {
                             @for (place, text) in row.iter().enumerate() {
                                 @if place == 0 { th scope="row" { (cell(text)) } }
-                                @else { td.fixed[text.chars().count() <= FIXED_CHARACTERS_MAX] { (cell(text)) } }
+                                @else {
+                                    td.fixed[text.chars().count() <= FIXED_CHARACTERS_MAX].words[table.has_words(place)] {
+                                        (cell(text))
+                                    }
+                                }
                             }
                         }
                     }
