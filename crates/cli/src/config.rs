@@ -21,7 +21,7 @@ use miette::LabeledSpan;
 use planproof_agents::AGENT_OPTIONS;
 use planproof_report::shell_word;
 
-use crate::arguments::{Arguments, Given, Global, is_recorded};
+use crate::arguments::{Arguments, Given, Global, in_groups, is_recorded};
 use crate::failure::Failure;
 use crate::{terminal, values};
 
@@ -58,6 +58,10 @@ struct Call<'a> {
     matches: &'a ArgMatches,
 }
 
+fn is_help(error: &clap::Error) -> bool {
+    matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand)
+}
+
 /// Parses the command line (the program's name first) with the file it names or the one found from the current
 /// directory, and `--set`. Like clap it ends the process where help is asked for or the command line itself is wrong.
 ///
@@ -67,6 +71,10 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
     // Building the parser and parsing is most of what a short command does, so it is done again only where it
     // has to be.
     let parsed = values::command().try_get_matches_from(&words);
+    let parsed = match parsed {
+        Err(error) if is_help(&error) => in_groups(values::command()).try_get_matches_from(&words),
+        parsed => parsed,
+    };
     let lenient;
     let seen = match &parsed {
         Ok(matches) => matches,

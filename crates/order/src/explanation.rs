@@ -9,6 +9,7 @@ use planproof_synth::{
 };
 
 use crate::conflict::{self, conflict_facts};
+use crate::picture;
 use crate::stated::{Stated, span};
 use crate::words::{
     day, late, missing, order_notes, restarts, right_there, summary, text, time_notes, violations,
@@ -34,6 +35,8 @@ pub(crate) fn explain(case: &Case, verdict: &Verdict) -> Explanation {
         answer: answer(verdict, &called),
         facts: facts(case, verdict, called),
         checks: checks(case, verdict),
+        graph: picture::graph(case, verdict, |stated| state(stated, verdict)),
+        bars: picture::bars(case, verdict),
     }
 }
 
@@ -47,6 +50,7 @@ pub(crate) fn unreadable(case: &Case, verdict: &suite::Verdict, error: &impl Dis
         answer: String::new(),
         facts: vec![Fact::text("note", format!("what the judge said of the run cannot be read: {error}"))],
         checks,
+        ..Explanation::default()
     }
 }
 

@@ -12,7 +12,8 @@
 //! (`infeasible.rs`), and one case (`case.rs`): its tools (`tools.rs`), what makes it the same as another
 //! (`identity.rs`), its guard (`guard.rs`), the right answer (`answer.rs`), and its cells in tables of runs
 //! (`cells.rs`). A verdict in words (`explanation.rs`) is made of phrases (`words.rs`) about what is stated
-//! (`stated.rs`) and about conflicts (`conflict.rs`); what there is to say of single events is in `notes.rs`.
+//! (`stated.rs`) and about conflicts (`conflict.rs`), and drawn in `picture.rs`; what there is to say of single
+//! events is in `notes.rs`.
 //!
 //! What came of a run with the verdict as the oracle gives it (`outcome.rs`) is what dissecting and shrinking go by.
 //! Both are campaigns of their own that follow from what came before (`course.rs`, run by `run.rs`, summed up in
@@ -35,6 +36,7 @@ pub mod learning;
 mod led_to;
 mod notes;
 mod outcome;
+mod picture;
 pub mod shrink;
 mod solver;
 mod stated;

@@ -7,7 +7,7 @@ use planproof_spec::export::{Graph, GraphNode, graph};
 use planproof_spec::{Automaton, State};
 use thiserror::Error;
 
-use crate::html::text::Foreign;
+use crate::html::text::{Foreign, units};
 use placing::{NotPlaced, Place, Placed, Shape, Way, place};
 
 /// Most states in a picture. (What stands in several places of a behaviour counts several times.)
@@ -287,11 +287,4 @@ impl Bounds {
         self.top = self.top.min(y);
         self.bottom = self.bottom.max(y);
     }
-}
-
-/// A measure as it is written, to a tenth of a pixel.
-fn units(measure: f64) -> String {
-    // Adding nothing turns a negative zero into a positive one.
-    let text = format!("{:.1}", measure + 0.0);
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }

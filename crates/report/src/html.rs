@@ -6,12 +6,14 @@
 //! invisible characters named, and is cut short at a limit with a name.
 
 mod agents;
+mod bars;
 mod cases;
 mod chart;
 mod comparison;
 mod dissection;
 mod events;
 mod failures;
+mod graph;
 mod limit;
 mod map;
 mod matrix;

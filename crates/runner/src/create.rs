@@ -1,6 +1,7 @@
 //! A new campaign in the run store.
 
 use std::fs;
+use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,13 +34,30 @@ impl StoreOptions {
         let path = &self.path;
         must_be_no_folder(path)?;
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(|error| {
+            make_folder(folder).map_err(|error| {
                 RunnerError::usage(format!("cannot make the folder {}: {error}", folder.display()))
             })?;
         }
         let limits = StoreLimits { pages_max: self.pages_max.map(NonZeroU32::get), ..StoreLimits::default() };
         Ok(Store::open(path, limits)?)
     }
+}
+
+/// The folder for what planproof keeps where nothing else is said.
+const OWN_FOLDER: &str = ".planproof";
+
+/// Makes a folder and those above it. Where it is planproof's own and new, git is told to pass over it: what agents
+/// did is nothing that one commits by mistake.
+///
+/// # Errors
+/// It cannot be made, or not be written to.
+pub fn make_folder(folder: &Path) -> io::Result<()> {
+    let is_new = !folder.exists();
+    fs::create_dir_all(folder)?;
+    if is_new && folder.file_name().is_some_and(|name| name == OWN_FOLDER) {
+        fs::write(folder.join(".gitignore"), "*\n")?;
+    }
+    Ok(())
 }
 
 /// A folder is the commonest mistake, and SQLite's word for it says nothing.

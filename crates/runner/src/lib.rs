@@ -37,7 +37,7 @@ pub use begin::{Keeping, NewCampaign, begin};
 pub use budgets::{BudgetOptions, Budgets, larger};
 pub use carry_out::{Begun, Complete, Ended, Halted, Notes, Watch, carry_out};
 pub use cases::{CASES_MAX, Cases, CasesOrigin};
-pub use create::{NewRow, StoreOptions, milliseconds_now, must_be_no_folder};
+pub use create::{NewRow, StoreOptions, make_folder, milliseconds_now, must_be_no_folder};
 pub use error::RunnerError;
 pub use made_from::{FileDigest, MadeFrom};
 pub use matrix::{COMBINATIONS_MAX, Left, Matrix, Parts, begin_matrix, combinations, is_complete, parts};

@@ -1,6 +1,6 @@
-//! What says more as a picture than in words, as plain data: places on a map with the ways between them, and what
-//! happens when. Who draws them escapes texts, shortens them, and chooses measures and colours; there is no markup in
-//! here that anybody would have to trust.
+//! What says more as a picture than in words, as plain data: places on a map with the ways between them, what happens
+//! when, and what has to come before what. Who draws them escapes texts, shortens them, and chooses measures and
+//! colours; there is no markup in here that anybody would have to trust.
 
 /// Places in a plane and the ways between them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -63,6 +63,73 @@ pub struct PeriodEntry {
     pub note: String,
     /// What is wrong with it, a sentence each.
     pub wrong: Vec<String>,
+}
+
+/// What has to come before what, and how it fared.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Graph {
+    /// What comes.
+    pub nodes: Vec<GraphNode>,
+    /// What is demanded of them in pairs.
+    pub edges: Vec<GraphEdge>,
+}
+
+/// Something that has a place in an order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GraphNode {
+    /// Its name.
+    pub name: String,
+    /// What else is demanded of it alone, in a few words; may be empty.
+    pub note: String,
+    /// The how-manieth thing it was that was done, from 1; `None` if it was not done.
+    pub number: Option<usize>,
+    /// It is the one with which it went wrong, or its own demand was violated.
+    pub is_wrong: bool,
+}
+
+/// A demand that one thing comes before another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphEdge {
+    /// What comes first: a position in [`Graph::nodes`].
+    pub from: usize,
+    /// What comes after it.
+    pub to: usize,
+    /// The demand in words.
+    pub title: String,
+    /// It was violated, or belongs to what cannot hold together.
+    pub is_wrong: bool,
+}
+
+/// What took how long within one span of time, such as a day. The unit of all times is the same, whatever it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bars {
+    /// Where the span begins.
+    pub from: u32,
+    /// Where it ends.
+    pub to: u32,
+    /// Times that are written on the axis, with their words.
+    pub ticks: Vec<(u32, String)>,
+    /// The bars, from top to bottom.
+    pub bars: Vec<Bar>,
+}
+
+/// Something that took its time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bar {
+    /// What it is.
+    pub text: String,
+    /// When, in words.
+    pub when: String,
+    /// When it began.
+    pub from: u32,
+    /// When it ended.
+    pub to: u32,
+    /// The earliest beginning that was allowed, where one was named.
+    pub not_before: Option<u32>,
+    /// The latest end that was allowed, where one was named.
+    pub not_after: Option<u32>,
+    /// Something is wrong with it.
+    pub is_wrong: bool,
 }
 
 impl Map {

@@ -1,7 +1,7 @@
 //! A verdict in words, as plain data that every report draws in its own way. All texts are as the case, the agent and
 //! the world outside wrote them: who draws them escapes and shortens them.
 
-use crate::drawing::{Map, Period};
+use crate::drawing::{Bars, Graph, Map, Period};
 
 /// A verdict in words.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,6 +18,10 @@ pub struct Explanation {
     pub facts: Vec<Fact>,
     /// What was demanded, and how each demand fared; those that were violated first.
     pub checks: Vec<Check>,
+    /// The demands on an order as a picture, for reports that draw.
+    pub graph: Option<Graph>,
+    /// What was done when as a picture, for reports that draw.
+    pub bars: Option<Bars>,
 }
 
 /// A marked place of a text.

@@ -35,7 +35,7 @@ pub mod statistics;
 
 pub use case::{Card, Case, CaseError};
 pub use data::{Data, Evidence, Predicted, Selection};
-pub use drawing::{Map, MapPlace, MapWay, Period, PeriodEntry};
+pub use drawing::{Bar, Bars, Graph, GraphEdge, GraphNode, Map, MapPlace, MapWay, Period, PeriodEntry};
 pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, Step};
 pub use gold::{Gold, GoldCall, GoldSubTask};
 pub use guard::{Decision, Guard};

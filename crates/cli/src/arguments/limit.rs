@@ -29,8 +29,8 @@ pub(crate) struct LimitArguments {
     /// The last number of actions.
     #[arg(long, default_value_t = 12, value_name = "N", value_parser = whole(2, ACTIONS_MAX as u32))]
     pub(crate) to: u32,
-    /// The limit is the last number of actions before the success rate falls under this, in per cent.
-    #[arg(long, default_value = "20%", value_name = "P%", value_parser = parse_percent)]
+    /// The limit is the last number of actions before fewer cases than this pass, in per cent; the paper asks for 20%.
+    #[arg(long, default_value = "80%", value_name = "P%", value_parser = parse_percent)]
     pub(crate) threshold: f64,
     /// Cases for each pair of actions: n actions have N * n * (n - 1) / 2 cases.
     #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(19), value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
@@ -62,5 +62,5 @@ fn parse_percent(text: &str) -> Result<f64, &'static str> {
         .ok()
         .filter(|percent| *percent > 0.0 && *percent < 100.0)
         .map(|percent| percent / 100.0)
-        .ok_or("write a number of per cent between 0 and 100, as in 20%")
+        .ok_or("write a number of per cent between 0 and 100, as in 80%")
 }

@@ -16,7 +16,7 @@ use planproof_order::synth::file::read_verdict;
 use planproof_order::synth::{ActionId, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings};
 use planproof_order::{OrderSuite, SolverMeter};
 use planproof_report::html::{self, HtmlLimits};
-use planproof_runner::{NewRow, milliseconds_now};
+use planproof_runner::{NewRow, make_folder, milliseconds_now};
 use planproof_sim::{SimKind, SimModel};
 use planproof_store::{Store, StoreLimits};
 use planproof_suite::{Case, Suite as _};
@@ -156,7 +156,7 @@ fn page(asked: Option<&Path>, global: &Global) -> Result<Option<Page>, Failure> 
 
 fn open_page(asked: Option<&Path>, folder: &Path) -> Result<Page, Failure> {
     let path = asked.map_or_else(|| folder.join(PAGE), Path::to_owned);
-    fs::create_dir_all(folder)
+    make_folder(folder)
         .map_err(|error| Failure::usage(format!("cannot make the folder {}: {error}", folder.display())))?;
     must_differ(&path, &[("the demonstration's run store", folder.join(STORE).as_path())])?;
     let file = ReportFile::open("--html", &path)?;

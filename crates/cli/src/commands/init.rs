@@ -5,6 +5,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
+use planproof_runner::make_folder;
+
 use crate::arguments::InitArguments;
 use crate::config::{self, Kind, NAME, Section};
 use crate::failure::{ExitCode, Failure};
@@ -77,7 +79,7 @@ fn write_new(path: &Path, text: &str, is_replaced: bool) -> Result<(), Failure> 
 /// Writes the schema. It only helps editors, so where it cannot be written nothing is lost.
 fn write_schema(path: &Path) -> bool {
     let folder = path.parent().unwrap_or(Path::new(""));
-    fs::create_dir_all(folder).and_then(|()| fs::write(path, config::schema())).is_ok()
+    make_folder(folder).and_then(|()| fs::write(path, config::schema())).is_ok()
 }
 
 /// The text of the file.

@@ -169,9 +169,13 @@ fn text(report: &LimitReport, notes: &[String]) -> String {
         out += "SIMULATION: a simulated model planned; these figures say nothing of any real model.\n";
     }
     out += &format!("\n{}\n", table(report));
-    out += "Success in per cent, with Wilson's 95 % intervals. Chance: a random order. In order: the order of mention.\n";
+    out += "Success in per cent, with Wilson's 95 % intervals. Chance: a random order. In order: the\norder of mention.\n";
     if plan.early_stop {
-        out += "Threshold: by an interval that holds at every look, which early stops need.\n";
+        out += &format!(
+            "Against {} %: by an interval that holds at every look, so a number of actions is left\n\
+             as soon as it is plain on which side it is.\n",
+            render::percent(plan.threshold)
+        );
     }
     out += &format!("\n{}\n{}\n", plot(report), conclusion(report));
     for note in cost(campaign).iter().chain(notes) {
@@ -181,34 +185,23 @@ fn text(report: &LimitReport, notes: &[String]) -> String {
 }
 
 fn table(report: &LimitReport) -> comfy_table::Table {
-    let mut table = render::table(&[
-        "Actions",
-        "Runs",
-        "Passed",
-        "% [95 %]",
-        "Chance",
-        "In order",
-        "One look",
-        "Threshold",
-    ]);
+    let against = format!("Against {} %", render::percent(report.plan.threshold));
+    let mut table =
+        render::table(&["Actions", "Passed", "% [95 %]", "Chance", "In order", "One look", &against]);
     let dash = || "-".to_owned();
     for level in &report.levels {
         let interval = |low: f64, high: f64| format!("[{}, {}]", render::percent(low), render::percent(high));
         let side = level.side.as_str().replace('_', " ");
         table.add_row([
             level.actions.to_string(),
-            format!("{} of {}", level.runs, level.planned),
-            level.passed.to_string(),
+            format!("{} of {}", level.passed, level.runs),
             level.rate.map_or_else(dash, |rate| {
                 format!("{} {}", render::percent(rate), interval(level.low, level.high))
             }),
             level.chance.map_or_else(dash, render::percent),
             level.in_order.map_or_else(dash, render::percent),
             level.one_look.map_or_else(dash, render::percent),
-            match report.plan.early_stop {
-                true => format!("{side} {}", interval(level.sequential_low, level.sequential_high)),
-                false => side,
-            },
+            side,
         ]);
     }
     table
@@ -238,13 +231,20 @@ fn conclusion(report: &LimitReport) -> String {
     let threshold = render::percent(plan.threshold);
     let mut out = match (report.outcome, report.limit) {
         (LimitOutcome::Found, Some(limit)) => {
-            format!("Limit: {limit} actions, the last number before success falls under {threshold} %.")
+            let more = limit + 1;
+            format!(
+                "Limit: {limit} actions. Up to there at least {threshold} % of the cases pass, with {more} fewer do."
+            )
         }
         (LimitOutcome::BelowFrom, _) => {
-            format!("Limit: below {} actions, where success is under {threshold} % already.", plan.from)
+            format!(
+                "Limit: below {} actions, with which fewer than {threshold} % of the cases pass.",
+                plan.from
+            )
         }
         (LimitOutcome::AboveTo, _) => format!(
-            "Limit: {} actions or more; success never fell under {threshold} %. Look further with --from {} --to N.",
+            "Limit: {} actions or more: at least {threshold} % of the cases passed with each number. Look further with \
+             --from {} --to N.",
             plan.to,
             plan.to + 1
         ),

@@ -31,7 +31,8 @@ fn the_demonstration_shows_a_table_and_three_findings() {
     }
     assert_eq!(place.run("demo").code(0).out, out, "the same again");
     // It keeps a page and the runs that the page speaks of.
-    assert_eq!(names(&place.path(".planproof")), ["demo.db", "demo.html"]);
+    assert_eq!(names(&place.path(".planproof")), [".gitignore", "demo.db", "demo.html"]);
+    assert_eq!(std::fs::read_to_string(place.path(".planproof/.gitignore")).unwrap(), "*\n");
 }
 
 fn names(folder: &Path) -> Vec<String> {

@@ -28,7 +28,12 @@ fn a_limit_is_found_shown_and_stored() {
     let place = Place::new();
     let run = place.run("limit tools@sim/careless --threshold 50% --html l.html").code(0);
     assert!(run.out.contains("SIMULATION") && run.out.contains("\nLimit: "), "{run:?}");
-    assert!(run.out.contains("┊ threshold") && run.out.contains("By the intervals: "), "{run:?}");
+    assert!(
+        run.out.contains("Against 50.0 %")
+            && run.out.contains("┊ threshold")
+            && run.out.contains("By the intervals: "),
+        "{run:?}"
+    );
     let page = fs::read_to_string(place.path("l.html")).unwrap();
     assert!(page.contains("Success by difficulty") && page.matches("<figure class=\"chart\">").count() == 2);
 
@@ -58,8 +63,8 @@ fn a_limit_is_found_shown_and_stored() {
 #[test]
 fn a_search_whose_budget_ends_it_goes_on() {
     let place = Place::new();
-    let whole = search(&place, "tools@sim/careless --to 6", 0);
-    let part = search(&place, "tools@sim/careless --to 6 --max-tokens 40000", 3);
+    let whole = search(&place, "tools@sim/careless --threshold 20% --to 6", 0);
+    let part = search(&place, "tools@sim/careless --threshold 20% --to 6 --max-tokens 40000", 3);
     assert_eq!(part["outcome"], "not_finished");
     assert!(part["campaign"]["not_run"].as_u64().unwrap() > 0, "{part}");
     let rest = search(&place, "--resume last --max-tokens 100000000", 0);

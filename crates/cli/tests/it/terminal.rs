@@ -88,17 +88,14 @@ fn hostile_text_comes_out_of_no_command() {
     drafts(&mut tried, &place);
     usage(&mut tried, &place);
     let help = place.run("--help").code(0).out;
-    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let names =
-        commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').find(|word| !word.is_empty()));
-    let names: Vec<&str> =
-        names.filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '-')).collect();
+    // A command stands behind two spaces, in the groups between the usage and the options.
+    let groups = help.split("\n\n").skip(2).take_while(|group| !group.starts_with("Options:"));
+    let lines = groups.flat_map(|group| group.lines().skip(1));
+    let names: Vec<&str> = lines
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()))
+        .collect();
     assert!(names.len() > 15 && names.contains(&"test"), "{help}");
-    for name in commands
-        .lines()
-        .filter(|line| !line.starts_with("   "))
-        .map(|line| line.trim().split(' ').next().unwrap())
-    {
+    for name in names {
         let is_tried = tried.0.iter().any(|command| command == name);
         assert!(
             is_tried != WITHOUT_FOREIGN_TEXT.contains(&name),

@@ -147,3 +147,44 @@ fn verdicts_of_other_cases_do_no_harm() {
         }
     }
 }
+
+/// The nodes of an order with their place among the calls, and its edges; what is wrong has a `!`.
+fn drawn(case: &OrderCase, line: &str) -> (Vec<String>, Vec<String>) {
+    let graph = case.explain(&judged(case, line)).graph.expect("there are constraints");
+    let sign = |is_wrong: bool| if is_wrong { "!" } else { "" };
+    let name = |place: usize| graph.nodes[place].name.clone();
+    let nodes = graph.nodes.iter().map(|node| {
+        let number = node.number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+        format!("{} {number}{} {}", node.name, sign(node.is_wrong), node.note).trim_end().to_owned()
+    });
+    let edges = graph.edges.iter();
+    let edges = edges.map(|edge| format!("{} > {}{}", name(edge.from), name(edge.to), sign(edge.is_wrong)));
+    (nodes.collect(), edges.collect())
+}
+
+#[test]
+fn an_order_is_drawn_with_what_was_violated() {
+    let case = chain();
+    let wrong = call("egg_collection") + &call("feed_mixing") + "answer \"\"";
+    let (nodes, edges) = drawn(&case, &wrong);
+    assert_eq!(nodes, ["feed mixing 2", "egg collection 1!", "barn inspection -"]);
+    assert_eq!(edges, ["feed mixing > egg collection!", "egg collection > barn inspection"]);
+    let right = call("feed_mixing") + &call("egg_collection") + &call("barn_inspection") + "answer \"\"";
+    assert!(drawn(&case, &right).1.iter().all(|edge| !edge.ends_with('!')));
+    assert_eq!(case.explain(&judged(&case, &right)).bars, None, "the basic form has no clock");
+}
+
+#[test]
+fn a_day_is_drawn_with_its_bounds() {
+    let case = farm();
+    let late = call_at("feed_mixing", "09:00") + &call_at("fence_painting", "10:00") + "answer \"\"";
+    let bars = case.explain(&judged(&case, &late)).bars.expect("tasks were started");
+    let times: Vec<(String, u32)> = bars.bars.iter().map(|bar| (bar.text.clone(), bar.from)).collect();
+    assert_eq!(times, [("feed mixing".to_owned(), 540), ("fence painting".to_owned(), 600)]);
+    assert!(
+        bars.bars.iter().all(|bar| bar.from < bar.to && bars.from <= bar.from && bar.to <= bars.to),
+        "{bars:?}"
+    );
+    assert!(bars.bars.iter().any(|bar| bar.not_before.is_some() || bar.not_after.is_some()), "{bars:?}");
+    assert!((1..=7).contains(&bars.ticks.len()), "{bars:?}");
+}

@@ -153,7 +153,7 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
                 h5 { "Trace" } (trace)
             } @else {
                 div.columns {
-                    div { h5 { "Constraints" } (run::checks(&explained)) }
+                    div { h5 { "Constraints" } (run::pictures(&explained)) (run::checks(&explained)) }
                     div { h5 { "Trace" } (trace) }
                 }
             }

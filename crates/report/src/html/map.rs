@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use planproof_suite::{Map, MapPlace, MapWay};
 
 use super::NAME_CHARACTERS_MAX;
-use super::text::Foreign;
+use super::text::{Foreign, units};
 
 /// Most places and ways drawn.
 const PLACES_MAX: usize = 40;
@@ -303,13 +303,6 @@ fn towards(from: Point, to: Point) -> Point {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let share = END_GAP / dx.hypot(dy).max(END_GAP);
     (from.0 + dx * share, from.1 + dy * share)
-}
-
-/// A measure as it is written, to a tenth of a unit.
-fn units(measure: f64) -> String {
-    // Adding nothing turns a negative zero into a positive one.
-    let text = format!("{:.1}", measure + 0.0);
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 #[cfg(test)]

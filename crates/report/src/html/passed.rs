@@ -47,6 +47,7 @@ fn show(case: &dyn Case, outcome: &Outcome, campaign: &ReportedCampaign<'_>) -> 
             }
             (run::text(&explained))
             (run::facts(&explained))
+            (run::pictures(&explained))
             h5 { "Trace" }
             (events::noted_trace(case, notes, &trace))
             p.foot {

@@ -6,7 +6,7 @@ use planproof_bench::Outcome;
 use planproof_suite::{Check, CheckState, Content, Explanation, Fact, Mark, Step};
 
 use super::text::{Foreign, count, counted, seconds};
-use super::{NAME_CHARACTERS_MAX, map, timeline};
+use super::{NAME_CHARACTERS_MAX, bars, graph, map, timeline};
 use crate::campaign::capitalised;
 
 /// Most characters shown of a text; that of a case of 64 actions has about half as many.
@@ -90,6 +90,14 @@ fn state_class(state: CheckState) -> &'static str {
         CheckState::Violated | CheckState::InConflict => "violated",
         CheckState::Undetermined | CheckState::Unjudged => "undetermined",
         CheckState::Held => "held",
+    }
+}
+
+/// What was demanded and done as pictures, where there are any.
+pub(super) fn pictures(explained: &Explanation) -> Markup {
+    html! {
+        @if let Some(shown) = &explained.graph { div.picture { (graph::draw(shown)) } }
+        @if let Some(shown) = &explained.bars { div.picture { (bars::draw(shown)) } }
     }
 }
 

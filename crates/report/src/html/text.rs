@@ -50,6 +50,13 @@ impl<'a> Foreign<'a> {
     }
 }
 
+/// A measure of a drawing as it is written, to a tenth of a unit.
+pub(crate) fn units(measure: f64) -> String {
+    // Adding nothing turns a negative zero into a positive one.
+    let text = format!("{:.1}", measure + 0.0);
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
 impl Render for Foreign<'_> {
     fn render_to(&self, buffer: &mut String) {
         // Writing into a string cannot fail.

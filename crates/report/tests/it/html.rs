@@ -97,6 +97,18 @@ fn the_parts_come_in_order() {
     bank transfer tracing
     traffic camera search
     Constraints
+    police dog training before traffic camera search
+    bank transfer tracing before traffic camera search
+    police dog training; call 2
+    2
+    police dog training
+    traffic camera search; call 1
+    1
+    traffic camera search
+    bank transfer tracing; call 3
+    3
+    bank transfer tracing
+    An arrow: comes before. Numbers: the order of the calls; a dashed border: not called.
     ✗ violated police dog training before traffic camera search c1
     bank transfer tracing before traffic camera search c2
     Earlier than traffic camera search, police dog training and bank transfer tracing happen at some stage after police dog training and bank transfer tracing are carried out, traffic camera search takes place

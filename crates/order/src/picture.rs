@@ -1,0 +1,121 @@
+//! A verdict as pictures: which task has to come before which, and what was done when.
+
+use planproof_suite::{Bar, Bars, CheckState, Graph, GraphEdge, GraphNode};
+use planproof_synth::{Action, ActionId, Bound, Case, StatedBound, Verdict, clock_time};
+
+use crate::stated::{Demand, Stated, duration, span};
+
+/// Most actions that a picture shows: more are a thicket.
+const ACTIONS_SHOWN_MAX: usize = 16;
+
+/// Most calls that have a bar.
+const BARS_MAX: usize = 24;
+
+/// Minutes between two times on the axis of a day, the first that leaves at most [`TICKS_MAX`] of them.
+const TICK_STEPS: [u32; 5] = [30, 60, 120, 180, 240];
+const TICKS_MAX: u32 = 7;
+
+/// The tasks with what has to come before what, without what follows from the rest unless it was violated. `None` where
+/// nothing is demanded of an order, and of cases with more than [`ACTIONS_SHOWN_MAX`] actions.
+pub(crate) fn graph(
+    case: &Case,
+    verdict: &Verdict,
+    state: impl Fn(Stated<'_>) -> CheckState,
+) -> Option<Graph> {
+    let count = case.actions.len();
+    if count > ACTIONS_SHOWN_MAX || case.constraints.is_empty() {
+        return None;
+    }
+    let mut is_before = vec![vec![false; count]; count];
+    for stated in &case.constraints {
+        is_before[stated.first][stated.second] = true;
+    }
+    for middle in 0..count {
+        for first in 0..count {
+            for second in 0..count {
+                is_before[first][second] |= is_before[first][middle] && is_before[middle][second];
+            }
+        }
+    }
+    // On a circle everything would follow from everything.
+    let follows = |first: usize, second: usize| {
+        (0..count)
+            .any(|middle| is_before[first][middle] && is_before[middle][second] && !is_before[second][first])
+    };
+    let mut edges: Vec<GraphEdge> = Vec::new();
+    for stated in Stated::all(case) {
+        let Stated::Order(pair) = stated else { continue };
+        let is_wrong = state(stated).is_broken();
+        let is_there = |edge: &GraphEdge| (edge.from, edge.to) == (pair.first, pair.second);
+        match edges.iter_mut().find(|edge| is_there(edge)) {
+            Some(edge) => edge.is_wrong |= is_wrong,
+            None if is_wrong || !follows(pair.first, pair.second) => edges.push(GraphEdge {
+                from: pair.first,
+                to: pair.second,
+                title: stated.in_words(case),
+                is_wrong,
+            }),
+            None => {}
+        }
+    }
+    let wrong_call = verdict.first_wrong_call.and_then(|wrong| verdict.calls.get(wrong));
+    let node = |(place, action): (usize, &Action)| {
+        let own: Vec<(Bound, bool)> = Stated::all(case)
+            .filter_map(|stated| match (stated, stated.parts(case).1) {
+                (Stated::Time(time), Demand::Time(bound)) if time.action == place => {
+                    Some((bound, state(stated).is_broken()))
+                }
+                _ => None,
+            })
+            .collect();
+        GraphNode {
+            name: action.text.clone(),
+            note: own.iter().map(|(bound, _)| bound.to_string()).collect::<Vec<_>>().join(", "),
+            number: verdict.calls.iter().position(|id| *id == action.id).map(|call| call + 1),
+            is_wrong: wrong_call == Some(&action.id) || own.iter().any(|(_, is_broken)| *is_broken),
+        }
+    };
+    Some(Graph { nodes: case.actions.iter().enumerate().map(node).collect(), edges })
+}
+
+/// What was called when, within the day; `None` in the basic form, and where nothing was started.
+pub(crate) fn bars(case: &Case, verdict: &Verdict) -> Option<Bars> {
+    let form = case.time.as_ref()?;
+    let starts = &verdict.time.as_ref()?.starts;
+    let bar = |(call, (id, start)): (usize, (&ActionId, &u16))| {
+        let place = case.actions.iter().position(|action| action.id == *id)?;
+        let bounds = || form.bounds.iter().filter(|bound| bound.action == place);
+        let not_before = bounds().filter_map(|stated| match stated.bound {
+            Bound::StartsFrom(minute) => Some(u32::from(minute)),
+            Bound::EndsBy(_) => None,
+        });
+        let not_after = bounds().filter_map(|stated| match stated.bound {
+            Bound::EndsBy(minute) => Some(u32::from(minute)),
+            Bound::StartsFrom(_) => None,
+        });
+        let is_violated =
+            |stated: &StatedBound| verdict.violated.iter().any(|violated| violated.id == stated.id);
+        Some(Bar {
+            text: case.actions[place].text.clone(),
+            when: span(case, id, *start),
+            from: u32::from(*start),
+            to: u32::from(start.saturating_add(duration(case, id)?)),
+            not_before: not_before.max(),
+            not_after: not_after.min(),
+            is_wrong: verdict.first_wrong_call == Some(call) || bounds().any(is_violated),
+        })
+    };
+    let calls = verdict.calls.iter().zip(starts).enumerate().take(BARS_MAX);
+    let bars: Vec<Bar> = calls.filter_map(bar).collect();
+    if bars.is_empty() {
+        return None;
+    }
+    // What was begun too early or ended too late is seen beyond the day.
+    let ends = || bars.iter().flat_map(|bar| [bar.from, bar.to]);
+    let from = ends().min().unwrap_or_default().min(u32::from(form.day.start));
+    let to = ends().max().unwrap_or_default().max(u32::from(form.day.end));
+    let step = TICK_STEPS.into_iter().find(|step| (to - from) / step < TICKS_MAX).unwrap_or(480);
+    let ticks = (from.div_ceil(step)..=to / step).map(|tick| tick * step);
+    let ticks = ticks.map(|tick| (tick, clock_time(u16::try_from(tick).unwrap_or(u16::MAX)))).collect();
+    Some(Bars { from, to, ticks, bars })
+}
