@@ -99,9 +99,9 @@ fn refuse_keys_in(text: &str, id: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// All that is stored of a case, in which what its agent sees is. (Keys have no character that JSON escapes.)
+/// All texts that are stored of a case, in which what its agent sees is. (Keys have no character that JSON escapes.)
 fn text_of(case: &dyn Case) -> String {
-    case.to_line()
+    case.words()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use planproof_suite::{
     Card, CaseError, EventNote, Explanation, Gold, Guard, Score, Scored, Toolbox, Unscored, Verdict,
 };
 use planproof_synth::file::{VerdictFileError, read_verdict, write_case, write_verdict};
-use planproof_synth::{Case, Flag, JudgeOptions, Naming, OneLook, judge};
+use planproof_synth::{Case, CaseTool, Flag, JudgeOptions, Naming, OneLook, judge};
 use planproof_tools::SchemaCache;
 use planproof_trace::Event;
 use serde::Deserialize;
@@ -108,6 +108,19 @@ impl suite::Case for OrderCase {
 
     fn to_line(&self) -> String {
         write_case(&self.case)
+    }
+
+    fn words(&self) -> String {
+        let Case { id, topic, query, paragraph, actions, tools, .. } = &*self.case;
+        let mut words = [id.as_str(), topic, query, paragraph].join("\n");
+        for action in actions {
+            words.extend(["\n", &action.text, "\n", &action.tool]);
+        }
+        for CaseTool { name, description, input_schema } in tools {
+            words.extend(["\n", name, "\n", description]);
+            words.extend(input_schema.iter().flat_map(|schema| serde_json::to_string(&**schema)));
+        }
+        words
     }
 
     fn identity(&self) -> String {

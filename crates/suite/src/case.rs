@@ -23,6 +23,12 @@ pub trait Case: fmt::Debug + Send + Sync {
     /// again. It names its schema in `schema`.
     fn to_line(&self) -> String;
 
+    /// Texts in which each text of the line stands, for a search through many cases. Who holds them can hand them out
+    /// for less than the line costs.
+    fn words(&self) -> String {
+        self.to_line()
+    }
+
     /// What makes it the same case as another of its id in another campaign: equal texts mean that the agent is given
     /// the same and judged alike. It leaves out where the case comes from.
     fn identity(&self) -> String {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use planproof_order::OrderSuite;
+use planproof_order::{OrderCase, OrderSuite};
 use planproof_suite::Case as _;
 use planproof_synth::Case;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::synthesise;
+use crate::{chain, farm, synthesise};
 
 /// As comparisons have always told cases apart.
 fn is_same(a: &Case, b: &Case) -> bool {
@@ -98,4 +98,33 @@ fn a_case_that_was_read_back_is_the_same() {
         assert_eq!(back.identity(), case.identity());
         assert_eq!(back.card(), case.card());
     }
+}
+
+/// All texts in a document.
+fn texts(value: &serde_json::Value, found: &mut Vec<String>) {
+    match value {
+        serde_json::Value::String(text) => found.push(text.clone()),
+        serde_json::Value::Array(values) => values.iter().for_each(|value| texts(value, found)),
+        serde_json::Value::Object(object) => object.values().for_each(|value| texts(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn each_text_of_a_case_stands_in_its_words() {
+    // A word of the form of a case is nobody's secret.
+    const OF_THE_FORM: [&str; 3] = ["planproof/case/v1", "starts_from", "ends_by"];
+    let golden = include_str!("../../../synth/testdata/golden_cases.jsonl");
+    let cases: Vec<Arc<OrderCase>> = golden.lines().map(crate::wrap).chain([chain(), farm()]).collect();
+    let mut seen = 0;
+    for case in &cases {
+        let mut found = Vec::new();
+        texts(&serde_json::from_str(&case.to_line()).unwrap(), &mut found);
+        // Ids of actions and constraints are shorter than any secret.
+        for text in found.iter().filter(|text| text.len() >= 8 && !OF_THE_FORM.contains(&text.as_str())) {
+            assert!(case.words().contains(text.as_str()), "{text:?} of {}", case.to_line());
+            seen += 1;
+        }
+    }
+    assert!(seen > 1000, "{seen}");
 }

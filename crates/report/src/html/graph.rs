@@ -12,7 +12,7 @@ use super::text::{Foreign, units};
 
 /// Most nodes drawn: more are a thicket.
 const NODES_MAX: usize = 24;
-/// Most characters shown of a name and of a note. All of both is in the title of the node.
+/// Most characters shown of a name and of a note. Where that is not all, it is in the title of the node.
 const NAME_SHOWN_MAX: usize = 32;
 const NOTE_SHOWN_MAX: usize = 40;
 
@@ -79,13 +79,15 @@ pub(super) fn draw(graph: &Graph) -> Markup {
 fn show(node: &GraphNode, (x, y): Point) -> Markup {
     let (width, height) = size(node);
     let (left, top) = (x - width / 2.0, y);
-    let number = node.number.map_or_else(|| "not called".to_owned(), |number| format!("call {number}"));
-    let title = [node.name.as_str(), &node.note, &number].into_iter().filter(|text| !text.is_empty());
-    let title = title.collect::<Vec<_>>().join("; ");
+    let is_cut = node.name.chars().count() > NAME_SHOWN_MAX || node.note.chars().count() > NOTE_SHOWN_MAX;
     let middle = left + BADGE + (width - BADGE) / 2.0;
     html! {
         g.node.broken[node.is_wrong].undone[node.number.is_none()] {
-            title { (Foreign::short(&title, NAME_CHARACTERS_MAX)) }
+            @if is_cut {
+                title {
+                    (Foreign::short(&node.name, NAME_CHARACTERS_MAX)) " " (Foreign::short(&node.note, NAME_CHARACTERS_MAX))
+                }
+            }
             rect x=(units(left)) y=(units(top)) width=(units(width)) height=(units(height)) {}
             text.number x=(units(left + PADDING)) y=(units(top + 20.0)) {
                 (node.number.map_or_else(|| "–".to_owned(), |number| number.to_string()))

@@ -52,9 +52,11 @@ impl<'a> Foreign<'a> {
 
 /// A measure of a drawing as it is written, to a tenth of a unit.
 pub(crate) fn units(measure: f64) -> String {
-    // Adding nothing turns a negative zero into a positive one.
-    let text = format!("{:.1}", measure + 0.0);
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    // Whole tenths, because writing a fraction costs ten times as much, and a page holds thousands.
+    let tenths = (measure * 10.0).round() as i64;
+    let (whole, rest) = ((tenths / 10).unsigned_abs(), (tenths % 10).unsigned_abs());
+    let sign = if tenths < 0 { "-" } else { "" };
+    if rest == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest}") }
 }
 
 impl Render for Foreign<'_> {

@@ -1,5 +1,6 @@
 //! Verdict v1: what the judge says of a run, as one line of JSON that can be read back.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -37,43 +38,44 @@ pub enum VerdictFileError {
     },
 }
 
+/// Texts are borrowed where they are written, which is done for every run.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct VerdictFile {
-    schema: String,
-    case: String,
+struct VerdictFile<'a> {
+    schema: Cow<'a, str>,
+    case: Cow<'a, str>,
     passed: bool,
-    class: Option<String>,
-    flags: Vec<String>,
-    calls: Vec<String>,
-    violated: Vec<ViolatedFile>,
-    undetermined: Vec<String>,
+    class: Option<Cow<'a, str>>,
+    flags: Vec<Cow<'a, str>>,
+    calls: Vec<Cow<'a, str>>,
+    violated: Vec<ViolatedFile<'a>>,
+    undetermined: Vec<Cow<'a, str>>,
     first_wrong_call: Option<usize>,
-    core: Vec<String>,
-    repair: Vec<String>,
-    correct_next: Vec<Vec<String>>,
-    refused: Vec<RefusedFile>,
+    core: Vec<Cow<'a, str>>,
+    repair: Vec<Cow<'a, str>>,
+    correct_next: Vec<Vec<Cow<'a, str>>>,
+    refused: Vec<RefusedFile<'a>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    held_back: Vec<RefusedFile>,
-    cut_short: Option<String>,
+    held_back: Vec<RefusedFile<'a>>,
+    cut_short: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    answer: Option<String>,
+    answer: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     conflict: Option<ConflictFile>,
     // What the time form adds: all of it is there or nothing. No part of its own, because serde does not refuse unknown
     // fields beside one that is flattened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    start_times: Option<Vec<String>>,
+    start_times: Option<Vec<Cow<'a, str>>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    parameter_errors: Option<Vec<ParameterErrorFile>>,
+    parameter_errors: Option<Vec<ParameterErrorFile<'a>>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    late: Option<Vec<String>>,
+    late: Option<Vec<Cow<'a, str>>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     restarts: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    repair_start_times: Option<Vec<String>>,
+    repair_start_times: Option<Vec<Cow<'a, str>>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    correct_next_start_times: Option<Vec<Vec<String>>>,
+    correct_next_start_times: Option<Vec<Vec<Cow<'a, str>>>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     decided: Option<bool>,
 }
@@ -90,56 +92,61 @@ struct ConflictFile {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ParameterErrorFile {
-    tool: String,
-    start_time: String,
-    fault: String,
+struct ParameterErrorFile<'a> {
+    tool: Cow<'a, str>,
+    start_time: Cow<'a, str>,
+    fault: Cow<'a, str>,
     /// When the call before it ends, where it begins before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    until: Option<String>,
+    until: Option<Cow<'a, str>>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RefusedFile {
-    tool: String,
-    answer: String,
+struct RefusedFile<'a> {
+    tool: Cow<'a, str>,
+    answer: Cow<'a, str>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ViolatedFile {
-    id: String,
-    words: String,
+struct ViolatedFile<'a> {
+    id: Cow<'a, str>,
+    words: Cow<'a, str>,
 }
 
 /// Writes a verdict as one line of JSON, without the line's end. `case` is the id of the case.
 pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
-    fn ids(actions: &[ActionId]) -> Vec<String> {
-        actions.iter().map(|id| id.0.clone()).collect()
+    fn ids(actions: &[ActionId]) -> Vec<Cow<'_, str>> {
+        actions.iter().map(|id| id.0.as_str().into()).collect()
     }
-    fn times(minutes: &[u16]) -> Vec<String> {
-        minutes.iter().copied().map(clock_time).collect()
+    fn times(minutes: &[u16]) -> Vec<Cow<'static, str>> {
+        minutes.iter().map(|minute| clock_time(*minute).into()).collect()
     }
-    fn refused(refused: &[Refused]) -> Vec<RefusedFile> {
-        let file = |it: &Refused| RefusedFile { tool: it.tool.clone(), answer: it.answer.clone() };
+    fn refused(refused: &[Refused]) -> Vec<RefusedFile<'_>> {
+        fn file(it: &Refused) -> RefusedFile<'_> {
+            RefusedFile { tool: it.tool.as_str().into(), answer: it.answer.as_str().into() }
+        }
         refused.iter().map(file).collect()
     }
-    fn constraints(ids: &[ConstraintId]) -> Vec<String> {
-        ids.iter().map(|id| id.0.clone()).collect()
+    fn constraints(ids: &[ConstraintId]) -> Vec<Cow<'_, str>> {
+        ids.iter().map(|id| id.0.as_str().into()).collect()
     }
     let time = verdict.time.as_ref();
     json(&VerdictFile {
-        schema: VERDICT_SCHEMA.to_owned(),
-        case: case.to_owned(),
+        schema: VERDICT_SCHEMA.into(),
+        case: case.into(),
         passed: verdict.passed,
-        class: verdict.class.map(|class| class.as_str().to_owned()),
-        flags: verdict.flags.iter().map(|flag| flag.as_str().to_owned()).collect(),
+        class: verdict.class.map(|class| class.as_str().into()),
+        flags: verdict.flags.iter().map(|flag| flag.as_str().into()).collect(),
         calls: ids(&verdict.calls),
         violated: verdict
             .violated
             .iter()
-            .map(|violated| ViolatedFile { id: violated.id.0.clone(), words: violated.words.clone() })
+            .map(|violated| ViolatedFile {
+                id: violated.id.0.as_str().into(),
+                words: violated.words.as_str().into(),
+            })
             .collect(),
         undetermined: constraints(&verdict.undetermined),
         first_wrong_call: verdict.first_wrong_call,
@@ -148,8 +155,8 @@ pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
         correct_next: verdict.correct_next.iter().map(|next| ids(next)).collect(),
         refused: refused(&verdict.refused),
         held_back: refused(&verdict.held_back),
-        cut_short: verdict.cut_short.clone(),
-        answer: verdict.answer.clone(),
+        cut_short: verdict.cut_short.as_deref().map(Cow::Borrowed),
+        answer: verdict.answer.as_deref().map(Cow::Borrowed),
         conflict: verdict.conflict.as_ref().map(|conflict| ConflictFile {
             sentences: conflict.sentences.clone(),
             reported: conflict.reported.clone(),
@@ -166,21 +173,21 @@ pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
     })
 }
 
-impl ParameterErrorFile {
-    fn of(error: &ParameterError) -> Self {
+impl<'a> ParameterErrorFile<'a> {
+    fn of(error: &'a ParameterError) -> Self {
         Self {
-            tool: error.tool.clone(),
-            start_time: error.start.clone(),
-            fault: error.fault.as_str().to_owned(),
+            tool: error.tool.as_str().into(),
+            start_time: error.start.as_str().into(),
+            fault: error.fault.as_str().into(),
             until: match error.fault {
-                StartFault::Overlap { end } => Some(clock_time(end)),
+                StartFault::Overlap { end } => Some(clock_time(end).into()),
                 StartFault::NoClockTime | StartFault::BeforeDay => None,
             },
         }
     }
 
     fn read(self) -> Result<ParameterError, String> {
-        let fault = match (self.fault.as_str(), self.until.as_deref()) {
+        let fault = match (&*self.fault, self.until.as_deref()) {
             ("no_clock_time", None) => StartFault::NoClockTime,
             ("before_day", None) => StartFault::BeforeDay,
             ("overlap", Some(until)) => StartFault::Overlap { end: minute(until)? },
@@ -190,7 +197,7 @@ impl ParameterErrorFile {
             }
             (fault, _) => return Err(format!("there is no fault \"{fault}\"")),
         };
-        Ok(ParameterError { tool: self.tool, start: self.start_time, fault })
+        Ok(ParameterError { tool: self.tool.into_owned(), start: self.start_time.into_owned(), fault })
     }
 }
 
@@ -204,9 +211,9 @@ pub fn read_verdict(text: &str) -> Result<(String, Verdict), VerdictFileError> {
     struct SchemaOnly {
         schema: Option<String>,
     }
-    let file = match serde_json::from_str::<VerdictFile>(text) {
+    let file = match serde_json::from_str::<VerdictFile<'_>>(text) {
         Ok(file) if file.schema == VERDICT_SCHEMA => file,
-        Ok(file) => return Err(VerdictFileError::Schema { found: file.schema }),
+        Ok(file) => return Err(VerdictFileError::Schema { found: file.schema.into_owned() }),
         Err(error) => {
             // What is wrong is its schema before it is anything else, as with cases.
             let SchemaOnly { schema } = serde_json::from_str(text)?;
@@ -216,14 +223,14 @@ pub fn read_verdict(text: &str) -> Result<(String, Verdict), VerdictFileError> {
             });
         }
     };
-    let case = file.case.clone();
+    let case = file.case.clone().into_owned();
     match file.into_verdict() {
         Ok(verdict) => Ok((case, verdict)),
         Err(what) => Err(VerdictFileError::Invalid { case, what }),
     }
 }
 
-impl VerdictFile {
+impl VerdictFile<'_> {
     fn into_verdict(self) -> Result<Verdict, String> {
         let find_class = |name: &str| Class::ALL.into_iter().find(|class| class.as_str() == name);
         let find_flag = |name: &str| Flag::ALL.into_iter().find(|flag| flag.as_str() == name);
@@ -291,7 +298,7 @@ impl VerdictFile {
             violated: self
                 .violated
                 .into_iter()
-                .map(|it| Violated { id: ConstraintId(it.id), words: it.words })
+                .map(|it| Violated { id: ConstraintId(it.id.into_owned()), words: it.words.into_owned() })
                 .collect(),
             undetermined: constraints(self.undetermined),
             first_wrong_call: self.first_wrong_call,
@@ -300,8 +307,8 @@ impl VerdictFile {
             correct_next,
             refused: refused(self.refused),
             held_back: refused(self.held_back),
-            cut_short: self.cut_short,
-            answer: self.answer,
+            cut_short: self.cut_short.map(Cow::into_owned),
+            answer: self.answer.map(Cow::into_owned),
             conflict: self
                 .conflict
                 .map(|it| ConflictVerdict { sentences: it.sentences, reported: it.reported }),
@@ -310,19 +317,20 @@ impl VerdictFile {
     }
 }
 
-fn actions(ids: Vec<String>) -> Vec<ActionId> {
-    ids.into_iter().map(ActionId).collect()
+fn actions(ids: Vec<Cow<'_, str>>) -> Vec<ActionId> {
+    ids.into_iter().map(|id| ActionId(id.into_owned())).collect()
 }
 
-fn constraints(ids: Vec<String>) -> Vec<ConstraintId> {
-    ids.into_iter().map(ConstraintId).collect()
+fn constraints(ids: Vec<Cow<'_, str>>) -> Vec<ConstraintId> {
+    ids.into_iter().map(|id| ConstraintId(id.into_owned())).collect()
 }
 
-fn refused(files: Vec<RefusedFile>) -> Vec<Refused> {
-    files.into_iter().map(|it| Refused { tool: it.tool, answer: it.answer }).collect()
+fn refused(files: Vec<RefusedFile<'_>>) -> Vec<Refused> {
+    let read = |it: RefusedFile<'_>| Refused { tool: it.tool.into_owned(), answer: it.answer.into_owned() };
+    files.into_iter().map(read).collect()
 }
 
-fn minutes(times: &[String]) -> Result<Vec<u16>, String> {
+fn minutes(times: &[Cow<'_, str>]) -> Result<Vec<u16>, String> {
     times.iter().map(|time| minute(time)).collect()
 }
 
