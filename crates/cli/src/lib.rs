@@ -9,7 +9,7 @@
 //! `config/keys.rs`), the bounds of numbers among them (`values.rs`), names of agents and models (`select.rs`,
 //! `select/kinds.rs` for those of specifications), a module for each command (`commands.rs`), sources of tools opened
 //! for `run` and `topics` (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files
-//! (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), the kinds of cases (`suites.rs`) and the typed
+//! (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), damage that is found in a run store (`damage.rs`), the kinds of cases (`suites.rs`) and the typed
 //! side of orders (`orders.rs`). `test`, `bench` and `limit` are one campaign each (`commands/campaign.rs`), whose life
 //! is the crate `runner`: here are its options (`commands/campaign/prepare.rs`, with what only one of the commands says
 //! in `commands/campaign/asked.rs`, and what orders keep beside in `commands/campaign/options.rs`), what it has from
@@ -28,6 +28,7 @@
 mod arguments;
 mod commands;
 mod config;
+mod damage;
 mod env_file;
 mod failure;
 mod media;
@@ -92,6 +93,8 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
 /// Says what went wrong, if anything.
 fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
     match result {
+        // What is shown of a damaged store is not all of it.
+        Ok(ExitCode::Passed) if damage::is_found() => ExitCode::Outside,
         Ok(code) => code,
         // Whoever read our output has had enough, as `head` does; that is no failure.
         Err(Failure::OutputClosed) => ExitCode::Passed,

@@ -39,11 +39,12 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     prepared.stream = stream;
     let plan = prepared.run.options.limit.unwrap_or(plan);
     let next = |outcomes: &[Outcome]| next_units(&plan, &prepared, outcomes);
-    let Ended { outcomes, progress, failure, .. } =
+    let Ended { outcomes, progress, seal, failure, .. } =
         runtime()?.block_on(async { carry_out(&prepared, global, &stop_on_signal(), next).await })?;
     let mut report = sum_up(&plan, &prepared, &outcomes, progress.ended_by.as_deref());
     report.campaign.cost = prepared.run.options.cost(&progress);
     report.campaign = prepared.run.options.completed(report.campaign, &progress);
+    report.campaign.seal = seal.map(|seal| seal.to_string());
     let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
     if let Some(page) = page {
         let write = |reported: &ReportedCampaign<'_>| {

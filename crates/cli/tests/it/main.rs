@@ -13,6 +13,7 @@ mod child;
 mod completions;
 mod config;
 mod crash;
+mod damaged;
 mod demo;
 mod dissect;
 mod documents;
