@@ -110,6 +110,8 @@ fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    open_files::must_have_some()?;
+    signals::survive_large_files();
     let global = &arguments.global;
     secrets::hold_variables(&global.secret)?;
     match &arguments.command {

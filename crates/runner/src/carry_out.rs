@@ -166,7 +166,7 @@ where
             prepared.secrets.clone()
         },
         meter: prepared.meter.clone(),
-        deadline: prepared.budgets.deadline(),
+        deadline: prepared.budgets.deadline(prepared.began),
         setup: Arc::new(set_up(prepared)),
         reviewing: prepared.reviewing.clone(),
     };

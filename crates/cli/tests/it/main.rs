@@ -26,6 +26,7 @@ mod install;
 mod interrupt;
 mod keys;
 mod limit;
+mod limits;
 mod matrix;
 mod memory;
 mod mnms;

@@ -13,7 +13,7 @@ use super::prepared::Prepared;
 use super::shrink::shrink;
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
-use crate::failure::Failure;
+use crate::failure::{ExitCode, Failure};
 use crate::stream::Stream;
 use crate::{orders, progress, signals};
 
@@ -33,14 +33,17 @@ pub(in crate::commands) struct Ended {
     pub(in crate::commands) shrinking: Option<Shrinking>,
 }
 
-/// A token that Ctrl-C and its like cancel. Must be called within a Tokio runtime.
+/// A token that Ctrl-C and its like cancel. A second one ends the process at once, whatever it does by then: what is
+/// finished is in the store. Must be called within a Tokio runtime.
 pub(in crate::commands) fn stop_on_signal() -> CancellationToken {
     let stop = CancellationToken::new();
     let on_interrupt = stop.clone();
-    let requested = signals::stop_requested();
-    tokio::spawn(async move {
-        requested.await;
-        on_interrupt.cancel();
+    signals::on_each(move |count| match count {
+        1 => on_interrupt.cancel(),
+        _ => {
+            progress::tell!("error: interrupted again: what is finished is kept");
+            std::process::exit(ExitCode::Outside as i32);
+        }
     });
     stop
 }
@@ -99,9 +102,11 @@ pub(in crate::commands) async fn carry_out(
         None => String::new(),
         Some((of, finished)) => format!(", and so are {finished} of the {} of its failures", of.noun()),
     };
+    // Where the store failed, some may be in it of which nobody was told any more.
+    let finished =
+        run.store.campaign(&run.campaign.id).map_or(ended.outcomes.len() as u64, |row| row.finished());
     let hint = format!(
-        "{} of {} runs{} are finished and kept{further}; resume with `{}`",
-        ended.outcomes.len(),
+        "{finished} of {} runs{} are finished and kept{further}; resume with `{}`",
         ended.total,
         if prepared.matrix.is_some() { " of this combination" } else { "" },
         prepared.resume_line()
