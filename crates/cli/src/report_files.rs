@@ -387,8 +387,8 @@ fn part_name(name: &OsStr, middle: &str) -> OsString {
     part
 }
 
-/// Removes what programs that were killed left of a file: parts of it that nobody holds locked. One that cannot be removed
-/// does no harm.
+/// Removes what programs that were killed left of a file: parts of it that nobody holds locked. One that cannot be
+/// removed does no harm.
 fn remove_left_parts(target: &Path, name: &OsStr) {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (first, last) = (part_name(name, ""), ".part".len());

@@ -22,8 +22,8 @@ pub(crate) fn stop_requested() -> impl Future<Output = ()> + Send + 'static {
 }
 
 /// Calls `act` at each of these signals, with how many there were, until the process ends: on a thread of its own, so
-/// that nothing else that the process does keeps it from that. Must be called within a Tokio runtime, which does the same
-/// for the first signal alone where there is no thread to be had.
+/// that nothing else that the process does keeps it from that. Must be called within a Tokio runtime, which does the
+/// same for the first signal alone where there is no thread to be had.
 pub(crate) fn on_each(act: impl Fn(u32) + Send + Sync + 'static) {
     let act = std::sync::Arc::new(act);
     let (listens, is_listening) = mpsc::channel();
@@ -69,8 +69,8 @@ async fn next(signals: &mut [Signal]) {
     .await;
 }
 
-/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail, where SIGXFSZ would end the process. Where the
-/// system does not let us listen, it ends it.
+/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail, where SIGXFSZ would end the process. Where
+/// the system does not let us listen, it ends it.
 pub(crate) fn survive_large_files() {
     if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() {
         // Listening once keeps the signal from ending the process for as long as that lives.

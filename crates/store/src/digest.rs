@@ -1,7 +1,7 @@
 //! Digests: what a finished run, its case and the row of its campaign are held to when they are read.
 //!
-//! A digest is SHA-256 over fields that say how long they are, so that no two lists of fields are the same bytes. That of
-//! a trace is the exception: it is over the bytes that `runs export` writes, so that anybody can make it again.
+//! A digest is SHA-256 over fields that say how long they are, so that no two lists of fields are the same bytes. That
+//! of a trace is the exception: it is over the bytes that `runs export` writes, so that anybody can make it again.
 
 use ring::digest::{Context, SHA256};
 

@@ -21,14 +21,13 @@
 //!
 //! # What is where
 //!
-//! One SQLite file: the writing side (`writer.rs`) with its thread (`writer/thread.rs`), the reading side
-//! (`read.rs`), what a campaign spent and what ended it (`progress.rs`), the tables (`schema/1.sql`, and the steps
-//! `schema/2.sql` for progress, `schema/3.sql` for summaries, `schema/4.sql` for campaigns that others lead to, as in
-//! `derived.rs`, `schema/5.sql` for those that were asked for together, as in `matrix.rs`, `schema/6.sql` for what runs
-//! taught, as in `lesson.rs`, and `schema/7.sql` for digests (`digest.rs`) and the chain that seals a campaign
-//! (`seal.rs`), by which `verify.rs` tells what is damaged; a store of an older version is read as it is, and brought up to date when something
-//! is written).
-//! Cases, options, verdicts and summaries are texts that it does not look into.
+//! One SQLite file: the writing side (`writer.rs`) with its thread (`writer/thread.rs`), the reading side (`read.rs`),
+//! what a campaign spent and what ended it (`progress.rs`), the tables (`schema/1.sql`, and the steps `schema/2.sql`
+//! for progress, `schema/3.sql` for summaries, `schema/4.sql` for campaigns that others lead to, as in `derived.rs`,
+//! `schema/5.sql` for those that were asked for together, as in `matrix.rs`, `schema/6.sql` for what runs taught, as in
+//! `lesson.rs`, and `schema/7.sql` for digests (`digest.rs`) and the chain that seals a campaign (`seal.rs`), by which
+//! `verify.rs` tells what is damaged; a store of an older version is read as it is, and brought up to date when
+//! something is written). Cases, options, verdicts and summaries are texts that it does not look into.
 
 mod derived;
 mod digest;

@@ -80,8 +80,8 @@ pub(crate) fn open_read_only(place: &Place) -> Result<(Connection, i64), StoreEr
     };
     let opened = open(place.path.as_os_str(), flags);
     let opened = match opened {
-        // SQLite cannot make the files beside it that readers and writers share. Where nobody can write, nobody needs to
-        // share, and the file is read as one that does not change.
+        // SQLite cannot make the files beside it that readers and writers share. Where nobody can write, nobody needs
+        // to share, and the file is read as one that does not change.
         Err(StoreError::CannotOpen { .. } | StoreError::ReadOnly { .. }) if place.path.is_file() => {
             if log_of(&place.path).metadata().is_ok_and(|log| log.len() > 0) {
                 return Err(StoreError::LogNotReadable { path: place.path.clone() });
@@ -111,7 +111,7 @@ fn unchanging(path: &Path) -> OsString {
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'/' | b'-' | b'_' | b'.' | b'~' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-                uri.push(char::from(*byte))
+                uri.push(char::from(*byte));
             }
             byte => uri += &format!("%{byte:02X}"),
         }

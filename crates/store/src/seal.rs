@@ -1,11 +1,11 @@
 //! The chain of a campaign and the keys that seal it.
 //!
 //! Each process that runs a campaign draws a key pair, keeps the private half in memory, and writes the public half. A
-//! run that ends, and a run that is deleted to be run again, is a link of the campaign's chain; the head of the chain is
-//! a digest over the head before it and the link, and the last link of each transaction comes with a signature of the
-//! head. At its end the process signs how many links there are. Whoever changes the file later can make new digests, but
-//! no signature that fits the public key, whose fingerprint was printed; and when the campaign is resumed, the first
-//! thing that the new key signs is the old head.
+//! run that ends, and a run that is deleted to be run again, is a link of the campaign's chain; the head of the chain
+//! is a digest over the head before it and the link, and the last link of each transaction comes with a signature of
+//! the head. At its end the process signs how many links there are. Whoever changes the file later can make new
+//! digests, but no signature that fits the public key, whose fingerprint was printed; and when the campaign is resumed,
+//! the first thing that the new key signs is the old head.
 
 use std::fmt;
 

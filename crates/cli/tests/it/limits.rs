@@ -2,7 +2,6 @@
 //! costs no run that is finished.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -23,8 +22,8 @@ fn is_root() -> bool {
     id.stdout == b"0\n"
 }
 
-/// What makes a program be run as somebody whom permissions and limits on processes hold; nothing where we are not root,
-/// whom they do not.
+/// What makes a program be run as somebody whom permissions and limits on processes hold; nothing where we are not
+/// root, whom they do not.
 fn as_nobody() -> Vec<&'static str> {
     if is_root() { vec!["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] } else { Vec::new() }
 }
@@ -82,7 +81,6 @@ fn a_disk_that_fills_up_costs_no_finished_run() {
         .output()
         .is_ok_and(|it| it.status.success())
     {
-        let _ = writeln!(std::io::stderr(), "no mounts here: the disk that fills up is not tried");
         return;
     }
     let place = Place::new();
@@ -139,7 +137,7 @@ fn a_store_that_nobody_can_write_is_read() {
     place.run("test tools@sim/careless --cases 5 -q --store folder/runs.db").code(0);
     let expected = place.run("runs export last --store folder/runs.db").code(0).out;
     let shell = |line: &str| {
-        assert!(Command::new("sh").current_dir(place.path("")).args(["-c", line]).status().unwrap().success())
+        assert!(Command::new("sh").current_dir(place.path("")).args(["-c", line]).status().unwrap().success());
     };
     // Beside the file there is nothing: whoever wrote last cleaned up.
     shell("chmod 755 . && chmod 444 folder/runs.db && chmod 555 folder");
