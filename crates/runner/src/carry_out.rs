@@ -285,8 +285,8 @@ fn last_seal(store: &Store, campaign: &str) -> Result<Option<Fingerprint>, Store
 }
 
 /// In what the store differs from what was sealed, as the process that sealed it knows it: a line each. Without
-/// `in_full` runs are looked at as far as their digests, and not read. Signatures are left to whoever reads the campaign
-/// later: a chain that is the one in memory is right.
+/// `in_full` runs are looked at as far as their digests, and not read. Signatures are left to whoever reads the
+/// campaign later: a chain that is the one in memory is right.
 fn altered(store: &Store, sealed: &[Sealed], in_full: bool) -> Result<Vec<String>, StoreError> {
     let mut lines = Vec::new();
     for sealed in sealed {

@@ -66,8 +66,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Whether the column at `place` is read as words: it names the rows, or one of its cells begins with a letter. Words are
-    /// aligned at their beginning, figures at their end.
+    /// Whether the column at `place` is read as words: it names the rows, or one of its cells begins with a letter.
+    /// Words are aligned at their beginning, figures at their end.
     pub fn has_words(&self, place: usize) -> bool {
         let is_word = |cell: &String| cell.chars().next().is_some_and(char::is_alphabetic);
         place == 0 || self.rows.iter().filter_map(|row| row.get(place)).any(is_word)

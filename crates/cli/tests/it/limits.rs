@@ -137,7 +137,9 @@ fn a_store_that_nobody_can_write_is_read() {
     place.run("test tools@sim/careless --cases 5 -q --store folder/runs.db").code(0);
     let expected = place.run("runs export last --store folder/runs.db").code(0).out;
     let shell = |line: &str| {
-        assert!(Command::new("sh").current_dir(place.path("")).args(["-c", line]).status().unwrap().success());
+        assert!(
+            Command::new("sh").current_dir(place.path("")).args(["-c", line]).status().unwrap().success()
+        );
     };
     // Beside the file there is nothing: whoever wrote last cleaned up.
     shell("chmod 755 . && chmod 444 folder/runs.db && chmod 555 folder");
