@@ -41,7 +41,8 @@ pub enum StoreError {
     },
     /// The file was a run store, but its content makes no sense.
     #[error(
-        "the run store {} is damaged ({what}): restore a copy, or save what `sqlite3 FILE .recover` finds",
+        "the run store {} is damaged ({what}): restore a copy, or save what is whole with `planproof runs export` and what \
+         `sqlite3 FILE .recover` finds",
         path.display()
     )]
     Damaged {

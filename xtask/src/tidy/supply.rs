@@ -98,7 +98,8 @@ pub(super) fn check_actions(repository: &Repository) -> Vec<Finding> {
             || (path.starts_with(".github/") && (path.ends_with(".yml") || path.ends_with(".yaml")))
     };
     let files = repository.files.iter().filter(|file| is_ours(&file.path));
-    let lines = files.flat_map(|file| file.text.lines().zip(1..).map(move |(line, number)| (file, line, number)));
+    let lines =
+        files.flat_map(|file| file.text.lines().zip(1..).map(move |(line, number)| (file, line, number)));
     lines
         .filter_map(|(file, line, number)| {
             let used = line.trim_start().trim_start_matches("- ").strip_prefix("uses:")?;

@@ -71,7 +71,10 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     let printed = match (global.json, is_stdout_taken) {
         (true, _) => print_json(&report),
         (false, true) => Ok(()),
-        (false, false) => write!(terminal::text(), "{}", text(&report, &notes)).map_err(Failure::from),
+        (false, false) => {
+            let seal = report.campaign.seal.as_ref().map(|seal| format!("seal {seal}\n")).unwrap_or_default();
+            write!(terminal::text(), "{}{seal}", text(&report, &notes)).map_err(Failure::from)
+        }
     };
     match printed {
         // Whoever reads no further wants to know all the same how it went.
