@@ -260,7 +260,7 @@ where
         (Ok(sealed), _) => {
             // Whoever is in this process cannot write the file, and reads of it take longer than simulated runs.
             let in_full = !campaign.agent.agent.is_in_process();
-            (last_seal(&prepared.store, &campaign.id)?, altered(&prepared.store, &sealed, in_full)?)
+            (prepared.store.last_seal(&campaign.id)?, altered(&prepared.store, &sealed, in_full)?)
         }
         // What failed is told already.
         (Err(_), Some(_)) => (Some(seal), Vec::new()),
@@ -278,10 +278,6 @@ fn seal_key(prepared: &Prepared) -> Result<SealKey, RunnerError> {
         part.iter_mut().zip(draw()).for_each(|(to, from)| *to = from);
     }
     SealKey::from_seed(&seed).ok_or_else(|| RunnerError::outside("cannot make a key that seals the campaign"))
-}
-
-fn last_seal(store: &Store, campaign: &str) -> Result<Option<Fingerprint>, StoreError> {
-    Ok(store.seals(campaign, false)?.and_then(|seals| seals.last()))
 }
 
 /// In what the store differs from what was sealed, as the process that sealed it knows it: a line each. Without

@@ -301,6 +301,21 @@ impl Store {
         self.read_seals(key, signatures).map_err(|error| self.place.error(error))
     }
 
+    /// The fingerprint of the key that sealed a campaign (its id in full) last, of which nothing is checked.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    pub fn last_seal(&self, campaign: &str) -> Result<Option<Fingerprint>, StoreError> {
+        let key = self.find(campaign)?.0;
+        if self.version < DIGEST_VERSION {
+            return Ok(None);
+        }
+        let sql = "SELECT public_key FROM seal WHERE campaign = ?1 ORDER BY key DESC LIMIT 1";
+        let mut found =
+            self.select(sql, &[&key], |row| Ok(Fingerprint::of(bytes(row, 0)?.unwrap_or_default())))?;
+        Ok(found.pop())
+    }
+
     fn read_seals(&self, campaign: i64, signatures: bool) -> rusqlite::Result<Option<Seals>> {
         let mut walk = Walk::new(signatures);
         walk_chain(&self.connection, campaign, &mut walk)?;
