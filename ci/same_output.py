@@ -71,8 +71,9 @@ GROUPS: dict[str, list[str]] = {
 }
 
 MASKS = [
-    # Ids of campaigns, then times of the day with a date, then durations.
+    # Ids of campaigns, seals, then times of the day with a date, then durations.
     (r"\b[0-9a-f]{12,14}\b", "ID"),
+    (r"\b([0-9a-f]{4}-){4}[0-9a-f]{4}\b", "SEAL"),
     (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?", "TIME"),
     (r"\b\d+(\.\d+)?[ \u00a0\u202f]?(ms|µs|ns|s|seconds?|minutes?)\b", "DURATION"),
     (r'"(\w*seconds|\w*_ms|\w*_ns|total_time|working_time|wall\w*|time\w*|started\w*|completed\w*|created\w*|uuid|eval_id|run_id|task_id)": ?("[^"]*"|[\d.e-]+)', r'"\1": MASKED'),

@@ -1,7 +1,8 @@
 //! Development tasks. `cargo run -p xtask -- tidy` checks what the compiler cannot; `kit NAME DIR` prints our
-//! values for every input of a kit.
+//! values for every input of a kit; `sbom` prints what is in the binary.
 
 mod kit;
+mod sbom;
 mod tidy;
 
 use std::io::{self, Write};
@@ -10,12 +11,16 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-const USAGE: &str = "usage: cargo run -p xtask -- (tidy | kit NAME DIR)";
+const USAGE: &str = "usage: cargo run -p xtask -- (tidy | sbom | kit NAME DIR)";
 
 fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy(),
+        ["sbom"] => {
+            println!("{:#}", sbom::bill(repository_root()?)?);
+            Ok(ExitCode::SUCCESS)
+        }
         ["kit", name, directory] => kit(name, Path::new(directory)),
         _ => {
             eprintln!("{USAGE}");

@@ -1,11 +1,12 @@
-//! What must hold in the repository and the compiler does not see: crate edges, purity, documents that name what
-//! exists, and no leftovers.
+//! What must hold in the repository and the compiler does not see: crate edges, purity, licences, actions that are
+//! commits, documents that name what exists, and no leftovers.
 
 mod documents;
 mod manifests;
 mod purity;
 mod repository;
 mod rust;
+mod supply;
 mod text;
 
 use std::fmt;
@@ -53,6 +54,8 @@ pub(crate) fn check(root: &Path) -> Result<(usize, Vec<Finding>)> {
     findings.extend(purity::check(&repository, &edges, &purity)?);
     findings.extend(purity::check_trees(root, &repository, &edges, &purity)?);
     findings.extend(documents::check(&repository));
+    findings.extend(supply::check_licences(root, &repository)?);
+    findings.extend(supply::check_actions(&repository));
     for file in &repository.files {
         findings.extend(text::check(file));
     }

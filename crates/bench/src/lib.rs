@@ -57,8 +57,8 @@ pub use planproof_store::Unit;
 pub use planproof_suite::statistics::{CaseRuns, Interval, Rate, mean_of_cases, success_rate, wilson};
 pub use repeats::{PassAll, Repeated};
 pub use report::{
-    Apart, BySize, Metrics, REPORT_SCHEMA, Report, ReportInput, Sections, SolverUse, SummaryInput,
-    SynthesisUse, Tokens,
+    Apart, BySize, DamagedRun, Metrics, REPORT_SCHEMA, Report, ReportInput, Sections, SolverUse,
+    SummaryInput, SynthesisUse, Tokens,
 };
 pub use sequential::confidence_sequence;
 pub use setup::{DOUBTFUL_RUNS_MAX, SETUP_FAILURES_MAX, Setup};

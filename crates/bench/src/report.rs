@@ -78,6 +78,17 @@ pub struct SummaryInput<'a> {
     pub ended_by: Option<&'a str>,
 }
 
+/// A run that is not what was written into the run store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DamagedRun {
+    /// The id of its case, as far as that can be read.
+    pub case: String,
+    /// Which repeat of the case, from 0.
+    pub repeat: u32,
+    /// What is wrong with it.
+    pub why: String,
+}
+
 /// Report v1, as it is written. Cases that are [scored apart](Card::apart) are in [`apart`](Self::apart) and in the
 /// suite's own [`sections`](Self::sections) alone: cases, runs, their results, classes and flags are those of the
 /// others. Times, tokens and cost are of all.
@@ -121,6 +132,14 @@ pub struct Report {
     /// broken. Absent where it is not. Not known to [`Report::new`], as [`replay`](Self::replay).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken_setup: Option<String>,
+    /// The fingerprint of the key that sealed the runs last; absent where nobody did. Not known to [`Report::new`], as
+    /// [`replay`](Self::replay).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seal: Option<String>,
+    /// Runs that are left out, because they are not what was written into the run store; absent where there are none.
+    /// Not known to [`Report::new`], as [`replay`](Self::replay).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<DamagedRun>,
     /// Failed runs by class.
     pub classes: BTreeMap<&'static str, u64>,
     /// Scored runs by everything that applied to them.
@@ -328,6 +347,8 @@ impl Report {
             not_run: planned.saturating_sub(usual.len() as u64),
             ended_by: input.ended_by.map(str::to_owned),
             broken_setup: None,
+            seal: None,
+            damaged: Vec::new(),
             classes: classes.filter(|class| is_possible(*class)).map(|class| (class.as_str(), 0)).collect(),
             flags: flags.filter(is_possible_flag).map(|flag| (flag, 0)).collect(),
             unit: suite.unit(),

@@ -30,12 +30,38 @@ mod tool_sources;
 use crate::failure::Failure;
 use crate::terminal;
 
+/// Threads beside those of the runtime: the writer of the run store, the signals, and what blocks.
+const THREADS_BESIDE: usize = 6;
+
 /// The async runtime of the commands that need one.
 fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    must_have_threads(std::thread::available_parallelism().map_or(1, usize::from) + THREADS_BESIDE)?;
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::outside(format!("cannot start the async runtime: {error}")))
+}
+
+/// Makes sure of so many threads: where there are fewer, the runtime panics.
+///
+/// # Errors
+/// The system does not give as many.
+fn must_have_threads(count: usize) -> Result<(), Failure> {
+    let gate = std::sync::Mutex::new(());
+    std::thread::scope(|scope| {
+        // All of them are there before one may end.
+        let closed = gate.lock();
+        let started = (0..count).try_for_each(|_| {
+            std::thread::Builder::new().spawn_scoped(scope, || drop(gate.lock())).map(drop)
+        });
+        drop(closed);
+        started
+    })
+    .map_err(|error| {
+        Failure::outside(format!(
+            "the system does not give {count} threads ({error}): raise the limit on processes (`ulimit -u`), or end others"
+        ))
+    })
 }
 
 /// The same on one thread, where what comes first must be begun first.

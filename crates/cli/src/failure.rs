@@ -90,6 +90,8 @@ impl From<StoreError> for Failure {
             StoreError::Export { kind: io::ErrorKind::BrokenPipe, .. } => Self::OutputClosed,
             StoreError::UnknownCampaign { .. }
             | StoreError::CannotOpen { .. }
+            | StoreError::ReadOnly { .. }
+            | StoreError::LogNotReadable { .. }
             | StoreError::NotAStore { .. }
             | StoreError::Newer { .. }
             | StoreError::AmbiguousCampaign { .. } => Self::usage(error.to_string()),

@@ -9,17 +9,18 @@
 //! `config/keys.rs`), the bounds of numbers among them (`values.rs`), names of agents and models (`select.rs`,
 //! `select/kinds.rs` for those of specifications), a module for each command (`commands.rs`), sources of tools opened
 //! for `run` and `topics` (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files
-//! (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), the kinds of cases (`suites.rs`) and the typed
-//! side of orders (`orders.rs`). `test`, `bench` and `limit` are one campaign each (`commands/campaign.rs`), whose life
-//! is the crate `runner`: here are its options (`commands/campaign/prepare.rs`, with what only one of the commands says
-//! in `commands/campaign/asked.rs`, and what orders keep beside in `commands/campaign/options.rs`), what it has from
-//! outside (`commands/campaign/world.rs`), who watches it (`commands/campaign/carry_out.rs`), and whether options
-//! beside a replay agree with the recording (`commands/campaign/agreement.rs`); and what only orders have: where their
-//! cases come from (`commands/campaign/cases.rs`), the dissection of what failed (`commands/campaign/dissect.rs`), its
-//! shrinking (`commands/campaign/shrink.rs`), and what a guard gains (`commands/campaign/lift.rs`). Several campaigns
-//! that one command asks for are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). All that is
-//! printed goes through `terminal.rs`. With an argument that no help names the program is a worker of
-//! `planproof-sandbox`, and none of this.
+//! (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), damage that is found in a run store
+//! (`damage.rs`), the kinds of cases (`suites.rs`) and the typed side of orders (`orders.rs`). `test`, `bench` and
+//! `limit` are one campaign each (`commands/campaign.rs`), whose life is the crate `runner`: here are its options
+//! (`commands/campaign/prepare.rs`, with what only one of the commands says in `commands/campaign/asked.rs`, and what
+//! orders keep beside in `commands/campaign/options.rs`), what it has from outside (`commands/campaign/world.rs`), who
+//! watches it (`commands/campaign/carry_out.rs`), and whether options beside a replay agree with the recording
+//! (`commands/campaign/agreement.rs`); and what only orders have: where their cases come from
+//! (`commands/campaign/cases.rs`), the dissection of what failed (`commands/campaign/dissect.rs`), its shrinking
+//! (`commands/campaign/shrink.rs`), and what a guard gains (`commands/campaign/lift.rs`). Several campaigns that one
+//! command asks for are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). All that is printed
+//! goes through `terminal.rs`. With an argument that no help names the program is a worker of `planproof-sandbox`, and
+//! none of this.
 
 // All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
 // is there for it. `clippy.toml` has the rest of the rule.
@@ -28,6 +29,7 @@
 mod arguments;
 mod commands;
 mod config;
+mod damage;
 mod env_file;
 mod failure;
 mod media;
@@ -92,6 +94,8 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
 /// Says what went wrong, if anything.
 fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
     match result {
+        // What is shown of a damaged store is not all of it.
+        Ok(ExitCode::Passed) if damage::is_found() => ExitCode::Outside,
         Ok(code) => code,
         // Whoever read our output has had enough, as `head` does; that is no failure.
         Err(Failure::OutputClosed) => ExitCode::Passed,
@@ -107,6 +111,8 @@ fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    open_files::must_have_some()?;
+    signals::survive_large_files();
     let global = &arguments.global;
     secrets::hold_variables(&global.secret)?;
     match &arguments.command {

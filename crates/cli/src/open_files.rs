@@ -1,13 +1,35 @@
 //! The limit on open files: every run in flight has a connection, or a process with its pipes.
 
+use std::fs::File;
+
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::failure::Failure;
 
 /// What the program itself opens: the run store, the terminal, the runtime.
 const OWN_FILES: u64 = 64;
+/// Files without which nothing can be begun.
+const FILES_LEAST: usize = 24;
 /// Files a run may have open: pipes, connections to the model or the tools, and those that are just being closed.
 const FILES_PER_RUN: u64 = 8;
+
+/// Makes sure of the few files that any command takes, before something opens one that cannot do without.
+///
+/// # Errors
+/// [`Failure::Usage`] where the system does not allow as many.
+pub(crate) fn must_have_some() -> Result<(), Failure> {
+    raise_to(OWN_FILES);
+    let opened: std::io::Result<Vec<File>> = (0..FILES_LEAST).map(|_| File::open("/dev/null")).collect();
+    match opened {
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) => {
+            Err(Failure::usage(format!(
+                "planproof opens {FILES_LEAST} files at least, and the system allows fewer: raise the limit on open files \
+                 (`ulimit -n`)"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Raises the process's own limit as far as so many runs at once may need and the system allows. Programs that are
 /// started inherit it, so it is left alone where it suffices.

@@ -4,7 +4,7 @@
 //! begins: the folder must be there, and a temporary file in it is opened. It takes the name of the report
 //! when it is complete, so that whoever looks for a report never finds half of one.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -22,6 +22,9 @@ use crate::{progress, select};
 
 /// The variable in which GitHub names the file for a step's summary.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// Random digits in the name of a file that is not complete.
+const RANDOM_DIGITS: usize = 8;
 
 /// Which reports to write, and where. `-` is stdout, for one of them.
 #[derive(Debug, Default, Args)]
@@ -352,12 +355,17 @@ impl ReportFile {
 impl Temporary {
     fn beside(target: &Path) -> io::Result<Self> {
         let name = target.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
-        let mut temporary = OsString::from(".");
-        temporary.push(name);
-        temporary.push(format!(".{:08x}.part", u32::from_le_bytes(select::random_bytes())));
-        let path = target.with_file_name(temporary);
-        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-        Ok(Self { path, target: target.to_owned(), file, is_kept: false })
+        remove_left_parts(target, name);
+        loop {
+            let random = u32::from_le_bytes(select::random_bytes());
+            let path = target.with_file_name(part_name(name, &format!("{random:08x}")));
+            let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+            // As long as it is locked nobody takes it for one that was left behind. Before that somebody may have.
+            if file.try_lock().is_err() || fs::metadata(&path).is_err() {
+                continue;
+            }
+            return Ok(Self { path, target: target.to_owned(), file, is_kept: false });
+        }
     }
 
     fn write(mut self, report: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -368,6 +376,34 @@ impl Temporary {
         fs::rename(&self.path, &self.target)?;
         self.is_kept = true;
         Ok(())
+    }
+}
+
+/// The name of a file that is to become one of that name.
+fn part_name(name: &OsStr, middle: &str) -> OsString {
+    let mut part = OsString::from(".");
+    part.push(name);
+    part.push(format!(".{middle}.part"));
+    part
+}
+
+/// Removes what programs that were killed left of a file: parts of it that nobody holds locked. One that cannot be
+/// removed does no harm.
+fn remove_left_parts(target: &Path, name: &OsStr) {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (first, last) = (part_name(name, ""), ".part".len());
+    let first = first.as_encoded_bytes();
+    // Up to the random digits, which stand before the last dot.
+    let first = first.get(..first.len() - last).unwrap_or(first);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let found = entry.file_name();
+        let digits =
+            found.as_encoded_bytes().strip_prefix(first).and_then(|rest| rest.strip_suffix(b".part"));
+        let is_part =
+            digits.is_some_and(|it| it.len() == RANDOM_DIGITS && it.iter().all(u8::is_ascii_hexdigit));
+        if is_part && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 

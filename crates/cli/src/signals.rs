@@ -1,8 +1,11 @@
 //! The signals that ask us to stop.
 
 use std::future::poll_fn;
+use std::sync::mpsc;
 use std::task::Poll;
+use std::thread;
 
+use rustix::process::Signal as Number;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Completes on Ctrl-C (SIGINT), SIGTERM, SIGQUIT, or SIGHUP (the terminal is gone), unless whoever started
@@ -11,16 +14,67 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// Where the system does not let us listen, it never completes, and the signal ends the process as it always
 /// does.
 pub(crate) fn stop_requested() -> impl Future<Output = ()> + Send + 'static {
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::quit(), SignalKind::hangup()];
-    let heeded = kinds.into_iter().filter(|kind| *kind != SignalKind::hangup() || !is_ignored(*kind));
-    let signals: std::io::Result<Vec<Signal>> = heeded.map(signal).collect();
+    let signals = listen();
     async {
         let Ok(mut signals) = signals else { return std::future::pending().await };
-        poll_fn(|context| {
-            let is_received = signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
-            if is_received { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
+        next(&mut signals).await;
+    }
+}
+
+/// Calls `act` at each of these signals, with how many there were, until the process ends: on a thread of its own, so
+/// that nothing else that the process does keeps it from that. Must be called within a Tokio runtime, which does the
+/// same for the first signal alone where there is no thread to be had.
+pub(crate) fn on_each(act: impl Fn(u32) + Send + Sync + 'static) {
+    let act = std::sync::Arc::new(act);
+    let (listens, is_listening) = mpsc::channel();
+    let started = thread::Builder::new().name("signals".to_owned()).spawn({
+        let act = std::sync::Arc::clone(&act);
+        move || {
+            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else {
+                return;
+            };
+            runtime.block_on(async {
+                let Ok(mut signals) = listen() else { return };
+                // Whoever started us may be gone.
+                let _ = listens.send(());
+                for count in 1.. {
+                    next(&mut signals).await;
+                    act(count);
+                }
+            });
+        }
+    });
+    if started.is_err() || is_listening.recv().is_err() {
+        let requested = stop_requested();
+        tokio::spawn(async move {
+            requested.await;
+            act(1);
+        });
+    }
+}
+
+/// Listens to the signals that ask us to stop.
+fn listen() -> std::io::Result<Vec<Signal>> {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::quit(), SignalKind::hangup()];
+    let heeded = kinds.into_iter().filter(|kind| *kind != SignalKind::hangup() || !is_ignored(*kind));
+    heeded.map(signal).collect()
+}
+
+/// Completes at the next one.
+async fn next(signals: &mut [Signal]) {
+    poll_fn(|context| {
+        let is_received = signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
+        if is_received { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail, where SIGXFSZ would end the process. Where
+/// the system does not let us listen, it ends it.
+pub(crate) fn survive_large_files() {
+    if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() {
+        // Listening once keeps the signal from ending the process for as long as that lives.
+        drop(runtime.block_on(async { signal(SignalKind::from_raw(Number::XFSZ.as_raw())) }));
     }
 }
 

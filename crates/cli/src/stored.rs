@@ -15,6 +15,7 @@ use planproof_suite::{Card, Case};
 use planproof_trace::Trace;
 
 use crate::commands::campaign::{CampaignOptions, Derived};
+use crate::damage;
 use crate::failure::Failure;
 use crate::orders;
 
@@ -69,6 +70,7 @@ impl Stored {
         let options = options(&row)?;
         let commands = options.commands(&row.agent, store.path());
         let campaign = StoredCampaign::read(store, row, options.suite()?, options.kept.clone())?;
+        damage::note(store, &campaign.row.id, &campaign.named_damage(), campaign.seals.as_ref());
         Ok(Self { campaign, options, commands, dissection: None, shrinking: None })
     }
 
@@ -182,6 +184,7 @@ pub(crate) fn summaries(
     options: &CampaignOptions,
 ) -> Result<Summaries, Failure> {
     if let Some(summaries) = Summaries::read(store, campaign, &options.suite()?)? {
+        damage::note(store, &campaign.id, &summaries.damaged(), None);
         return Ok(summaries);
     }
     Ok(Summaries::of(&Stored::load(store, &campaign.id)?.campaign))
@@ -197,6 +200,7 @@ impl Figures {
         findings_max: usize,
     ) -> Result<Option<Self>, Failure> {
         let Some(summaries) = Summaries::read(store, campaign, &options.suite()?)? else { return Ok(None) };
+        damage::note(store, &campaign.id, &summaries.damaged(), None);
         Ok(Some(Self {
             report: summaries.report(campaign, &options.kept, |_| true),
             picks: summaries.smallest_failures(findings_max),

@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::builder::{PathBufValueParser, TypedValueParser, ValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory as _, FromArgMatches, Id};
+use planproof_store::Fingerprint;
 
 use crate::arguments::Arguments;
 use crate::render::short;
@@ -26,6 +27,15 @@ const HOST_CHARACTERS_MAX: usize = 253;
 
 /// Characters shown of a value that is not taken.
 const VALUE_CHARACTERS_MAX: usize = 30;
+
+/// The fingerprint of a seal.
+///
+/// # Errors
+/// It is none.
+pub(crate) fn fingerprint(text: &str) -> Result<Fingerprint, String> {
+    Fingerprint::parse(text)
+        .ok_or_else(|| "it is no seal: write it as it was printed, as in 3f2a-91bc-0d17-66e0-b2c4".to_owned())
+}
 
 /// The name of a host, without a port.
 ///

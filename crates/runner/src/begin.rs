@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use planproof_agents::AgentSpec;
 use planproof_bench::{AgentUnderTest, GUARD_PREFIX, LimitPlan};
@@ -103,6 +103,7 @@ pub fn begin<W: World>(
     new: &NewCampaign,
     make: impl FnOnce() -> Result<Cases, W::Error>,
 ) -> Result<Prepared, W::Error> {
+    let began = Instant::now();
     let wanted =
         Wanted { world, agent: &new.agent, serve_model: new.serve_model.as_deref(), program: &new.program };
     let key = match &new.keeping {
@@ -164,7 +165,7 @@ pub fn begin<W: World>(
     let (repeats, token) = (new.repeats, world.token());
     let parts = Parts { id, agent, suite, cases, repeats, options, secrets, token, memory };
     let bare = parts.prepared(store)?;
-    Ok(Prepared { served, budgets, asked: models.found(), meter, recording, ..bare })
+    Ok(Prepared { began, served, budgets, asked: models.found(), meter, recording, ..bare })
 }
 
 impl NewCampaign {

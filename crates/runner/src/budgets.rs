@@ -40,7 +40,7 @@ pub struct BudgetOptions {
     pub max_cost: Option<f64>,
     /// Most tokens, read and written together.
     pub max_tokens: Option<u64>,
-    /// Longest time, in minutes from now.
+    /// Longest time, in minutes from when it begins or resumes, the making of cases included.
     pub minutes: Option<f64>,
     /// A file of prices.
     pub prices: Option<PathBuf>,
@@ -200,9 +200,9 @@ impl Budgets {
         self.max_cost_picodollars.map(Money::from_picodollars)
     }
 
-    /// When the time is over of a campaign that begins now.
-    pub fn deadline(&self) -> Option<Instant> {
-        self.minutes.map(|minutes| Instant::now() + Duration::from_secs_f64(minutes * 60.0))
+    /// When the time is over of a campaign that began then, with the making of its cases.
+    pub fn deadline(&self, began: Instant) -> Option<Instant> {
+        self.minutes.map(|minutes| began + Duration::from_secs_f64(minutes * 60.0))
     }
 
     /// The time budget, with its unit.

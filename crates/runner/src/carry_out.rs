@@ -7,13 +7,17 @@ use planproof_bench::{
     Campaign, CampaignEnd, CampaignError, Outcome, RunProgress, Setup, Supervision, Unit, Work,
 };
 use planproof_model::recording::RecordingError;
-use planproof_store::{Progress, StoreError, Writer};
+use planproof_store::{
+    DamagedRun, Fingerprint, Progress, SEAL_SEED_BYTES, SealKey, Sealed, Store, StoreError, Writer,
+};
 use planproof_suite::Case;
+use planproof_tools::mcp::TOKEN_BYTES;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::RunnerError;
 use crate::prepared::Prepared;
+use crate::stored::name_damaged;
 
 /// What came of a campaign.
 pub struct Ended {
@@ -23,6 +27,8 @@ pub struct Ended {
     pub total: u64,
     /// What it took, and what ended it.
     pub progress: Progress,
+    /// The fingerprint of the key that sealed its runs: its own, or that of before where nothing was left to run.
+    pub seal: Option<Fingerprint>,
     /// Why it could not go on. What is finished is kept.
     pub failure: Option<Halted>,
 }
@@ -39,6 +45,9 @@ pub enum Halted {
     /// What it came to cannot be kept.
     #[error(transparent)]
     Store(StoreError),
+    /// The store no longer holds what was written into it while it ran; what differs, a line each.
+    #[error("{}", .0.join("\n"))]
+    Altered(Vec<String>),
 }
 
 /// Whoever watches a campaign.
@@ -69,6 +78,8 @@ pub struct Begun<'a> {
     pub repeats: u32,
     /// How many runs that makes.
     pub total: u64,
+    /// The fingerprint of the key that seals its runs.
+    pub seal: Fingerprint,
     /// How many are done already.
     pub done: u64,
     /// How many of those failed.
@@ -141,6 +152,7 @@ where
 {
     let leads_on = leads_to.is_some();
     let writer = prepared.store.writer()?;
+    let seal = writer.seal(seal_key(prepared)?);
     let mut campaign = prepared.campaign.clone();
     campaign.served = prepared.served.as_ref().map(|(name, served)| ServedModel {
         model: Arc::clone(&served.model),
@@ -154,7 +166,7 @@ where
             prepared.secrets.clone()
         },
         meter: prepared.meter.clone(),
-        deadline: prepared.budgets.deadline(),
+        deadline: prepared.budgets.deadline(prepared.began),
         setup: Arc::new(set_up(prepared)),
         reviewing: prepared.reviewing.clone(),
     };
@@ -165,6 +177,7 @@ where
         cases: campaign.cases.len() as u64,
         repeats: campaign.repeats.get(),
         total,
+        seal,
         done: outcomes.len() as u64,
         failed: outcomes.iter().filter(|outcome| outcome.passed() == Some(false)).count() as u64,
         is_replay: prepared.replayed.is_some(),
@@ -234,6 +247,7 @@ where
     };
     let kept = writer.set_progress(&campaign.id, &progress).await;
     prepared.watch_spending(None);
+    let sealed = writer.end_seals().await;
     let failure = match (notes.unwritten, end, kept) {
         (Some(error), ..) => Some(Halted::Recording(error)),
         (None, Err(error), _) => Some(Halted::Runs(error)),
@@ -242,7 +256,56 @@ where
             recording.write_end(progress.ended_by.as_deref()).err().map(Halted::Recording)
         }),
     };
-    Ok(Ended { outcomes, total, progress, failure })
+    let (seal, altered) = match (sealed, &failure) {
+        (Ok(sealed), _) => {
+            // Whoever is in this process cannot write the file, and reads of it take longer than simulated runs.
+            let in_full = !campaign.agent.agent.is_in_process();
+            (prepared.store.last_seal(&campaign.id)?, altered(&prepared.store, &sealed, in_full)?)
+        }
+        // What failed is told already.
+        (Err(_), Some(_)) => (Some(seal), Vec::new()),
+        (Err(error), None) => return Err(error.into()),
+    };
+    let failure = failure.or_else(|| (!altered.is_empty()).then_some(Halted::Altered(altered)));
+    Ok(Ended { outcomes, total, progress, seal, failure })
+}
+
+/// A new key that seals the campaign, drawn as its tokens are.
+fn seal_key(prepared: &Prepared) -> Result<SealKey, RunnerError> {
+    let draw = prepared.campaign.token;
+    let mut seed = [0; SEAL_SEED_BYTES];
+    for part in seed.chunks_mut(TOKEN_BYTES) {
+        part.iter_mut().zip(draw()).for_each(|(to, from)| *to = from);
+    }
+    SealKey::from_seed(&seed).ok_or_else(|| RunnerError::outside("cannot make a key that seals the campaign"))
+}
+
+/// In what the store differs from what was sealed, as the process that sealed it knows it: a line each. Without
+/// `in_full` runs are looked at as far as their digests, and not read. Signatures are left to whoever reads the
+/// campaign later: a chain that is the one in memory is right.
+fn altered(store: &Store, sealed: &[Sealed], in_full: bool) -> Result<Vec<String>, StoreError> {
+    let mut lines = Vec::new();
+    for sealed in sealed {
+        let id = &sealed.campaign;
+        let Some(seals) = store.seals(id, false)? else {
+            lines.push(format!("the seals of campaign {id} are gone"));
+            continue;
+        };
+        lines.extend(seals.faults.iter().map(|fault| format!("campaign {id}: {fault}")));
+        if !seals.are_of(sealed) {
+            lines.push(format!("campaign {id}: its chain is not the one that was written"));
+        }
+        let mut damaged = seals.damaged;
+        for run in in_full.then(|| store.runs(id)).transpose()?.into_iter().flatten() {
+            let run = run?;
+            damaged.extend(run.damage.map(|damage| DamagedRun { unit: run.unit, damage }));
+        }
+        damaged.sort_by_key(|run| run.unit);
+        damaged.dedup_by_key(|run| run.unit);
+        let named = name_damaged(store, id, &damaged);
+        lines.extend(named.iter().map(|run| format!("campaign {id}, case {}: {}", run.case, run.why)));
+    }
+    Ok(lines)
 }
 
 /// What is known of the set-up beforehand. Answers from a recording need none, but a program does.

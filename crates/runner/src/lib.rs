@@ -51,6 +51,6 @@ pub use recording::{CampaignNote, open_cache};
 pub use replay::{Replay, replay};
 pub use resume::{Resumed, resume};
 pub use stored::{
-    JudgedRun, StoredCampaign, Summaries, damaged, read_first_case, read_one, read_stored_trace,
+    JudgedRun, StoredCampaign, Summaries, damaged, name_damaged, read_first_case, read_one, read_stored_trace,
 };
 pub use world::{FindModel, Key, KeyNeeded, ModelForm, Token, World};

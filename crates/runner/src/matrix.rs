@@ -270,15 +270,20 @@ pub enum Left {
 }
 
 impl Matrix {
-    /// Goes on with a matrix. New budgets take the place of the old ones; the time counts from now.
+    /// Goes on with a matrix. New budgets take the place of the old ones; the time counts from `began`.
     ///
     /// # Errors
     /// Its budgets make no sense, or leave nothing of what is not finished yet.
-    pub fn open(store: &Store, row: MatrixRow, new: &BudgetOptions) -> Result<Self, RunnerError> {
+    pub fn open(
+        store: &Store,
+        row: MatrixRow,
+        new: &BudgetOptions,
+        began: Instant,
+    ) -> Result<Self, RunnerError> {
         let before = Budgets::read(&row.budgets)?;
         let budgets = Budgets::of(new).or(&before);
         store.set_matrix_budgets(&row.id, &budgets.to_json()?)?;
-        let matrix = Self { deadline: budgets.deadline(), row, budgets };
+        let matrix = Self { deadline: budgets.deadline(began), row, budgets };
         let campaigns = store.campaigns_of_matrix(&matrix.row.id)?;
         let is_complete = campaigns.iter().all(is_complete);
         match matrix.left(&campaigns, &matrix.row.id)? {

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
 
 use planproof_agents::team::Reviewing;
 use planproof_bench::{AgentUnderTest, Campaign, Memory, Outcome, Unit};
@@ -42,6 +43,8 @@ pub struct Prepared {
     pub(crate) left_out: HashSet<Unit>,
     /// The model that is served to the agent, and its name.
     pub(crate) served: Option<(String, Served)>,
+    /// When it was begun or resumed, before cases were made.
+    pub(crate) began: Instant,
     pub(crate) budgets: Budgets,
     /// The models that are asked.
     pub(crate) asked: Vec<Arc<dyn Model>>,
@@ -110,6 +113,7 @@ impl Parts {
             earlier: HashMap::new(),
             left_out: HashSet::new(),
             served: None,
+            began: Instant::now(),
             budgets: Budgets::default(),
             asked: Vec::new(),
             meter: None,

@@ -1,15 +1,15 @@
 //! Campaigns read back from the run store: whole and judged again, or as summaries for figures alone. Which suite a
 //! campaign is of its caller finds, as everything that has a name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_bench::{
-    Candidate, LimitReport, Outcome, Pick, Report, ReportInput, RunSummary, SummaryInput, card_from_json,
-    pick_smallest,
+    Candidate, DamagedRun as Named, LimitReport, Outcome, Pick, Report, ReportInput, RunSummary,
+    SummaryInput, card_from_json, pick_smallest,
 };
-use planproof_store::{Campaign as CampaignRow, CaseRow, RunRow, RunState, Store, Unit};
+use planproof_store::{Campaign as CampaignRow, CaseRow, DamagedRun, RunRow, RunState, Seals, Store, Unit};
 use planproof_suite::{Card, Case, Suite, Unscored};
 use planproof_trace::Trace;
 use planproof_trace::wire::v1::read_trace;
@@ -29,6 +29,10 @@ pub struct StoredCampaign {
     pub cases: Vec<Arc<dyn Case>>,
     /// The finished runs, judged again from their traces.
     pub outcomes: Vec<Outcome>,
+    /// Runs that are left out of them, because they are not what was written.
+    pub damaged: Vec<DamagedRun>,
+    /// Its seals, which were checked; `None` where nobody sealed it.
+    pub seals: Option<Seals>,
 }
 
 /// A run that was judged again, with its trace.
@@ -49,6 +53,9 @@ impl StoredCampaign {
         for case in store.cases(&row.id)? {
             cases.push(read_case(&*suite, &row, &case?)?);
         }
+        let seals = store.seals(&row.id, true)?;
+        let mut damaged_runs = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
+        let unsealed: HashSet<Unit> = damaged_runs.iter().map(|run| run.unit).collect();
         let mut requests = HashMap::new();
         for run in store.run_summaries(&row.id)? {
             let run = run?;
@@ -58,7 +65,11 @@ impl StoredCampaign {
         let mut outcomes = Vec::new();
         for run in store.runs(&row.id)? {
             let run = run?;
-            if run.state != RunState::Finished {
+            if run.state != RunState::Finished || unsealed.contains(&run.unit) {
+                continue;
+            }
+            if let Some(damage) = run.damage {
+                damaged_runs.push(DamagedRun { unit: run.unit, damage });
                 continue;
             }
             let ordinal = run.unit.ordinal;
@@ -68,7 +79,8 @@ impl StoredCampaign {
             let (judged, _) = judge(store, &row, &**case, &run)?;
             outcomes.push(Outcome { requests: requests.get(&run.unit).copied(), ..judged });
         }
-        Ok(Self { row, suite, options, cases, outcomes })
+        damaged_runs.sort_by_key(|run| run.unit);
+        Ok(Self { row, suite, options, cases, outcomes, damaged: damaged_runs, seals })
     }
 
     /// The campaign summed up, without what it led to.
@@ -85,7 +97,16 @@ impl StoredCampaign {
             cost: self.options.cost(&self.row.progress),
             ended_by: self.row.progress.ended_by.as_deref(),
         });
-        self.options.completed(report, &self.row.progress)
+        let mut report = self.options.completed(report, &self.row.progress);
+        report.seal = self.seals.as_ref().and_then(Seals::last).map(|seal| seal.to_string());
+        report.damaged = self.named_damage();
+        report
+    }
+
+    /// The runs that are left out, because they are not what was written.
+    pub fn named_damage(&self) -> Vec<Named> {
+        let case = |unit: Unit| self.cases.get(unit.ordinal as usize).map(|case| case.card().id.clone());
+        self.damaged.iter().map(|run| named(run, case(run.unit))).collect()
     }
 
     /// Why a run has no score, if there is one without.
@@ -99,6 +120,8 @@ pub struct Summaries {
     suite: Arc<dyn Suite>,
     cards: Vec<Card>,
     runs: Vec<RunSummary>,
+    damaged: Vec<DamagedRun>,
+    seal: Option<String>,
 }
 
 impl Summaries {
@@ -115,6 +138,10 @@ impl Summaries {
         if !store.derived(&row.id)?.is_empty() {
             return Ok(None);
         }
+        // Signatures are checked where traces are read.
+        let seals = store.seals(&row.id, false)?;
+        let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
+        let unsealed: HashSet<Unit> = damaged.iter().map(|run| run.unit).collect();
         let mut cards = Vec::new();
         for case in store.case_summaries(&row.id)? {
             let Some(card) = case?.summary.as_deref().and_then(card_from_json) else { return Ok(None) };
@@ -123,20 +150,30 @@ impl Summaries {
         let mut runs = Vec::new();
         for run in store.run_summaries(&row.id)? {
             let run = run?;
+            if unsealed.contains(&run.unit) {
+                continue;
+            }
+            if let Some(damage) = run.damage {
+                damaged.push(DamagedRun { unit: run.unit, damage });
+                continue;
+            }
             let wall = Duration::from_millis(run.wall_ms);
             let class = run.class.as_deref();
             let read = |text: &str| RunSummary::from_json(&**suite, run.unit, run.passed, class, wall, text);
             let Some(summary) = run.summary.as_deref().and_then(read) else { return Ok(None) };
             runs.push(summary);
         }
-        Ok(Some(Self { suite: Arc::clone(suite), cards, runs }))
+        damaged.sort_by_key(|run| run.unit);
+        let seal = seals.as_ref().and_then(Seals::last).map(|seal| seal.to_string());
+        Ok(Some(Self { suite: Arc::clone(suite), cards, runs, damaged, seal }))
     }
 
     /// Those of a campaign that was read in full.
     pub fn of(stored: &StoredCampaign) -> Self {
         let cards = stored.cases.iter().map(|case| case.card().clone()).collect();
         let runs = stored.outcomes.iter().map(RunSummary::of).collect();
-        Self { suite: Arc::clone(&stored.suite), cards, runs }
+        let seal = stored.seals.as_ref().and_then(Seals::last).map(|seal| seal.to_string());
+        Self { suite: Arc::clone(&stored.suite), cards, runs, damaged: stored.damaged.clone(), seal }
     }
 
     /// What the runs of some of the cases come to.
@@ -148,7 +185,17 @@ impl Summaries {
     ) -> Report {
         let is_counted = |run: &&RunSummary| self.cards.get(run.ordinal as usize).is_none_or(&counts);
         let runs: Vec<RunSummary> = self.runs.iter().filter(is_counted).cloned().collect();
-        options.completed(Report::of_summaries(self.input(row, options, &runs)), &row.progress)
+        let mut report =
+            options.completed(Report::of_summaries(self.input(row, options, &runs)), &row.progress);
+        report.seal.clone_from(&self.seal);
+        report.damaged = self.damaged();
+        report
+    }
+
+    /// The runs that are left out, because they are not what was written.
+    pub fn damaged(&self) -> Vec<Named> {
+        let case = |unit: Unit| self.cards.get(unit.ordinal as usize).map(|card| card.id.clone());
+        self.damaged.iter().map(|run| named(run, case(run.unit))).collect()
     }
 
     /// What the search for a limit that the campaign is came to; `None` if it is none.
@@ -193,7 +240,7 @@ impl Summaries {
 /// finished.
 ///
 /// # Errors
-/// The store fails, or what it holds of the campaign makes no sense.
+/// The store fails, the run is damaged, or what the store holds of the campaign makes no sense.
 pub fn read_one(
     store: &Store,
     row: &CampaignRow,
@@ -205,6 +252,10 @@ pub fn read_one(
     };
     let case = read_case(suite, row, &case)?;
     let run = match store.run(&row.id, unit)? {
+        Some(RunRow { damage: Some(damage), .. }) => {
+            let what = format!("the run of case {}: {damage}", case.card().id);
+            return Err(damaged(row, &what));
+        }
         Some(run) if run.state == RunState::Finished => Some(judge(store, row, &*case, &run)?),
         _ => None,
     };
@@ -229,6 +280,7 @@ pub fn read_first_case(
 /// The store fails, or the trace cannot be read; in words.
 pub fn read_stored_trace(store: &Store, campaign: &str, unit: Unit) -> Result<Option<Trace>, String> {
     match store.run(campaign, unit).map_err(|error| error.to_string())? {
+        Some(RunRow { damage: Some(damage), .. }) => Err(format!("the run is damaged: {damage}")),
         Some(run) if run.state == RunState::Finished => trace_of(store, &run).map(Some),
         _ => Ok(None),
     }
@@ -236,7 +288,23 @@ pub fn read_stored_trace(store: &Store, campaign: &str, unit: Unit) -> Result<Op
 
 /// That what the store holds of a campaign makes no sense, and what of it.
 pub fn damaged(row: &CampaignRow, what: &str) -> RunnerError {
-    RunnerError::usage(format!("campaign {} in the run store is damaged: {what}", row.id))
+    RunnerError::outside(format!(
+        "campaign {} in the run store is damaged: {what}; restore a copy of the store, or have the rest with `planproof \
+         runs export`",
+        row.id
+    ))
+}
+
+/// A damaged run by the id of its case.
+fn named(run: &DamagedRun, case: Option<String>) -> Named {
+    let case = case.unwrap_or_else(|| format!("at place {}", run.unit.ordinal));
+    Named { case, repeat: run.unit.repeat, why: run.damage.to_string() }
+}
+
+/// Damaged runs of a campaign by the ids of their cases, as far as these can be read.
+pub fn name_damaged(store: &Store, campaign: &str, damaged: &[DamagedRun]) -> Vec<Named> {
+    let case = |unit: Unit| store.case(campaign, unit.ordinal).ok().flatten().map(|case| case.id);
+    damaged.iter().map(|run| named(run, case(run.unit))).collect()
 }
 
 fn read_case(suite: &dyn Suite, row: &CampaignRow, case: &CaseRow) -> Result<Arc<dyn Case>, RunnerError> {

@@ -73,6 +73,14 @@ pub enum ExportError {
         /// What it looks for, as it is written.
         look: &'static str,
     },
+    /// Putting the grammar together takes too much.
+    #[error(
+        "the grammar takes more than {bytes_max} bytes of parts to put together; use another format, or smaller bounds of loops"
+    )]
+    TooMuch {
+        /// [`EXPORT_BUILT_BYTES_MAX`](crate::limits::EXPORT_BUILT_BYTES_MAX).
+        bytes_max: usize,
+    },
     /// The grammar is too long.
     #[error("the grammar has more than {bytes_max} bytes; use another format, or smaller bounds of loops")]
     TooLarge {

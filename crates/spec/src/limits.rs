@@ -31,3 +31,6 @@ pub const PATTERNS_MAX: usize = 64;
 pub const REGEX_BYTES_MAX: usize = 1 << 20;
 /// Bytes of an exported grammar.
 pub const EXPORT_BYTES_MAX: usize = 4 << 20;
+/// Bytes of all the parts that are put together on the way to an exported regular expression, which are many times as
+/// long as it where behaviours lead from each state to each other.
+pub const EXPORT_BUILT_BYTES_MAX: usize = 256 << 20;

@@ -41,7 +41,8 @@ pub enum StoreError {
     },
     /// The file was a run store, but its content makes no sense.
     #[error(
-        "the run store {} is damaged ({what}): restore a copy, or save what `sqlite3 FILE .recover` finds",
+        "the run store {} is damaged ({what}): restore a copy, or save what is whole with `planproof runs export` and what \
+         `sqlite3 FILE .recover` finds",
         path.display()
     )]
     Damaged {
@@ -50,8 +51,22 @@ pub enum StoreError {
         /// What SQLite says.
         what: String,
     },
-    /// The store was opened for reading only.
-    #[error("the run store {} is open for reading only", path.display())]
+    /// What was committed last is in a log beside the file, which cannot be read where the folder cannot be written.
+    #[error(
+        "the run store {} cannot be read where it is: its last part is in {}-wal, and the folder cannot be written; copy both \
+         files into a folder that can, and read the copy",
+        path.display(),
+        path.display()
+    )]
+    LogNotReadable {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file or its folder cannot be written, or the store was opened for reading only.
+    #[error(
+        "the run store {} cannot be written: let the file and its folder be written, or name another file with --store",
+        path.display()
+    )]
     ReadOnly {
         /// The file.
         path: PathBuf,
@@ -75,6 +90,16 @@ pub enum StoreError {
         path: PathBuf,
         /// The limit in pages; `None` where only the disk limits the file.
         limit: Option<u32>,
+    },
+    /// Somebody else wrote into the chain of a campaign while this writer ran it.
+    #[error(
+        "another program wrote into the campaign in the run store {} while it ran: `planproof runs verify` says what \
+         it left; run one program at a time, then resume",
+        path.display()
+    )]
+    Interfered {
+        /// The file.
+        path: PathBuf,
     },
     /// Anything else SQLite or the disk reports.
     #[error("the run store {} failed: {what}", path.display())]
@@ -199,6 +224,12 @@ impl Place {
                 let reason =
                     path.metadata().err().map_or_else(|| error.to_string(), |error| error.to_string());
                 StoreError::CannotOpen { path, reason }
+            }
+            Some(ErrorCode::SystemIoFailure) => {
+                let what = format!(
+                    "{error}: is the disk full, or a limit on the size of files (`ulimit -f`) reached? What was committed is kept"
+                );
+                StoreError::Failed { path, what }
             }
             _ => StoreError::Failed { path, what: error.to_string() },
         }

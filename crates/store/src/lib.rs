@@ -21,15 +21,16 @@
 //!
 //! # What is where
 //!
-//! One SQLite file: the writing side (`writer.rs`) with its thread (`writer/thread.rs`), the reading side
-//! (`read.rs`), what a campaign spent and what ended it (`progress.rs`), the tables (`schema/1.sql`, and the steps
-//! `schema/2.sql` for progress, `schema/3.sql` for summaries, `schema/4.sql` for campaigns that others lead to, as in
-//! `derived.rs`, `schema/5.sql` for those that were asked for together, as in `matrix.rs`, and `schema/6.sql` for what
-//! runs taught, as in `lesson.rs`; a store of an older version is read as it is, and brought up to date when something
-//! is written).
-//! Cases, options, verdicts and summaries are texts that it does not look into.
+//! One SQLite file: the writing side (`writer.rs`) with its thread (`writer/thread.rs`), the reading side (`read.rs`),
+//! what a campaign spent and what ended it (`progress.rs`), the tables (`schema/1.sql`, and the steps `schema/2.sql`
+//! for progress, `schema/3.sql` for summaries, `schema/4.sql` for campaigns that others lead to, as in `derived.rs`,
+//! `schema/5.sql` for those that were asked for together, as in `matrix.rs`, `schema/6.sql` for what runs taught, as in
+//! `lesson.rs`, and `schema/7.sql` for digests (`digest.rs`) and the chain that seals a campaign (`seal.rs`), by which
+//! `verify.rs` tells what is damaged; a store of an older version is read as it is, and brought up to date when
+//! something is written). Cases, options, verdicts and summaries are texts that it does not look into.
 
 mod derived;
+mod digest;
 mod error;
 mod lesson;
 mod matrix;
@@ -37,7 +38,9 @@ mod progress;
 mod read;
 mod receipt;
 mod schema;
+mod seal;
 mod store;
+mod verify;
 mod writer;
 
 pub use derived::DerivedCase;
@@ -45,7 +48,9 @@ pub use error::StoreError;
 pub use lesson::{LessonRow, NewLesson, WhichLessons};
 pub use matrix::Matrix;
 pub use progress::{Progress, Spent};
-pub use read::{Campaign, CaseRow, CaseSummaryRow, RunRow, RunState, RunSummaryRow, Unit};
+pub use read::{Campaign, CaseRow, CaseSummaryRow, Exported, RunRow, RunState, RunSummaryRow, Unit};
 pub use receipt::Receipt;
+pub use seal::{Fingerprint, SEAL_SEED_BYTES, SealKey};
 pub use store::{NewCampaign, NewCase, Store, StoreLimits};
+pub use verify::{Damage, DamagedRun, Sealed, Seals};
 pub use writer::{Finish, RunId, RunSink, Start, Writer};

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Row, ToSql, params};
 
-use crate::schema::{PARENT_VERSION, SUMMARY_VERSION};
+use crate::schema::{DIGEST_VERSION, PARENT_VERSION, SUMMARY_VERSION};
+use crate::verify::{Damage, DamagedRun, OfCampaign};
 use crate::{Progress, RunId, Spent, Store, StoreError};
 
 /// Rows fetched at a time. They hold whole cases and verdicts, a few KiB each.
@@ -108,6 +108,11 @@ pub struct RunRow {
     pub wall_ms: Option<u64>,
     /// The verdict, as JSON; `None` if it is not finished.
     pub verdict: Option<String>,
+    /// Whether it was held to its digest. A run that is not finished has none, nor has one that ended before the store
+    /// kept them.
+    pub is_checked: bool,
+    /// What is wrong with it. Nothing else of it may be shown then.
+    pub damage: Option<Damage>,
 }
 
 /// What figures need of a case.
@@ -134,6 +139,17 @@ pub struct RunSummaryRow {
     pub wall_ms: u64,
     /// Its summary, as JSON; `None` where it was finished without one.
     pub summary: Option<String>,
+    /// What is wrong with it. Nothing else of it may be shown then. Its trace and verdict are not looked at.
+    pub damage: Option<Damage>,
+}
+
+/// What was written of a campaign's traces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exported {
+    /// How many traces.
+    pub traces: u64,
+    /// Runs that were left out because they are damaged.
+    pub left_out: Vec<DamagedRun>,
 }
 
 const CAMPAIGN: &str = "
@@ -157,7 +173,13 @@ const CASE_SUMMARIES: &str = "
     WHERE campaign = ?1 AND ordinal >= ?2 ORDER BY ordinal LIMIT ?3";
 
 const RUN_SUMMARIES: &str = "
-    SELECT ordinal, repeat, passed, class, wall_ms, summary FROM run INDEXED BY run_summary
+    SELECT ordinal, repeat, passed, class, wall_ms, summary, parts, digest, id FROM run INDEXED BY run_summary
+    WHERE campaign = ?1 AND (ordinal, repeat) > (?2, ?3) AND state = 'finished'
+    ORDER BY ordinal, repeat LIMIT ?4";
+
+/// The same where there are no digests.
+const UNCHECKED_RUN_SUMMARIES: &str = "
+    SELECT ordinal, repeat, passed, class, wall_ms, summary, NULL, NULL, id FROM run INDEXED BY run_summary
     WHERE campaign = ?1 AND (ordinal, repeat) > (?2, ?3) AND state = 'finished'
     ORDER BY ordinal, repeat LIMIT ?4";
 
@@ -167,7 +189,7 @@ const OLD_CASE_SUMMARIES: &str = "
     WHERE campaign = ?1 AND ordinal >= ?2 ORDER BY ordinal LIMIT ?3";
 
 const OLD_RUN_SUMMARIES: &str = "
-    SELECT ordinal, repeat, passed, class, wall_ms, NULL FROM run
+    SELECT ordinal, repeat, passed, class, wall_ms, NULL, NULL, NULL, id FROM run
     WHERE campaign = ?1 AND (ordinal, repeat) > (?2, ?3) AND state = 'finished'
     ORDER BY ordinal, repeat LIMIT ?4";
 
@@ -178,7 +200,7 @@ impl Store {
     /// # Errors
     /// The errors of reading.
     pub fn campaigns(&self) -> Result<Vec<Campaign>, StoreError> {
-        self.select_campaigns(&format!("WHERE {} ORDER BY created_ms DESC, key DESC", self.asked_for()), &[])
+        self.select_campaigns(&format!("WHERE {} ORDER BY key DESC", self.asked_for()), &[])
     }
 
     /// The campaign of that id, or whose id alone begins like that, or, for `last`, the newest.
@@ -189,7 +211,7 @@ impl Store {
         let find = |clause: &str, parameters: &[&dyn ToSql]| self.select_campaigns(clause, parameters);
         let mut found = find("WHERE id = ?1", &[&name])?;
         if found.is_empty() && name == "last" {
-            let newest = format!("WHERE {} ORDER BY created_ms DESC, key DESC LIMIT 1", self.asked_for());
+            let newest = format!("WHERE {} ORDER BY key DESC LIMIT 1", self.asked_for());
             found = find(&newest, &[])?;
         } else if found.is_empty() && !name.is_empty() {
             let clause =
@@ -270,16 +292,36 @@ impl Store {
         campaign: &str,
     ) -> Result<impl Iterator<Item = Result<RunSummaryRow, StoreError>> + '_, StoreError> {
         let (key, ..) = self.find(campaign)?;
+        let digests_from = self.digests_from(key)?;
+        let campaign = campaign.to_owned();
         let mut last: (i64, i64) = (-1, -1);
-        let sql = if self.version < SUMMARY_VERSION { OLD_RUN_SUMMARIES } else { RUN_SUMMARIES };
+        let sql = match self.version {
+            DIGEST_VERSION.. => RUN_SUMMARIES,
+            SUMMARY_VERSION.. => UNCHECKED_RUN_SUMMARIES,
+            _ => OLD_RUN_SUMMARIES,
+        };
         Ok(pages(move || {
+            let of = OfCampaign { key, id: &campaign, digests_from };
             let page = self.select(sql, &[&key, &last.0, &last.1, &SUMMARIES_PER_PAGE], |row| {
+                let unit = Unit { ordinal: row.get(0)?, repeat: row.get(1)? };
+                let damage = self.summary_damage(&of, row)?;
+                if damage.is_some() {
+                    return Ok(RunSummaryRow {
+                        unit,
+                        passed: None,
+                        class: None,
+                        wall_ms: 0,
+                        summary: None,
+                        damage,
+                    });
+                }
                 Ok(RunSummaryRow {
-                    unit: Unit { ordinal: row.get(0)?, repeat: row.get(1)? },
+                    unit,
                     passed: row.get(2)?,
                     class: row.get(3)?,
                     wall_ms: unsigned(row, 4)?,
                     summary: row.get(5)?,
+                    damage,
                 })
             })?;
             last = page.last().map_or(last, |row| (row.unit.ordinal.into(), row.unit.repeat.into()));
@@ -287,22 +329,24 @@ impl Store {
         }))
     }
 
-    /// The latest run of one unit of a campaign (its id in full); `None` where none was begun.
+    /// The latest run of one unit of a campaign (its id in full), held to its digest; `None` where none was begun.
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], and the errors of reading.
     pub fn run(&self, campaign: &str, unit: Unit) -> Result<Option<RunRow>, StoreError> {
         let (key, ..) = self.find(campaign)?;
-        let mut found = self.select(
-            "SELECT id, ordinal, repeat, state, passed, class, wall_ms, verdict FROM run
-             WHERE campaign = ?1 AND ordinal = ?2 AND repeat = ?3",
+        let _snapshot = self.snapshot()?;
+        let of = OfCampaign { key, id: campaign, digests_from: self.digests_from(key)? };
+        let found: Vec<i64> = self.select(
+            "SELECT id FROM run WHERE campaign = ?1 AND ordinal = ?2 AND repeat = ?3",
             params![key, unit.ordinal, unit.repeat],
-            run_row,
+            |row| row.get(0),
         )?;
-        Ok(found.pop())
+        found.first().map(|run| self.read_run(&of, RunId(*run), unit)).transpose()
     }
 
-    /// The latest run of each unit of a campaign (its id in full) that was begun, by case and repeat.
+    /// The latest run of each unit of a campaign (its id in full) that was begun, by case and repeat, each held to its
+    /// digest, which takes reading its events.
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
@@ -311,17 +355,37 @@ impl Store {
         campaign: &str,
     ) -> Result<impl Iterator<Item = Result<RunRow, StoreError>> + '_, StoreError> {
         let (key, ..) = self.find(campaign)?;
+        let digests_from = self.digests_from(key)?;
+        let campaign = campaign.to_owned();
         let mut last: (i64, i64) = (-1, -1);
         Ok(pages(move || {
-            let page = self.select(
-                "SELECT id, ordinal, repeat, state, passed, class, wall_ms, verdict FROM run
-                 WHERE campaign = ?1 AND (ordinal, repeat) > (?2, ?3) ORDER BY ordinal, repeat LIMIT ?4",
-                &[&key, &last.0, &last.1, &ROWS_PER_PAGE],
-                run_row,
-            )?;
-            last = page.last().map_or(last, |row| (row.unit.ordinal.into(), row.unit.repeat.into()));
-            Ok(page)
+            let of = OfCampaign { key, id: &campaign, digests_from };
+            // A run that is replaced meanwhile must not look like one that lost its events.
+            let _snapshot = self.snapshot()?;
+            let page = self.run_ids(key, last)?;
+            last = page.last().map_or(last, |(_, unit)| (unit.ordinal.into(), unit.repeat.into()));
+            page.into_iter().map(|(run, unit)| self.read_run(&of, run, unit)).collect()
         }))
+    }
+
+    /// The next runs of a campaign behind a unit.
+    fn run_ids(&self, key: i64, last: (i64, i64)) -> Result<Vec<(RunId, Unit)>, StoreError> {
+        self.select(
+            "SELECT id, ordinal, repeat FROM run
+             WHERE campaign = ?1 AND (ordinal, repeat) > (?2, ?3) ORDER BY ordinal, repeat LIMIT ?4",
+            &[&key, &last.0, &last.1, &ROWS_PER_PAGE],
+            |row| Ok((RunId(row.get(0)?), Unit { ordinal: row.get(1)?, repeat: row.get(2)? })),
+        )
+    }
+
+    /// From which run on those of a campaign that ended have digests.
+    fn digests_from(&self, key: i64) -> Result<i64, StoreError> {
+        if self.version < DIGEST_VERSION {
+            return Ok(i64::MAX);
+        }
+        let mut found =
+            self.select("SELECT digests_from FROM campaign WHERE key = ?1", &[&key], |row| row.get(0))?;
+        Ok(found.pop().unwrap_or_default())
     }
 
     /// The runs of a campaign (its id in full) that were begun and not finished, by case and repeat: what was cut off.
@@ -388,37 +452,31 @@ impl Store {
     }
 
     /// Writes the traces of all finished runs of a campaign (its id in full) as a trace v1 file, by case and repeat, so
-    /// the same campaign is the same bytes however often it was interrupted. Shows one state of the store even while
-    /// others write; the write-ahead log grows meanwhile. Returns the number of traces.
+    /// the same campaign is the same bytes however often it was interrupted. Runs that are damaged are left out. Shows
+    /// one state of the store even while others write; the write-ahead log grows meanwhile.
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], [`StoreError::Export`], and the errors of reading.
-    pub fn export_traces(&self, campaign: &str, out: &mut impl Write) -> Result<u64, StoreError> {
-        let (key, ..) = self.find(campaign)?;
-        let read_error = |error| self.place.error(error);
+    pub fn export_traces(&self, campaign: &str, out: &mut impl Write) -> Result<Exported, StoreError> {
+        let _snapshot = self.snapshot()?;
         let write_error =
             |error: std::io::Error| StoreError::Export { kind: error.kind(), reason: error.to_string() };
-        let mut statement = self
-            .connection
-            .prepare_cached(
-                "SELECT run.id, header, lines FROM run LEFT JOIN event ON event.run = run.id
-                 WHERE campaign = ?1 AND state = 'finished' ORDER BY ordinal, repeat, seq",
-            )
-            .map_err(read_error)?;
-        let mut rows = statement.query([key]).map_err(read_error)?;
-        let mut traces = 0;
-        let mut current = None;
-        while let Some(row) = rows.next().map_err(read_error)? {
-            let run: i64 = row.get(0).map_err(read_error)?;
-            if current != Some(run) {
-                current = Some(run);
-                traces += 1;
-                write_line(row, 1, out).map_err(read_error)?.map_err(write_error)?;
+        let mut exported = Exported { traces: 0, left_out: Vec::new() };
+        for run in self.runs(campaign)? {
+            let RunRow { run, unit, state, damage, .. } = run?;
+            match (state, damage) {
+                (RunState::Started, _) => {}
+                (RunState::Finished, Some(damage)) => exported.left_out.push(DamagedRun { unit, damage }),
+                (RunState::Finished, None) => {
+                    exported.traces += 1;
+                    for line in self.trace_lines(run) {
+                        writeln!(out, "{}", line?).map_err(write_error)?;
+                    }
+                }
             }
-            write_line(row, 2, out).map_err(read_error)?.map_err(write_error)?;
         }
         out.flush().map_err(write_error)?;
-        Ok(traces)
+        Ok(exported)
     }
 
     /// The condition of a campaign that no other one led to.
@@ -457,14 +515,6 @@ impl Store {
             .and_then(|mut statement| statement.query_map(parameters, read)?.collect())
             .map_err(|error| self.place.error(error))
     }
-}
-
-/// Writes one column as a line; a null, as of a run without events, is no line.
-fn write_line(row: &Row<'_>, column: usize, out: &mut impl Write) -> rusqlite::Result<std::io::Result<()>> {
-    Ok(match row.get_ref(column)? {
-        ValueRef::Null => Ok(()),
-        value => out.write_all(value.as_str()?.as_bytes()).and_then(|()| out.write_all(b"\n")),
-    })
 }
 
 /// The rows of page after page, until a page is empty or an error.
@@ -519,19 +569,6 @@ fn campaign_row(row: &Row<'_>) -> rusqlite::Result<Campaign> {
             ended_by: row.get(19)?,
             budgets: row.get(20)?,
         },
-    })
-}
-
-fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    let state = if row.get_ref(3)?.as_str()? == "finished" { RunState::Finished } else { RunState::Started };
-    Ok(RunRow {
-        run: RunId(row.get(0)?),
-        unit: Unit { ordinal: row.get(1)?, repeat: row.get(2)? },
-        state,
-        passed: row.get(4)?,
-        class: row.get(5)?,
-        wall_ms: row.get::<_, Option<i64>>(6)?.map(|ms| u64::try_from(ms).unwrap_or(0)),
-        verdict: row.get(7)?,
     })
 }
 

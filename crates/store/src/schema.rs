@@ -1,5 +1,7 @@
 //! The tables, and whether a file has them.
 
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,6 +31,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("schema/4.sql")),
     M::up(include_str!("schema/5.sql")),
     M::up(include_str!("schema/6.sql")),
+    M::up(include_str!("schema/7.sql")),
 ];
 
 /// The version from which on cases and runs have summaries.
@@ -43,6 +46,9 @@ pub(crate) const MATRIX_VERSION: i64 = 5;
 /// The version from which on runs can teach lessons.
 pub(crate) const LESSON_VERSION: i64 = 6;
 
+/// The version from which on finished runs have digests, and campaigns chains.
+pub(crate) const DIGEST_VERSION: i64 = 7;
+
 pub(crate) fn version_supported() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
@@ -51,7 +57,7 @@ pub(crate) fn version_supported() -> i64 {
 pub(crate) fn open(place: &Place) -> Result<Connection, StoreError> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = connect(place, flags)?;
+    let mut connection = connect(place, place.path.as_os_str(), flags)?;
     let started = Instant::now();
     let patience = Duration::from_millis(u64::from(place.limits.busy_ms));
     // SQLite does not wait by itself where two programs set up the same file at the same time.
@@ -66,17 +72,56 @@ pub(crate) fn open(place: &Place) -> Result<Connection, StoreError> {
 
 /// Opens a store for reading, and gives its version: an older one is read as it is, since nothing may be changed.
 pub(crate) fn open_read_only(place: &Place) -> Result<(Connection, i64), StoreError> {
-    let connection = connect(place, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    match version(&connection, place)? {
-        Some(version) => Ok((connection, version)),
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = |file: &OsStr, flags| {
+        let connection = connect(place, file, flags)?;
+        let version = version(&connection, place)?;
+        Ok((connection, version))
+    };
+    let opened = open(place.path.as_os_str(), flags);
+    let opened = match opened {
+        // SQLite cannot make the files beside it that readers and writers share. Where nobody can write, nobody needs
+        // to share, and the file is read as one that does not change.
+        Err(StoreError::CannotOpen { .. } | StoreError::ReadOnly { .. }) if place.path.is_file() => {
+            if log_of(&place.path).metadata().is_ok_and(|log| log.len() > 0) {
+                return Err(StoreError::LogNotReadable { path: place.path.clone() });
+            }
+            open(&unchanging(&place.path), flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        opened => opened,
+    };
+    match opened? {
+        (connection, Some(version)) => Ok((connection, version)),
         // An empty file.
-        None => Err(StoreError::NotAStore { path: place.path.clone() }),
+        (_, None) => Err(StoreError::NotAStore { path: place.path.clone() }),
     }
 }
 
-fn connect(place: &Place, flags: OpenFlags) -> Result<Connection, StoreError> {
+/// The write-ahead log of a store: what was committed and not yet moved into the file.
+fn log_of(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
+}
+
+/// A file by the URI that says to SQLite that it does not change.
+fn unchanging(path: &Path) -> OsString {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' | b'~' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                uri.push(char::from(*byte));
+            }
+            byte => uri += &format!("%{byte:02X}"),
+        }
+    }
+    (uri + "?immutable=1").into()
+}
+
+fn connect(place: &Place, file: &OsStr, flags: OpenFlags) -> Result<Connection, StoreError> {
     let open = || {
-        let connection = Connection::open_with_flags(&place.path, flags)?;
+        let connection = Connection::open_with_flags(Path::new(file), flags)?;
         connection.busy_timeout(Duration::from_millis(u64::from(place.limits.busy_ms)))?;
         connection.pragma_update(None, "foreign_keys", true)?;
         // A hostile file must not be able to run code through its schema.

@@ -9,14 +9,14 @@ mod thread;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use planproof_trace::{Event, EventSink, Header, Usage, wire};
 
 use crate::error::Place;
 use crate::receipt::{Completion, receipt};
-use crate::{NewLesson, Progress, Receipt, Spent, StoreError, schema};
+use crate::{Fingerprint, NewLesson, Progress, Receipt, SealKey, Sealed, Spent, StoreError, schema};
 
 /// Names a run within a store. No two runs ever share an id, even if one replaced the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,6 +75,8 @@ struct Handle {
 
 struct Shared {
     place: Place,
+    /// What seals the campaigns whose runs are written.
+    seal: OnceLock<SealKey>,
     queue: Mutex<Queue>,
     /// Wakes the writing thread.
     work: Condvar,
@@ -149,7 +151,9 @@ enum Operation {
     },
     Start(Box<StartOperation>),
     Finish(Box<FinishOperation>),
+    Abandon(RunId),
     Progress(Box<ProgressOperation>),
+    EndSeals(Completion<Vec<Sealed>>),
     Flush(Completion<()>),
 }
 
@@ -283,6 +287,7 @@ impl Writer {
         schema::enlarge_cache(&connection, place)?;
         let shared = Arc::new(Shared {
             place: place.clone(),
+            seal: OnceLock::new(),
             queue: Mutex::default(),
             work: Condvar::new(),
             room: Condvar::new(),
@@ -364,7 +369,10 @@ impl Writer {
         };
         match queue.open.remove(&run) {
             None => return Receipt::failed(StoreError::RunNotOpen { run }),
-            Some(OpenRun { failure: Some(error), .. }) => return Receipt::failed(error),
+            Some(OpenRun { failure: Some(error), .. }) => {
+                queue.batch.operations.push(Operation::Abandon(run));
+                return Receipt::failed(error);
+            }
             Some(OpenRun { failure: None, .. }) => {}
         }
         let (completion, receipt) = receipt(shared.stopped());
@@ -384,7 +392,30 @@ impl Writer {
 
     /// Gives up a run without a verdict: it takes no more events, what it has is kept until its unit is started again.
     pub fn abandon_run(&self, run: RunId) {
-        self.0.shared.lock().open.remove(&run);
+        let mut queue = self.0.shared.lock();
+        queue.open.remove(&run);
+        // What is known of it can wait for the next batch to be forgotten.
+        queue.batch.operations.push(Operation::Abandon(run));
+    }
+
+    /// Seals what is written from now on: the runs of a campaign that end form a chain which this key signs (see
+    /// `seal.rs`). Gives the fingerprint of the key that seals, which is the former one where there is one already.
+    pub fn seal(&self, key: SealKey) -> Fingerprint {
+        self.0.shared.seal.get_or_init(|| key).fingerprint()
+    }
+
+    /// Signs how many runs of each campaign were sealed, and gives what the file must hold of them from now on. Runs
+    /// that end later begin anew. Nothing without a key.
+    ///
+    /// Its receipt gives the writer's own failure.
+    pub fn end_seals(&self) -> Receipt<Vec<Sealed>> {
+        let shared = &self.0.shared;
+        let (completion, receipt) = receipt(shared.stopped());
+        match shared.lock_with_room(size_of::<Operation>()) {
+            Ok(mut queue) => shared.push(&mut queue, Operation::EndSeals(completion), size_of::<Operation>()),
+            Err(error) => completion.complete(Err(error)),
+        }
+        receipt
     }
 
     /// Replaces what the store knows of how a campaign (its id in full) goes. Waits with its commit for

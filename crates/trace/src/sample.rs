@@ -37,11 +37,12 @@ struct Sampler<'s> {
 }
 
 fn sample(sampler: &Sampler<'_>, schema: &Value, depth: usize) -> Value {
-    let Value::Object(schema) = schema else { return "example".into() };
+    // Any value counts, also one of which the schema says nothing.
     sampler.values.set(sampler.values.get() + 1);
     if depth > DEPTH_MAX || sampler.values.get() > VALUES_MAX {
         return Value::Null;
     }
+    let Value::Object(schema) = schema else { return "example".into() };
     if let Some(value) = schema.get("const") {
         return value.clone();
     }
@@ -168,6 +169,7 @@ fn object(sampler: &Sampler<'_>, schema: &Map<String, Value>, depth: usize) -> V
         made.insert(name.to_owned(), sample(sampler, schema_of(name), depth + 1));
     }
     let least = schema.get("minProperties").and_then(Value::as_u64).unwrap_or(0).min(LENGTH_MAX) as usize;
+    let least = if sampler.values.get() > VALUES_MAX { 0 } else { least };
     let others = properties.into_iter().flat_map(Map::keys).cloned();
     let invented = (1..=least).map(|number| format!("example_{number}"));
     for name in others.chain(invented) {

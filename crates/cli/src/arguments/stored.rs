@@ -4,9 +4,10 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use planproof_store::Fingerprint;
 
 use crate::report_files::ReportFileArguments;
-use crate::values::{file, whole};
+use crate::values::{file, fingerprint, whole};
 
 /// The run store where none is named.
 pub(crate) const STORE_DEFAULT: &str = ".planproof/runs.db";
@@ -71,6 +72,14 @@ pub(crate) enum RunsCommand {
         #[arg(long, value_name = "ID")]
         case: Option<String>,
     },
+    /// Check whether what is stored of a campaign is what was written when its runs ended.
+    Verify {
+        /// Id of the campaign or matrix, the beginning of it, or `last`.
+        run: String,
+        /// The seal that was printed when it was run: the stored one must be the same.
+        #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint)]
+        seal: Option<Fingerprint>,
+    },
     /// List what runs taught agents that have a memory, the oldest first.
     Lessons {
         /// Only what this campaign taught: its id, the beginning of it, or `last`.
@@ -134,6 +143,9 @@ pub(crate) struct ReportArguments {
     pub(crate) others: Vec<String>,
     #[command(flatten)]
     pub(crate) files: ReportFileArguments,
+    /// The seal that was printed when the campaign was run: the stored one must be the same.
+    #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint, conflicts_with = "others")]
+    pub(crate) seal: Option<Fingerprint>,
     /// Most findings shown, where no file is written.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,

@@ -41,7 +41,7 @@ impl Asked {
         Ok(Self {
             model,
             meter,
-            deadline: budgets.deadline(),
+            deadline: budgets.deadline(Instant::now()),
             time: budgets.time(),
             is_cached: cache.is_some(),
         })

@@ -85,7 +85,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     prepared.stream = stream;
     let run = &prepared.run;
     let all = |outcomes: &[Outcome]| run.all_at_once(outcomes);
-    let Ended { outcomes, progress, failure, dissection, shrinking } =
+    let Ended { outcomes, progress, seal, failure, dissection, shrinking } =
         runtime()?.block_on(async { carry_out(&prepared, global, &stop_on_signal(), all).await })?;
     let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();
     let report = Report::of_summaries(SummaryInput {
@@ -101,6 +101,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         ended_by: progress.ended_by.as_deref(),
     });
     let mut report = run.options.completed(report, &progress);
+    report.seal = seal.map(|seal| seal.to_string());
     if dissection.is_some() || shrinking.is_some() {
         let cases = orders::cases(prepared.order.judge(), &run.campaign.cases)?;
         let outcomes = orders::outcomes(&outcomes);
@@ -253,6 +254,9 @@ pub(crate) fn print_report(
     }
     for note in cost(report).into_iter().chain(notes) {
         writeln!(out, "{note}\n")?;
+    }
+    if let Some(seal) = &report.seal {
+        writeln!(out, "seal {seal}")?;
     }
     Ok(())
 }

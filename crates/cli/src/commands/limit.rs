@@ -39,11 +39,12 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     prepared.stream = stream;
     let plan = prepared.run.options.limit.unwrap_or(plan);
     let next = |outcomes: &[Outcome]| next_units(&plan, &prepared, outcomes);
-    let Ended { outcomes, progress, failure, .. } =
+    let Ended { outcomes, progress, seal, failure, .. } =
         runtime()?.block_on(async { carry_out(&prepared, global, &stop_on_signal(), next).await })?;
     let mut report = sum_up(&plan, &prepared, &outcomes, progress.ended_by.as_deref());
     report.campaign.cost = prepared.run.options.cost(&progress);
     report.campaign = prepared.run.options.completed(report.campaign, &progress);
+    report.campaign.seal = seal.map(|seal| seal.to_string());
     let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
     if let Some(page) = page {
         let write = |reported: &ReportedCampaign<'_>| {
@@ -70,7 +71,10 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     let printed = match (global.json, is_stdout_taken) {
         (true, _) => print_json(&report),
         (false, true) => Ok(()),
-        (false, false) => write!(terminal::text(), "{}", text(&report, &notes)).map_err(Failure::from),
+        (false, false) => {
+            let seal = report.campaign.seal.as_ref().map(|seal| format!("seal {seal}\n")).unwrap_or_default();
+            write!(terminal::text(), "{}{seal}", text(&report, &notes)).map_err(Failure::from)
+        }
     };
     match printed {
         // Whoever reads no further wants to know all the same how it went.

@@ -9,7 +9,7 @@ use planproof_report::compare::{Change, ComparedCase, Comparison, Side, Success}
 use planproof_report::html::{self, HtmlLimits};
 use planproof_store::Store;
 
-use super::runs::{must_exist, say_what_is_missing, show};
+use super::runs::{must_be_sealed_by, must_exist, say_what_is_missing, show};
 use super::{matrix, print_json};
 use crate::arguments::{Global, ReportArguments};
 use crate::failure::{ExitCode, Failure};
@@ -37,9 +37,17 @@ pub(crate) fn run(arguments: &ReportArguments, global: &Global) -> Result<ExitCo
 /// The files that are asked for, or the tables where there are none.
 fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
     if let Some(found) = store.matrix(&arguments.run)? {
+        if let Some(seal) = arguments.seal {
+            for campaign in store.campaigns_of_matrix(&found.id)? {
+                must_be_sealed_by(&campaign, store.seals(&campaign.id, true)?.as_ref(), seal)?;
+            }
+        }
         return matrix::show(store, &found, page_of_several(arguments, global)?, global);
     }
-    stored::find(store, &arguments.run)?;
+    let campaign = stored::find(store, &arguments.run)?;
+    if let Some(seal) = arguments.seal {
+        must_be_sealed_by(&campaign, store.seals(&campaign.id, true)?.as_ref(), seal)?;
+    }
     let files = arguments.files.open(global, &[("--store", arguments.store.store.as_path())])?;
     if files.is_empty() {
         return show(store, &arguments.run, arguments.findings, false, global);

@@ -1,6 +1,7 @@
 //! `planproof runs`: former campaigns.
 
 mod lessons;
+mod verify;
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write as _};
@@ -12,7 +13,7 @@ use planproof_bench::{Finding, pick_findings};
 use planproof_model::prices::Money;
 use planproof_order::learning::{self, LeftOut};
 use planproof_report::CommandLines;
-use planproof_store::{Campaign, Store, Unit};
+use planproof_store::{Campaign, DamagedRun, RunRow, Store, Unit};
 use planproof_suite::Class;
 use planproof_trace::{Arguments, Event, notation, wire};
 use serde_json::{Value, json};
@@ -20,6 +21,7 @@ use serde_json::{Value, json};
 use super::campaign::{Derived, print_report};
 use super::{matrix, print_json};
 use crate::arguments::{ExportFormat, Global, GraphForm, RunsArguments, RunsCommand};
+use crate::damage;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::render::{self, Marking};
@@ -49,6 +51,7 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
             show(&store, run, *findings, *judge_again, global)?;
         }
         RunsCommand::Export { run, format, case } => export(&store, run, *format, case.as_deref())?,
+        RunsCommand::Verify { run, seal } => verify::run(&store, run, *seal, global)?,
         RunsCommand::Lessons { run, tool, most } => {
             lessons::list(&store, run.as_deref(), tool.as_deref(), *most, global)?;
         }
@@ -57,6 +60,8 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
     }
     Ok(ExitCode::Passed)
 }
+
+pub(crate) use verify::must_be_sealed_by;
 
 /// The run store must be there already: nothing is made by looking.
 pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
@@ -68,6 +73,9 @@ pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
 
 fn list(store: &Store, global: &Global) -> Result<(), Failure> {
     let campaigns = store.campaigns()?;
+    for campaign in &campaigns {
+        note_summaries(store, campaign)?;
+    }
     if global.json {
         for campaign in &campaigns {
             print_json(&json!({
@@ -147,22 +155,50 @@ pub(crate) fn show(
     };
     let mut shown = Vec::new();
     for pick in &picks {
-        let (case, run) = stored::load_one(
-            store,
-            &campaign,
-            &options,
-            Unit { ordinal: pick.ordinal, repeat: pick.repeat },
-        )?;
+        let unit = Unit { ordinal: pick.ordinal, repeat: pick.repeat };
+        if note_damage(store, &campaign, unit)? {
+            continue;
+        }
+        let (case, run) = stored::load_one(store, &campaign, &options, unit)?;
         shown.extend(run.map(|(outcome, _)| (case, outcome, pick.alike)));
     }
     let findings: Vec<Finding<'_>> =
         shown.iter().filter_map(|(case, outcome, alike)| Finding::new(&**case, outcome, *alike)).collect();
     let unscored = match unscored {
+        Some(unit) if note_damage(store, &campaign, unit)? => None,
         Some(unit) => stored::load_one(store, &campaign, &options, unit)?.1,
         None => None,
     };
     let why = unscored.as_ref().and_then(|(outcome, _)| outcome.verdict.as_ref().err());
     print_report(options.suite()?.unit(), &report, &findings, why, &campaign.id, &commands, global)
+}
+
+/// Tells of runs of a campaign that are damaged, as far as their summaries show it.
+fn note_summaries(store: &Store, campaign: &Campaign) -> Result<(), Failure> {
+    let seals = store.seals(&campaign.id, false)?;
+    let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
+    for run in store.run_summaries(&campaign.id)? {
+        let run = run?;
+        damaged.extend(run.damage.map(|damage| DamagedRun { unit: run.unit, damage }));
+    }
+    let named = planproof_runner::name_damaged(store, &campaign.id, &by_unit(damaged));
+    damage::note(store, &campaign.id, &named, seals.as_ref());
+    Ok(())
+}
+
+/// Damaged runs in the order of their units, each once.
+fn by_unit(mut damaged: Vec<DamagedRun>) -> Vec<DamagedRun> {
+    damaged.sort_by_key(|run| run.unit);
+    damaged.dedup_by_key(|run| run.unit);
+    damaged
+}
+
+/// Tells of a run that is damaged, which cannot be shown. Whether it is.
+fn note_damage(store: &Store, campaign: &Campaign, unit: Unit) -> Result<bool, Failure> {
+    let Some(damage) = store.run(&campaign.id, unit)?.and_then(|run| run.damage) else { return Ok(false) };
+    let named = planproof_runner::name_damaged(store, &campaign.id, &[DamagedRun { unit, damage }]);
+    damage::note(store, &campaign.id, &named, None);
+    Ok(true)
 }
 
 /// The same with every run judged again from its trace.
@@ -318,13 +354,12 @@ fn export(store: &Store, name: &str, format: ExportFormat, case: Option<&str>) -
         ));
     }
     let mut out = BufWriter::new(terminal::json());
+    let mut left_out = Vec::new();
     match format {
         ExportFormat::ChatJsonl | ExportFormat::PreferenceJsonl => {
-            learning(store, &campaign, format, &mut out)?;
+            left_out = learning(store, &campaign, format, &mut out)?;
         }
-        ExportFormat::Traces => {
-            store.export_traces(&campaign.id, &mut out)?;
-        }
+        ExportFormat::Traces => left_out = store.export_traces(&campaign.id, &mut out)?.left_out,
         ExportFormat::Cases => {
             let mut is_found = case.is_none();
             for row in store.cases(&campaign.id)? {
@@ -340,23 +375,30 @@ fn export(store: &Store, name: &str, format: ExportFormat, case: Option<&str>) -
         }
         ExportFormat::Verdicts => {
             for row in store.runs(&campaign.id)? {
-                if let Some(verdict) = row?.verdict {
-                    writeln!(out, "{verdict}")?;
+                let RunRow { unit, verdict, damage, .. } = row?;
+                match (damage, verdict) {
+                    (Some(damage), _) => left_out.push(DamagedRun { unit, damage }),
+                    (None, Some(verdict)) => writeln!(out, "{verdict}")?,
+                    (None, None) => {}
                 }
             }
         }
     }
     out.flush()?;
+    let seals = store.seals(&campaign.id, true)?;
+    left_out.extend(seals.iter().flat_map(|seals| seals.damaged.iter().cloned()));
+    let named = planproof_runner::name_damaged(store, &campaign.id, &by_unit(left_out));
+    damage::note(store, &campaign.id, &named, seals.as_ref());
     Ok(())
 }
 
-/// Writes a line of learning data for each failed run that has one.
+/// Writes a line of learning data for each failed run that has one. Gives the runs that are damaged.
 fn learning(
     store: &Store,
     campaign: &Campaign,
     format: ExportFormat,
     out: &mut impl std::io::Write,
-) -> Result<(), Failure> {
+) -> Result<Vec<DamagedRun>, Failure> {
     let language = select::language(&select::agent_spec(&campaign.agent)?)?;
     let options = stored::options(campaign)?;
     options.must_be_of_orders(&campaign.id, "learning data is made of orders alone")?;
@@ -366,8 +408,14 @@ fn learning(
     };
     let mut failed = 0u64;
     let mut left_out: BTreeMap<LeftOut, u64> = BTreeMap::new();
+    let mut damaged = Vec::new();
     for row in store.runs(&campaign.id)? {
-        let (case, run) = stored::load_one(store, campaign, &options, row?.unit)?;
+        let RunRow { unit, damage, .. } = row?;
+        if let Some(damage) = damage {
+            damaged.push(DamagedRun { unit, damage });
+            continue;
+        }
+        let (case, run) = stored::load_one(store, campaign, &options, unit)?;
         let Some((outcome, trace)) = run else { continue };
         if outcome.passed() != Some(false) {
             continue;
@@ -389,7 +437,7 @@ fn learning(
     for (why, count) in left_out {
         tell!("{count} of {failed} failed runs are left out, because they {why}");
     }
-    Ok(())
+    Ok(damaged)
 }
 
 /// A line of learning data as what keys are looked for in.

@@ -17,7 +17,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 93] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 95] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -95,6 +95,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 93] = [
     ("runs show", "graph", "says what one call prints"),
     ("runs export", "case", "is what one call is about"),
     ("runs export", "format", "says what one call writes"),
+    ("runs verify", "seal", "is what one call is about"),
     ("runs lessons", "tool", "is what one call is about"),
     ("runs forget", "tool", "is what one call is about"),
     ("runs forget", "all", "deletes, which a file should not"),
@@ -106,6 +107,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 93] = [
     ("limit", "review", "asks the person at one terminal"),
     ("limit", "stream", "is what one call writes"),
     ("limit", "html", "is what one call writes"),
+    ("report", "seal", "is what one call is about"),
     ("report", "html", "is what one call writes"),
     ("report", "junit", "is what one call writes"),
     ("report", "csv", "is what one call writes"),

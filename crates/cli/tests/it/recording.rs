@@ -13,9 +13,9 @@ use crate::stored::finished_count;
 use crate::support::{Place, Run, json_lines};
 use crate::until;
 
-/// A report without what differs from run to run: durations, and whether it is a replay.
+/// A report without what differs from run to run: durations, the seal, and whether it is a replay.
 pub(crate) fn without_times(mut report: Value) -> Value {
-    for name in ["synthesis_seconds", "agent_seconds", "replay", "solver"] {
+    for name in ["synthesis_seconds", "agent_seconds", "replay", "solver", "seal"] {
         report[name] = Value::Null;
     }
     report

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use insta::assert_snapshot;
 use planproof_spec::Code;
 use serde_json::{Value, json};
 
-use crate::support::{Place, json_lines};
+use crate::support::{Place, Run, json_lines};
 
 const BAD: &str = r#"(define bad
   (:states
@@ -179,6 +180,31 @@ fn grammars_are_printed_in_each_language() {
         "error: nested.spec: the prompt \"[Action\" is part of \"[Action Input]\", which no grammar can tell apart; put \
          prompts in brackets\n"
     );
+}
+
+/// Runs the command where the shell sets this limit first.
+fn limited(place: &Place, limit: &str, line: &str) -> Run {
+    let script = format!("ulimit {limit} && exec \"$0\" {line}");
+    let program = env!("CARGO_BIN_EXE_planproof");
+    Run::of(place.command_of(Path::new("sh"), &["-c", &script, program]), "")
+}
+
+#[test]
+fn a_short_specification_cannot_take_all_memory() {
+    // Each of 30 states leads to each: a regular expression of it is longer than there are atoms.
+    let names: Vec<String> = (0..30).map(|n| format!("S{n}")).collect();
+    let states: String = names.iter().map(|name| format!("({name} (:text \"[{name}]\"))")).collect();
+    let source = |names: &[String]| {
+        format!("(define loops (:states {states}) (:behavior (next (always (or {})))))", names.join(" "))
+    };
+    let place = Place::new();
+    place.write("loops.spec", &source(&names));
+    // In KiB. What is bounded is a part of it: the program itself and what is freed late take the rest.
+    let run = limited(&place, "-v 1000000", "spec compile loops.spec --to regex").code(2);
+    assert!(run.err.contains("the grammar takes more than 268435456 bytes of parts"), "{run:?}");
+    // The limit itself is none for what is small.
+    place.write("few.spec", &source(&names[..3]).replace(&states, &states[..states.find("(S3").unwrap()]));
+    limited(&place, "-v 1000000", "spec compile few.spec --to regex").code(0);
 }
 
 #[test]

@@ -49,6 +49,7 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
         dl.origin {
             div { dt { "Campaign" } dd { code { (Foreign::short(campaign.id, NAME_CHARACTERS_MAX)) } } }
             div { dt { "Began" } dd { (date(campaign.created_ms)) } }
+            @if let Some(seal) = &campaign.report.seal { div { dt { "Seal" } dd { code { (seal) } } } }
             div { dt { "Seed" } dd { (campaign.seed) } }
             div { dt { "Cases" } dd { (count(campaign.cases.len() as u64)) } }
             @if campaign.repeats > 1 { div { dt { "Repeats" } dd { (campaign.repeats) } } }
@@ -64,6 +65,13 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
             }
         }
     }
+}
+
+/// The damaged runs, with what is wrong with each.
+fn damaged(report: &Report) -> String {
+    let named =
+        report.damaged.iter().map(|run| format!("case {}, repeat {}: {}", run.case, run.repeat, run.why));
+    named.collect::<Vec<_>>().join("; ")
 }
 
 /// Key figures, and what keeps the campaign from being whole.
@@ -86,6 +94,13 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                 }
             } @else if report.all_not_run() > 0 {
                 p.banner role="note" { strong { "Not finished:" } " " (not_run(campaign)) }
+            }
+            @if !report.damaged.is_empty() {
+                p.banner role="note" {
+                    strong { "Damaged:" } " " (counted(report.damaged.len() as u64, "run", "runs"))
+                    " of the run store are not what was written, and left out: "
+                    (Foreign::short(&damaged(report), REASON_CHARACTERS_MAX))
+                }
             }
             @if let Some(models) = without_temperature(report) {
                 p.banner role="note" {

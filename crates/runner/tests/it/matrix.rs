@@ -1,5 +1,7 @@
 //! Combinations, and one budget for all of them.
 
+use std::time::Instant;
+
 use planproof_agents::AgentSpec;
 use planproof_runner::{
     BudgetOptions, COMBINATIONS_MAX, Keeping, Left, Matrix, NewCampaign, RunnerError, begin_matrix,
@@ -83,7 +85,7 @@ fn what_one_has_spent_the_others_do_not_have() {
         [format!("{id}.1"), format!("{id}.2")]
     );
     let row = || kept.matrix(&id).expect("reads").expect("it is there");
-    let open = |new: &BudgetOptions| Matrix::open(&kept, row(), new);
+    let open = |new: &BudgetOptions| Matrix::open(&kept, row(), new, Instant::now());
     let left = |matrix: &Matrix, place: usize| -> Result<Option<u64>, RunnerError> {
         let rows = kept.campaigns_of_matrix(&id)?;
         Ok(match matrix.left(&rows, &rows[place].id)? {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::ExportError;
-use crate::limits::EXPORT_BYTES_MAX;
+use crate::limits::{EXPORT_BUILT_BYTES_MAX, EXPORT_BYTES_MAX};
 
 /// A regular expression as text, with how loosely its parts hang together.
 #[derive(Debug, Clone)]
@@ -28,6 +28,13 @@ impl Expression {
 
     pub(super) fn sequence(text: impl Into<Rc<str>>) -> Self {
         Self::Sequence(text.into())
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Atom(text) | Self::Sequence(text) | Self::Choice(text) => text.len(),
+            Self::Never | Self::Empty => 0,
+        }
     }
 
     fn grouped(&self) -> String {
@@ -92,11 +99,7 @@ impl Expression {
 }
 
 fn checked(expression: Expression) -> Result<Expression, ExportError> {
-    let length = match &expression {
-        Expression::Atom(text) | Expression::Sequence(text) | Expression::Choice(text) => text.len(),
-        Expression::Never | Expression::Empty => 0,
-    };
-    if length > EXPORT_BYTES_MAX {
+    if expression.bytes() > EXPORT_BYTES_MAX {
         return Err(ExportError::TooLarge { bytes_max: EXPORT_BYTES_MAX });
     }
     Ok(expression)
@@ -108,12 +111,23 @@ pub(super) struct Equations {
     /// What leads from each unknown to others; what is not there never does.
     steps: Vec<BTreeMap<usize, Expression>>,
     ends: Vec<Expression>,
+    /// Bytes of all ways that were ever put together.
+    built: usize,
 }
 
 impl Equations {
     /// For so many unknowns, which nothing satisfies yet.
     pub(super) fn new(unknowns: usize) -> Self {
-        Self { steps: vec![BTreeMap::new(); unknowns], ends: vec![Expression::Never; unknowns] }
+        Self { steps: vec![BTreeMap::new(); unknowns], ends: vec![Expression::Never; unknowns], built: 0 }
+    }
+
+    /// Counts a way that was put together.
+    fn count(&mut self, way: &Expression) -> Result<(), ExportError> {
+        self.built = self.built.saturating_add(way.bytes());
+        if self.built > EXPORT_BUILT_BYTES_MAX {
+            return Err(ExportError::TooMuch { bytes_max: EXPORT_BUILT_BYTES_MAX });
+        }
+        Ok(())
     }
 
     /// Adds a way from one unknown to another.
@@ -122,6 +136,7 @@ impl Equations {
             Some(other) => other.or(way)?,
             None => way.clone(),
         };
+        self.count(&sum)?;
         if !matches!(sum, Expression::Never) {
             self.steps[from].insert(to, sum);
         }
@@ -130,7 +145,9 @@ impl Equations {
 
     /// Adds a way from an unknown to the end.
     pub(super) fn end(&mut self, from: usize, way: &Expression) -> Result<(), ExportError> {
-        self.ends[from] = self.ends[from].or(way)?;
+        let sum = self.ends[from].or(way)?;
+        self.count(&sum)?;
+        self.ends[from] = sum;
         Ok(())
     }
 
@@ -150,6 +167,7 @@ impl Equations {
                 let round = round.repeated()?;
                 for way in row.values_mut().chain([&mut end]) {
                     *way = round.then(way)?;
+                    self.count(way)?;
                 }
             }
             if last == 0 {

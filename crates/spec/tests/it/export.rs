@@ -329,7 +329,7 @@ fn what_cannot_be_told_apart_is_refused() {
     ));
     let loops = shipped("react").unwrap().replace("Obs) Final-Tht)", "Obs) Final-Tht :max 900)");
     let loops = load(&loops, Compat::Ours).unwrap().automaton;
-    assert!(matches!(regex(&loops, Scope::run(&loops)), Err(ExportError::TooLarge { .. })));
+    assert!(matches!(regex(&loops, Scope::run(&loops)), Err(ExportError::TooMuch { .. })));
     assert!(gbnf(&loops, Scope::run(&loops)).is_ok());
 }
 

@@ -1,17 +1,21 @@
 //! The thread that writes.
 
+use std::collections::HashMap;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Statement, ToSql, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, Statement, ToSql, params};
 
 use super::{
     BATCH_BYTES, Batch, FinishOperation, NotedSpending, OpenRun, Operation, ProgressOperation, RunId, Shared,
     Sleep, StartOperation,
 };
+use crate::digest::{Came, Digest, Parts, TraceDigest, of_case, of_verdict};
 use crate::receipt::Completion;
-use crate::{NewLesson, StoreError};
+use crate::seal::{Chain, SealKey};
+use crate::verify::{campaign_digest, chain_so_far};
+use crate::{NewLesson, Sealed, StoreError};
 
 /// How long events that nobody waits for may gather before they are written.
 const GATHER: Duration = Duration::from_millis(2);
@@ -45,6 +49,16 @@ fn fail(shared: &Shared, error: rusqlite::Error) -> StoreError {
     error
 }
 
+/// The same of a link that cannot be written: its number is taken where somebody else wrote one.
+fn interfered(shared: &Shared, error: rusqlite::Error) -> StoreError {
+    if error.sqlite_error_code() != Some(ErrorCode::ConstraintViolation) {
+        return fail(shared, error);
+    }
+    let error = StoreError::Interfered { path: shared.place.path.clone() };
+    shared.lock().failure = Some(error.clone());
+    error
+}
+
 /// Tells everyone why the thread stopped, even if it panicked.
 struct Stop<'a> {
     shared: &'a Shared,
@@ -73,9 +87,17 @@ impl Operation {
             Self::Start(start) => start.completion.complete(Err(error.clone())),
             Self::Finish(finish) => finish.completion.complete(Err(error.clone())),
             Self::Progress(progress) => progress.completion.complete(Err(error.clone())),
+            Self::EndSeals(completion) => completion.complete(Err(error.clone())),
+            Self::Abandon(_) => {}
             Self::Flush(completion) => completion.complete(Err(error.clone())),
         }
     }
+}
+
+/// Who waits for the commit.
+enum Committed {
+    Plain(Completion<()>),
+    Ended(Completion<Vec<Sealed>>, Vec<Sealed>),
 }
 
 fn write_batches(shared: &Shared, connection: &Connection) -> Result<(), StoreError> {
@@ -85,8 +107,11 @@ fn write_batches(shared: &Shared, connection: &Connection) -> Result<(), StoreEr
         // These wait for the commit; if it does not come to that, they get the error.
         let mut committed = Vec::new();
         let result = write_transaction(shared, &mut statements, &mut batch, &mut committed);
-        for completion in committed {
-            completion.complete(result.clone());
+        for it in committed {
+            match it {
+                Committed::Plain(completion) => completion.complete(result.clone()),
+                Committed::Ended(completion, sealed) => completion.complete(result.clone().map(|()| sealed)),
+            }
         }
         if let Err(error) = result {
             for operation in batch.operations {
@@ -146,7 +171,7 @@ fn write_transaction(
     shared: &Shared,
     statements: &mut Statements<'_>,
     batch: &mut Batch,
-    committed: &mut Vec<Completion<()>>,
+    committed: &mut Vec<Committed>,
 ) -> Result<(), StoreError> {
     let started = Instant::now();
     statements.begin.execute([]).map_err(|error| fail(shared, error))?;
@@ -155,6 +180,9 @@ fn write_transaction(
         if started.elapsed() >= TRANSACTION_MAX || !take_batch(shared, batch) {
             break;
         }
+    }
+    if let Some(key) = shared.seal.get() {
+        statements.write_links(key).map_err(|error| interfered(shared, error))?;
     }
     statements.commit.execute([]).map_err(|error| fail(shared, error))?;
     Ok(())
@@ -165,16 +193,17 @@ fn write_batch(
     shared: &Shared,
     statements: &mut Statements<'_>,
     batch: &mut Batch,
-    committed: &mut Vec<Completion<()>>,
+    committed: &mut Vec<Committed>,
 ) -> Result<(), StoreError> {
     // What belongs to one run comes together and becomes one row. The order between runs does not matter, nor does that
     // between events and the end of their run: all of it is in one transaction.
     batch.operations.sort_by_key(|operation| match operation {
         Operation::Start(_) => (0, 0),
         Operation::Append { run, .. } => (1, run.0),
-        Operation::Finish(_) => (2, 0),
+        Operation::Finish(_) | Operation::Abandon(_) => (2, 0),
         Operation::Progress(_) => (3, 0),
         Operation::Flush(_) => (4, 0),
+        Operation::EndSeals(_) => (5, 0),
     });
     let mut row = Vec::new();
     let mut operations = batch.operations.drain(..).peekable();
@@ -200,7 +229,7 @@ fn write_batch(
             Operation::Finish(finish) => {
                 match statements.finish(&finish).map_err(|error| fail(shared, error)) {
                     Ok(Ok(())) => {
-                        committed.push(finish.completion);
+                        committed.push(Committed::Plain(finish.completion));
                         Ok(())
                     }
                     outcome => complete(finish.completion, outcome),
@@ -209,14 +238,28 @@ fn write_batch(
             Operation::Progress(progress) => {
                 match statements.set_progress(&progress).map_err(|error| fail(shared, error)) {
                     Ok(Ok(())) => {
-                        committed.push(progress.completion);
+                        committed.push(Committed::Plain(progress.completion));
                         Ok(())
                     }
                     outcome => complete(progress.completion, outcome),
                 }
             }
+            Operation::Abandon(run) => {
+                statements.open.remove(&run);
+                Ok(())
+            }
+            Operation::EndSeals(completion) => {
+                let ended = shared.seal.get().map_or(Ok(Vec::new()), |key| statements.end_seals(key));
+                match ended.map_err(|error| interfered(shared, error)) {
+                    Ok(sealed) => {
+                        committed.push(Committed::Ended(completion, sealed));
+                        Ok(())
+                    }
+                    Err(error) => complete(completion, Err(error)),
+                }
+            }
             Operation::Flush(completion) => {
-                committed.push(completion);
+                committed.push(Committed::Plain(completion));
                 Ok(())
             }
         };
@@ -267,8 +310,41 @@ impl ToSql for Text<'_> {
     }
 }
 
+/// A run that takes events, as far as it must not be read back from the file, which others can write.
+struct Going {
+    campaign: i64,
+    ordinal: u32,
+    repeat: u32,
+    case: Digest,
+    trace: TraceDigest,
+}
+
+/// A campaign that runs of ours belong to.
+struct OfCampaign {
+    id: String,
+    /// The digests of the cases that it had when we began, in their order.
+    cases: Vec<Digest>,
+    /// Its chain, where it is sealed, and the row of our key in it.
+    chain: Option<(Chain, i64)>,
+}
+
+/// A link that is written with the end of the transaction.
+struct NewLink {
+    campaign: i64,
+    number: i64,
+    run: RunId,
+    ordinal: u32,
+    repeat: u32,
+    digest: Option<Digest>,
+}
+
 struct Statements<'c> {
     connection: &'c Connection,
+    /// Runs that take events.
+    open: HashMap<RunId, Going>,
+    /// Campaigns of which a run was started, by their keys.
+    campaigns: HashMap<i64, OfCampaign>,
+    links: Vec<NewLink>,
     begin: Statement<'c>,
     commit: Statement<'c>,
     append: Statement<'c>,
@@ -277,6 +353,8 @@ struct Statements<'c> {
     delete_run: Statement<'c>,
     insert_run: Statement<'c>,
     finish_run: Statement<'c>,
+    find_case: Statement<'c>,
+    insert_link: Statement<'c>,
     insert_lesson: Statement<'c>,
     set_progress: Statement<'c>,
     note_spending: Statement<'c>,
@@ -286,12 +364,15 @@ impl<'c> Statements<'c> {
     fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
         Ok(Self {
             connection,
+            open: HashMap::new(),
+            campaigns: HashMap::new(),
+            links: Vec::new(),
             begin: connection.prepare("BEGIN IMMEDIATE")?,
             commit: connection.prepare("COMMIT")?,
             append: connection.prepare("INSERT INTO event (run, seq, lines) VALUES (?1, ?2, ?3)")?,
             find_campaign: connection.prepare("SELECT key, cases, repeats FROM campaign WHERE id = ?1")?,
             find_run: connection.prepare(
-                "SELECT id, state = 'finished' AND passed IS NOT NULL FROM run
+                "SELECT id, state = 'finished' AND passed IS NOT NULL, state = 'finished' FROM run
                  WHERE campaign = ?1 AND ordinal = ?2 AND repeat = ?3",
             )?,
             delete_run: connection.prepare("DELETE FROM run WHERE id = ?1")?,
@@ -300,7 +381,14 @@ impl<'c> Statements<'c> {
             )?,
             finish_run: connection.prepare(
                 "UPDATE run SET state = 'finished', passed = ?2, class = ?3, verdict = ?4, wall_ms = ?5,
-                        summary = ?6 WHERE id = ?1 AND state = 'started'",
+                        summary = ?6, parts = ?7, digest = ?8 WHERE id = ?1 AND state = 'started'",
+            )?,
+            find_case: connection.prepare(
+                "SELECT case_id, json, summary FROM campaign_case WHERE campaign = ?1 AND ordinal >= ?2 ORDER BY ordinal",
+            )?,
+            insert_link: connection.prepare(
+                "INSERT INTO link (campaign, number, seal, run, ordinal, repeat, digest, signature)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?,
             insert_lesson: connection.prepare(
                 "INSERT INTO lesson (run, number, kept_as, tool, about, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -318,6 +406,9 @@ impl<'c> Statements<'c> {
     }
 
     fn append(&mut self, run: RunId, seq: i64, lines: &[u8]) -> rusqlite::Result<()> {
+        if let Some(going) = self.open.get_mut(&run) {
+            going.trace.lines(lines);
+        }
         match self.append.execute(params![run.0, seq, Text(lines)]) {
             // Another program deleted the run to start its unit again; finishing the run will tell.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => Ok(()),
@@ -347,30 +438,123 @@ impl<'c> Statements<'c> {
         let unit = params![key, ordinal, repeat];
         let former = self
             .find_run
-            .query_row(unit, |row| Ok((RunId(row.get(0)?), row.get::<_, bool>(1)?)))
+            .query_row(unit, |row| Ok((RunId(row.get(0)?), row.get::<_, bool>(1)?, row.get::<_, bool>(2)?)))
             .optional()?;
         match former {
-            Some((_, true)) => return Ok(Err(StoreError::AlreadyFinished { campaign, ordinal, repeat })),
-            Some((run, false)) if shared.lock().open.contains_key(&run) => {
+            Some((_, true, _)) => return Ok(Err(StoreError::AlreadyFinished { campaign, ordinal, repeat })),
+            Some((run, false, _)) if shared.lock().open.contains_key(&run) => {
                 return Ok(Err(StoreError::AlreadyRunning { campaign, ordinal, repeat }));
             }
-            Some((run, false)) => drop(self.delete_run.execute([run.0])?),
-            None => {}
+            _ => {}
+        }
+        let case = self.case(shared.seal.get(), key, campaign, ordinal)?;
+        if let Some((run, _, was_finished)) = former {
+            self.delete_run.execute([run.0])?;
+            if was_finished {
+                self.link(key, run, (ordinal, repeat), None);
+            }
         }
         self.insert_run.execute(params![key, ordinal, repeat, Text(&start.header)])?;
         let run = RunId(self.connection.last_insert_rowid());
+        let mut trace = TraceDigest::new();
+        trace.lines(&start.header);
+        self.open.insert(run, Going { campaign: key, ordinal, repeat, case, trace });
         shared.lock().open.insert(run, OpenRun::default());
         Ok(Ok(run))
+    }
+
+    /// The digest of a case. Those that the campaign has when its first run starts are read then, before there is an
+    /// agent that could change them.
+    fn case(
+        &mut self,
+        key: Option<&SealKey>,
+        campaign: i64,
+        id: String,
+        ordinal: u32,
+    ) -> rusqlite::Result<Digest> {
+        if !self.campaigns.contains_key(&campaign) {
+            let found = self.campaign(key, campaign, id)?;
+            self.campaigns.insert(campaign, found);
+        }
+        let known = self.campaigns.get(&campaign).map(|it| it.cases.as_slice()).unwrap_or_default();
+        match known.get(ordinal as usize) {
+            Some(digest) => Ok(*digest),
+            None => self.find_case.query_row(params![campaign, ordinal], case_digest),
+        }
+    }
+
+    /// What is kept of a campaign while we run it. Under a key a beginning of it is written.
+    fn campaign(&mut self, key: Option<&SealKey>, campaign: i64, id: String) -> rusqlite::Result<OfCampaign> {
+        let cases = self.find_case.query_map(params![campaign, 0], case_digest)?.collect::<Result<_, _>>()?;
+        let Some(key) = key else { return Ok(OfCampaign { id, cases, chain: None }) };
+        let mut chain = chain_so_far(self.connection, campaign)?;
+        let links = chain.links;
+        chain.begin(&campaign_digest(self.connection, campaign)?, key.public());
+        let sql = "INSERT INTO seal (campaign, links, public_key, signature) VALUES (?1, ?2, ?3, ?4)";
+        self.connection.execute(sql, params![campaign, links, key.public(), key.sign(&chain.head)])?;
+        Ok(OfCampaign { id, cases, chain: Some((chain, self.connection.last_insert_rowid())) })
+    }
+
+    /// Adds a link to the chain of a campaign, where it has one.
+    fn link(&mut self, campaign: i64, run: RunId, (ordinal, repeat): (u32, u32), digest: Option<Digest>) {
+        let Some((chain, _)) = self.campaigns.get_mut(&campaign).and_then(|it| it.chain.as_mut()) else {
+            return;
+        };
+        let number = chain.links;
+        chain.link(run.0, ordinal.into(), repeat.into(), digest.as_ref().map(Digest::as_slice));
+        self.links.push(NewLink { campaign, number, run, ordinal, repeat, digest });
+    }
+
+    /// Writes the links of a transaction. The last of each campaign is signed: one signature covers all before it.
+    fn write_links(&mut self, key: &SealKey) -> rusqlite::Result<()> {
+        for link in self.links.drain(..) {
+            let NewLink { campaign, number, run, ordinal, repeat, digest } = link;
+            let Some((chain, seal)) = self.campaigns.get(&campaign).and_then(|it| it.chain.as_ref()) else {
+                continue;
+            };
+            let signature = (number + 1 == chain.links).then(|| key.sign(&chain.head));
+            self.insert_link
+                .execute(params![campaign, number, seal, run.0, ordinal, repeat, digest, signature])?;
+        }
+        Ok(())
+    }
+
+    /// Signs how long the chains are, and gives them up.
+    fn end_seals(&mut self, key: &SealKey) -> rusqlite::Result<Vec<Sealed>> {
+        self.write_links(key)?;
+        let mut ended = Vec::new();
+        for (_, OfCampaign { id, chain, .. }) in self.campaigns.drain() {
+            let Some((chain, seal)) = chain else { continue };
+            let sql = "UPDATE seal SET ended = ?2, end_signature = ?3 WHERE key = ?1";
+            self.connection.execute(sql, params![seal, chain.links, key.sign(&chain.end())])?;
+            ended.push(Sealed { campaign: id, chain });
+        }
+        Ok(ended)
     }
 
     fn finish(&mut self, finish: &FinishOperation) -> rusqlite::Result<Result<(), StoreError>> {
         let FinishOperation { run, passed, class, verdict, summary, lessons, .. } = finish;
         let wall_ms = i64::try_from(finish.wall_ms).unwrap_or(i64::MAX);
         let run = *run;
-        let changed = self.finish_run.execute(params![run.0, passed, class, verdict, wall_ms, summary])?;
-        if changed != 1 {
+        let Some(Going { campaign, ordinal, repeat, case, trace }) = self.open.remove(&run) else {
+            return Ok(Err(StoreError::RunNotOpen { run }));
+        };
+        let parts = Parts { case, trace: trace.finish(), verdict: of_verdict(verdict.as_bytes()) };
+        let came = Came {
+            campaign: self.campaigns.get(&campaign).map_or(b"", |it| it.id.as_bytes()),
+            ordinal: ordinal.into(),
+            repeat: repeat.into(),
+            passed: passed.map(i64::from),
+            class: class.as_deref().map(str::as_bytes),
+            wall_ms: Some(wall_ms),
+            summary: summary.as_deref().map(str::as_bytes),
+        };
+        let digest = came.digest(&parts);
+        let columns = params![run.0, passed, class, verdict, wall_ms, summary, parts.to_bytes(), digest];
+        if self.finish_run.execute(columns)? != 1 {
             return Ok(Err(StoreError::RunReplaced { run }));
         }
+        self.link(campaign, run, (ordinal, repeat), Some(digest));
         for (number, NewLesson { kept_as, tool, about, text }) in (0u32..).zip(lessons) {
             self.insert_lesson.execute(params![run.0, number, kept_as, tool, about, text])?;
         }
@@ -406,4 +590,10 @@ impl<'c> Statements<'c> {
         ])?;
         Ok(())
     }
+}
+
+/// The digest of a row of [`Statements::find_case`].
+fn case_digest(row: &Row<'_>) -> rusqlite::Result<Digest> {
+    let summary = row.get_ref(2)?.as_bytes_or_null()?;
+    Ok(of_case(row.get_ref(0)?.as_bytes()?, row.get_ref(1)?.as_bytes()?, summary))
 }

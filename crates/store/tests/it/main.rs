@@ -1,6 +1,7 @@
 //! Tests of the store's public face, on real files.
 
 mod crash;
+mod damage;
 mod derived;
 mod files;
 mod lessons;
@@ -8,5 +9,6 @@ mod matrix;
 mod migration;
 mod progress;
 mod reading;
+mod seals;
 mod support;
 mod writing;

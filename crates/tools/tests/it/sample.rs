@@ -35,6 +35,23 @@ fn what_is_required_is_given_and_nothing_else() {
 }
 
 #[test]
+fn a_schema_that_demands_a_billion_values_gets_a_few_thousand() {
+    fn count(value: &Value) -> usize {
+        1 + match value {
+            Value::Array(values) => values.iter().map(count).sum(),
+            Value::Object(values) => values.values().map(count).sum(),
+            _ => 0,
+        }
+    }
+    let mut schema = json!({"type": "object", "minProperties": 1_000_000_000});
+    for _ in 0..3 {
+        schema = json!({"type": "array", "minItems": 1_000_000_000, "items": schema});
+    }
+    let made = made(json!({"type": "object", "properties": {"all": schema}, "required": ["all"]}));
+    assert!((1000..20_000).contains(&count(&made)), "{}", count(&made));
+}
+
+#[test]
 fn samples_fit_their_schemas() {
     let cache = SchemaCache::default();
     for property in [

@@ -1,5 +1,7 @@
 //! All combinations of agents, models and settings, on the same cases and with one budget.
 
+use std::time::Instant;
+
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_runner::{Left, Matrix, StoreOptions, begin_matrix, combinations, is_complete};
 use planproof_sim::GOLD_NAME;
@@ -117,6 +119,7 @@ fn values(text: &str) -> Vec<String> {
 
 /// A new matrix.
 pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitCode, Failure> {
+    let began = Instant::now();
     let Request { arguments, asked, global, .. } = request;
     let campaign = &arguments.campaign;
     if campaign.recording.replay.is_some() {
@@ -135,7 +138,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let id = begin_matrix(&world, &new, agents, || asked.cases_of_suite())?;
     let store = StoreOptions::from(&campaign.store).open()?;
     let row = store.matrix(&id)?.ok_or_else(|| Failure::outside(format!("the matrix {id} is gone")))?;
-    run(request, &store, row, page)
+    run(request, &store, row, page, began)
 }
 
 /// A matrix of the store, whose combinations go on.
@@ -146,7 +149,7 @@ pub(super) fn go_on(request: &Request<'_>, store: &Store, row: MatrixRow) -> Res
     let what = format!("the matrix {}", row.id);
     request.asked.must_fit(&options.kept, &what, ("resume it with", &format!("--resume {}", row.id)))?;
     let page = page(request)?;
-    run(request, store, row, page)
+    run(request, store, row, page, Instant::now())
 }
 
 /// The page that is asked for. There are no other files of a matrix.
@@ -174,9 +177,10 @@ fn run(
     store: &Store,
     row: MatrixRow,
     page: Option<ReportFile>,
+    began: Instant,
 ) -> Result<ExitCode, Failure> {
     let Request { arguments, global, .. } = request;
-    let goes_on = Matrix::open(store, row, &(&arguments.campaign.budget).into())?;
+    let goes_on = Matrix::open(store, row, &(&arguments.campaign.budget).into(), began)?;
     let ended = runtime()?.block_on(async {
         let stop = stop_on_signal();
         carry_on(request, store, &goes_on, &stop).await

@@ -4,7 +4,7 @@ use indicatif::ProgressBar;
 use planproof_bench::{Campaign, CampaignEnd, Outcome, RunProgress, Unit};
 use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord};
 use planproof_runner::{Begun, Complete, Halted, Watch};
-use planproof_store::Progress;
+use planproof_store::{Fingerprint, Progress};
 use tokio_util::sync::CancellationToken;
 
 use super::derived::Derived;
@@ -13,7 +13,7 @@ use super::prepared::Prepared;
 use super::shrink::shrink;
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
-use crate::failure::Failure;
+use crate::failure::{ExitCode, Failure};
 use crate::stream::Stream;
 use crate::{orders, progress, signals};
 
@@ -23,6 +23,8 @@ pub(in crate::commands) struct Ended {
     pub(in crate::commands) outcomes: Vec<Outcome>,
     /// What it took, and what ended it.
     pub(in crate::commands) progress: Progress,
+    /// The fingerprint of the key that sealed its runs.
+    pub(in crate::commands) seal: Option<Fingerprint>,
     /// Why it could not go on.
     pub(in crate::commands) failure: Option<Failure>,
     /// What the dissection of its failures showed, as far as it came.
@@ -31,14 +33,17 @@ pub(in crate::commands) struct Ended {
     pub(in crate::commands) shrinking: Option<Shrinking>,
 }
 
-/// A token that Ctrl-C and its like cancel. Must be called within a Tokio runtime.
+/// A token that Ctrl-C and its like cancel. A second one ends the process at once, whatever it does by then: what is
+/// finished is in the store. Must be called within a Tokio runtime.
 pub(in crate::commands) fn stop_on_signal() -> CancellationToken {
     let stop = CancellationToken::new();
     let on_interrupt = stop.clone();
-    let requested = signals::stop_requested();
-    tokio::spawn(async move {
-        requested.await;
-        on_interrupt.cancel();
+    signals::on_each(move |count| match count {
+        1 => on_interrupt.cancel(),
+        _ => {
+            progress::tell!("error: interrupted again: what is finished is kept");
+            std::process::exit(ExitCode::Outside as i32);
+        }
     });
     stop
 }
@@ -97,16 +102,18 @@ pub(in crate::commands) async fn carry_out(
         None => String::new(),
         Some((of, finished)) => format!(", and so are {finished} of the {} of its failures", of.noun()),
     };
+    // Where the store failed, some may be in it of which nobody was told any more.
+    let finished =
+        run.store.campaign(&run.campaign.id).map_or(ended.outcomes.len() as u64, |row| row.finished());
     let hint = format!(
-        "{} of {} runs{} are finished and kept{further}; resume with `{}`",
-        ended.outcomes.len(),
+        "{finished} of {} runs{} are finished and kept{further}; resume with `{}`",
         ended.total,
         if prepared.matrix.is_some() { " of this combination" } else { "" },
         prepared.resume_line()
     );
     let failure = ended.failure.map(|halted| describe(halted, &hint));
-    let planproof_runner::Ended { outcomes, progress, .. } = ended;
-    Ok(Ended { outcomes, progress, failure, dissection, shrinking })
+    let planproof_runner::Ended { outcomes, progress, seal, .. } = ended;
+    Ok(Ended { outcomes, progress, seal, failure, dissection, shrinking })
 }
 
 /// Shows on stderr how a campaign goes.
@@ -131,7 +138,7 @@ impl<'a> Watcher<'a> {
 
 impl Watch for Watcher<'_> {
     fn begun(&mut self, begun: &Begun<'_>) {
-        let Begun { campaign, cases, repeats, total, done, failed, is_replay } = *begun;
+        let Begun { campaign, cases, repeats, total, seal, done, failed, is_replay } = *begun;
         let times = match repeats {
             1 => String::new(),
             repeats => format!(", each {repeats} times"),
@@ -139,6 +146,9 @@ impl Watch for Watcher<'_> {
         let resumed = if done == 0 { String::new() } else { format!(", {done} done already") };
         let replay = if is_replay { ", a replay" } else { "" };
         progress::say(self.global, &format!("campaign {campaign}: {cases} cases{times}{resumed}{replay}"));
+        if done < total {
+            progress::say(self.global, &format!("seal {seal}"));
+        }
         if !self.is_reviewed {
             self.bar = progress::bar(self.global, total, done);
         }
@@ -174,7 +184,14 @@ impl Watch for Watcher<'_> {
 fn describe(halted: Halted, hint: &str) -> Failure {
     let error = match halted {
         Halted::Recording(error) => return Failure::outside(format!("{error}\n{hint}")),
-        Halted::Store(error) => return error.into(),
+        Halted::Store(error) => planproof_bench::CampaignError::Store(error),
+        Halted::Altered(lines) => {
+            return Failure::outside(format!(
+                "somebody changed finished runs while the campaign ran:\n{}\nits figures are not to be trusted: begin a new \
+                 one, with the agent isolated from the run store",
+                lines.join("\n")
+            ));
+        }
         Halted::Runs(planproof_bench::CampaignError::Stopped) => {
             return Failure::outside(format!("interrupted: {hint}"));
         }

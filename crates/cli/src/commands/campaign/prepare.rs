@@ -25,6 +25,7 @@ use crate::arguments::{
 };
 use crate::commands::check::judge_options;
 use crate::commands::runs::must_exist;
+use crate::damage;
 use crate::failure::Failure;
 use crate::review;
 use crate::select;
@@ -158,6 +159,7 @@ pub(in crate::commands) fn resume_stored(
     global: &Global,
 ) -> Result<Prepared, Failure> {
     let Stored { campaign, mut options, dissection, shrinking, .. } = stored;
+    damage::must_be_none(&campaign.row.id, &campaign.named_damage(), campaign.seals.as_ref())?;
     let StoredCampaign { row, suite, cases, mut outcomes, .. } = campaign;
     asked.must_fit(
         &options.kept,

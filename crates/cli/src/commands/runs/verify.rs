@@ -1,0 +1,142 @@
+//! `planproof runs verify`: whether what is stored of a campaign is what was written.
+
+use std::io::Write as _;
+
+use planproof_bench::DamagedRun as Named;
+use planproof_runner::name_damaged;
+use planproof_store::{Campaign, DamagedRun, Fingerprint, RunState, Seals, Store};
+use serde_json::json;
+
+use super::by_unit;
+use crate::arguments::Global;
+use crate::commands::print_json;
+use crate::damage;
+use crate::failure::Failure;
+use crate::stored;
+use crate::terminal;
+
+/// What was found of a campaign.
+struct Found {
+    checked: u64,
+    /// Runs that ended before the store kept digests.
+    unchecked: u64,
+    damaged: Vec<Named>,
+    seals: Option<Seals>,
+}
+
+/// Holds a campaign with what it led to, or all campaigns of a matrix, to its digests and seals; with a fingerprint, to
+/// that.
+pub(super) fn run(
+    store: &Store,
+    name: &str,
+    seal: Option<Fingerprint>,
+    global: &Global,
+) -> Result<(), Failure> {
+    let asked_for = match store.matrix(name)? {
+        Some(matrix) => store.campaigns_of_matrix(&matrix.id)?,
+        None => vec![stored::find(store, name)?],
+    };
+    let mut out = terminal::text();
+    for campaign in asked_for {
+        let derived = store.derived(&campaign.id)?;
+        for campaign in [campaign].iter().chain(&derived) {
+            let found = Found::of(store, campaign)?;
+            if global.json {
+                print_json(&found.to_json(campaign))?;
+            } else {
+                writeln!(out, "{}", found.text(campaign))?;
+            }
+            damage::note(store, &campaign.id, &found.damaged, found.seals.as_ref());
+            if let Some(seal) = seal {
+                must_be_sealed_by(campaign, found.seals.as_ref(), seal)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// That this very key sealed a campaign last, and to its end: whoever writes everything anew has another key.
+///
+/// # Errors
+/// It did not.
+pub(crate) fn must_be_sealed_by(
+    campaign: &Campaign,
+    seals: Option<&Seals>,
+    seal: Fingerprint,
+) -> Result<(), Failure> {
+    let id = &campaign.id;
+    let Some((seals, last)) = seals.and_then(|seals| Some((seals, seals.last()?))) else {
+        return Err(Failure::outside(format!(
+            "campaign {id} has no seal, so it is not the one of seal {seal}"
+        )));
+    };
+    if last != seal {
+        let was_earlier = seals.fingerprints.contains(&seal);
+        let what = if was_earlier {
+            "it was resumed since under another one"
+        } else {
+            "it is not what that seal stands for"
+        };
+        return Err(Failure::outside(format!(
+            "campaign {id} was sealed last by {last}, not by {seal}: {what}"
+        )));
+    }
+    if !seals.is_ended {
+        return Err(Failure::outside(format!(
+            "campaign {id} was cut off, or goes on: seal {seal} does not say how many runs there are, so that some may \
+             have been taken away; resume it"
+        )));
+    }
+    Ok(())
+}
+
+impl Found {
+    fn of(store: &Store, campaign: &Campaign) -> Result<Self, Failure> {
+        let seals = store.seals(&campaign.id, true)?;
+        let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
+        let (mut checked, mut unchecked) = (0, 0);
+        for run in store.runs(&campaign.id)? {
+            let run = run?;
+            match run.damage {
+                _ if run.state != RunState::Finished => {}
+                Some(damage) => damaged.push(DamagedRun { unit: run.unit, damage }),
+                None if run.is_checked => checked += 1,
+                None => unchecked += 1,
+            }
+        }
+        let damaged = name_damaged(store, &campaign.id, &by_unit(damaged));
+        Ok(Self { checked, unchecked, damaged, seals })
+    }
+
+    fn seal(&self) -> Option<Fingerprint> {
+        self.seals.as_ref().and_then(Seals::last)
+    }
+
+    fn to_json(&self, campaign: &Campaign) -> serde_json::Value {
+        let seals = self.seals.as_ref();
+        let all = seals.map(|it| it.fingerprints.iter().map(ToString::to_string).collect::<Vec<_>>());
+        json!({
+            "run": campaign.id, "as_written": self.checked, "unchecked": self.unchecked, "damaged": self.damaged,
+            "seal": self.seal().map(|seal| seal.to_string()), "seals": all,
+            "links": seals.map(|seals| seals.links), "ended": seals.map(|seals| seals.is_ended),
+            "faults": seals.map(|seals| &seals.faults),
+        })
+    }
+
+    fn text(&self, campaign: &Campaign) -> String {
+        let runs = |count: u64| if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
+        let mut text = format!("campaign {}: {} as written", campaign.id, runs(self.checked));
+        if self.unchecked > 0 {
+            text += &format!(", {} from before there were digests, not checked", runs(self.unchecked));
+        }
+        if !self.damaged.is_empty() {
+            text += &format!(", {} damaged", runs(self.damaged.len() as u64));
+        }
+        let Some((seals, seal)) = self.seals.as_ref().zip(self.seal()) else { return text + "; no seal" };
+        text += &format!("\nseal {seal}");
+        if !seals.faults.is_empty() {
+            return text + ": broken";
+        }
+        text + if seals.is_ended { ": whole" } else { ": not ended, so runs that ended last may be missing" }
+    }
+}

@@ -1,0 +1,71 @@
+//! What is found damaged in run stores while the process reads them: each is told once, and makes the exit status that
+//! of a failure outside, whichever command read it.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use planproof_bench::DamagedRun;
+use planproof_store::{Seals, Store};
+
+use crate::failure::Failure;
+use crate::progress::tell;
+
+/// Most damaged runs of a campaign that are named.
+const NAMED_MAX: usize = 20;
+
+static FOUND: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Whether anything was found.
+pub(crate) fn is_found() -> bool {
+    !FOUND.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+}
+
+/// Tells of damaged runs of a campaign, and of what is wrong with its seals.
+pub(crate) fn note(store: &Store, campaign: &str, damaged: &[DamagedRun], seals: Option<&Seals>) {
+    let lines = lines(campaign, damaged, seals);
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_new =
+        lines.into_iter().filter(|line| found.insert(line.clone())).map(|line| tell!("{line}")).count() > 0;
+    if is_new {
+        tell!(
+            "left out: runs of the run store {} that are not what was written; restore a copy of it to have them",
+            store.path().display()
+        );
+    }
+}
+
+/// The same as an error, where nothing can be built on such a campaign.
+///
+/// # Errors
+/// Something is damaged.
+pub(crate) fn must_be_none(
+    campaign: &str,
+    damaged: &[DamagedRun],
+    seals: Option<&Seals>,
+) -> Result<(), Failure> {
+    let lines = lines(campaign, damaged, seals);
+    if lines.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::outside(format!(
+        "{}\nnothing is run on top of that: restore a copy of the run store, or begin a new campaign",
+        lines.join("\n")
+    )))
+}
+
+fn lines(campaign: &str, damaged: &[DamagedRun], seals: Option<&Seals>) -> Vec<String> {
+    let mut lines: Vec<String> = damaged
+        .iter()
+        .take(NAMED_MAX)
+        .map(|run| {
+            let repeat = if run.repeat == 0 { String::new() } else { format!(", repeat {}", run.repeat) };
+            format!("damaged: campaign {campaign}, case {}{repeat}: {}", run.case, run.why)
+        })
+        .collect();
+    if damaged.len() > NAMED_MAX {
+        lines.push(format!("damaged: campaign {campaign}: {} runs more", damaged.len() - NAMED_MAX));
+    }
+    let faults = seals.map(|seals| seals.faults.as_slice()).unwrap_or_default();
+    lines.extend(faults.iter().take(NAMED_MAX).map(|fault| format!("damaged: campaign {campaign}: {fault}")));
+    lines
+}

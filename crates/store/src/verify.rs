@@ -1,0 +1,527 @@
+//! Whether what is read is what was written: each run by its digest, a campaign by its chain.
+//!
+//! Everything is read as bytes here, and rows by their keys instead of from an index, because whatever stands in a
+//! damaged file may be of any kind, and an index may say something else than its table.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
+
+use crate::digest::{Came, Digest, Fields, Parts, TraceDigest, of_case, of_verdict};
+use crate::schema::DIGEST_VERSION;
+use crate::seal::{Chain, is_signed};
+use crate::{Fingerprint, RunId, RunRow, RunState, Store, StoreError, Unit};
+
+/// What is wrong with a run that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Damage {
+    /// These differ from what was written when it ended: its case, its trace, its verdict, how it came out.
+    Differs(Vec<&'static str>),
+    /// Its digest is missing.
+    NoDigest,
+    /// It is neither a run that was begun nor one that ended.
+    NoState,
+    /// A text of it is not UTF-8.
+    NoText,
+    /// It ended, and is not there any more.
+    Missing,
+    /// Its digest is not the one that was sealed.
+    NotSealed,
+    /// SQLite cannot read it, and why.
+    Unreadable(String),
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Differs(what) => {
+                let differ = if what.len() == 1 { "differs" } else { "differ" };
+                write!(f, "{} {differ} from what was written", what.join(" and "))
+            }
+            Self::NoDigest => f.write_str("its digest is missing"),
+            Self::NoState => f.write_str("its state makes no sense"),
+            Self::NoText => f.write_str("a text of it is not UTF-8"),
+            Self::Missing => f.write_str("it is missing"),
+            Self::NotSealed => f.write_str("it is not the run that was sealed"),
+            Self::Unreadable(why) => write!(f, "it cannot be read: {why}"),
+        }
+    }
+}
+
+/// A run that is not what was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedRun {
+    /// What it is a run of.
+    pub unit: Unit,
+    /// What is wrong with it.
+    pub damage: Damage,
+}
+
+/// What a writer sealed of a campaign: what the file must hold as long as nobody else writes into it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sealed {
+    /// The campaign's id.
+    pub campaign: String,
+    pub(crate) chain: Chain,
+}
+
+/// The seals of a campaign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seals {
+    /// The fingerprints of its keys, the first one first: a later one covers what those before it sealed.
+    pub fingerprints: Vec<Fingerprint>,
+    /// Runs that ended, and runs that were deleted to be run again.
+    pub links: u64,
+    /// Whether the last key signed how many there are. If not, the program goes on, or was killed: runs that ended last
+    /// may have been taken away.
+    pub is_ended: bool,
+    /// What does not fit, a sentence each; nothing where all is well.
+    pub faults: Vec<String>,
+    /// Runs that are not there, or not as they were sealed.
+    pub damaged: Vec<DamagedRun>,
+    pub(crate) chain: Chain,
+}
+
+impl Seals {
+    /// Whether they are those that a writer left, which it holds in memory.
+    pub fn are_of(&self, sealed: &Sealed) -> bool {
+        self.chain == sealed.chain
+    }
+
+    /// The fingerprint of the key that sealed last.
+    pub fn last(&self) -> Option<Fingerprint> {
+        self.fingerprints.last().copied()
+    }
+}
+
+/// The key of a campaign, its id as it stands in the file, and from which run on all have digests.
+pub(crate) struct OfCampaign<'a> {
+    pub(crate) key: i64,
+    pub(crate) id: &'a str,
+    pub(crate) digests_from: i64,
+}
+
+/// A row of the chain.
+struct LinkRow {
+    number: i64,
+    seal: i64,
+    run: i64,
+    unit: Unit,
+    digest: Option<Vec<u8>>,
+    signature: Option<Vec<u8>>,
+}
+
+impl Store {
+    /// Reads a run by its id. `unit` is where the index says that it is. What cannot be read of it is damage, not an
+    /// error.
+    pub(crate) fn read_run(&self, of: &OfCampaign<'_>, run: RunId, unit: Unit) -> Result<RunRow, StoreError> {
+        let columns =
+            if self.version < DIGEST_VERSION { "NULL, NULL, NULL" } else { "summary, parts, digest" };
+        let sql = format!(
+            "SELECT campaign, ordinal, repeat, state, passed, class, wall_ms, verdict, {columns} FROM run WHERE id = ?1"
+        );
+        let read = || {
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let found = statement.query_row([run.0], |row| self.checked(of, run, unit, row)).optional()?;
+            Ok(found.unwrap_or_else(|| damaged(run, unit, Damage::Missing)))
+        };
+        match read() {
+            Err(error) => match self.unreadable(&error) {
+                Some(damage) => Ok(damaged(run, unit, damage)),
+                None => Err(self.place.error(error)),
+            },
+            Ok(row) => Ok(row),
+        }
+    }
+
+    /// The damage that an error of SQLite is to a run, where others may be read all the same.
+    fn unreadable(&self, error: &rusqlite::Error) -> Option<Damage> {
+        let is_damage = error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
+            || matches!(
+                error,
+                rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..)
+            );
+        is_damage.then(|| Damage::Unreadable(error.to_string()))
+    }
+
+    fn checked(
+        &self,
+        of: &OfCampaign<'_>,
+        run: RunId,
+        unit: Unit,
+        row: &Row<'_>,
+    ) -> rusqlite::Result<RunRow> {
+        let [class, verdict, summary] = [bytes(row, 5)?, bytes(row, 7)?, bytes(row, 8)?];
+        let [parts, digest] = [bytes(row, 9)?, bytes(row, 10)?];
+        let state = match bytes(row, 3)? {
+            Some(b"finished") => Some(RunState::Finished),
+            Some(b"started") => Some(RunState::Started),
+            _ => None,
+        };
+        let mut found = RunRow {
+            run,
+            unit,
+            state: state.unwrap_or(RunState::Finished),
+            passed: integer(row, 4)?.map(|passed| passed == 1),
+            class: class.map(lossy),
+            wall_ms: integer(row, 6)?.map(|ms| u64::try_from(ms).unwrap_or(0)),
+            verdict: verdict.map(lossy),
+            is_checked: false,
+            damage: None,
+        };
+        let has_ended = digest.is_some() || parts.is_some() || verdict.is_some();
+        if state.is_none() || (state == Some(RunState::Started) && has_ended) {
+            found.state = RunState::Finished;
+            found.damage = Some(Damage::NoState);
+            return Ok(found);
+        }
+        if state == Some(RunState::Started) {
+            return Ok(found);
+        }
+        let (trace, is_text) = self.trace_digest(run)?;
+        let case = self.case_digest(of.key, unit)?;
+        let (Some(parts), Some(digest)) = (parts.and_then(Parts::from_bytes), digest) else {
+            let is_older = parts.is_none() && digest.is_none() && run.0 < of.digests_from;
+            let is_text =
+                is_text && [class, verdict].into_iter().flatten().all(|text| str::from_utf8(text).is_ok());
+            found.damage = match (is_older, is_text) {
+                (true, true) => None,
+                (true, false) => Some(Damage::NoText),
+                (false, _) => Some(Damage::NoDigest),
+            };
+            return Ok(found);
+        };
+        found.is_checked = true;
+        let mut what = Vec::new();
+        let verdict = of_verdict(verdict.unwrap_or_default());
+        for (name, is_same) in [
+            ("its case", parts.case == case),
+            ("its trace", parts.trace == trace),
+            ("its verdict", parts.verdict == verdict),
+        ] {
+            what.extend((!is_same).then_some(name));
+        }
+        let came = Came {
+            campaign: of.id.as_bytes(),
+            ordinal: integer(row, 1)?.unwrap_or(-1),
+            repeat: integer(row, 2)?.unwrap_or(-1),
+            passed: integer(row, 4)?,
+            class,
+            wall_ms: integer(row, 6)?,
+            summary,
+        };
+        let is_here = integer(row, 0)? == Some(of.key)
+            && came.ordinal == i64::from(unit.ordinal)
+            && came.repeat == i64::from(unit.repeat);
+        if !is_here || came.digest(&parts) != *digest {
+            what.push("how it came out");
+        }
+        found.damage = (!what.is_empty()).then_some(Damage::Differs(what));
+        Ok(found)
+    }
+
+    /// The digest of a run's trace as it stands in the file, and whether it is text.
+    fn trace_digest(&self, run: RunId) -> rusqlite::Result<(Digest, bool)> {
+        let mut digest = TraceDigest::new();
+        let mut is_text = true;
+        let mut add = |row: &Row<'_>| -> rusqlite::Result<()> {
+            let lines = bytes(row, 0)?.unwrap_or_default();
+            is_text &= str::from_utf8(lines).is_ok();
+            digest.lines(lines);
+            Ok(())
+        };
+        for sql in
+            ["SELECT header FROM run WHERE id = ?1", "SELECT lines FROM event WHERE run = ?1 ORDER BY seq"]
+        {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let mut rows = statement.query([run.0])?;
+            while let Some(row) = rows.next()? {
+                add(row)?;
+            }
+        }
+        Ok((digest.finish(), is_text))
+    }
+
+    fn case_digest(&self, campaign: i64, unit: Unit) -> rusqlite::Result<Digest> {
+        let summary = if self.version < crate::schema::SUMMARY_VERSION { "NULL" } else { "summary" };
+        let sql = format!(
+            "SELECT case_id, json, {summary} FROM campaign_case WHERE campaign = ?1 AND ordinal = ?2"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let found = statement.query_row(params![campaign, unit.ordinal], |row| {
+            Ok(of_case(
+                bytes(row, 0)?.unwrap_or_default(),
+                bytes(row, 1)?.unwrap_or_default(),
+                bytes(row, 2)?,
+            ))
+        });
+        // A case that is not there is no case that a digest fits.
+        Ok(found.optional()?.unwrap_or_default())
+    }
+
+    /// Whether a summary is that of the run that ended: it is read from an index, with the digests beside it.
+    pub(crate) fn summary_damage(
+        &self,
+        of: &OfCampaign<'_>,
+        row: &Row<'_>,
+    ) -> rusqlite::Result<Option<Damage>> {
+        let came = Came {
+            campaign: of.id.as_bytes(),
+            ordinal: integer(row, 0)?.unwrap_or(-1),
+            repeat: integer(row, 1)?.unwrap_or(-1),
+            passed: integer(row, 2)?,
+            class: bytes(row, 3)?,
+            wall_ms: integer(row, 4)?,
+            summary: bytes(row, 5)?,
+        };
+        let [parts, digest] = [bytes(row, 6)?, bytes(row, 7)?];
+        let run = integer(row, 8)?.unwrap_or(i64::MAX);
+        Ok(match (parts.and_then(Parts::from_bytes), digest) {
+            (Some(parts), Some(digest)) if came.digest(&parts) == *digest => None,
+            (Some(_), Some(_)) => Some(Damage::Differs(vec!["how it came out"])),
+            (None, None) if parts.is_none() && run < of.digests_from => None,
+            _ => Some(Damage::NoDigest),
+        })
+    }
+
+    /// The seals of a campaign (its id in full), held to its runs; `None` where nobody sealed it. With `signatures`
+    /// these are checked, too, which takes some 0.1 ms for each.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    pub fn seals(&self, campaign: &str, signatures: bool) -> Result<Option<Seals>, StoreError> {
+        let key = self.find(campaign)?.0;
+        if self.version < DIGEST_VERSION {
+            return Ok(None);
+        }
+        let _snapshot = self.snapshot()?;
+        self.read_seals(key, signatures).map_err(|error| self.place.error(error))
+    }
+
+    /// The fingerprint of the key that sealed a campaign (its id in full) last, of which nothing is checked.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    pub fn last_seal(&self, campaign: &str) -> Result<Option<Fingerprint>, StoreError> {
+        let key = self.find(campaign)?.0;
+        if self.version < DIGEST_VERSION {
+            return Ok(None);
+        }
+        let sql = "SELECT public_key FROM seal WHERE campaign = ?1 ORDER BY key DESC LIMIT 1";
+        let mut found =
+            self.select(sql, &[&key], |row| Ok(Fingerprint::of(bytes(row, 0)?.unwrap_or_default())))?;
+        Ok(found.pop())
+    }
+
+    fn read_seals(&self, campaign: i64, signatures: bool) -> rusqlite::Result<Option<Seals>> {
+        let mut walk = Walk::new(signatures);
+        walk_chain(&self.connection, campaign, &mut walk)?;
+        let Walk { chain, fingerprints, mut faults, is_ended, ends, .. } = walk;
+        let mut damaged: Vec<DamagedRun> = Vec::new();
+        let sql = "SELECT id, digest, ordinal, repeat FROM run INDEXED BY run_summary
+                   WHERE campaign = ?1 AND state = 'finished'";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([campaign])?;
+        let mut missing = ends;
+        while let Some(row) = rows.next()? {
+            let run = integer(row, 0)?.unwrap_or_default();
+            let unit = unit(row, 2)?;
+            match (missing.remove(&run), bytes(row, 1)?) {
+                (Some((_, sealed)), digest) if digest == Some(sealed.as_slice()) => {}
+                // It ended before there were seals.
+                (None, None) => {}
+                (None, Some(_)) if fingerprints.is_empty() => {}
+                _ => damaged.push(DamagedRun { unit, damage: Damage::NotSealed }),
+            }
+        }
+        damaged.extend(missing.into_values().map(|(unit, _)| DamagedRun { unit, damage: Damage::Missing }));
+        damaged.sort_by_key(|run| run.unit);
+        if fingerprints.is_empty() {
+            if chain.links == 0 {
+                return Ok(None);
+            }
+            faults.push("there are links of a chain, and no key that sealed them".to_owned());
+        }
+        let links = u64::try_from(chain.links).unwrap_or(0);
+        Ok(Some(Seals { fingerprints, links, is_ended, faults, damaged, chain }))
+    }
+
+    /// Holds what is read to one state of the file while others write, until it is dropped.
+    pub(crate) fn snapshot(&self) -> Result<Option<rusqlite::Transaction<'_>>, StoreError> {
+        if !self.connection.is_autocommit() {
+            return Ok(None);
+        }
+        self.connection.unchecked_transaction().map(Some).map_err(|error| self.place.error(error))
+    }
+}
+
+/// Checks a chain as it goes along it.
+struct Walk {
+    signatures: bool,
+    chain: Chain,
+    fingerprints: Vec<Fingerprint>,
+    faults: Vec<String>,
+    is_ended: bool,
+    /// The runs that ended and were not deleted to be run again.
+    ends: HashMap<i64, (Unit, Vec<u8>)>,
+}
+
+impl Walk {
+    fn new(signatures: bool) -> Self {
+        Self {
+            signatures,
+            chain: Chain::new(),
+            fingerprints: Vec::new(),
+            faults: Vec::new(),
+            is_ended: false,
+            ends: HashMap::new(),
+        }
+    }
+
+    fn holds(&self, public_key: &[u8], digest: &Digest, signature: &[u8]) -> bool {
+        !self.signatures || is_signed(public_key, digest, signature)
+    }
+
+    fn link(&mut self, link: LinkRow, is_last: bool, public_key: &[u8]) {
+        let LinkRow { number, run, unit, digest, signature, .. } = link;
+        if number != self.chain.links {
+            self.faults.push(format!("link {} of the chain is missing", self.chain.links));
+        }
+        self.chain.link(run, unit.ordinal.into(), unit.repeat.into(), digest.as_deref());
+        let is_covered = signature.is_some() || !is_last;
+        let is_right = signature.is_none_or(|signature| self.holds(public_key, &self.chain.head, &signature));
+        if !is_covered || !is_right {
+            self.faults.push(format!("the signature of link {number} of the chain is wrong"));
+        }
+        match digest {
+            Some(digest) => self.ends.insert(run, (unit, digest)),
+            None => self.ends.remove(&run),
+        };
+    }
+}
+
+/// Goes along the chain of a campaign.
+fn walk_chain(connection: &Connection, campaign: i64, walk: &mut Walk) -> rusqlite::Result<()> {
+    let of_campaign = campaign_digest(connection, campaign)?;
+    let sql = "SELECT key, links, public_key, signature, ended, end_signature FROM seal WHERE campaign = ?1 ORDER BY key";
+    let mut seals = connection.prepare_cached(sql)?;
+    let mut seals = seals.query([campaign])?;
+    let sql = "SELECT number, seal, run, ordinal, repeat, digest, signature FROM link WHERE campaign = ?1 ORDER BY number";
+    let mut links = connection.prepare_cached(sql)?;
+    let mut links = links.query([campaign])?;
+    let mut next = links.next()?.map(link_row).transpose()?;
+    while let Some(seal) = seals.next()? {
+        let key = integer(seal, 0)?;
+        let public_key = bytes(seal, 2)?.unwrap_or_default().to_vec();
+        let fingerprint = Fingerprint::of(&public_key);
+        walk.chain.begin(&of_campaign, &public_key);
+        let begins_here = integer(seal, 1)? == Some(walk.chain.links);
+        if !begins_here || !walk.holds(&public_key, &walk.chain.head, bytes(seal, 3)?.unwrap_or_default()) {
+            let what = format!("seal {fingerprint} does not fit the campaign and what was sealed before it");
+            walk.faults.push(what);
+        }
+        walk.fingerprints.push(fingerprint);
+        while let Some(link) = next.take_if(|link| Some(link.seal) == key) {
+            next = links.next()?.map(link_row).transpose()?;
+            let is_last = next.as_ref().is_none_or(|next| Some(next.seal) != key);
+            walk.link(link, is_last, &public_key);
+        }
+        walk.is_ended = match (integer(seal, 4)?, bytes(seal, 5)?) {
+            (None, None) => false,
+            (Some(links), Some(signature))
+                if links == walk.chain.links && walk.holds(&public_key, &walk.chain.end(), signature) =>
+            {
+                true
+            }
+            _ => {
+                walk.faults.push(format!("the end of seal {fingerprint} is not as it was signed"));
+                false
+            }
+        };
+    }
+    if next.is_some() {
+        walk.faults.push(format!("link {} of the chain belongs to no seal", walk.chain.links));
+        while let Some(link) = next {
+            walk.chain.links = link.number + 1;
+            next = links.next()?.map(link_row).transpose()?;
+        }
+    }
+    Ok(())
+}
+
+/// The chain of a campaign as it stands in the file, for whoever goes on with it.
+pub(crate) fn chain_so_far(connection: &Connection, campaign: i64) -> rusqlite::Result<Chain> {
+    let mut walk = Walk::new(false);
+    walk_chain(connection, campaign, &mut walk)?;
+    Ok(walk.chain)
+}
+
+/// The digest of a campaign's row: what was asked for.
+pub(crate) fn campaign_digest(connection: &Connection, campaign: i64) -> rusqlite::Result<Digest> {
+    let sql = "SELECT id, created_ms, command_line, agent, model, simulated, options, repeats FROM campaign WHERE key = ?1";
+    connection.query_row(sql, [campaign], |row| {
+        let mut fields = Fields::new("campaign");
+        for column in [0, 2, 3, 4, 6] {
+            fields = fields.optional(bytes(row, column)?);
+        }
+        for column in [1, 5, 7] {
+            fields = fields.optional_number(integer(row, column)?);
+        }
+        Ok(fields.finish())
+    })
+}
+
+fn link_row(row: &Row<'_>) -> rusqlite::Result<LinkRow> {
+    Ok(LinkRow {
+        number: integer(row, 0)?.unwrap_or(-1),
+        seal: integer(row, 1)?.unwrap_or(-1),
+        run: integer(row, 2)?.unwrap_or(-1),
+        unit: unit(row, 3)?,
+        digest: bytes(row, 5)?.map(<[u8]>::to_vec),
+        signature: bytes(row, 6)?.map(<[u8]>::to_vec),
+    })
+}
+
+/// A run that cannot be read.
+fn damaged(run: RunId, unit: Unit, damage: Damage) -> RunRow {
+    RunRow {
+        run,
+        unit,
+        state: RunState::Finished,
+        passed: None,
+        class: None,
+        wall_ms: None,
+        verdict: None,
+        is_checked: true,
+        damage: Some(damage),
+    }
+}
+
+/// A text or blob; `None` for all else.
+fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r [u8]>> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),
+        _ => None,
+    })
+}
+
+/// A whole number; `None` for all else.
+fn integer(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<i64>> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Integer(number) => Some(number),
+        _ => None,
+    })
+}
+
+fn unit(row: &Row<'_>, column: usize) -> rusqlite::Result<Unit> {
+    let number =
+        |number: Option<i64>| number.and_then(|number| u32::try_from(number).ok()).unwrap_or(u32::MAX);
+    Ok(Unit { ordinal: number(integer(row, column)?), repeat: number(integer(row, column + 1)?) })
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

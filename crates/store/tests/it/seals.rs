@@ -1,0 +1,193 @@
+//! Campaigns are sealed by keys that are in no file.
+
+use planproof_store::{Damage, Finish, SealKey, Sealed, Seals, Store, StoreError, Writer};
+use rusqlite::Connection;
+
+use crate::support::{Directory, PASSED, create, event, run, start};
+
+const CASES: u32 = 6;
+
+fn key(n: u8) -> SealKey {
+    SealKey::from_seed(&[n; 32]).expect("is a seed")
+}
+
+/// A writer that seals.
+fn sealing(store: &Store, n: u8) -> Writer {
+    let writer = store.writer().expect("starts");
+    assert_eq!(writer.seal(key(n)), key(n).fingerprint());
+    writer
+}
+
+/// Runs some cases under a key, to its end.
+fn sealed(directory: &Directory, n: u8, ordinals: std::ops::Range<u32>) -> Sealed {
+    let store = directory.store();
+    let writer = sealing(&store, n);
+    for ordinal in ordinals {
+        run(&writer, "a", ordinal, 0, 3).expect("runs");
+    }
+    let mut sealed = writer.end_seals().wait().expect("commits");
+    assert_eq!(sealed.len(), 1);
+    sealed.pop().expect("one campaign")
+}
+
+fn seals(directory: &Directory) -> Seals {
+    directory.store().seals("a", true).expect("reads").expect("is sealed")
+}
+
+fn change(directory: &Directory, sql: &str) {
+    let connection = Connection::open(directory.file("store.db")).expect("opens");
+    connection.pragma_update(None, "foreign_keys", false).expect("sets");
+    connection.execute_batch(sql).expect("changes");
+}
+
+/// Whether somebody who looks at the seals finds nothing.
+fn is_sound(seals: &Seals) -> bool {
+    seals.faults.is_empty() && seals.damaged.is_empty()
+}
+
+#[test]
+fn a_campaign_is_sealed_over_all_its_beginnings() {
+    let directory = Directory::new();
+    create(&directory.store(), "a", CASES, 1);
+    assert_eq!(directory.store().seals("a", true), Ok(None));
+    let first = sealed(&directory, 1, 0..2);
+    let of_first = seals(&directory);
+    assert!(is_sound(&of_first) && of_first.is_ended && of_first.are_of(&first), "{of_first:?}");
+
+    // One that is killed: it says no number.
+    {
+        let store = directory.store();
+        let writer = sealing(&store, 2);
+        run(&writer, "a", 2, 0, 3).expect("runs");
+        let open = start(&writer, "a", 3, 0).expect("starts");
+        writer.append(open, &event(3, 0)).expect("appends");
+        writer.flush().wait().expect("commits");
+    }
+    let cut_off = seals(&directory);
+    assert!(is_sound(&cut_off) && !cut_off.is_ended, "{cut_off:?}");
+
+    let last = sealed(&directory, 3, 3..6);
+    let all = seals(&directory);
+    assert!(is_sound(&all) && all.is_ended, "{all:?}");
+    assert!(all.are_of(&last) && !all.are_of(&first));
+    assert_eq!(all.fingerprints, [1, 2, 3].map(|n| key(n).fingerprint()));
+    assert_eq!(all.links, u64::from(CASES));
+}
+
+#[test]
+fn runs_that_are_run_again_leave_the_chain_sound() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "a", 2, 1);
+    {
+        let writer = sealing(&store, 1);
+        let unscored = start(&writer, "a", 0, 0).expect("starts");
+        writer.finish_run(unscored, &Finish { passed: None, ..PASSED }).wait().expect("commits");
+        run(&writer, "a", 1, 0, 3).expect("runs");
+        writer.end_seals().wait().expect("commits");
+    }
+    assert!(is_sound(&seals(&directory)));
+    let store = directory.store();
+    let writer = sealing(&store, 2);
+    let again = start(&writer, "a", 0, 0).expect("starts");
+    writer.flush().wait().expect("commits");
+    // Deleted, and not there again yet.
+    assert!(is_sound(&seals(&directory)));
+    writer.finish_run(again, &PASSED).wait().expect("commits");
+    writer.end_seals().wait().expect("commits");
+    let seals = seals(&directory);
+    assert!(is_sound(&seals), "{seals:?}");
+    assert_eq!(seals.links, 4, "two ends, one that was deleted, its new end");
+}
+
+#[test]
+fn what_is_changed_and_made_to_fit_again_is_found() {
+    // Whoever changes a run can make its digest again, and that of its link; the signature they cannot.
+    let changes = [
+        // The digests of another run, as of one that was written anew.
+        ("UPDATE run SET digest = zeroblob(32) WHERE id = 2", true),
+        (
+            "UPDATE run SET digest = zeroblob(32) WHERE id = 2; UPDATE link SET digest = zeroblob(32) WHERE run = 2",
+            true,
+        ),
+        ("DELETE FROM run WHERE id = 2", true),
+        ("DELETE FROM run WHERE id = 2; DELETE FROM link WHERE run = 2", true),
+        (
+            "DELETE FROM run WHERE id = 2; DELETE FROM link WHERE run = 2;
+             UPDATE link SET number = number - 1 WHERE run > 2",
+            true,
+        ),
+        ("UPDATE seal SET public_key = zeroblob(32)", true),
+        ("UPDATE seal SET ended = 3", true),
+        ("UPDATE campaign SET agent = 'another'", true),
+        ("UPDATE campaign SET options = '{}'", true),
+        // The last run is taken away with all that says that it was there: without the seal nobody can tell.
+        (
+            "DELETE FROM run WHERE id = 6; DELETE FROM link WHERE run = 6; UPDATE seal SET ended = NULL, end_signature = NULL",
+            false,
+        ),
+        // Nobody sealed it, they say.
+        ("DELETE FROM link; DELETE FROM seal", false),
+    ];
+    for (sql, is_found) in changes {
+        let directory = Directory::new();
+        create(&directory.store(), "a", CASES, 1);
+        let sealed = sealed(&directory, 1, 0..CASES);
+        assert!(is_sound(&seals(&directory)));
+        change(&directory, sql);
+        let found = directory.store().seals("a", true).expect("reads");
+        assert_eq!(found.as_ref().is_some_and(|seals| !is_sound(seals)), is_found, "{sql}: {found:?}");
+        // The process that sealed it, or whoever has its fingerprint and asks for the end, is never fooled.
+        let is_the_same = found.is_some_and(|seals| {
+            seals.are_of(&sealed)
+                && seals.is_ended
+                && is_sound(&seals)
+                && seals.last() == Some(key(1).fingerprint())
+        });
+        assert!(!is_the_same, "{sql}");
+    }
+}
+
+#[test]
+fn whoever_writes_all_of_it_anew_has_another_seal() {
+    let directory = Directory::new();
+    create(&directory.store(), "a", CASES, 1);
+    let sealed_first = sealed(&directory, 1, 0..CASES);
+    change(&directory, "DELETE FROM link; DELETE FROM seal; DELETE FROM event; DELETE FROM run");
+    sealed(&directory, 9, 0..CASES);
+    let forged = seals(&directory);
+    assert!(is_sound(&forged) && forged.is_ended, "nothing else gives it away");
+    assert!(!forged.are_of(&sealed_first));
+    assert_eq!(forged.last(), Some(key(9).fingerprint()));
+    assert_ne!(forged.last(), Some(key(1).fingerprint()));
+}
+
+#[test]
+fn a_run_that_vanished_is_named() {
+    let directory = Directory::new();
+    create(&directory.store(), "a", CASES, 1);
+    sealed(&directory, 1, 0..CASES);
+    change(&directory, "DELETE FROM run WHERE ordinal = 4");
+    let damaged = seals(&directory).damaged;
+    assert_eq!(
+        damaged.iter().map(|run| (run.unit.ordinal, &run.damage)).collect::<Vec<_>>(),
+        [(4, &Damage::Missing)]
+    );
+}
+
+#[test]
+fn a_link_of_somebody_else_stops_the_writer() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "a", CASES, 1);
+    let writer = sealing(&store, 1);
+    run(&writer, "a", 0, 0, 3).expect("runs");
+    change(&directory, "INSERT INTO link SELECT campaign, 1, seal, 99, 1, 0, digest, signature FROM link");
+    let error = run(&writer, "a", 1, 0, 3).expect_err("its place is taken");
+    assert_eq!(error, StoreError::Interfered { path: directory.file("store.db") });
+}
+
+#[test]
+fn only_its_fingerprint_shows_of_a_key() {
+    assert_eq!(format!("{:?}", key(1)), format!("SealKey({})", key(1).fingerprint()));
+}
