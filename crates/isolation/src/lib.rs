@@ -11,13 +11,14 @@
 //! The layers, and the account of those that held (`account.rs`), what is hidden and at which places of the file
 //! system it shows (`hidden.rs`), what the machine offers (`find.rs`), and the launcher (`launcher.rs`): its side
 //! outside of the process namespace, the first process inside (`launcher/inside.rs`), covers (`launcher/covers.rs`),
-//! rights and limits (`launcher/rights.rs`).
+//! rights and limits (`launcher/rights.rs`). What keeps one run from filling up the servers of all is `gate.rs`.
 
 mod account;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(target_os = "linux")]
 mod find;
+pub mod gate;
 mod hidden;
 #[cfg(target_os = "linux")]
 mod launcher;
