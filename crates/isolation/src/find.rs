@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use landlock::{ABI, Access as _, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, Scope};
 use rustix::process::{geteuid, getuid};
@@ -11,7 +12,10 @@ use rustix::process::{geteuid, getuid};
 use crate::account::{Account, Layer};
 use crate::hidden::everywhere;
 use crate::spec::{Landlock, Namespaces, Spec};
-use crate::{Found, Hidden, Launcher};
+use crate::{Found, Hidden, LAUNCHER_ARGUMENT, Launcher};
+
+/// The launcher as a program of its own.
+const LAUNCHER_FILE: &str = "planproof-launch";
 
 /// Most characters of what a launcher says that is repeated.
 const REASON_CHARS_MAX: usize = 200;
@@ -37,7 +41,8 @@ pub fn find(hidden: &Hidden, folders: &[PathBuf]) -> Found {
     let mut refusals = Vec::new();
     let found = [true, false].into_iter().find_map(|processes| {
         let namespaces = Some(Namespaces { user: !is_root, processes });
-        let spec = Spec { namespaces, covered: covered.clone(), landlock: landlock.clone(), is_trial: true };
+        let (covered, landlock) = (covered.clone(), landlock.clone());
+        let spec = Spec { namespaces, covered, landlock, is_trial: true, ..Spec::default() };
         tried(&spec).map_err(|why| refusals.push(why)).ok()
     });
     let refused = |place: usize| refusals.get(place).cloned().unwrap_or_default();
@@ -65,7 +70,7 @@ pub fn find(hidden: &Hidden, folders: &[PathBuf]) -> Found {
     let spec = spec.or_else(|| is_root.then(Spec::default));
     let text = spec.map(|spec| serde_json::to_string(&Spec { is_trial: false, ..spec }));
     match text.transpose() {
-        Ok(text) => Found { launcher: text.map(|spec| Launcher { spec }), account },
+        Ok(text) => Found { launcher: text.map(|spec| Launcher { program: program(), spec }), account },
         Err(error) => {
             let mut nothing = Account::default();
             for layer in account.held {
@@ -84,10 +89,23 @@ pub fn close_this_process() -> Result<(), String> {
     nix::sys::prctl::set_dumpable(false).map_err(|error| error.to_string())
 }
 
+/// The launcher that starts fastest: the one beside this program if it is there and of this version, else this program.
+fn program() -> PathBuf {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    let beside = || {
+        let path = std::env::current_exe().ok()?.with_file_name(LAUNCHER_FILE);
+        let spec = serde_json::to_string(&Spec { is_trial: true, ..Spec::default() }).ok()?;
+        let mut command = Command::new(&path);
+        command.args([LAUNCHER_ARGUMENT, &spec]).stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(Stdio::null()).status().is_ok_and(|status| status.success()).then_some(path)
+    };
+    FOUND.get_or_init(|| beside().unwrap_or_else(|| PathBuf::from("/proc/self/exe"))).clone()
+}
+
 /// Has a launcher do it all but start a program. Gives the same back if it works.
 fn tried(spec: &Spec) -> Result<Spec, String> {
     let text = serde_json::to_string(spec).map_err(|error| error.to_string())?;
-    let launcher = Launcher { spec: text };
+    let launcher = Launcher { program: program(), spec: text };
     let mut command = Command::new(launcher.program());
     command.args(launcher.arguments()).stdin(Stdio::null()).stdout(Stdio::null());
     let output = command.output().map_err(|error| error.to_string())?;

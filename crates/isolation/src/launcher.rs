@@ -21,7 +21,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, raise};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{getegid, geteuid};
 
-use crate::spec::Spec;
+use crate::spec::{Spec, VERSION};
 use crate::{INSIDE_ARGUMENT, LAUNCHER_ARGUMENT, SETUP_SIGNAL};
 
 /// What the first process inside writes where it could not start the program. No signal has this number.
@@ -46,8 +46,11 @@ impl Words {
     fn read(mut words: impl Iterator<Item = OsString>) -> Result<Self, String> {
         let text = words.next().unwrap_or_default();
         let wrong = |what: String| format!("what the launcher is told makes no sense: {what}");
-        let spec =
+        let spec: Spec =
             serde_json::from_slice(text.as_encoded_bytes()).map_err(|error| wrong(error.to_string()))?;
+        if spec.version != VERSION {
+            return Err("the launcher is of another version than planproof".to_owned());
+        }
         Ok(Self { text, spec, program: words.collect() })
     }
 

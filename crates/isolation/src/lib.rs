@@ -25,7 +25,7 @@ mod launcher;
 mod spec;
 
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 pub use account::{Account, Isolate, Layer};
@@ -56,6 +56,7 @@ const SETUP_SIGNAL: i32 = 30;
 /// Starts programs so that they are kept apart as far as was found to work on this machine.
 #[derive(Debug, Clone)]
 pub struct Launcher {
+    program: PathBuf,
     spec: String,
 }
 
@@ -69,9 +70,9 @@ pub struct Found {
 }
 
 impl Launcher {
-    /// The program that is to be started in place of another one: this one.
+    /// The program that is to be started in place of another one.
     pub fn program(&self) -> &Path {
-        Path::new("/proc/self/exe")
+        &self.program
     }
 
     /// Its arguments before the other program and those of it.

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// What a launcher does before it starts its program. It does all of it or fails.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spec {
+    /// That of whoever tells it, which must be its own.
+    pub(crate) version: String,
     /// Which namespaces it takes; none without one.
     pub(crate) namespaces: Option<Namespaces>,
     /// What it covers, where it is there by then: folders by empty ones, files by `/dev/null`.
@@ -15,6 +17,17 @@ pub(crate) struct Spec {
     pub(crate) landlock: Landlock,
     /// Only tries, and starts nothing.
     pub(crate) is_trial: bool,
+}
+
+/// Our version.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+impl Default for Spec {
+    /// Nothing.
+    fn default() -> Self {
+        let (namespaces, covered, landlock, is_trial) = Default::default();
+        Self { version: VERSION.to_owned(), namespaces, covered, landlock, is_trial }
+    }
 }
 
 /// Namespaces beside that of mounts.

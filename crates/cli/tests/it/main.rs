@@ -24,6 +24,7 @@ mod input;
 mod install;
 mod interrupt;
 mod keys;
+mod launcher;
 mod limit;
 mod matrix;
 mod memory;
