@@ -113,7 +113,7 @@ fn main() -> ExitCode {
             the_clients_of_anthropic_and_google_talk_to_a_served_model,
         ),
     ];
-    run_tests(tests, coding_agents::trials().into_iter().chain(isolation::trials()))
+    run_tests(tests, coding_agents::trials().chain(isolation::trials()))
 }
 
 /// Runs a program of `ci/` to its end.

@@ -27,6 +27,9 @@ use crate::{INSIDE_ARGUMENT, LAUNCHER_ARGUMENT, SETUP_SIGNAL};
 /// What the first process inside writes where it could not start the program. No signal has this number.
 const NOT_STARTED: u8 = 0xff;
 
+/// Exit status of a program that is used in a way it cannot be.
+const USAGE: i32 = 2;
+
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -85,6 +88,16 @@ pub fn main() {
     } else if role == INSIDE_ARGUMENT {
         inside::main(words);
     }
+}
+
+/// The same in a program that is nothing else.
+pub fn only_main() -> ! {
+    main();
+    let _ = writeln!(
+        io::stderr(),
+        "error: planproof starts this program by itself; it does nothing for anybody else"
+    );
+    process::exit(USAGE)
 }
 
 /// Ends this process as the program ended.

@@ -30,12 +30,12 @@ use std::process::ExitStatus;
 
 pub use account::{Account, Isolate, Layer};
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{close_this_process, find, launcher_main};
+pub use elsewhere::{close_this_process, find, launcher_main, only_launcher_main};
 #[cfg(target_os = "linux")]
 pub use find::{close_this_process, find};
 pub use hidden::Hidden;
 #[cfg(target_os = "linux")]
-pub use launcher::main as launcher_main;
+pub use launcher::{main as launcher_main, only_main as only_launcher_main};
 
 /// First argument of the program where it is a launcher.
 pub const LAUNCHER_ARGUMENT: &str = "__launch-isolated";

@@ -39,8 +39,11 @@ enum How {
     None,
 }
 
+/// Makes an attack on the ground that it is given, with isolation and without.
+type Attack = fn(&Ground);
+
 pub(crate) fn trials() -> Vec<Trial> {
-    let attacks: [(&str, fn(&Ground)); 9] = [
+    let attacks: [(&str, Attack); 9] = [
         ("the_answers_of_the_store_are_not_read", answers_are_not_read),
         ("cases_are_not_recomputed", cases_are_not_recomputed),
         ("memory_and_environment_are_closed", memory_is_closed),
