@@ -1,8 +1,8 @@
 //! The launcher: takes namespaces, covers what is hidden, gives up rights, starts the program and ends as it does.
 //!
-//! With a namespace of processes there are two of us: one outside, which planproof started and waits for, and the first
-//! process inside, to which orphans fall and with which all others end. The one outside takes no signal: those of its
-//! group are for the program, and it has to live to tell how that ended.
+//! There are two of us: one outside, which planproof started and waits for, and one inside, which is the first process
+//! of a namespace, to which orphans fall and with which all others end, or becomes the program where there is none. The
+//! one outside never takes a signal: those of its group are for the program, and it has to live to tell how that ended.
 
 mod covers;
 mod inside;
@@ -17,7 +17,7 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{self, Command, ExitStatus};
 
 use nix::sched::{CloneFlags, unshare};
-use nix::sys::signal::{SigSet, SigmaskHow, Signal, raise};
+use nix::sys::signal::{SigSet, Signal, raise};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{getegid, geteuid};
 
@@ -67,12 +67,17 @@ impl Words {
         Ok(command)
     }
 
+    /// Why the program was not started.
+    fn not_started(&self, error: &io::Error) -> String {
+        let name = self.program.first().map(|name| name.to_string_lossy()).unwrap_or_default();
+        format!("`{name}` could not be started: {error}")
+    }
+
     /// Starts the program, and lets go of its streams, whose ends others wait for.
     fn start(&self) -> Result<process::Child, String> {
         let mut command = self.command()?;
         let started = command.spawn();
-        let name = self.program.first().map(|name| name.to_string_lossy()).unwrap_or_default();
-        let child = started.map_err(|error| format!("`{name}` could not be started: {error}"))?;
+        let child = started.map_err(|error| self.not_started(&error))?;
         let_go_of_streams();
         Ok(child)
     }
@@ -127,12 +132,11 @@ fn die_by(signal: i32) -> ! {
 
 /// The launcher itself. An error is why the program was not started; an empty one has been told.
 fn outside(words: &Words) -> Result<End, String> {
-    let before =
-        SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK).map_err(|error| failed("signals", error))?;
+    SigSet::all().thread_block().map_err(|error| failed("signals", error))?;
     let spec = &words.spec;
     let Some(namespaces) = spec.namespaces else {
         close_this_process()?;
-        return alone(words, &before);
+        return start_inside(words);
     };
     let mut flags = CloneFlags::CLONE_NEWNS;
     flags.set(CloneFlags::CLONE_NEWUSER, namespaces.user);
@@ -153,29 +157,13 @@ fn outside(words: &Words) -> Result<End, String> {
     // Not before the maps are written, which belong to the superuser afterwards. The environment holds the run's URL.
     close_this_process()?;
     covers::cover(&spec.covered, !namespaces.user)?;
-    if !namespaces.processes {
-        return alone(words, &before);
-    }
-    if namespaces.user {
+    if namespaces.user && namespaces.processes {
         rights::keep_for_inside()?;
     }
     start_inside(words)
 }
 
-/// Starts the program as a child of this process.
-fn alone(words: &Words, before: &SigSet) -> Result<End, String> {
-    rights::give_up(&words.spec.landlock)?;
-    if words.spec.is_trial {
-        return Ok(End::Exited(0));
-    }
-    before.thread_set_mask().map_err(|error| failed("signals", error))?;
-    let mut child = words.start()?;
-    let _ = SigSet::all().thread_block();
-    let status = child.wait().map_err(|error| failed("waiting", error))?;
-    Ok(End::from(status))
-}
-
-/// Starts the first process inside, and waits for it.
+/// Starts the process that starts the program, or becomes it where it is not the first one of a namespace, and waits.
 fn start_inside(words: &Words) -> Result<End, String> {
     let (mut told, tells) = io::pipe().map_err(|error| failed("a pipe", error))?;
     let tells = OwnedFd::from(tells);

@@ -1,8 +1,10 @@
-//! The first process of a run's own process namespace: starts the program, takes in orphans, and tells how it ended.
+//! The first process of a run's own process namespace, which starts the program, takes in orphans, and tells how it
+//! ended. Without such a namespace it becomes the program.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::process;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -55,17 +57,23 @@ fn run(words: &Words) -> Result<End, String> {
     close_this_process()?;
     // What kills the launcher outside kills all of the run.
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(|error| failed("its end", error))?;
-    let is_superuser = !words.spec.namespaces.is_some_and(|namespaces| namespaces.user);
-    covers::own_proc()?;
-    if is_superuser {
-        limit_processes();
-        covers::close_settings()?;
+    let namespaces = words.spec.namespaces.filter(|namespaces| namespaces.processes);
+    if let Some(namespaces) = namespaces {
+        covers::own_proc()?;
+        if !namespaces.user {
+            limit_processes();
+            covers::close_settings()?;
+        }
     }
     rights::give_up(&words.spec.landlock)?;
     if words.spec.is_trial {
         return Ok(End::Exited(0));
     }
     SigSet::all().thread_unblock().map_err(|error| failed("signals", error))?;
+    if namespaces.is_none() {
+        let error = words.command()?.exec();
+        return Err(words.not_started(&error));
+    }
     let program = words.start()?;
     let end = until_end(Pid::from_raw(program.id().cast_signed()));
     end_what_is_left();
