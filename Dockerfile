@@ -7,7 +7,7 @@ RUN apt-get update \
 WORKDIR /source
 COPY . .
 RUN --mount=type=cache,target=/usr/local/cargo/registry --mount=type=cache,target=/source/target \
-    cargo build --release --locked --package planproof && cp target/release/planproof /planproof
+    cargo build --release --locked --package planproof && cp target/release/planproof target/release/planproof-launch /
 
 FROM debian:bookworm-slim
 RUN apt-get update \
@@ -15,7 +15,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home --uid 1000 planproof \
     && install --directory --owner planproof /work
-COPY --from=build /planproof /usr/local/bin/planproof
+COPY --from=build /planproof /planproof-launch /usr/local/bin/
 USER planproof
 WORKDIR /work
 ENTRYPOINT ["planproof"]

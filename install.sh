@@ -40,14 +40,18 @@ main() {
     found=$(checksum "$scratch/archive")
     [ "$found" = "$expected" ] || fail "the checksum of $name.tar.gz is $found instead of $expected: nothing is installed"
 
-    tar -xzf "$scratch/archive" -C "$scratch" "$name/planproof"
+    tar -xzf "$scratch/archive" -C "$scratch"
     mkdir -p "$folder" 2>/dev/null || fail "$folder cannot be made: set PLANPROOF_INSTALL_DIR to a folder that you may write to"
     # It takes its name when it is whole: a planproof that runs keeps its file.
     new=$folder/.planproof.$$
-    cp "$scratch/$name/planproof" "$new" 2>/dev/null ||
-        fail "$folder cannot be written to: set PLANPROOF_INSTALL_DIR to another folder"
-    chmod 755 "$new"
-    mv -f "$new" "$folder/planproof"
+    for program in planproof planproof-launch; do
+        # planproof can be its own launcher, which takes longer.
+        [ -f "$scratch/$name/$program" ] || continue
+        cp "$scratch/$name/$program" "$new" 2>/dev/null ||
+            fail "$folder cannot be written to: set PLANPROOF_INSTALL_DIR to another folder"
+        chmod 755 "$new"
+        mv -f "$new" "$folder/$program"
+    done
     say "installed $("$folder/planproof" --version) as $folder/planproof"
     case ":$PATH:" in
         *":$folder:"*) ;;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the archive of a release: planproof-TARGET.tar.gz, or .zip for Windows, with the program and its licences in a folder
-# of the same name. Prints where it is.
+# Makes the archive of a release: planproof-TARGET.tar.gz, or .zip for Windows, with the program, its launcher where that
+# lies beside it, and the licences in a folder of the same name. Prints where it is.
 #
 #   ci/package.sh TARGET BINARY FOLDER
 set -eu
@@ -16,6 +16,8 @@ case $target in
     *) program=planproof archive=$folder/$name.tar.gz ;;
 esac
 cp "$binary" "$scratch/$name/$program"
+launcher=$(dirname "$binary")/planproof-launch
+if [ -f "$launcher" ]; then cp "$launcher" "$scratch/$name/"; fi
 cp "$root/LICENSE-APACHE" "$root/LICENSE-MIT" "$root/README.md" "$root/CHANGELOG.md" "$scratch/$name/"
 cd "$scratch"
 case $archive in

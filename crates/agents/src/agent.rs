@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use planproof_isolation::Account;
 use planproof_model::{BoxFuture, Model};
 use planproof_tools::Toolbox;
 use planproof_tools::mcp::McpError;
@@ -36,6 +37,11 @@ pub trait Agent: Send + Sync + fmt::Debug {
     /// Whether all of it is our code, so that nothing in it depends on the time but a model may.
     fn is_in_process(&self) -> bool {
         true
+    }
+
+    /// What keeps it from what would let it cheat, and what of that holds; `None` where it is no program of the user's.
+    fn isolation(&self) -> Option<&Account> {
+        None
     }
 
     /// Where it is to be given what belongs to the model that is served to it, so that it cannot be run without one, in

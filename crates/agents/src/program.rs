@@ -11,6 +11,7 @@ use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 
 use futures::FutureExt as _;
+use planproof_isolation::Launcher;
 use planproof_tools::process::{GRACE, ProcessGroup, split_command};
 use thiserror::Error;
 use tokio::io::AsyncWriteExt;
@@ -131,10 +132,23 @@ impl Program {
         }
     }
 
-    /// The command, with all its streams as pipes, its program from `folder`. Each value stands in the arguments
-    /// where its name stands in braces.
-    pub(crate) fn command(&self, values: &[(&str, &str)], folder: Option<&Path>) -> Command {
-        let mut command = Command::new(self.file(folder));
+    /// The command, with all its streams as pipes, its program from `folder`, started by `launcher` where there is
+    /// one. Each value stands in the arguments where its name stands in braces.
+    pub(crate) fn command(
+        &self,
+        values: &[(&str, &str)],
+        folder: Option<&Path>,
+        launcher: Option<&Launcher>,
+    ) -> Command {
+        let file = self.file(folder);
+        let mut command = match launcher {
+            None => Command::new(file),
+            Some(launcher) => {
+                let mut command = Command::new(launcher.program());
+                command.arg0("planproof").args(launcher.arguments()).arg(file);
+                command
+            }
+        };
         command.args(self.arguments.iter().map(|argument| filled(argument, values)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -292,6 +306,14 @@ async fn send(stdin: Option<&mut ChildStdin>, sent: &[u8]) {
         let _ = stdin.write_all(sent).await;
         let _ = stdin.flush().await;
     }
+}
+
+/// Why a program was not started, if this is how its launcher ended.
+pub(crate) fn not_started(status: ExitStatus, output: &Output) -> Option<String> {
+    Launcher::has_failed(status).then(|| match output.stderr_tail() {
+        said if said.is_empty() => "the program could not be isolated".to_owned(),
+        said => said,
+    })
 }
 
 /// How a program failed, with the end of what it wrote to stderr, or else to stdout.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::memory::MemoryUse;
+use planproof_isolation::Account;
 use planproof_plan::team::TeamUse;
 use planproof_suite::{Card, Case, Class, Judged, Metric, Section, Suite, Unit};
 use serde::{Serialize, Serializer};
@@ -176,6 +177,10 @@ pub struct Report {
     /// Some requests came without a count of tokens, or were given up: what they may have cost at most is in the cost.
     /// Not known to [`Report::new`], as [`replay`](Self::replay).
     pub cost_is_estimate: bool,
+    /// What kept the agent's program from what would let it cheat, and what of that held in all runs; absent where it
+    /// is no program that planproof starts. Not known to [`Report::new`], as [`replay`](Self::replay).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Account>,
     /// Models that refused a temperature and so were asked without one: their answers vary more from campaign
     /// to campaign. Not known to [`Report::new`], as [`replay`](Self::replay).
     pub without_temperature: Vec<String>,
@@ -368,6 +373,7 @@ impl Report {
             monitor: MonitorUse::sum(input.runs.iter().map(|run| &run.monitor)),
             cost: input.cost,
             cost_is_estimate: false,
+            isolation: None,
             without_temperature: Vec::new(),
             dissection: None,
             shrinking: None,

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use planproof_agents::{BodyName, FormError, ProgramSetting, ServiceForm, holds_key};
+use planproof_isolation::Found;
 use planproof_runner::ProgramOptions;
 use planproof_trace::SECRET_BYTES_MIN;
 use secrecy::{ExposeSecret, SecretString};
@@ -19,13 +20,14 @@ const HOSTS_MAX: usize = 8;
 /// # Errors
 /// The file cannot be read or says something else, or the directory is none.
 pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting, Failure> {
-    let ProgramOptions { env, env_file, cwd, allow_hosts, headers: _, body: _, answer: _ } = options;
+    let ProgramOptions { env, env_file, cwd, allow_hosts, .. } = options;
     if let Some(folder) = cwd.as_deref().filter(|folder| !folder.is_dir()) {
         return Err(Failure::usage(format!("--cwd {}: there is no such folder", folder.display())));
     }
     let variables = held_variables(env_file.as_deref())?;
     let folder = cwd.as_deref().map(planproof_runner::absolute).transpose()?;
-    Ok(ProgramSetting { passed: env.clone(), variables, folder, hosts: hosts(allow_hosts)? })
+    let hosts = hosts(allow_hosts)?;
+    Ok(ProgramSetting { passed: env.clone(), variables, folder, hosts, isolation: Found::default() })
 }
 
 /// How a service is asked. What its headers take from variables is held, so that nothing of it is written.
@@ -33,7 +35,7 @@ pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting
 /// # Errors
 /// A header, the file of variables or that of the body, or the place of the answer is none.
 pub(crate) fn service_form(options: &ProgramOptions) -> Result<ServiceForm, Failure> {
-    let ProgramOptions { env: _, env_file, cwd: _, allow_hosts, headers, body, answer } = options;
+    let ProgramOptions { env_file, allow_hosts, headers, body, answer, .. } = options;
     let variables = held_variables(env_file.as_deref())?;
     let variable = |name: &str| {
         let in_file = variables.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());

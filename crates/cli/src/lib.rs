@@ -19,8 +19,8 @@
 //! (`commands/campaign/cases.rs`), the dissection of what failed (`commands/campaign/dissect.rs`), its shrinking
 //! (`commands/campaign/shrink.rs`), and what a guard gains (`commands/campaign/lift.rs`). Several campaigns that one
 //! command asks for are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). All that is printed
-//! goes through `terminal.rs`. With an argument that no help names the program is a worker of `planproof-sandbox`, and
-//! none of this.
+//! goes through `terminal.rs`. With an argument that no help names the program is a worker of `planproof-sandbox` or a
+//! launcher of `planproof-isolation`, and none of this.
 
 // All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
 // is there for it. `clippy.toml` has the rest of the rule.
@@ -32,6 +32,7 @@ mod config;
 mod damage;
 mod env_file;
 mod failure;
+mod isolation;
 mod media;
 mod open_files;
 mod orders;
@@ -74,6 +75,8 @@ use progress::tell;
 /// Workers of the Python sandbox are this program again, so it is called before anything else happens in it. Suites
 /// that share a name, or have one of planproof's own, are an error, and so is a second call.
 pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
+    // The same holds for a launcher, which takes namespaces and must not have threads.
+    planproof_isolation::launcher_main();
     // A worker is nothing else: no configuration, no runtime, nothing open.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == planproof_sandbox::WORKER_ARGUMENT) {
         planproof_sandbox::worker::main();

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use planproof_isolation::gate::WAITING_MAX;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::failure::Failure;
@@ -10,6 +11,8 @@ use crate::failure::Failure;
 const OWN_FILES: u64 = 64;
 /// Files without which nothing can be begun.
 const FILES_LEAST: usize = 24;
+/// Connections that wait at the servers of tools and of the model. Where fewer can be had, fewer wait.
+const WAITING_FILES: u64 = 2 * WAITING_MAX as u64;
 /// Files a run may have open: pipes, connections to the model or the tools, and those that are just being closed.
 const FILES_PER_RUN: u64 = 8;
 
@@ -38,7 +41,8 @@ pub(crate) fn must_have_some() -> Result<(), Failure> {
 /// [`Failure::Usage`] where not even one file for each run is allowed.
 pub(crate) fn allow_runs(concurrency: usize) -> Result<(), Failure> {
     let runs = u64::try_from(concurrency).unwrap_or(u64::MAX);
-    let limit = raise_to(runs.saturating_mul(FILES_PER_RUN).saturating_add(OWN_FILES));
+    let of_runs = runs.saturating_mul(FILES_PER_RUN);
+    let limit = raise_to(of_runs.saturating_add(OWN_FILES + WAITING_FILES));
     let least = runs.saturating_add(OWN_FILES);
     if limit >= least {
         return Ok(());

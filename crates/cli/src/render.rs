@@ -91,6 +91,9 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
             "SIMULATION: a simulated model planned; these figures say nothing of any real model."
         );
     }
+    if let Some(isolation) = &report.isolation {
+        let _ = writeln!(out, "isolation: {}", terminal::inline(&isolation.to_string()));
+    }
     let _ = write!(out, "\n{}", came_to(report));
     if report.scored() > 0 {
         let _ = writeln!(out, "\n{}", size_table(report));

@@ -114,6 +114,17 @@ impl Format {
 }
 
 impl ReportFileArguments {
+    /// The files that are named.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        let Self { html, junit, csv, inspect, step_summary } = self;
+        let named = [html.as_ref(), junit.as_ref(), csv.as_ref(), inspect.as_ref()];
+        named
+            .into_iter()
+            .chain([step_summary.as_ref().and_then(Option::as_ref)])
+            .flatten()
+            .map(PathBuf::as_path)
+    }
+
     /// Makes sure of every file that is asked for. `taken` are other files of the same command, with the
     /// options that name them: a report must not destroy one.
     ///

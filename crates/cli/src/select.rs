@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use planproof_agents::planning::PlanFormat;
 use planproof_agents::{
-    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, FunctionCallingAgent, PlanningAgent, SubTaskAgent,
-    ToolLoop, TwoStageAgent, UrlAgent, WorkerAgent, model_with_provider,
+    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, CommandError, FunctionCallingAgent, PlanningAgent,
+    ProgramSetting, SubTaskAgent, ToolLoop, TwoStageAgent, UrlAgent, WorkerAgent, model_with_provider,
 };
 use planproof_bench::{AgentUnderTest, OfSuite};
+use planproof_isolation::Found;
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
@@ -270,24 +271,30 @@ pub(crate) fn language(name: &AgentSpec) -> Result<Language, Failure> {
     Ok(kinds::language(name)?.unwrap_or(Language::Calls))
 }
 
-/// The agent of that name, with models from `find_model`. If it is a program, it is started with `program`.
+/// The agent of that name, with models from `find_model`. If it is a program, it is started with `program`, and with
+/// what `isolate` finds for its file.
 pub(crate) fn agent(
     name: &AgentSpec,
     program: &ProgramOptions,
+    isolate: &dyn Fn(&Path) -> Result<Found, Failure>,
     find_model: &FindModel<'_, Failure>,
 ) -> Result<AgentUnderTest, Failure> {
+    let usage = |error: CommandError| Failure::usage(error.to_string());
     match name.form() {
         AgentForm::Command(command) => {
-            let mut agent =
-                CommandAgent::parse(command).map_err(|error| Failure::usage(error.to_string()))?;
-            agent.set_up(env_file::program_setting(program)?);
-            agent.resolve().map_err(|error| Failure::usage(error.to_string()))?;
+            let mut agent = CommandAgent::parse(command).map_err(usage)?;
+            let setting = env_file::program_setting(program)?;
+            agent.set_up(setting.clone());
+            let isolation = isolate(&agent.resolve().map_err(usage)?)?;
+            agent.set_up(ProgramSetting { isolation, ..setting });
             Ok(external(Arc::new(agent), name))
         }
         AgentForm::Worker(command) => {
-            let mut agent = WorkerAgent::parse(command).map_err(|error| Failure::usage(error.to_string()))?;
-            agent.set_up(env_file::program_setting(program)?);
-            agent.resolve().map_err(|error| Failure::usage(error.to_string()))?;
+            let mut agent = WorkerAgent::parse(command).map_err(usage)?;
+            let setting = env_file::program_setting(program)?;
+            agent.set_up(setting.clone());
+            let isolation = isolate(&agent.resolve().map_err(usage)?)?;
+            agent.set_up(ProgramSetting { isolation, ..setting });
             Ok(external(Arc::new(agent), name))
         }
         AgentForm::Url(url) => {
@@ -352,6 +359,11 @@ pub(crate) fn agent(
             Ok(under_test(agent, name, Some(model.name().to_owned()), is_simulated(&*model)))
         }
     }
+}
+
+/// Where no program is an agent.
+pub(crate) fn no_isolation(_: &Path) -> Result<Found, Failure> {
+    Ok(Found::default())
 }
 
 /// The sandbox for programs, whose workers are this program in another role.

@@ -2,7 +2,7 @@
 //!
 //! Each needs a virtual environment that `examples/make_venvs.sh` makes. Where it is missing the test is
 //! *ignored*, which the usual harness cannot say at run time; with `PLANPROOF_CI` set it fails. Agents that need Node
-//! are beside them (`python/coding_agents.rs`).
+//! are beside them (`python/coding_agents.rs`), and agents that cheat (`python/isolation.rs`), which need namespaces.
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
@@ -10,6 +10,8 @@
 mod coding_agents;
 #[path = "python/frameworks.rs"]
 mod frameworks;
+#[path = "python/isolation.rs"]
+mod isolation;
 #[path = "python/model_clients.rs"]
 mod model_clients;
 #[path = "python/package.rs"]
@@ -111,7 +113,7 @@ fn main() -> ExitCode {
             the_clients_of_anthropic_and_google_talk_to_a_served_model,
         ),
     ];
-    run_tests(tests, coding_agents::trials())
+    run_tests(tests, coding_agents::trials().chain(isolation::trials()))
 }
 
 /// Runs a program of `ci/` to its end.

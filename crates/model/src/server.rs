@@ -30,13 +30,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::handler::Handler;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::http::request::Parts;
 use axum::response::Response;
 use axum::serve::ListenerExt;
+use planproof_isolation::gate::Guest;
 use secrecy::SecretString;
 use serde::Serialize;
 use tokio::net::{TcpListener, TcpStream};
@@ -187,7 +188,9 @@ async fn route(shared: &Arc<Shared>, head: &Parts, body: Body) -> Result<Respons
     }
     access::check_key(head, shared.config.key.as_ref())?;
     let body = read(shared, body).await?;
-    match endpoint {
+    // The servers of campaigns alone know who asks.
+    let serving = head.extensions.get().map(|ConnectInfo(guest): &ConnectInfo<Guest>| guest.serve());
+    let answer = match endpoint {
         Endpoint::Models => models::answer(shared, Protocol::of(head)),
         Endpoint::ChatCompletions => chat_completions::answer(shared, &body).await,
         Endpoint::Completions => completions::answer(shared, &body).await,
@@ -196,7 +199,11 @@ async fn route(shared: &Arc<Shared>, head: &Parts, body: Body) -> Result<Respons
         Endpoint::MessageTokens => anthropic::count_tokens(shared, &body),
         Endpoint::Generate { model, stream } => gemini::answer(shared, &body, &model, stream).await,
         Endpoint::ContentTokens => gemini::count_tokens(shared, &body),
-    }
+    }?;
+    Ok(match serving {
+        Some(serving) => serving.until_end_of(answer),
+        None => answer,
+    })
 }
 
 async fn read(shared: &Shared, body: Body) -> Result<Bytes, ApiError> {

@@ -82,6 +82,10 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
     } else if report.all_not_run() > 0 {
         let _ = writeln!(out, "Not run: {}.\n", counted(report.all_not_run(), noun));
     }
+    if let Some(isolation) = &report.isolation {
+        let isolation = short_in_the_middle(&one_line(&isolation.to_string()), TEXT_CHARACTERS_MAX);
+        let _ = writeln!(out, "Isolation: {}.\n", escape(&isolation));
+    }
     if let Some(models) = without_temperature(report) {
         let _ = writeln!(out, "Asked without a temperature, which it refused: {}.\n", escaped(&models));
     }

@@ -33,6 +33,8 @@ pub struct NewCampaign {
     pub repeats: NonZeroU32,
     /// Seed of its runs.
     pub seed: u64,
+    /// Whether that was drawn for it.
+    pub seed_is_secret: bool,
     /// Longest time of a run.
     pub timeout: Duration,
     /// Most model turns of a run.
@@ -215,6 +217,7 @@ impl NewCampaign {
         wanted.allow_open_files(agent, concurrency.get().min(runs as usize))?;
         let mut options = StoredOptions {
             suite: self.suite.clone(),
+            seed_is_secret: self.seed_is_secret,
             serve_model: self.serve_model.clone(),
             program: self.program.absolute()?,
             answers,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use planproof_isolation::Account;
 use planproof_model::metering::{Budget, Spent};
 use planproof_model::prices::{Money, Prices};
 use planproof_store::{Progress, Spent as StoredSpent};
@@ -31,6 +32,9 @@ pub struct Budgets {
     /// Why the campaign was stopped: its set-up is broken.
     #[serde(skip_serializing_if = "Option::is_none")]
     broken_setup: Option<String>,
+    /// What kept the agent's program apart in the runs so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    isolation: Option<Account>,
 }
 
 /// What a campaign may spend, as it is asked for.
@@ -86,6 +90,7 @@ impl Budgets {
             prices: self.prices.or_else(|| before.prices.clone()),
             without_temperature: before.without_temperature.clone(),
             broken_setup: None,
+            isolation: before.isolation.clone(),
         }
     }
 
@@ -101,8 +106,8 @@ impl Budgets {
 
     /// Of a campaign that is complete: nothing limits it any more, and what was found stays.
     pub(crate) fn of_complete(progress: &Progress) -> Result<Self, RunnerError> {
-        let Self { without_temperature, .. } = Self::stored(progress)?;
-        Ok(Self { without_temperature, ..Self::default() })
+        let Self { without_temperature, isolation, .. } = Self::stored(progress)?;
+        Ok(Self { without_temperature, isolation, ..Self::default() })
     }
 
     /// Takes note of models that refused a temperature.
@@ -113,6 +118,19 @@ impl Budgets {
     /// The models that refused a temperature, by name.
     pub(crate) fn without_temperature(&self) -> Vec<String> {
         self.without_temperature.iter().cloned().collect()
+    }
+
+    /// Takes note of what keeps the agent's program apart in the runs from now on: only what held in all of them held.
+    pub(crate) fn note_isolation(&mut self, now: Account) {
+        self.isolation = Some(match self.isolation.take() {
+            Some(before) => now.and(&before),
+            None => now,
+        });
+    }
+
+    /// What held of that in all runs; `None` where the agent is no program, or was run before this was noted.
+    pub(crate) fn isolation(&self) -> Option<&Account> {
+        self.isolation.as_ref()
     }
 
     /// Takes note of why the campaign was stopped, if its set-up is broken.

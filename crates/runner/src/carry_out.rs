@@ -6,6 +6,7 @@ use planproof_agents::ServedModel;
 use planproof_bench::{
     Campaign, CampaignEnd, CampaignError, Outcome, RunProgress, Setup, Supervision, Unit, Work,
 };
+use planproof_isolation::{Account, Layer};
 use planproof_model::recording::RecordingError;
 use planproof_store::{
     DamagedRun, Fingerprint, Progress, SEAL_SEED_BYTES, SealKey, Sealed, Store, StoreError, Writer,
@@ -182,11 +183,15 @@ where
         failed: outcomes.iter().filter(|outcome| outcome.passed() == Some(false)).count() as u64,
         is_replay: prepared.replayed.is_some(),
     });
+    let mut budgets = prepared.budgets.clone();
+    if let Some(isolation) = isolation(prepared).filter(|_| !next(&outcomes).is_empty()) {
+        budgets.note_isolation(isolation);
+    }
     let mut notes = Notes {
         prepared,
         writer: writer.clone(),
         stop: stop.clone(),
-        budgets: prepared.budgets.to_json()?,
+        budgets: budgets.to_json()?,
         unwritten: None,
     };
     writer.set_progress(&campaign.id, &prepared.progress(&notes.budgets)).await?;
@@ -231,7 +236,7 @@ where
         })
         .await;
     }
-    let mut found = prepared.budgets.clone();
+    let mut found = budgets;
     let refusing = prepared.asked.iter().filter(|model| !model.takes_temperature());
     found.note_without_temperature(refusing.map(|model| model.name().to_owned()));
     found.note_broken_setup(supervision.setup.broken());
@@ -306,6 +311,17 @@ fn altered(store: &Store, sealed: &[Sealed], in_full: bool) -> Result<Vec<String
         lines.extend(named.iter().map(|run| format!("campaign {id}, case {}: {}", run.case, run.why)));
     }
     Ok(lines)
+}
+
+/// What keeps the agent's program apart, whose seed is secret only where it cannot read it.
+fn isolation(prepared: &Prepared) -> Option<Account> {
+    let mut account = prepared.campaign.agent.agent.isolation()?.clone();
+    if prepared.options.seed_is_secret {
+        let readable = || "the run store, which holds it, is not hidden".to_owned();
+        let outcome = if account.store_hidden { Ok(()) } else { Err(readable()) };
+        account.note(Layer::SecretSeed, outcome);
+    }
+    Some(account)
 }
 
 /// What is known of the set-up beforehand. Answers from a recording need none, but a program does.

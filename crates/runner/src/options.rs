@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use planproof_agents::{AgentSpec, BodyName, RunLimits};
 use planproof_bench::{LimitPlan, Report, SynthesisUse};
+use planproof_isolation::Isolate;
 use planproof_model::prices::Money;
 use planproof_store::Progress;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,9 @@ pub struct StoredOptions {
     /// Seed of its runs.
     #[serde(with = "decimal")]
     pub seed: u64,
+    /// Whether that was drawn for this campaign, so that nobody can know it who is not told.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub seed_is_secret: bool,
     /// Most runs at once.
     pub concurrency: usize,
     /// Longest time of a run, in milliseconds.
@@ -90,6 +94,12 @@ pub struct ProgramOptions {
     /// Where the answer stands in what a service replies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
+    /// How far a program is kept apart.
+    #[serde(default, skip_serializing_if = "Isolate::is_default")]
+    pub isolate: Isolate,
+    /// Files of the command line that a program must not see, beside the run store.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<PathBuf>,
 }
 
 impl ProgramOptions {
@@ -107,7 +117,8 @@ impl ProgramOptions {
             None => None,
         };
         let (env_file, cwd) = (whole(&self.env_file)?, whole(&self.cwd)?);
-        Ok(Self { env_file, cwd, body, ..self.clone() })
+        let hidden = self.hidden.iter().map(|path| absolute(path)).collect::<Result<_, _>>()?;
+        Ok(Self { env_file, cwd, body, hidden, ..self.clone() })
     }
 
     /// An option of these that is given and says nothing of this agent, and whom it is for.
@@ -120,6 +131,7 @@ impl ProgramOptions {
             ("--env", !self.env.is_empty(), is_program, PROGRAM),
             ("--env-file", self.env_file.is_some(), is_program || is_service, OUTSIDE),
             ("--cwd", self.cwd.is_some(), is_program, PROGRAM),
+            ("--isolate", !self.isolate.is_default(), is_program, PROGRAM),
             ("--allow-host", !self.allow_hosts.is_empty(), is_program || is_service, OUTSIDE),
             ("--header", !self.headers.is_empty(), is_service, SERVICE),
             ("--body", self.body.is_some(), is_service, SERVICE),
@@ -161,6 +173,7 @@ impl StoredOptions {
         Self {
             suite: None,
             seed,
+            seed_is_secret: false,
             concurrency: concurrency.get(),
             timeout_ms: milliseconds(wall),
             iterations,
@@ -238,6 +251,7 @@ impl StoredOptions {
         // That the budgets of a campaign cannot be read is reported when it resumes.
         let found = Budgets::stored(progress).unwrap_or_default();
         report.without_temperature = found.without_temperature();
+        report.isolation = found.isolation().cloned();
         report.broken_setup = found.broken_setup().map(str::to_owned);
         report.cost_is_estimate = report.cost.is_some() && progress.spent.is_estimate;
         // A program's turns are not in its traces; what the model told it that was served to it is counted there.
@@ -265,6 +279,11 @@ impl StoredOptions {
     pub fn to_json(&self) -> Result<String, RunnerError> {
         serde_json::to_string(self).map_err(|error| RunnerError::outside(error.to_string()))
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape serde wants")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// A time in whole milliseconds.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use planproof_isolation::Account;
 use planproof_model::BoxFuture;
 use planproof_trace::{EndReason, LimitKind};
 use tokio::process::Command;
@@ -10,7 +11,7 @@ use tokio::time::sleep;
 
 use super::ExternalRun;
 use super::environment::{ProgramSetting, dress, lead_to};
-use crate::program::{CommandError, Ended, Program, Running, failure};
+use crate::program::{CommandError, Ended, Program, Running, failure, not_started};
 use crate::{Agent, Ran, RunContext, RunError};
 
 /// What tells a program where its tools are.
@@ -97,6 +98,12 @@ impl CommandAgent {
         if output.is_too_much() {
             return run.end(run.over(LimitKind::OutputBytes));
         }
+        if let Ok(status) = &status
+            && self.setting.isolation.launcher.is_some()
+            && let Some(reason) = not_started(*status, &output)
+        {
+            return run.end(EndReason::Unscored { reason });
+        }
         run.end(match status {
             Ok(status) if status.success() => EndReason::Answered { text: output.answer() },
             Ok(status) => EndReason::AgentFailed { reason: failure(status, &output) },
@@ -109,7 +116,9 @@ impl CommandAgent {
     fn command(&self, run: &ExternalRun<'_>) -> Command {
         let model_url = run.model.map_or("", |model| model.base_url);
         let values = [("query", run.query), ("mcp_url", run.mcp_url), (MODEL_PLACEHOLDER, model_url)];
-        let mut command = self.program.command(&values, self.setting.folder.as_deref());
+        let ProgramSetting { folder, isolation, .. } = &self.setting;
+        let launcher = isolation.launcher.as_ref();
+        let mut command = self.program.command(&values, folder.as_deref(), launcher);
         dress(&mut command, run.model, &self.setting);
         if run.model.is_some() {
             lead_to(&mut command, model_url);
@@ -135,6 +144,10 @@ impl Agent for CommandAgent {
 
     fn is_in_process(&self) -> bool {
         false
+    }
+
+    fn isolation(&self) -> Option<&Account> {
+        Some(&self.setting.isolation.account)
     }
 
     fn needs_served_model(&self) -> Option<&'static str> {

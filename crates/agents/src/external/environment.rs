@@ -5,6 +5,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
+use planproof_isolation::Found;
 use planproof_trace::SECRET_BYTES_MIN;
 use secrecy::{ExposeSecret, SecretString};
 use tokio::process::Command;
@@ -79,6 +80,8 @@ pub struct ProgramSetting {
     /// The names by which it reaches this machine, where it runs in a container; by its loopback address if there are
     /// none. The first one stands in the URLs that it is given.
     pub hosts: Vec<String>,
+    /// What it is started by, and what that holds it to; it is started by itself where nothing is found.
+    pub isolation: Found,
 }
 
 /// Gives a program our environment but for proxies, which would swallow the calls to the loopback URL of its tools.

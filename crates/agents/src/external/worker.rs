@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use planproof_isolation::Account;
 use planproof_model::{BoxFuture, run_time};
 use planproof_trace::{EndReason, LimitKind};
 use tokio::time::sleep;
@@ -128,6 +129,10 @@ impl Agent for WorkerAgent {
 
     fn is_in_process(&self) -> bool {
         false
+    }
+
+    fn isolation(&self) -> Option<&Account> {
+        Some(&self.setting.isolation.account)
     }
 }
 

@@ -4,8 +4,9 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use planproof_agents::SERVED_VARIABLES;
+use planproof_isolation::Isolate;
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_runner::CASES_MAX;
 
@@ -39,7 +40,7 @@ pub(super) const SHAPE: [&str; 11] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 20] = [
+const RUNNING: [&str; 21] = [
     "samples",
     "summary",
     "evaluator",
@@ -54,6 +55,7 @@ const RUNNING: [&str; 20] = [
     "env_file",
     "cwd",
     "allow_host",
+    "isolate",
     "header",
     "body",
     "answer",
@@ -64,8 +66,8 @@ const RUNNING: [&str; 20] = [
 
 /// Options of [`RUNNING`] that a replay has for itself: its answers come at once, and its program may be on another
 /// machine.
-const OF_A_REPLAY: [&str; 9] =
-    ["concurrency", "timeout", "env", "env_file", "cwd", "allow_host", "header", "body", "answer"];
+const OF_A_REPLAY: [&str; 10] =
+    ["concurrency", "timeout", "env", "env_file", "cwd", "allow_host", "isolate", "header", "body", "answer"];
 
 /// Whether a recording knows what this argument says, so that a replay has it from there.
 pub(crate) fn is_recorded(id: &str) -> bool {
@@ -169,6 +171,11 @@ pub(crate) struct ProgramArguments {
     /// planproof listens on 127.0.0.1 all the same. Repeatable; the first one stands in the URLs.
     #[arg(long, value_name = "NAME", value_parser = host_name)]
     pub(crate) allow_host: Vec<String>,
+    /// Keep the `command:` or `worker:` agent from the run store, the files of this command line, planproof itself and
+    /// other runs: `strict`, or run nothing where the machine cannot; `best`, as far as it can; `none`. Reports say
+    /// what held. Where something does, its cases are drawn by a secret seed unless --seed is given.
+    #[arg(long, value_enum, value_name = "HOW", default_value = "best")]
+    pub(crate) isolate: IsolateChoice,
     /// Send the `url:` agent this header, as in 'Authorization: Bearer ${NAME}', where NAME is a variable of the
     /// environment or of --env-file. Repeatable.
     #[arg(long, value_name = "'NAME: VALUE'")]
@@ -182,6 +189,27 @@ pub(crate) struct ProgramArguments {
     /// `text` if the reply is the answer; by default /answer, or where the protocol of --body has it.
     #[arg(long, value_name = "POINTER")]
     pub(crate) answer: Option<String>,
+}
+
+/// How far programs are kept apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IsolateChoice {
+    /// Fully, or nothing is run.
+    Strict,
+    /// As far as the machine can.
+    Best,
+    /// Not at all: they run as the user.
+    None,
+}
+
+impl From<IsolateChoice> for Isolate {
+    fn from(choice: IsolateChoice) -> Self {
+        match choice {
+            IsolateChoice::Strict => Self::Strict,
+            IsolateChoice::Best => Self::Best,
+            IsolateChoice::None => Self::None,
+        }
+    }
 }
 
 /// What commands have that run all their cases.

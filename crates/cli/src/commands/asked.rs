@@ -27,7 +27,7 @@ pub(crate) struct Asked {
 impl Asked {
     /// The model of that name. Nothing is asked yet.
     pub(crate) fn find(name: &str, arguments: &AskingArguments) -> Result<Self, Failure> {
-        let world = Outside { asking: &arguments.model, is_quiet: false };
+        let world = Outside { asking: &arguments.model, is_quiet: false, store: Path::new("") };
         let models = Models::live(&world, key_needed(arguments.cache.as_deref()));
         models.plain(name, ModelForm::Chat)?;
         let budgets = Budgets::of(&(&arguments.budget).into());

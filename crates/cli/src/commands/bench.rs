@@ -170,6 +170,12 @@ impl MakesCases for BenchCases<'_> {
         self.arguments.pages.as_deref()
     }
 
+    fn files(&self) -> Vec<&Path> {
+        let BenchArguments { choice, from, media, all, .. } = self.arguments;
+        let named = [from, media].into_iter().filter_map(Option::as_deref);
+        named.chain(files(choice).map(|(_, path)| path)).chain(all.files.paths()).collect()
+    }
+
     fn make(&self) -> Result<Cases, Failure> {
         let cases = match &self.arguments.from {
             Some(file) => from_lines(&*self.suite, file)?,

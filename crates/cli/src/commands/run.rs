@@ -81,7 +81,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
         );
         return Err(Failure::usage(what));
     }
-    let agent = select::agent(&name, &ProgramOptions::default(), &find_model)?;
+    let agent = select::agent(&name, &ProgramOptions::default(), &select::no_isolation, &find_model)?;
     if arguments.system.is_some() {
         must_take_instructions(&name)?;
     }

@@ -199,7 +199,13 @@ fn executor(
         about: about.clone(),
         tools: tools.clone(),
         prompt: instructions.clone(),
-        agent: super::agent(&spec, &planproof_runner::ProgramOptions::default(), find_model)?.agent,
+        agent: super::agent(
+            &spec,
+            &planproof_runner::ProgramOptions::default(),
+            &super::no_isolation,
+            find_model,
+        )?
+        .agent,
     })
 }
 

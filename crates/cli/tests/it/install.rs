@@ -60,7 +60,13 @@ fn a_release_is_installed() {
     let folder = place.path("elsewhere");
     let chosen = [("PLANPROOF_VERSION", "9.9.9"), ("PLANPROOF_INSTALL_DIR", folder.to_str().unwrap())];
     install(&place, &place.path("."), &chosen).code(0);
-    assert!(folder.join("planproof").is_file());
+    assert!(folder.join("planproof").is_file() && !folder.join("planproof-launch").exists());
+    // A release has its launcher with it.
+    let with_launcher = Place::new();
+    with_launcher.write("planproof-launch", PROGRAM);
+    release(&with_launcher);
+    install(&with_launcher, &with_launcher.path("."), &[]).code(0);
+    assert!(with_launcher.path("home/.local/bin/planproof-launch").is_file());
     // Once more, over the one that is there.
     install(&place, &place.path("."), &[("PLANPROOF_VERSION", "v9.9.9")]).code(0);
     assert_eq!(fs::read_dir(program.parent().unwrap()).unwrap().count(), 1);

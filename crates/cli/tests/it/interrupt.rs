@@ -57,7 +57,9 @@ fn ctrl_c_ends_the_children_and_keeps_what_is_finished() {
          touch waiting/$! waiting/$$\n\
          wait\n"),
     );
-    let mut command = place.command(&["test", "command:sh agent.sh", "--from", "cases.jsonl"]);
+    // In a process namespace the agents would not know their numbers outside.
+    let words = ["test", "command:sh agent.sh", "--from", "cases.jsonl", "--isolate", "none"];
+    let mut command = place.command(&words);
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     until("six are finished and four hang", || {
         (finished_count(&place) == 6 && files(&place.path("waiting")).len() == 8).then_some(())
@@ -128,8 +130,9 @@ fn no_agent_outlives_us() {
             &(child::look_at_tools()
                 + "\ntrap '' HUP INT QUIT TERM\nsleep 3600 &\ntouch waiting/$! waiting/$$\nwait\nsleep 3600\n"),
         );
-        let mut command =
-            place.command(&["test", "command:sh agent.sh", "--cases", "3", "-q", "--timeout", "60"]);
+        let words =
+            ["test", "command:sh agent.sh", "--cases", "3", "-q", "--timeout", "60", "--isolate", "none"];
+        let mut command = place.command(&words);
         // The agents hang with their first case, so that no other one is begun.
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         until("an agent hangs", || (files(&place.path("waiting")).len() == 2).then_some(()));

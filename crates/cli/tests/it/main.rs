@@ -25,6 +25,7 @@ mod input;
 mod install;
 mod interrupt;
 mod keys;
+mod launcher;
 mod limit;
 mod limits;
 mod matrix;

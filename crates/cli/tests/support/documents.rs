@@ -272,6 +272,7 @@ impl Desk {
             fs::write(bin.join("python"), script).unwrap();
         }
         symlink(env!("CARGO_BIN_EXE_planproof"), bin.join("planproof-under-test")).unwrap();
+        fs::hard_link(env!("CARGO_BIN_EXE_planproof"), bin.join("planproof-stand-in")).unwrap();
         let mut command = place.command(&["serve-model", model, "--json", "-q"]);
         command.env("PLANPROOF_SERVE_KEY", KEY);
         let mut served = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();

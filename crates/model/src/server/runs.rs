@@ -9,15 +9,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use axum::serve::ListenerExt;
 use futures::StreamExt;
+use planproof_isolation::gate::{Gate, Guest};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::error::ApiError;
 use super::target::Protocol;
-use super::{ServerConfig, Shared, route, without_delay};
+use super::{ServerConfig, Shared, route};
 use crate::chat::text_and_calls;
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
@@ -66,7 +66,8 @@ impl ModelServer {
         let router = Router::new().fallback(answer).with_state(Arc::clone(&runs));
         let accepting = tokio::spawn(async move {
             // Accepting never ends by itself: errors of single connections are handled inside.
-            let _ = axum::serve(listener.tap_io(without_delay), router).await;
+            let service = router.into_make_service_with_connect_info::<Guest>();
+            let _ = axum::serve(Gate::new(listener), service).await;
         });
         Ok(Self { address, model, config, runs, _accepting: AbortOnDropHandle::new(accepting) })
     }

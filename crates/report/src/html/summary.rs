@@ -59,6 +59,12 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
                     div { dt { "Judged by" } dd { (Foreign::short(&judges(used), NAME_CHARACTERS_MAX)) } }
                 }
             }
+            @if let Some(isolation) = &campaign.report.isolation {
+                div.wide {
+                    dt { "Isolation" }
+                    dd { (Foreign::short(&isolation.to_string(), REASON_CHARACTERS_MAX)) }
+                }
+            }
             div.wide {
                 dt { "Command" }
                 dd { (command(campaign.command_line)) }

@@ -33,6 +33,7 @@ fn new(folder: &Folder) -> NewCampaign {
         agent: AgentSpec::parse("tools@toy/done").expect("an agent"),
         repeats: NonZeroU32::MIN,
         seed: 7,
+        seed_is_secret: false,
         timeout: Duration::from_secs(60),
         iterations: 9,
         concurrency: NonZeroU32::MIN.try_into().ok(),

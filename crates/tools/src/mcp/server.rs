@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
-use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::body::{Body, to_bytes};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use planproof_isolation::gate::{Gate, Guest};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
@@ -60,7 +61,8 @@ impl McpServer {
         let router = Router::new().fallback(answer).with_state(runs.clone());
         let accepting = tokio::spawn(async move {
             // Accepting never ends by itself: errors of single connections are handled inside.
-            let _ = axum::serve(listener, router).await;
+            let service = router.into_make_service_with_connect_info::<Guest>();
+            let _ = axum::serve(Gate::new(listener), service).await;
         });
         Ok(Self { address, runs, _accepting: AbortOnDropHandle::new(accepting) })
     }
@@ -172,13 +174,24 @@ impl Drop for McpRun {
     }
 }
 
-async fn answer(State(runs): State<Arc<OpenRuns>>, request: Request) -> Response {
+async fn answer(
+    State(runs): State<Arc<OpenRuns>>,
+    ConnectInfo(guest): ConnectInfo<Guest>,
+    request: Request,
+) -> Response {
     let token = AccessToken::from_path(request.uri().path());
     let service = token.and_then(|token| runs.lock().get(&token).cloned());
     match service {
         Some(served) => {
             served.was_asked.store(true, Ordering::Relaxed);
-            served.service.handle(request).await.map(Body::new)
+            let (head, body) = request.into_parts();
+            let Ok(body) = to_bytes(body, REQUEST_BYTES_MAX).await else {
+                return (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large, or broken")
+                    .into_response();
+            };
+            let serving = guest.serve();
+            let request = Request::from_parts(head, Body::from(body));
+            serving.until_end_of(served.service.handle(request).await.map(Body::new))
         }
         None => (StatusCode::NOT_FOUND, "no run is open at this URL").into_response(),
     }

@@ -88,7 +88,7 @@ impl ProgramChecker {
         input.push(b'\n');
         // The time of the program begins when it has a place.
         let _place = self.places.acquire().await.map_err(|error| error.to_string())?;
-        let mut running = Running::start(self.program.command(&[], None), CHECK_OUTPUT_BYTES_MAX)
+        let mut running = Running::start(self.program.command(&[], None, None), CHECK_OUTPUT_BYTES_MAX)
             .map_err(|error| format!("`{}` could not be started: {error}", self.program.name()))?;
         let status = match timeout(self.time_max, running.until_end(&input)).await {
             Ok(Ended::Exited(status)) => status,

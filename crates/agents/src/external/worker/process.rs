@@ -60,7 +60,8 @@ impl Worker {
         setting: &ProgramSetting,
     ) -> Result<Self, String> {
         let name = program.name();
-        let mut command = program.command(&[], setting.folder.as_deref());
+        let ProgramSetting { folder, isolation, .. } = setting;
+        let mut command = program.command(&[], folder.as_deref(), isolation.launcher.as_ref());
         dress(&mut command, run.model, setting);
         if run.model.is_some() {
             lead_to(&mut command, NO_MODEL_YET);

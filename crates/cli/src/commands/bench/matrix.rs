@@ -129,7 +129,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     }
     let page = page(request)?;
     let asking = campaign.model.within(campaign.model.run_time(campaign.timeout))?;
-    let world = Outside { asking: &asking, is_quiet: global.quiet };
+    let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
     let mut of_suite = OrderOptions::default();
     of_suite.media = asked.media().map(planproof_runner::absolute).transpose()?;

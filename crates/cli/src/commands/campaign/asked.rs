@@ -38,6 +38,9 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
     /// The pages that its tools search, where the user named some.
     fn pages(&self) -> Option<&str>;
 
+    /// The files that the command line names beside those of every campaign: data, and reports.
+    fn files(&self) -> Vec<&Path>;
+
     /// The cases.
     ///
     /// # Errors
@@ -71,6 +74,28 @@ impl Asked<'_> {
         match self {
             Self::Test(_) | Self::Limit(..) => None,
             Self::Bench(makes, _) => makes.pages(),
+        }
+    }
+
+    /// Whether the cases are drawn by the seed.
+    pub(super) fn draws_cases(&self) -> bool {
+        match self {
+            Self::Test(arguments) => arguments.from.is_none(),
+            Self::Limit(..) => true,
+            Self::Bench(..) => false,
+        }
+    }
+
+    /// The files that the command line names beside those of every campaign: cases or data, and reports.
+    pub(super) fn files(&self) -> Vec<&Path> {
+        match self {
+            Self::Test(arguments) => {
+                let TestArguments { from, shrink, all, .. } = arguments;
+                let named = [from, &shrink.shrink_to].into_iter().filter_map(Option::as_deref);
+                named.chain(all.files.paths()).collect()
+            }
+            Self::Limit(_, arguments) => arguments.html.as_deref().into_iter().collect(),
+            Self::Bench(makes, _) => makes.files(),
         }
     }
 

@@ -166,7 +166,8 @@ pub(super) fn commands(
     if let Some(model) = &options.serve_model {
         words.extend(["--serve-model".to_owned(), model.clone()]);
     }
-    let ProgramOptions { env, env_file, cwd, allow_hosts, headers, body, answer } = &options.program;
+    let ProgramOptions { env, env_file, cwd, allow_hosts, headers, body, answer, isolate, hidden: _ } =
+        &options.program;
     words.extend(env.iter().flat_map(|name| ["--env".to_owned(), name.clone()]));
     words.extend(allow_hosts.iter().flat_map(|name| ["--allow-host".to_owned(), name.clone()]));
     words.extend(headers.iter().flat_map(|header| ["--header".to_owned(), header.clone()]));
@@ -175,6 +176,9 @@ pub(super) fn commands(
     }
     for (option, path) in [("--env-file", env_file), ("--cwd", cwd)] {
         words.extend(path.iter().flat_map(|path| [option.to_owned(), path.to_string_lossy().into_owned()]));
+    }
+    if !isolate.is_default() {
+        words.extend(["--isolate".to_owned(), isolate.as_str().to_owned()]);
     }
     let timeout = options.timeout();
     if timeout != Duration::from_secs_f64(TIMEOUT_SECONDS) {

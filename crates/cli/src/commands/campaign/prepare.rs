@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use planproof_agents::AgentSpec;
+use planproof_isolation::Isolate;
 use planproof_order::{OrderSuite, untyped};
 use planproof_runner::{
     Answers, BudgetOptions, Keeping, NewCampaign, ProgramOptions, RecordedCampaign, Replay, Resumed,
@@ -85,15 +86,24 @@ pub(in crate::commands) fn new_campaign(
     order: &OrderOptions,
 ) -> NewCampaign {
     let recording = &arguments.recording;
+    let program = program(arguments, asked);
+    // A program that knows how it is tested could draw the cases of a seed that it knows, with their answers. A cache
+    // holds answers to the cases of before, which have to be the same.
+    let can_be_drawn = !global.given.has("seed") && recording.cache.is_none() && asked.draws_cases();
+    let seed_is_secret = can_be_drawn && agent.is_program() && program.isolate != Isolate::None;
+    // Many readers of JSON lose something of larger numbers.
+    let drawn = || u64::from_le_bytes(select::random_bytes()) >> (u64::BITS - f64::MANTISSA_DIGITS);
+    let seed = if seed_is_secret { drawn() } else { global.seed };
     NewCampaign {
         agent,
         repeats: asked.repeats(),
-        seed: global.seed,
+        seed,
+        seed_is_secret,
         timeout: arguments.model.run_time(arguments.timeout),
         iterations: arguments.iterations,
         concurrency: arguments.concurrency,
         serve_model: arguments.serve_model.clone(),
-        program: (&arguments.program).into(),
+        program,
         budgets: (&arguments.budget).into(),
         keeping: match (&recording.record, &recording.cache) {
             (Some(file), _) => Keeping::Record { file: file.clone(), force: recording.force },
@@ -106,6 +116,18 @@ pub(in crate::commands) fn new_campaign(
         of_suite: order.to_map(),
         command_line: global.command_line.clone(),
     }
+}
+
+/// What a program is started with, from which the files of the command line are hidden.
+fn program(arguments: &CampaignArguments, asked: &Asked<'_>) -> ProgramOptions {
+    let ProgramArguments { env, env_file, cwd, allow_host, isolate, header, body, answer } =
+        arguments.program.clone();
+    let (isolate, allow_hosts) = (isolate.into(), allow_host);
+    let store = arguments.store.store.as_path();
+    let files = arguments.files().into_iter().map(|(_, path)| path).filter(|path| *path != store);
+    let hidden = files.chain(asked.files()).filter(|path| *path != Path::new("-"));
+    let hidden = hidden.map(Path::to_owned).collect();
+    ProgramOptions { env, env_file, cwd, allow_hosts, headers: header, body, answer, isolate, hidden }
 }
 
 /// A new campaign.
@@ -127,8 +149,8 @@ fn begin(
     };
     asked.must_be_shrunk(order.shrink.as_ref())?;
     let new = new_campaign(arguments, global, agent, &asked, &order);
-    let world = Outside { asking: &asking, is_quiet: global.quiet };
-    let run = planproof_runner::begin(&world, &new, || asked.cases(global.seed, &bank))?;
+    let world = Outside { asking: &asking, is_quiet: global.quiet, store: &arguments.store.store };
+    let run = planproof_runner::begin(&world, &new, || asked.cases(new.seed, &bank))?;
     Ok(Prepared::new(run, order))
 }
 
@@ -196,7 +218,8 @@ pub(in crate::commands) fn resume_stored(
         }
     }
     let asking = asking.within(options.kept.timeout())?;
-    let world = Outside { asking: &asking, is_quiet: global.quiet };
+    let path = store.path().to_owned();
+    let world = Outside { asking: &asking, is_quiet: global.quiet, store: &path };
     let resumed = Resumed {
         row,
         suite,
@@ -219,7 +242,7 @@ fn replay(
     agent: Option<AgentSpec>,
     asked: Asked<'_>,
 ) -> Result<Prepared, Failure> {
-    let world = Outside { asking: &arguments.model, is_quiet: global.quiet };
+    let world = Outside { asking: &arguments.model, is_quiet: global.quiet, store: &arguments.store.store };
     let may_differ = &arguments.recording.may_differ;
     let recorded = RecordedCampaign::read(&world, file, may_differ.as_deref())?;
     let note = &recorded.campaign;
@@ -237,7 +260,7 @@ fn replay(
         file: file.to_owned(),
         may_differ: may_differ.clone(),
         agent,
-        program: (&arguments.program).into(),
+        program: program(arguments, &asked),
         timeout: arguments.timeout.map(seconds),
         concurrency: arguments.concurrency,
         budgets: (&arguments.budget).into(),
@@ -252,13 +275,6 @@ impl From<&BudgetArguments> for BudgetOptions {
     fn from(arguments: &BudgetArguments) -> Self {
         let BudgetArguments { max_cost, max_tokens, minutes, prices } = arguments.clone();
         Self { max_cost, max_tokens, minutes, prices }
-    }
-}
-
-impl From<&ProgramArguments> for ProgramOptions {
-    fn from(arguments: &ProgramArguments) -> Self {
-        let ProgramArguments { env, env_file, cwd, allow_host, header, body, answer } = arguments.clone();
-        Self { env, env_file, cwd, allow_hosts: allow_host, headers: header, body, answer }
     }
 }
 

@@ -19,13 +19,15 @@ use super::cases::make_again;
 use super::options::OrderOptions;
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
-use crate::{open_files, progress, secrets, select, suites};
+use crate::{isolation, open_files, progress, secrets, select, suites};
 
 /// What the runner has from the command line.
 pub(in crate::commands) struct Outside<'a> {
     /// How models are asked.
     pub(in crate::commands) asking: &'a ModelArguments,
     pub(in crate::commands) is_quiet: bool,
+    /// The run store, which is hidden from programs.
+    pub(in crate::commands) store: &'a Path,
 }
 
 impl World for Outside<'_> {
@@ -77,7 +79,8 @@ impl World for Outside<'_> {
         program: &ProgramOptions,
         find_model: &FindModel<'_, Failure>,
     ) -> Result<AgentUnderTest, Failure> {
-        select::agent(name, program, find_model)
+        let isolate = |file: &Path| isolation::of_program(program, self.store, file);
+        select::agent(name, program, &isolate, find_model)
     }
 
     fn made_from(&self, name: &AgentSpec) -> Result<MadeFrom, Failure> {

@@ -1,0 +1,45 @@
+//! What keeps a program under test from what would let it cheat: what the machine offers of what is asked for.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use planproof_isolation::{Found, Hidden, Isolate, Layer, close_this_process, find};
+use planproof_runner::ProgramOptions;
+
+use crate::failure::Failure;
+
+/// What a program in this file is started by, with the campaign in this store. Closes this process to programs of its
+/// user.
+///
+/// # Errors
+/// More is asked for than the machine offers.
+pub(crate) fn of_program(options: &ProgramOptions, store: &Path, program: &Path) -> Result<Found, Failure> {
+    if options.isolate == Isolate::None {
+        return Ok(Found::default());
+    }
+    let here = env::current_dir()
+        .map_err(|error| Failure::outside(format!("the current directory cannot be found: {error}")))?;
+    let folder = options.cwd.clone().unwrap_or_else(|| here.clone());
+    let folders = [folder, here];
+    let mut hidden = Hidden::of_store(store, &folders);
+    options.hidden.iter().for_each(|path| hidden.add(path));
+    // It is no secret, and would draw the cases of any seed that the program came by.
+    if let Some(own) = env::current_exe().ok().filter(|own| !is_same(own, program)) {
+        hidden.add(&own);
+    }
+    let mut found = find(&hidden, &folders);
+    found.account.note(Layer::NotDumpable, close_this_process());
+    if options.isolate == Isolate::Strict
+        && let Some(lacks) = found.account.lacks()
+    {
+        return Err(Failure::outside(format!(
+            "--isolate strict: this machine does not offer {lacks}; --isolate best runs the agent with what it does offer"
+        )));
+    }
+    Ok(found)
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| -> Option<PathBuf> { path.canonicalize().ok() };
+    whole(one).is_some_and(|one| whole(other) == Some(one))
+}

@@ -1,0 +1,183 @@
+//! The layers of isolation, and which of them held.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One of the walls around a program under test, in the order in which reports name them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// It is nobody in particular to the system, and what it has no rights over it cannot get rights over.
+    UserNamespace,
+    /// The run store and other files with answers are covered.
+    MountNamespace,
+    /// It sees its own processes alone, and they end with it.
+    PidNamespace,
+    /// A program of the superuser has no more rights than one in a container.
+    FewerCapabilities,
+    /// The kernel's Landlock keeps its signals and abstract sockets, and where nothing else does its files, inside.
+    Landlock,
+    /// Memory and environment of planproof are closed to other programs of its user.
+    NotDumpable,
+    /// The cases were drawn by a random number that the program cannot read.
+    SecretSeed,
+}
+
+impl Layer {
+    /// Those that `strict` asks for. The others are further walls before the same things, or depend on what is asked
+    /// for.
+    pub const OF_STRICT: [Self; 3] = [Self::MountNamespace, Self::PidNamespace, Self::NotDumpable];
+
+    /// As reports name it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::UserNamespace => "user namespace",
+            Self::MountNamespace => "mount namespace",
+            Self::PidNamespace => "process namespace",
+            Self::FewerCapabilities => "fewer capabilities",
+            Self::Landlock => "Landlock",
+            Self::NotDumpable => "not dumpable",
+            Self::SecretSeed => "secret seed",
+        }
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How much isolation is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Isolate {
+    /// All of [`Layer::OF_STRICT`], or nothing is run.
+    Strict,
+    /// What the machine offers.
+    #[default]
+    Best,
+    /// None.
+    None,
+}
+
+impl Isolate {
+    /// As it is written on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Best => "best",
+            Self::None => "none",
+        }
+    }
+
+    /// Whether it is what is done where nothing is said.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What held in the runs of a campaign, and what did not.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Account {
+    /// The layers that held in all of its runs.
+    pub held: BTreeSet<Layer>,
+    /// Those that were wanted and did not hold, each with the reason.
+    pub missing: BTreeMap<Layer, String>,
+    /// Whether the run store was hidden from the program.
+    pub store_hidden: bool,
+}
+
+impl Account {
+    /// Takes note of a layer that was wanted: it holds, or there is a reason why not.
+    pub fn note(&mut self, layer: Layer, outcome: Result<(), String>) {
+        match outcome {
+            Ok(()) => {
+                self.held.insert(layer);
+            }
+            Err(why) => {
+                self.missing.insert(layer, why);
+            }
+        }
+    }
+
+    /// What held both in these runs and in those of `other`, which are of the same campaign.
+    #[must_use]
+    pub fn and(mut self, other: &Self) -> Self {
+        for (layer, why) in &other.missing {
+            self.missing.entry(*layer).or_insert_with(|| why.clone());
+        }
+        let lost = self.held.difference(&other.held).copied().filter(|it| !other.missing.contains_key(it));
+        let lost: Vec<Layer> = lost.collect();
+        for layer in lost {
+            self.missing.insert(layer, "an earlier part of the campaign was run without it".to_owned());
+        }
+        self.held = self.held.intersection(&other.held).copied().collect();
+        self.store_hidden &= other.store_hidden;
+        self
+    }
+
+    /// Why not all holds that `strict` asks for; `None` where it does.
+    pub fn lacks(&self) -> Option<String> {
+        let lacking = Layer::OF_STRICT.into_iter().filter(|layer| !self.held.contains(layer));
+        let lacking: Vec<String> = lacking.map(|layer| self.reason(layer)).collect();
+        (!lacking.is_empty()).then(|| lacking.join("; "))
+    }
+
+    fn reason(&self, layer: Layer) -> String {
+        match self.missing.get(&layer) {
+            Some(why) => format!("{layer} ({why})"),
+            None => layer.to_string(),
+        }
+    }
+}
+
+/// In one line: what held, then what did not.
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held: Vec<&str> = self.held.iter().map(|layer| layer.as_str()).collect();
+        f.write_str(if held.is_empty() { "none" } else { "" })?;
+        f.write_str(&held.join(", "))?;
+        if !self.missing.is_empty() {
+            let missing: Vec<String> = self.missing.keys().map(|layer| self.reason(*layer)).collect();
+            write!(f, "; without {}", missing.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_held_in_one_part_alone_did_not_hold() {
+        let mut first = Account { store_hidden: true, ..Account::default() };
+        first.note(Layer::MountNamespace, Ok(()));
+        first.note(Layer::NotDumpable, Ok(()));
+        let mut second = Account::default();
+        second.note(Layer::MountNamespace, Err("forbidden".to_owned()));
+        second.note(Layer::NotDumpable, Ok(()));
+        let both = first.clone().and(&second);
+        assert_eq!(both.to_string(), "not dumpable; without mount namespace (forbidden)");
+        assert_eq!(second.and(&first), both);
+        assert!(!both.store_hidden);
+        let nothing = first.and(&Account::default());
+        assert!(nothing.held.is_empty() && nothing.missing.len() == 2, "{nothing}");
+    }
+
+    #[test]
+    fn strict_names_what_it_lacks() {
+        let mut account = Account::default();
+        for layer in Layer::OF_STRICT {
+            account.note(layer, Ok(()));
+        }
+        assert_eq!(account.lacks(), None);
+        account.held.remove(&Layer::PidNamespace);
+        account.note(Layer::PidNamespace, Err("no".to_owned()));
+        assert_eq!(account.lacks().as_deref(), Some("process namespace (no)"));
+    }
+}

@@ -1,0 +1,203 @@
+//! What a program under test must not see, and at which places of the file system that shows.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// Name of the folder that holds nothing but a run store and what belongs to it.
+const STORE_FOLDER: &str = ".planproof";
+
+/// What SQLite writes beside its file, by what is added to the name.
+const BESIDE_A_STORE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+
+/// What a program under test must not see: by absolute paths, which may not be there yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hidden {
+    /// What the run store takes.
+    pub(crate) store: Vec<PathBuf>,
+    /// Everything else.
+    pub(crate) others: Vec<PathBuf>,
+}
+
+impl Hidden {
+    /// Hides the run store in this file from a program that is started in one of these folders: with its whole folder
+    /// where that holds nothing else, that is, where it is called `.planproof`.
+    pub fn of_store(store: &Path, folders: &[PathBuf]) -> Self {
+        let store = resolved(store);
+        let folder = store.parent().filter(|folder| {
+            let is_whole = folder.file_name().is_some_and(|name| name == STORE_FOLDER);
+            is_whole && !folders.iter().any(|inner| resolved(inner).starts_with(folder))
+        });
+        let store = match folder {
+            Some(folder) => vec![folder.to_owned()],
+            None => BESIDE_A_STORE
+                .map(|suffix| {
+                    let mut name = store.clone().into_os_string();
+                    name.push(suffix);
+                    name.into()
+                })
+                .to_vec(),
+        };
+        let default = folders.iter().map(|folder| resolved(folder).join(STORE_FOLDER));
+        let others = default.filter(|folder| !store.contains(folder)).collect();
+        Self { store, others }
+    }
+
+    /// Hides this file or folder as well.
+    pub fn add(&mut self, path: &Path) {
+        let path = resolved(path);
+        if !self.store.contains(&path) && !self.others.contains(&path) {
+            self.others.push(path);
+        }
+    }
+
+    /// All paths.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.store.iter().chain(&self.others)
+    }
+}
+
+/// The path without links and dots, as far as it is there.
+fn resolved(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut there = path.as_path();
+    let mut rest = Vec::new();
+    loop {
+        if let Ok(found) = fs::canonicalize(there) {
+            return rest.iter().rev().fold(found, |path, name| path.join(name));
+        }
+        match (there.parent(), there.file_name()) {
+            (Some(parent), Some(name)) => {
+                rest.push(name.to_owned());
+                there = parent;
+            }
+            _ => return path,
+        }
+    }
+}
+
+/// A mount, as the kernel lists it.
+struct Mount {
+    device: String,
+    /// What of the file system is mounted.
+    root: PathBuf,
+    point: PathBuf,
+}
+
+/// All places where these paths show: themselves, and the same files by way of other mounts of their file systems.
+pub(crate) fn everywhere<'a>(paths: impl Iterator<Item = &'a PathBuf>, mounts: &str) -> Vec<PathBuf> {
+    let mounts: Vec<Mount> = mounts.lines().filter_map(Mount::read).collect();
+    let mut all = Vec::new();
+    for path in paths {
+        for place in std::iter::once(path.clone()).chain(elsewhere(path, &mounts)) {
+            if !all.contains(&place) {
+                all.push(place);
+            }
+        }
+    }
+    all
+}
+
+fn elsewhere(path: &Path, mounts: &[Mount]) -> Vec<PathBuf> {
+    // Of several mounts at the same place, the last covers the others.
+    let home = mounts.iter().filter(|mount| path.starts_with(&mount.point));
+    let Some(home) = home.max_by_key(|mount| mount.point.components().count()) else { return Vec::new() };
+    let Ok(below) = path.strip_prefix(&home.point) else { return Vec::new() };
+    let inside = home.root.join(below);
+    let same = mounts.iter().filter(|mount| mount.device == home.device);
+    let places = same.filter_map(|mount| {
+        let rest = inside.strip_prefix(&mount.root).ok()?;
+        Some(if rest.as_os_str().is_empty() { mount.point.clone() } else { mount.point.join(rest) })
+    });
+    places.filter(|place| place != path && is_same(place, path)).collect()
+}
+
+/// Whether both are the same file, or are to be made in the same folder.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| fs::metadata(path).ok().map(|it| (it.dev(), it.ino()));
+    match (identity(one), identity(other)) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => match (one.parent(), other.parent()) {
+            (Some(one), Some(other)) => is_same(one, other),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+impl Mount {
+    /// A line of `/proc/self/mountinfo`.
+    fn read(line: &str) -> Option<Self> {
+        let mut words = line.split(' ').skip(2);
+        let device = words.next()?.to_owned();
+        let (root, point) = (unescaped(words.next()?), unescaped(words.next()?));
+        Some(Self { device, root, point })
+    }
+}
+
+/// The kernel writes blanks, line breaks and backslashes as a backslash and three octal digits.
+fn unescaped(text: &str) -> PathBuf {
+    let mut path = String::new();
+    let mut rest = text;
+    while let Some(place) = rest.find('\\') {
+        let (before, at) = rest.split_at(place);
+        path.push_str(before);
+        match at.get(1..4).and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                path.push(char::from(byte));
+                rest = &at[4..];
+            }
+            None => {
+                path.push('\\');
+                rest = &at[1..];
+            }
+        }
+    }
+    path.push_str(rest);
+    path.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(texts: &[&str]) -> Vec<PathBuf> {
+        texts.iter().map(PathBuf::from).collect()
+    }
+
+    #[test]
+    fn a_store_is_hidden_with_its_folder_where_that_is_its_own() {
+        let hidden = Hidden::of_store(Path::new("/no/such/.planproof/runs.db"), &paths(&["/no/such"]));
+        assert_eq!((hidden.store, hidden.others), (paths(&["/no/such/.planproof"]), vec![]));
+        let files = ["/no/such/a.db", "/no/such/a.db-wal", "/no/such/a.db-shm", "/no/such/a.db-journal"];
+        let hidden = Hidden::of_store(Path::new("/no/such/a.db"), &paths(&["/no/such"]));
+        assert_eq!((hidden.store, hidden.others), (paths(&files), paths(&["/no/such/.planproof"])));
+        // A program that is started in the folder would keep hold of what is below the cover.
+        let hidden = Hidden::of_store(Path::new("/x/.planproof/runs.db"), &paths(&["/x/.planproof/work"]));
+        assert!(hidden.store.contains(&"/x/.planproof/runs.db-wal".into()), "{hidden:?}");
+    }
+
+    #[test]
+    fn the_same_file_is_found_at_other_mounts() {
+        let place = std::env::temp_dir().join(format!("planproof-mounts-{}", std::process::id()));
+        fs::create_dir_all(&place).unwrap();
+        let place = fs::canonicalize(place).unwrap();
+        let (store, shown) = (place.join("store"), place.join("again"));
+        fs::write(&store, "").unwrap();
+        fs::hard_link(&store, &shown).or_else(|_| fs::metadata(&shown).map(drop)).unwrap();
+        // Two mounts of the same file, as the kernel would list them, beside one of another file system.
+        let (root, point) = (place.display(), shown.display());
+        let mounts = format!(
+            "1 0 8:1 / / rw - ext4 /dev/a rw\n2 1 8:1 {root}/store {point} rw - ext4 /dev/a rw\n\
+             3 1 0:5 / /proc rw - proc proc rw\n"
+        );
+        assert_eq!(everywhere([store.clone()].iter(), &mounts), [store, shown]);
+        fs::remove_dir_all(place).unwrap();
+    }
+
+    #[test]
+    fn names_are_read_as_the_kernel_writes_them() {
+        assert_eq!(unescaped("/a\\040b\\134c"), Path::new("/a b\\c"));
+        assert_eq!(unescaped("/a\\9"), Path::new("/a\\9"));
+    }
+}

@@ -1,0 +1,208 @@
+//! The launcher: takes namespaces, covers what is hidden, gives up rights, starts the program and ends as it does.
+//!
+//! There are two of us: one outside, which planproof started and waits for, and one inside, which is the first process
+//! of a namespace, to which orphans fall and with which all others end, or becomes the program where there is none. The
+//! one outside never takes a signal: those of its group are for the program, and it has to live to tell how that ended.
+
+mod covers;
+mod inside;
+mod rights;
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{self, Command, ExitStatus};
+
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::signal::{SigSet, Signal, raise};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{getegid, geteuid};
+
+use crate::spec::{Spec, VERSION};
+use crate::{INSIDE_ARGUMENT, LAUNCHER_ARGUMENT, SETUP_SIGNAL};
+
+/// What the first process inside writes where it could not start the program. No signal has this number.
+const NOT_STARTED: u8 = 0xff;
+
+/// Exit status of a program that is used in a way it cannot be.
+const USAGE: i32 = 2;
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Exited(i32),
+    Killed(i32),
+}
+
+/// The words of a launcher's command line.
+struct Words {
+    text: OsString,
+    spec: Spec,
+    /// The program and its arguments.
+    program: Vec<OsString>,
+}
+
+impl Words {
+    fn read(mut words: impl Iterator<Item = OsString>) -> Result<Self, String> {
+        let text = words.next().unwrap_or_default();
+        let wrong = |what: String| format!("what the launcher is told makes no sense: {what}");
+        let spec: Spec =
+            serde_json::from_slice(text.as_encoded_bytes()).map_err(|error| wrong(error.to_string()))?;
+        if spec.version != VERSION {
+            return Err("the launcher is of another version than planproof".to_owned());
+        }
+        Ok(Self { text, spec, program: words.collect() })
+    }
+
+    /// The program, with our streams.
+    fn command(&self) -> Result<Command, String> {
+        let [program, arguments @ ..] = self.program.as_slice() else {
+            return Err("there is no program to start".to_owned());
+        };
+        let mut command = Command::new(program);
+        command.args(arguments);
+        Ok(command)
+    }
+
+    /// Why the program was not started.
+    fn not_started(&self, error: &io::Error) -> String {
+        let name = self.program.first().map(|name| name.to_string_lossy()).unwrap_or_default();
+        format!("`{name}` could not be started: {error}")
+    }
+
+    /// Starts the program, and lets go of its streams, whose ends others wait for.
+    fn start(&self) -> Result<process::Child, String> {
+        let mut command = self.command()?;
+        let started = command.spawn();
+        let child = started.map_err(|error| self.not_started(&error))?;
+        let_go_of_streams();
+        Ok(child)
+    }
+}
+
+/// The launcher, if the arguments of the process say that it is one; comes back at once if not. To be called before
+/// anything else happens in the process.
+pub fn main() {
+    let mut words = env::args_os().skip(1);
+    let Some(role) = words.next() else { return };
+    if role == LAUNCHER_ARGUMENT {
+        end_as(Words::read(words).and_then(|words| outside(&words)));
+    } else if role == INSIDE_ARGUMENT {
+        inside::main(words);
+    }
+}
+
+/// The same in a program that is nothing else.
+pub fn only_main() -> ! {
+    main();
+    let _ = writeln!(
+        io::stderr(),
+        "error: planproof starts this program by itself; it does nothing for anybody else"
+    );
+    process::exit(USAGE)
+}
+
+/// Ends this process as the program ended.
+fn end_as(end: Result<End, String>) -> ! {
+    match end {
+        Ok(End::Exited(code)) => process::exit(code),
+        // Only a launcher that failed ends by this signal.
+        Ok(End::Killed(signal)) if signal != SETUP_SIGNAL => die_by(signal),
+        Ok(End::Killed(signal)) => process::exit(128 + signal),
+        Err(why) => {
+            if !why.is_empty() {
+                let _ = writeln!(io::stderr(), "{why}");
+            }
+            die_by(SETUP_SIGNAL)
+        }
+    }
+}
+
+fn die_by(signal: i32) -> ! {
+    if let Ok(signal) = Signal::try_from(signal) {
+        let _ = SigSet::from(signal).thread_unblock();
+        let _ = raise(signal);
+    }
+    // One that this program does not die by.
+    process::exit(128 + signal)
+}
+
+/// The launcher itself. An error is why the program was not started; an empty one has been told.
+fn outside(words: &Words) -> Result<End, String> {
+    SigSet::all().thread_block().map_err(|error| failed("signals", error))?;
+    let spec = &words.spec;
+    let Some(namespaces) = spec.namespaces else {
+        close_this_process()?;
+        return start_inside(words);
+    };
+    let mut flags = CloneFlags::CLONE_NEWNS;
+    flags.set(CloneFlags::CLONE_NEWUSER, namespaces.user);
+    flags.set(CloneFlags::CLONE_NEWPID, namespaces.processes);
+    let identity = (geteuid().as_raw(), getegid().as_raw());
+    unshare(flags).map_err(|error| failed("namespaces", error))?;
+    if namespaces.user {
+        let (user, group) = identity;
+        for (file, text) in [
+            ("setgroups", "deny".to_owned()),
+            ("uid_map", format!("{user} {user} 1")),
+            ("gid_map", format!("{group} {group} 1")),
+        ] {
+            let path = format!("/proc/self/{file}");
+            fs::write(&path, text).map_err(|error| failed(&path, error))?;
+        }
+    }
+    // Not before the maps are written, which belong to the superuser afterwards. The environment holds the run's URL.
+    close_this_process()?;
+    covers::cover(&spec.covered, !namespaces.user)?;
+    if namespaces.user && namespaces.processes {
+        rights::keep_for_inside()?;
+    }
+    start_inside(words)
+}
+
+/// Starts the process that starts the program, or becomes it where it is not the first one of a namespace, and waits.
+fn start_inside(words: &Words) -> Result<End, String> {
+    let (mut told, tells) = io::pipe().map_err(|error| failed("a pipe", error))?;
+    let tells = OwnedFd::from(tells);
+    fcntl_setfd(&tells, FdFlags::empty()).map_err(|error| failed("a pipe", error))?;
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("planproof").arg(INSIDE_ARGUMENT).arg(tells.as_raw_fd().to_string());
+    command.arg(&words.text).args(&words.program);
+    let mut child = command.spawn().map_err(|error| failed("the first process inside", error))?;
+    drop(tells);
+    let_go_of_streams();
+    let status = child.wait().map_err(|error| failed("waiting", error))?;
+    let mut signal = Vec::new();
+    let _ = told.read_to_end(&mut signal);
+    match signal.first() {
+        Some(&NOT_STARTED) => Err(String::new()),
+        Some(&signal) => Ok(End::Killed(signal.into())),
+        None => Ok(End::from(status)),
+    }
+}
+
+impl From<ExitStatus> for End {
+    fn from(status: ExitStatus) -> Self {
+        status.signal().map_or_else(|| Self::Exited(status.code().unwrap_or(1)), Self::Killed)
+    }
+}
+
+/// Takes `/dev/null` for stdin, stdout and stderr. What fails leaves them open until the program ends.
+fn let_go_of_streams() {
+    let Ok(nothing) = fs::OpenOptions::new().read(true).write(true).open("/dev/null") else { return };
+    let _ = nix::unistd::dup2_stdin(&nothing);
+    let _ = nix::unistd::dup2_stdout(&nothing);
+    let _ = nix::unistd::dup2_stderr(&nothing);
+}
+
+fn close_this_process() -> Result<(), String> {
+    nix::sys::prctl::set_dumpable(false).map_err(|error| failed("closing the launcher to others", error))
+}
+
+/// What could not be done, with the system's word for why.
+fn failed(what: &str, why: impl std::fmt::Display) -> String {
+    format!("{what}: {why}")
+}

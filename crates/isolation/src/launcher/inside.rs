@@ -1,0 +1,123 @@
+//! The first process of a run's own process namespace, which starts the program, takes in orphans, and tells how it
+//! ended. Without such a namespace it becomes the program.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+use super::{End, NOT_STARTED, Words, close_this_process, covers, failed, rights};
+use crate::PROCESSES_MAX;
+
+/// How long what the program leaves behind has to end after SIGTERM. All of it is killed with this process.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// First pause between two looks at whether something is left; it doubles each time.
+const POLL_FIRST: Duration = Duration::from_millis(1);
+
+/// The first Linux whose largest number of a process is one of each namespace; before, it is one of the system.
+const OWN_PID_MAX_SINCE: (u32, u32) = (6, 14);
+
+/// All processes that this one can see.
+const EVERYBODY: Pid = Pid::from_raw(-1);
+
+/// Everything, from the words behind our own first argument on.
+pub(super) fn main(mut words: impl Iterator<Item = OsString>) -> ! {
+    let number = words.next().and_then(|word| word.to_str()?.parse().ok());
+    // `/proc` still shows the system's processes, and this one under its number there.
+    let mut tells = number.and_then(|number: i32| {
+        let file = File::options().write(true).open(format!("/proc/self/fd/{number}")).ok();
+        nix::unistd::close(number).ok().and(file)
+    });
+    let byte = match Words::read(words).and_then(|words| run(&words)) {
+        Ok(End::Exited(code)) => process::exit(code),
+        // Nothing inside can kill this process, which therefore tells it in words.
+        Ok(End::Killed(signal)) => u8::try_from(signal).unwrap_or(u8::MAX - 1),
+        Err(why) => {
+            let _ = writeln!(io::stderr(), "{why}");
+            NOT_STARTED
+        }
+    };
+    if let Some(tells) = &mut tells {
+        let _ = tells.write_all(&[byte]);
+    }
+    process::exit(1)
+}
+
+fn run(words: &Words) -> Result<End, String> {
+    // The program could otherwise have this process tell how it ended.
+    close_this_process()?;
+    // What kills the launcher outside kills all of the run.
+    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(|error| failed("its end", error))?;
+    let namespaces = words.spec.namespaces.filter(|namespaces| namespaces.processes);
+    if let Some(namespaces) = namespaces {
+        covers::own_proc()?;
+        if !namespaces.user {
+            limit_processes();
+            covers::close_settings()?;
+        }
+    }
+    rights::give_up(&words.spec.landlock)?;
+    if words.spec.is_trial {
+        return Ok(End::Exited(0));
+    }
+    SigSet::all().thread_unblock().map_err(|error| failed("signals", error))?;
+    if namespaces.is_none() {
+        let error = words.command()?.exec();
+        return Err(words.not_started(&error));
+    }
+    let program = words.start()?;
+    let end = until_end(Pid::from_raw(program.id().cast_signed()));
+    end_what_is_left();
+    end
+}
+
+/// The superuser's processes are held to no other number than that of the namespace. What fails is one limit less.
+fn limit_processes() {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split(['.', '-']).map_while(|word| word.parse::<u32>().ok());
+    if numbers.next().zip(numbers.next()).is_some_and(|release| release >= OWN_PID_MAX_SINCE) {
+        let _ = fs::write("/proc/sys/kernel/pid_max", PROCESSES_MAX.to_string());
+    }
+}
+
+/// Waits for the program, and for whatever falls to the first process meanwhile.
+fn until_end(program: Pid) -> Result<End, String> {
+    loop {
+        match waitpid(EVERYBODY, None) {
+            Ok(WaitStatus::Exited(id, code)) if id == program => return Ok(End::Exited(code)),
+            Ok(WaitStatus::Signaled(id, signal, _)) if id == program => {
+                return Ok(End::Killed(signal as i32));
+            }
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(failed("waiting", error)),
+        }
+    }
+}
+
+/// Asks what the program has left behind to end, and waits until it has.
+fn end_what_is_left() {
+    let start = Instant::now();
+    let mut pause = POLL_FIRST;
+    if kill(EVERYBODY, Signal::SIGTERM).is_err() {
+        return;
+    }
+    loop {
+        match waitpid(EVERYBODY, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) if start.elapsed() < GRACE => {
+                thread::sleep(pause);
+                pause *= 2;
+            }
+            Ok(WaitStatus::StillAlive) | Err(_) => return,
+            Ok(_) => {}
+        }
+    }
+}
