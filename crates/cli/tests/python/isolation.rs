@@ -295,7 +295,8 @@ fn memory_is_closed(ground: &Ground) {
 }
 
 fn runs_are_not_rewritten(ground: &Ground) {
-    // The figures of the store, against those of the campaign when it ended, and whether the store is said to be damaged.
+    // The figures of the store, against those of the campaign when it ended, and whether the store is said to be
+    // damaged.
     let figures = |came: &Came| {
         let mut command = ground.whom.command(env!("CARGO_BIN_EXE_planproof"));
         command.args(["runs", "list", "--json"]).current_dir(came.place.path(""));
