@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 47] = [
+const PAGES: [&str; 48] = [
     "planproof",
     "planproof-bench",
     "planproof-check",
@@ -37,6 +37,7 @@ const PAGES: [&str; 47] = [
     "planproof-runs-lessons",
     "planproof-runs-list",
     "planproof-runs-show",
+    "planproof-runs-verify",
     "planproof-score",
     "planproof-serve-media",
     "planproof-serve-model",
