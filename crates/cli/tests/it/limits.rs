@@ -28,6 +28,16 @@ fn as_nobody() -> Vec<&'static str> {
     if is_root() { vec!["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] } else { Vec::new() }
 }
 
+/// A folder that a common user can reach and write, with a copy of the program: those above the usual ones may be closed.
+fn open_place() -> (Place, String) {
+    let place = Place::within(&std::env::temp_dir());
+    let program = place.path("planproof");
+    fs::copy(env!("CARGO_BIN_EXE_planproof"), &program).unwrap();
+    let open = Command::new("chmod").arg("777").arg(place.path("")).status().unwrap();
+    assert!(open.success());
+    (place, program.to_str().unwrap().to_owned())
+}
+
 #[test]
 fn few_files_are_an_error() {
     let place = Place::new();
@@ -112,10 +122,8 @@ fn a_disk_that_fills_up_costs_no_finished_run() {
 
 #[test]
 fn no_threads_are_an_error() {
-    let place = Place::new();
-    let open = Command::new("chmod").arg("777").arg(place.path("")).status().unwrap();
-    assert!(open.success());
-    let [nobody, program] = [as_nobody().join(" "), env!("CARGO_BIN_EXE_planproof").to_owned()];
+    let (place, program) = open_place();
+    let nobody = as_nobody().join(" ");
     let run = |limit: u32, store: &str| {
         let line = format!(
             "exec timeout 60 {nobody} bash -c 'ulimit -u {limit}; exec \"$0\" test tools@sim/careless --cases 5 -q --store {store}' \"$0\""
@@ -133,7 +141,7 @@ fn no_threads_are_an_error() {
 
 #[test]
 fn a_store_that_nobody_can_write_is_read() {
-    let place = Place::new();
+    let (place, program) = open_place();
     place.run("test tools@sim/careless --cases 5 -q --store folder/runs.db").code(0);
     let expected = place.run("runs export last --store folder/runs.db").code(0).out;
     let shell = |line: &str| {
@@ -143,9 +151,8 @@ fn a_store_that_nobody_can_write_is_read() {
     };
     // Beside the file there is nothing: whoever wrote last cleaned up.
     shell("chmod 755 . && chmod 444 folder/runs.db && chmod 555 folder");
-    let program = env!("CARGO_BIN_EXE_planproof");
     let nobody = |line: &str| {
-        let words: Vec<&str> = as_nobody().into_iter().chain([program]).chain(line.split(' ')).collect();
+        let words: Vec<&str> = as_nobody().into_iter().chain([&*program]).chain(line.split(' ')).collect();
         Run::of(place.command_of(Path::new(words[0]), &words[1..]), "")
     };
     for line in ["runs export last", "runs list", "runs show last", "report last --json", "runs verify last"]

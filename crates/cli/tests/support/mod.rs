@@ -18,10 +18,15 @@ pub(crate) struct Place(PathBuf);
 
 impl Place {
     pub(crate) fn new() -> Self {
+        Self::within(Path::new(env!("CARGO_TARGET_TMPDIR")))
+    }
+
+    /// A folder in that one.
+    pub(crate) fn within(folder: &Path) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("planproof-{}-{number}", process::id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let path = folder.join(name);
         // One may be left of a failed test of a process with the same id.
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
