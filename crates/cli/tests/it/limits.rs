@@ -28,7 +28,8 @@ fn as_nobody() -> Vec<&'static str> {
     if is_root() { vec!["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] } else { Vec::new() }
 }
 
-/// A folder that a common user can reach and write, with a copy of the program: those above the usual ones may be closed.
+/// A folder that a common user can reach and write, with a copy of the program: those above the usual ones may be
+/// closed.
 fn open_place() -> (Place, String) {
     let place = Place::within(&std::env::temp_dir());
     let program = place.path("planproof");
