@@ -1,5 +1,5 @@
-//! What is found damaged in run stores while the process reads them: each is told once, and makes the exit status that
-//! of a failure outside, whichever command read it.
+//! What is found damaged in run stores while the process reads them: each is reported once, and makes the exit
+//! status that of a failure outside, whichever command read it.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +20,7 @@ pub(crate) fn is_found() -> bool {
     !FOUND.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
 }
 
-/// Tells of damaged runs of a campaign, and of what is wrong with its seals.
+/// Reports damaged runs of a campaign, and of what is wrong with its seals.
 pub(crate) fn note(store: &Store, campaign: &str, damaged: &[DamagedRun], seals: Option<&Seals>) {
     let lines = lines(campaign, damaged, seals);
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);

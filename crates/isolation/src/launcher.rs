@@ -1,8 +1,9 @@
 //! The launcher: takes namespaces, covers what is hidden, gives up rights, starts the program and ends as it does.
 //!
-//! There are two of us: one outside, which planproof started and waits for, and one inside, which is the first process
-//! of a namespace, to which orphans fall and with which all others end, or becomes the program where there is none. The
-//! one outside never takes a signal: those of its group are for the program, and it has to live to tell how that ended.
+//! There are two of us: one outside, which planproof started and waits for, and one inside, which is the first
+//! process of a namespace, to which orphans fall and with which all others end, or becomes the program where there is
+//! none. The one outside never takes a signal: those of its group are for the program, and it has to live to report
+//! how that ended.
 
 mod covers;
 mod inside;

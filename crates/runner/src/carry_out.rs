@@ -267,7 +267,7 @@ where
             let in_full = !campaign.agent.agent.is_in_process();
             (prepared.store.last_seal(&campaign.id)?, altered(&prepared.store, &sealed, in_full)?)
         }
-        // What failed is told already.
+        // What failed is reported already.
         (Err(_), Some(_)) => (Some(seal), Vec::new()),
         (Err(error), None) => return Err(error.into()),
     };
