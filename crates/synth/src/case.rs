@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use memchr::memmem;
 use planproof_constraint::{Constraint, Problem, Relation, TimedProblem, TimedRelation, Variable};
 use planproof_trace::Tool;
 use serde_json::{Map, Value};
@@ -273,7 +274,8 @@ impl Case {
         let lower = self.paragraph.to_lowercase();
         let mut places: Vec<usize> = (0..self.actions.len()).collect();
         places.sort_by_cached_key(|&place| {
-            lower.find(&self.actions[place].text.to_lowercase()).unwrap_or(usize::MAX)
+            let text = self.actions[place].text.to_lowercase();
+            memmem::find(lower.as_bytes(), text.as_bytes()).unwrap_or(usize::MAX)
         });
         places
     }

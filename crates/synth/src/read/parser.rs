@@ -479,7 +479,10 @@ impl Parser<'_> {
             let Some(here) = self.tokens.get(at..end) else { continue };
             let same = here.iter().zip(words).enumerate().all(|(place, (token, word))| {
                 token.text == *word
-                    || (at + place == self.begin && token.text.to_lowercase() == word.to_lowercase())
+                    || (at + place == self.begin
+                        && (token.text.eq_ignore_ascii_case(word)
+                            || (!(token.text.is_ascii() && word.is_ascii())
+                                && token.text.to_lowercase() == word.to_lowercase())))
             });
             if same && !words.is_empty() {
                 all.push((end, action));

@@ -26,6 +26,8 @@ fn bad_case_files_are_told_what_is_wrong() {
         ("case/v1", "case/v9", "schema is \"planproof/case/v9\""),
         ("\"topic\":", "\"topics\":", "unknown field `topics`"),
         ("\"kind\":\"before\"", "\"kind\":\"meets\"", "unknown variant `meets`"),
+        ("\"kind\":\"before\"", "\"kind\":\"ends_by\"", "\"c1\" with a clock time has `action` and `minute`"),
+        ("\"second\":\"a3\",", "", "\"c2\" of kind \"before\" has `first` and `second`"),
         ("\"id\":\"a2\"", "\"id\":\"a1\"", "\"a1\" is used twice"),
         ("\"id\":\"c2\"", "\"id\":\"c1\"", "\"c1\" is used twice"),
         ("\"second\":\"a3\"", "\"second\":\"a9\"", "\"c2\" names action \"a9\""),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::de::value::BorrowedStrDeserializer;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -14,12 +15,31 @@ use crate::{
 
 /// As much of any line as it takes to know which type it is of.
 #[derive(Deserialize)]
-pub(super) struct Head<'a> {
+pub(super) struct Head {
     pub(super) schema: Option<String>,
     pub(super) r#type: Option<Type>,
-    #[serde(borrow)]
-    actor: Option<Cow<'a, str>>,
-    reason: Option<Reason>,
+    pub(super) reason: Option<Reason>,
+}
+
+/// What a line is of that begins like those that we write: its type, and why the run ended where it says that. It is a
+/// guess, because the rest of the line is not looked at; nothing where the line begins in another way.
+pub(super) fn glance(line: &str) -> Option<(Type, Option<Reason>)> {
+    let rest = line.strip_prefix("{\"at\":")?.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = match rest.strip_prefix(",\"actor\":\"") {
+        Some(rest) => rest.split_once('"').filter(|(name, _)| !name.contains('\\'))?.1,
+        None => rest,
+    };
+    let (word, rest) = rest.strip_prefix(",\"type\":\"")?.split_once('"')?;
+    let r#type = known::<Type>(word)?;
+    let reason = match r#type {
+        Type::End => known(rest.strip_prefix(",\"reason\":\"")?.split_once('"')?.0),
+        _ => None,
+    };
+    Some((r#type, reason))
+}
+
+fn known<'a, T: Deserialize<'a>>(word: &'a str) -> Option<T> {
+    T::deserialize(BorrowedStrDeserializer::<serde::de::value::Error>::new(word)).ok()
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -39,7 +59,7 @@ pub(super) enum Type {
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Reason {
+pub(super) enum Reason {
     Answered,
     LimitReached,
     AgentFailed,
@@ -469,27 +489,31 @@ fn write(line: &impl Serialize, out: &mut Vec<u8>) {
     serde_json::to_writer(out, line).expect("writing JSON into memory cannot fail");
 }
 
-/// Reads the line of an event, once its head is known. `known` is the actor of the latest event that has one.
+/// Reads the line of an event of which it is known what it is. `known` is the actor of the latest event that has one.
 pub(super) fn read_event(
     line: &str,
     r#type: Type,
-    head: &Head<'_>,
+    reason: Option<Reason>,
     known: &mut Option<Actor>,
 ) -> Result<Event, LineError> {
-    let (at, kind) = match r#type {
+    let (at, actor, kind) = match r#type {
         Type::Query => {
             let line: QueryLine<'_> = serde_json::from_str(line)?;
-            (line.at, EventKind::Query { text: line.text.into_owned() })
+            (line.at, line.actor, EventKind::Query { text: line.text.into_owned() })
         }
         Type::Turn => {
             let line: TurnLine<'_> = serde_json::from_str(line)?;
             let usage = Usage { input_tokens: line.input_tokens, output_tokens: line.output_tokens };
             let (text, finish) = (line.text.into_owned(), line.finish.into());
-            (line.at, EventKind::Turn { text, calls: line.calls, finish, usage })
+            (line.at, line.actor, EventKind::Turn { text, calls: line.calls, finish, usage })
         }
         Type::Batch => {
             let line: BatchLine<'_> = serde_json::from_str(line)?;
-            (line.at, EventKind::Batch { calls: line.calls.into_iter().map(CallId::new).collect() })
+            (
+                line.at,
+                line.actor,
+                EventKind::Batch { calls: line.calls.into_iter().map(CallId::new).collect() },
+            )
         }
         Type::Call => read_call(line)?,
         Type::Result => {
@@ -498,24 +522,28 @@ pub(super) fn read_event(
             let text = line.text.into_owned();
             let (is_error, is_held_back) = (line.is_error, line.held_back);
             let attachments = read_attachments(&line.attachments)?;
-            (line.at, EventKind::Result(ToolResult { id, text, is_error, is_held_back, attachments }))
+            (
+                line.at,
+                line.actor,
+                EventKind::Result(ToolResult { id, text, is_error, is_held_back, attachments }),
+            )
         }
         Type::Spec => {
             let line: SpecLine<'_> = serde_json::from_str(line)?;
             let (name, continuation) = (line.name.into_owned(), line.continuation.into());
-            (line.at, EventKind::Spec { name, continuation })
+            (line.at, line.actor, EventKind::Spec { name, continuation })
         }
         Type::Section => {
             let line: SectionLine<'_> = serde_json::from_str(line)?;
             let (state, text) = (line.state.into_owned(), line.text.into_owned());
             let (author, note) = (line.author.into(), line.note.into_owned());
-            (line.at, EventKind::Section { state, author, text, note })
+            (line.at, line.actor, EventKind::Section { state, author, text, note })
         }
         Type::Correction => {
             let line: CorrectionLine<'_> = serde_json::from_str(line)?;
             let (violation, appended) = (line.violation.into_owned(), line.appended.into_owned());
             let discarded_bytes = line.discarded_bytes;
-            (line.at, EventKind::Correction { violation, appended, discarded_bytes })
+            (line.at, line.actor, EventKind::Correction { violation, appended, discarded_bytes })
         }
         Type::Tally => {
             let line: TallyLine<'_> = serde_json::from_str(line)?;
@@ -526,18 +554,18 @@ pub(super) fn read_event(
                 discarded_tokens: line.discarded_tokens,
                 repeated_tokens: line.repeated_tokens,
             };
-            (line.at, EventKind::Tally(tally))
+            (line.at, line.actor, EventKind::Tally(tally))
         }
         Type::End => {
-            let (at, reason) = read_end(line, head.reason)?;
-            (at, EventKind::End(reason))
+            let (at, actor, reason) = read_end(line, reason)?;
+            (at, actor, EventKind::End(reason))
         }
     };
-    Ok(Event { at, actor: read_actor(head, known)?, kind })
+    Ok(Event { at, actor: read_actor(actor.as_deref(), known)?, kind })
 }
 
-fn read_actor(head: &Head<'_>, known: &mut Option<Actor>) -> Result<Option<Actor>, LineError> {
-    let Some(name) = head.actor.as_deref() else { return Ok(None) };
+fn read_actor(name: Option<&str>, known: &mut Option<Actor>) -> Result<Option<Actor>, LineError> {
+    let Some(name) = name else { return Ok(None) };
     // Most events are of the same actor as the one before: they share its name.
     if known.as_ref().is_none_or(|known| known.as_str() != name) {
         let actor = Actor::new(name).map_err(|error| LineError::new(format!("`actor`: {error}")))?;
@@ -546,7 +574,9 @@ fn read_actor(head: &Head<'_>, known: &mut Option<Actor>) -> Result<Option<Actor
     Ok(known.clone())
 }
 
-fn read_call(line: &str) -> Result<(u64, EventKind), LineError> {
+type Read<'a, T> = (u64, Option<Cow<'a, str>>, T);
+
+fn read_call(line: &str) -> Result<Read<'_, EventKind>, LineError> {
     let line: CallLine<'_, &RawValue> = serde_json::from_str(line)?;
     let arguments = match (line.arguments, line.arguments_text) {
         (Some(object), None) => Arguments::Object(serde_json::from_str(object.get()).map_err(|error| {
@@ -557,7 +587,7 @@ fn read_call(line: &str) -> Result<(u64, EventKind), LineError> {
         _ => return Err(LineError::new("a call has either `arguments` or `arguments_text`")),
     };
     let (id, name) = (CallId::new(line.id), line.name.into_owned());
-    Ok((line.at, EventKind::Call(ToolCall { id, name, arguments })))
+    Ok((line.at, line.actor, EventKind::Call(ToolCall { id, name, arguments })))
 }
 
 fn read_attachments(lines: &[AttachmentLine<'_>]) -> Result<Attachments, LineError> {
@@ -567,23 +597,23 @@ fn read_attachments(lines: &[AttachmentLine<'_>]) -> Result<Attachments, LineErr
     attachments.map_err(|error| LineError::new(format!("in `attachments`: {error}")))
 }
 
-fn read_end(line: &str, reason: Option<Reason>) -> Result<(u64, EndReason), LineError> {
+fn read_end(line: &str, reason: Option<Reason>) -> Result<Read<'_, EndReason>, LineError> {
     Ok(match reason {
         Some(Reason::Answered) => {
             let line: AnsweredLine<'_> = serde_json::from_str(line)?;
-            (line.at, EndReason::Answered { text: line.text.into_owned() })
+            (line.at, line.actor, EndReason::Answered { text: line.text.into_owned() })
         }
         Some(Reason::LimitReached) => {
             let line: LimitLine<'_> = serde_json::from_str(line)?;
-            (line.at, EndReason::LimitReached { limit: line.limit.into(), value: line.value })
+            (line.at, line.actor, EndReason::LimitReached { limit: line.limit.into(), value: line.value })
         }
         Some(Reason::AgentFailed) => {
             let line: FailureLine<'_> = serde_json::from_str(line)?;
-            (line.at, EndReason::AgentFailed { reason: line.message.into_owned() })
+            (line.at, line.actor, EndReason::AgentFailed { reason: line.message.into_owned() })
         }
         Some(Reason::Unscored) => {
             let line: FailureLine<'_> = serde_json::from_str(line)?;
-            (line.at, EndReason::Unscored { reason: line.message.into_owned() })
+            (line.at, line.actor, EndReason::Unscored { reason: line.message.into_owned() })
         }
         None => return Err(LineError::new("missing field `reason`")),
     })

@@ -4,7 +4,7 @@ use std::iter::{Enumerate, FusedIterator, Peekable};
 use std::str::Lines;
 
 use super::SCHEMA;
-use super::line::{self, Head, LineError};
+use super::line::{self, Head, LineError, glance};
 use crate::wire::WireError;
 use crate::{Actor, Event, Header, Trace};
 
@@ -73,6 +73,13 @@ impl Traces<'_> {
     }
 
     fn read_line(&mut self, line: usize, text: &str) -> Result<Line, WireError> {
+        // Nearly all lines are as we write them. What a guess does not fit is read thoroughly, so that it is the same line
+        // or the same error in the end.
+        if let Some((r#type, reason)) = glance(text)
+            && let Ok(event) = line::read_event(text, r#type, reason, &mut self.actor)
+        {
+            return Ok(Line::Event(event));
+        }
         let is_last = self.ends_in_line && self.lines.peek().is_none();
         let wrong = |error: LineError| {
             // A number that stops at its point or its exponent is called invalid, not cut.
@@ -83,12 +90,12 @@ impl Traces<'_> {
                 WireError::Malformed { line, column: error.column, what: error.what }
             }
         };
-        let head: Head<'_> = serde_json::from_str(text).map_err(|error| wrong(error.into()))?;
+        let head: Head = serde_json::from_str(text).map_err(|error| wrong(error.into()))?;
         match (&head.schema, head.r#type) {
             (Some(schema), _) if schema == SCHEMA => line::read_header(text).map(Line::Header).map_err(wrong),
             (Some(schema), _) => Err(WireError::UnknownSchema { line, found: schema.clone() }),
             (None, Some(r#type)) => {
-                let event = line::read_event(text, r#type, &head, &mut self.actor);
+                let event = line::read_event(text, r#type, head.reason, &mut self.actor);
                 event.map(Line::Event).map_err(wrong)
             }
             (None, None) => {
