@@ -9,7 +9,8 @@ use planproof_bench::{
 use planproof_isolation::{Account, Layer};
 use planproof_model::recording::RecordingError;
 use planproof_store::{
-    DamagedRun, Fingerprint, Progress, SEAL_SEED_BYTES, SealKey, Sealed, Store, StoreError, Writer,
+    DamagedRun, Fingerprint, Progress, SEAL_SEED_BYTES, SealKey, Sealed, Signatures, Store, StoreError,
+    Writer,
 };
 use planproof_suite::Case;
 use planproof_tools::mcp::TOKEN_BYTES;
@@ -292,7 +293,7 @@ fn altered(store: &Store, sealed: &[Sealed], in_full: bool) -> Result<Vec<String
     let mut lines = Vec::new();
     for sealed in sealed {
         let id = &sealed.campaign;
-        let Some(seals) = store.seals(id, false)? else {
+        let Some(seals) = store.seals(id, Signatures::None)? else {
             lines.push(format!("the seals of campaign {id} are gone"));
             continue;
         };

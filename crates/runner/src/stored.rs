@@ -9,7 +9,9 @@ use planproof_bench::{
     Candidate, DamagedRun as Named, LimitReport, Outcome, Pick, Report, ReportInput, RunSummary,
     SummaryInput, card_from_json, pick_smallest,
 };
-use planproof_store::{Campaign as CampaignRow, CaseRow, DamagedRun, RunRow, RunState, Seals, Store, Unit};
+use planproof_store::{
+    Campaign as CampaignRow, CaseRow, DamagedRun, RunRow, RunState, Seals, Signatures, Store, TracedRun, Unit,
+};
 use planproof_suite::{Card, Case, Suite, Unscored};
 use planproof_trace::Trace;
 use planproof_trace::wire::v1::read_trace;
@@ -53,7 +55,7 @@ impl StoredCampaign {
         for case in store.cases(&row.id)? {
             cases.push(read_case(&*suite, &row, &case?)?);
         }
-        let seals = store.seals(&row.id, true)?;
+        let seals = store.seals(&row.id, Signatures::Ends)?;
         let mut damaged_runs = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
         let unsealed: HashSet<Unit> = damaged_runs.iter().map(|run| run.unit).collect();
         let mut requests = HashMap::new();
@@ -63,8 +65,8 @@ impl StoredCampaign {
             requests.extend(asked.map(|asked| (run.unit, asked)));
         }
         let mut outcomes = Vec::new();
-        for run in store.runs(&row.id)? {
-            let run = run?;
+        for run in store.traced_runs(&row.id)? {
+            let TracedRun { row: run, trace } = run?;
             if run.state != RunState::Finished || unsealed.contains(&run.unit) {
                 continue;
             }
@@ -76,7 +78,7 @@ impl StoredCampaign {
             let case = cases.get(ordinal as usize).ok_or_else(|| {
                 damaged(&row, &format!("it has a run of case {ordinal}, which is not there"))
             })?;
-            let (judged, _) = judge(store, &row, &**case, &run)?;
+            let (judged, _) = judge(&row, &**case, &run, &trace)?;
             outcomes.push(Outcome { requests: requests.get(&run.unit).copied(), ..judged });
         }
         damaged_runs.sort_by_key(|run| run.unit);
@@ -139,7 +141,7 @@ impl Summaries {
             return Ok(None);
         }
         // Signatures are checked where traces are read.
-        let seals = store.seals(&row.id, false)?;
+        let seals = store.seals(&row.id, Signatures::None)?;
         let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
         let unsealed: HashSet<Unit> = damaged.iter().map(|run| run.unit).collect();
         let mut cards = Vec::new();
@@ -252,11 +254,13 @@ pub fn read_one(
     };
     let case = read_case(suite, row, &case)?;
     let run = match store.run(&row.id, unit)? {
-        Some(RunRow { damage: Some(damage), .. }) => {
+        Some(TracedRun { row: RunRow { damage: Some(damage), .. }, .. }) => {
             let what = format!("the run of case {}: {damage}", case.card().id);
             return Err(damaged(row, &what));
         }
-        Some(run) if run.state == RunState::Finished => Some(judge(store, row, &*case, &run)?),
+        Some(TracedRun { row: run, trace }) if run.state == RunState::Finished => {
+            Some(judge(row, &*case, &run, &trace)?)
+        }
         _ => None,
     };
     Ok((case, run))
@@ -280,8 +284,12 @@ pub fn read_first_case(
 /// The store fails, or the trace cannot be read; in words.
 pub fn read_stored_trace(store: &Store, campaign: &str, unit: Unit) -> Result<Option<Trace>, String> {
     match store.run(campaign, unit).map_err(|error| error.to_string())? {
-        Some(RunRow { damage: Some(damage), .. }) => Err(format!("the run is damaged: {damage}")),
-        Some(run) if run.state == RunState::Finished => trace_of(store, &run).map(Some),
+        Some(TracedRun { row: RunRow { damage: Some(damage), .. }, .. }) => {
+            Err(format!("the run is damaged: {damage}"))
+        }
+        Some(TracedRun { row: run, trace }) if run.state == RunState::Finished => {
+            trace_of(&run, &trace).map(Some)
+        }
         _ => Ok(None),
     }
 }
@@ -311,18 +319,13 @@ fn read_case(suite: &dyn Suite, row: &CampaignRow, case: &CaseRow) -> Result<Arc
     suite.read(&case.json).map_err(|error| damaged(row, &format!("case {}: {error}", case.ordinal)))
 }
 
-fn judge(store: &Store, row: &CampaignRow, case: &dyn Case, run: &RunRow) -> Result<JudgedRun, RunnerError> {
-    let trace = trace_of(store, run).map_err(|what| damaged(row, &what))?;
+fn judge(row: &CampaignRow, case: &dyn Case, run: &RunRow, trace: &str) -> Result<JudgedRun, RunnerError> {
+    let trace = trace_of(run, trace).map_err(|what| damaged(row, &what))?;
     let wall = Duration::from_millis(run.wall_ms.unwrap_or(0));
     let outcome = Outcome::of(case, run.unit, &trace.events, wall);
     Ok((outcome, trace))
 }
 
-fn trace_of(store: &Store, run: &RunRow) -> Result<Trace, String> {
-    let mut text = String::new();
-    for line in store.trace_lines(run.run) {
-        text += &line.map_err(|error| error.to_string())?;
-        text.push('\n');
-    }
-    read_trace(&text).map_err(|error| format!("the trace of case {}: {error}", run.unit.ordinal))
+fn trace_of(run: &RunRow, trace: &str) -> Result<Trace, String> {
+    read_trace(trace).map_err(|error| format!("the trace of case {}: {error}", run.unit.ordinal))
 }

@@ -59,6 +59,13 @@ impl TraceDigest {
         Self(Context::new(&SHA256))
     }
 
+    /// That of a whole trace, each line with its end.
+    pub(crate) fn of(trace: &[u8]) -> Digest {
+        let mut context = Context::new(&SHA256);
+        context.update(trace);
+        finish(context)
+    }
+
     /// Adds lines, without the break behind the last.
     pub(crate) fn lines(&mut self, lines: &[u8]) {
         self.0.update(lines);

@@ -48,14 +48,19 @@ impl Store {
                 return Ok(Some(&*matrix.id));
             }
             let key = transaction.last_insert_rowid();
+            let mut created = Vec::with_capacity(campaigns.len());
             for campaign in campaigns {
-                let Some(row) = Self::insert_campaign(&transaction, campaign, cases.iter().cloned())? else {
+                let Some((row, digests)) =
+                    Self::insert_campaign(&transaction, campaign, cases.iter().cloned())?
+                else {
                     return Ok(Some(campaign.id));
                 };
                 let sql = "UPDATE campaign SET matrix = ?2 WHERE key = ?1";
                 transaction.execute(sql, params![row, key])?;
+                created.push((row, digests));
             }
             transaction.commit()?;
+            self.created.borrow_mut().extend(created);
             Ok(None)
         };
         match insert().map_err(|error| self.place.error(error))? {

@@ -11,6 +11,9 @@ use crate::{Progress, RunId, Spent, Store, StoreError};
 /// Rows fetched at a time. They hold whole cases and verdicts, a few KiB each.
 const ROWS_PER_PAGE: u32 = 64;
 
+/// The same where each row comes with its trace, which may hold pictures.
+const TRACES_PER_PAGE: u32 = 16;
+
 /// The same for summaries, which take some ten bytes.
 const SUMMARIES_PER_PAGE: u32 = 4096;
 
@@ -113,6 +116,15 @@ pub struct RunRow {
     pub is_checked: bool,
     /// What is wrong with it. Nothing else of it may be shown then.
     pub damage: Option<Damage>,
+}
+
+/// The latest run of a unit, with its trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TracedRun {
+    /// The run.
+    pub row: RunRow,
+    /// Its trace, as a trace v1 file; empty where the run is not finished, or damaged.
+    pub trace: String,
 }
 
 /// What figures need of a case.
@@ -333,7 +345,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], and the errors of reading.
-    pub fn run(&self, campaign: &str, unit: Unit) -> Result<Option<RunRow>, StoreError> {
+    pub fn run(&self, campaign: &str, unit: Unit) -> Result<Option<TracedRun>, StoreError> {
         let (key, ..) = self.find(campaign)?;
         let _snapshot = self.snapshot()?;
         let of = OfCampaign { key, id: campaign, digests_from: self.digests_from(key)? };
@@ -354,6 +366,26 @@ impl Store {
         &self,
         campaign: &str,
     ) -> Result<impl Iterator<Item = Result<RunRow, StoreError>> + '_, StoreError> {
+        self.runs_as(campaign, ROWS_PER_PAGE, |run| run.row)
+    }
+
+    /// The same with their traces, which takes no longer.
+    ///
+    /// # Errors
+    /// As [`Store::runs`].
+    pub fn traced_runs(
+        &self,
+        campaign: &str,
+    ) -> Result<impl Iterator<Item = Result<TracedRun, StoreError>> + '_, StoreError> {
+        self.runs_as(campaign, TRACES_PER_PAGE, |run| run)
+    }
+
+    fn runs_as<T: 'static>(
+        &self,
+        campaign: &str,
+        rows_per_page: u32,
+        kept: fn(TracedRun) -> T,
+    ) -> Result<impl Iterator<Item = Result<T, StoreError>> + '_, StoreError> {
         let (key, ..) = self.find(campaign)?;
         let digests_from = self.digests_from(key)?;
         let campaign = campaign.to_owned();
@@ -362,18 +394,18 @@ impl Store {
             let of = OfCampaign { key, id: &campaign, digests_from };
             // A run that is replaced meanwhile must not look like one that lost its events.
             let _snapshot = self.snapshot()?;
-            let page = self.run_ids(key, last)?;
+            let page = self.run_ids(key, last, rows_per_page)?;
             last = page.last().map_or(last, |(_, unit)| (unit.ordinal.into(), unit.repeat.into()));
-            page.into_iter().map(|(run, unit)| self.read_run(&of, run, unit)).collect()
+            page.into_iter().map(|(run, unit)| self.read_run(&of, run, unit).map(kept)).collect()
         }))
     }
 
     /// The next runs of a campaign behind a unit.
-    fn run_ids(&self, key: i64, last: (i64, i64)) -> Result<Vec<(RunId, Unit)>, StoreError> {
+    fn run_ids(&self, key: i64, last: (i64, i64), most: u32) -> Result<Vec<(RunId, Unit)>, StoreError> {
         self.select(
             "SELECT id, ordinal, repeat FROM run
              WHERE campaign = ?1 AND (ordinal, repeat) > (?2, ?3) ORDER BY ordinal, repeat LIMIT ?4",
-            &[&key, &last.0, &last.1, &ROWS_PER_PAGE],
+            &[&key, &last.0, &last.1, &most],
             |row| Ok((RunId(row.get(0)?), Unit { ordinal: row.get(1)?, repeat: row.get(2)? })),
         )
     }
@@ -462,16 +494,14 @@ impl Store {
         let write_error =
             |error: std::io::Error| StoreError::Export { kind: error.kind(), reason: error.to_string() };
         let mut exported = Exported { traces: 0, left_out: Vec::new() };
-        for run in self.runs(campaign)? {
-            let RunRow { run, unit, state, damage, .. } = run?;
+        for run in self.traced_runs(campaign)? {
+            let TracedRun { row: RunRow { unit, state, damage, .. }, trace } = run?;
             match (state, damage) {
                 (RunState::Started, _) => {}
                 (RunState::Finished, Some(damage)) => exported.left_out.push(DamagedRun { unit, damage }),
                 (RunState::Finished, None) => {
                     exported.traces += 1;
-                    for line in self.trace_lines(run) {
-                        writeln!(out, "{}", line?).map_err(write_error)?;
-                    }
+                    out.write_all(trace.as_bytes()).map_err(write_error)?;
                 }
             }
         }

@@ -1,11 +1,13 @@
 //! A run store that is open.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
+use crate::digest::{Digest, of_case};
 use crate::error::Place;
 use crate::{StoreError, Writer, schema};
 
@@ -78,7 +80,12 @@ pub struct Store {
     pub(crate) version: i64,
     is_writable: bool,
     writer: OnceCell<Writer>,
+    /// The digests of the cases of the campaigns that were created here, by their keys, until there is a writer.
+    pub(crate) created: RefCell<CaseDigests>,
 }
+
+/// The digests of the cases of campaigns, by the keys of these.
+pub(crate) type CaseDigests = HashMap<i64, Vec<Digest>>;
 
 impl Store {
     /// Opens the store in the file at `path` for reading and writing. A missing or empty file becomes a store; its
@@ -92,7 +99,7 @@ impl Store {
         let place = Place::new(path, limits);
         let connection = schema::open(&place)?;
         let version = schema::version_supported();
-        Ok(Self { connection, place, version, is_writable: true, writer: OnceCell::new() })
+        Ok(Self::new(connection, place, version, true))
     }
 
     /// Opens the store in the file at `path` for reading. The file must exist. As others may be writing,
@@ -104,7 +111,12 @@ impl Store {
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         let place = Place::new(path, StoreLimits::default());
         let (connection, version) = schema::open_read_only(&place)?;
-        Ok(Self { connection, place, version, is_writable: false, writer: OnceCell::new() })
+        Ok(Self::new(connection, place, version, false))
+    }
+
+    fn new(connection: Connection, place: Place, version: i64, is_writable: bool) -> Self {
+        let (writer, created) = (OnceCell::new(), RefCell::default());
+        Self { connection, place, version, is_writable, writer, created }
     }
 
     /// The path it was opened with.
@@ -131,7 +143,10 @@ impl Store {
             Ok(inserted)
         };
         match insert().map_err(|error| self.place.error(error))? {
-            Some(_) => Ok(()),
+            Some((key, digests)) => {
+                self.created.borrow_mut().insert(key, digests);
+                Ok(())
+            }
             None => Err(StoreError::CampaignExists { id: campaign.id.to_owned() }),
         }
     }
@@ -141,12 +156,12 @@ impl Store {
         if self.is_writable { Ok(()) } else { Err(StoreError::ReadOnly { path: path() }) }
     }
 
-    /// Inserts a campaign with its cases; gives its key, or `None` where there is one of that id.
+    /// Inserts a campaign with its cases; gives its key and their digests, or `None` where there is one of that id.
     pub(crate) fn insert_campaign(
         transaction: &rusqlite::Transaction<'_>,
         campaign: &NewCampaign<'_>,
         cases: impl IntoIterator<Item = impl Into<NewCase>>,
-    ) -> rusqlite::Result<Option<i64>> {
+    ) -> rusqlite::Result<Option<(i64, Vec<Digest>)>> {
         let inserted = transaction.execute(
             "INSERT INTO campaign (id, created_ms, command_line, agent, model, simulated, options, cases, repeats)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8) ON CONFLICT (id) DO NOTHING",
@@ -165,7 +180,7 @@ impl Store {
             return Ok(None);
         }
         let key = transaction.last_insert_rowid();
-        let mut count: u32 = 0;
+        let (mut digests, mut count) = (Vec::new(), 0u32);
         {
             let mut insert = transaction.prepare(
                 "INSERT INTO campaign_case (campaign, ordinal, case_id, json, summary) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -174,10 +189,11 @@ impl Store {
                 let NewCase { id, json, summary } = case.into();
                 insert.execute(params![key, count, id, json, summary])?;
                 count += 1;
+                digests.push(of_case(id.as_bytes(), json.as_bytes(), summary.as_ref().map(String::as_bytes)));
             }
         }
         transaction.execute("UPDATE campaign SET cases = ?2 WHERE key = ?1", params![key, count])?;
-        Ok(Some(key))
+        Ok(Some((key, digests)))
     }
 
     /// The writer of this store; the first call starts its thread. It goes on after the store is dropped,
@@ -190,7 +206,7 @@ impl Store {
         if let Some(writer) = self.writer.get() {
             return Ok(writer.clone());
         }
-        let writer = Writer::spawn(&self.place)?;
+        let writer = Writer::spawn(&self.place, self.created.take())?;
         Ok(self.writer.get_or_init(|| writer).clone())
     }
 }

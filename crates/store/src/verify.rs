@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use crate::digest::{Came, Digest, Fields, Parts, TraceDigest, of_case, of_verdict};
 use crate::schema::DIGEST_VERSION;
 use crate::seal::{Chain, is_signed};
-use crate::{Fingerprint, RunId, RunRow, RunState, Store, StoreError, Unit};
+use crate::{Fingerprint, RunId, RunRow, RunState, Store, StoreError, TracedRun, Unit};
 
 /// What is wrong with a run that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +68,18 @@ pub struct Sealed {
     pub(crate) chain: Chain,
 }
 
+/// Which signatures of a chain are checked. Each takes some 0.1 ms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signatures {
+    /// None of them.
+    None,
+    /// Of each key the first and the last, and that of its end. A signature is over all links before it, so nothing that
+    /// a report shows can differ where these hold.
+    Ends,
+    /// All of them, as also a signature in the middle may have been damaged.
+    All,
+}
+
 /// The seals of a campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seals {
@@ -115,13 +127,19 @@ struct LinkRow {
 }
 
 impl Store {
-    /// Reads a run by its id. `unit` is where the index says that it is. What cannot be read of it is damage, not an
-    /// error.
-    pub(crate) fn read_run(&self, of: &OfCampaign<'_>, run: RunId, unit: Unit) -> Result<RunRow, StoreError> {
+    /// Reads a run by its id, and its trace where it ended. `unit` is where the index says that it is. What cannot be
+    /// read of it is damage, not an error.
+    pub(crate) fn read_run(
+        &self,
+        of: &OfCampaign<'_>,
+        run: RunId,
+        unit: Unit,
+    ) -> Result<TracedRun, StoreError> {
         let columns =
             if self.version < DIGEST_VERSION { "NULL, NULL, NULL" } else { "summary, parts, digest" };
         let sql = format!(
-            "SELECT campaign, ordinal, repeat, state, passed, class, wall_ms, verdict, {columns} FROM run WHERE id = ?1"
+            "SELECT campaign, ordinal, repeat, state, passed, class, wall_ms, verdict, {columns}, header
+             FROM run WHERE id = ?1"
         );
         let read = || {
             let mut statement = self.connection.prepare_cached(&sql)?;
@@ -153,7 +171,7 @@ impl Store {
         run: RunId,
         unit: Unit,
         row: &Row<'_>,
-    ) -> rusqlite::Result<RunRow> {
+    ) -> rusqlite::Result<TracedRun> {
         let [class, verdict, summary] = [bytes(row, 5)?, bytes(row, 7)?, bytes(row, 8)?];
         let [parts, digest] = [bytes(row, 9)?, bytes(row, 10)?];
         let state = match bytes(row, 3)? {
@@ -176,30 +194,32 @@ impl Store {
         if state.is_none() || (state == Some(RunState::Started) && has_ended) {
             found.state = RunState::Finished;
             found.damage = Some(Damage::NoState);
-            return Ok(found);
+            return Ok(TracedRun::without(found));
         }
         if state == Some(RunState::Started) {
-            return Ok(found);
+            return Ok(TracedRun::without(found));
         }
-        let (trace, is_text) = self.trace_digest(run)?;
+        let trace = self.trace(run, bytes(row, 11)?)?;
+        let trace_digest = TraceDigest::of(&trace);
+        let trace = String::from_utf8(trace).ok();
         let case = self.case_digest(of.key, unit)?;
         let (Some(parts), Some(digest)) = (parts.and_then(Parts::from_bytes), digest) else {
             let is_older = parts.is_none() && digest.is_none() && run.0 < of.digests_from;
-            let is_text =
-                is_text && [class, verdict].into_iter().flatten().all(|text| str::from_utf8(text).is_ok());
+            let is_text = trace.is_some()
+                && [class, verdict].into_iter().flatten().all(|text| str::from_utf8(text).is_ok());
             found.damage = match (is_older, is_text) {
                 (true, true) => None,
                 (true, false) => Some(Damage::NoText),
                 (false, _) => Some(Damage::NoDigest),
             };
-            return Ok(found);
+            return Ok(TracedRun::new(found, trace));
         };
         found.is_checked = true;
         let mut what = Vec::new();
         let verdict = of_verdict(verdict.unwrap_or_default());
         for (name, is_same) in [
             ("its case", parts.case == case),
-            ("its trace", parts.trace == trace),
+            ("its trace", parts.trace == trace_digest),
             ("its verdict", parts.verdict == verdict),
         ] {
             what.extend((!is_same).then_some(name));
@@ -220,29 +240,21 @@ impl Store {
             what.push("how it came out");
         }
         found.damage = (!what.is_empty()).then_some(Damage::Differs(what));
-        Ok(found)
+        Ok(TracedRun::new(found, trace))
     }
 
-    /// The digest of a run's trace as it stands in the file, and whether it is text.
-    fn trace_digest(&self, run: RunId) -> rusqlite::Result<(Digest, bool)> {
-        let mut digest = TraceDigest::new();
-        let mut is_text = true;
-        let mut add = |row: &Row<'_>| -> rusqlite::Result<()> {
-            let lines = bytes(row, 0)?.unwrap_or_default();
-            is_text &= str::from_utf8(lines).is_ok();
-            digest.lines(lines);
-            Ok(())
-        };
-        for sql in
-            ["SELECT header FROM run WHERE id = ?1", "SELECT lines FROM event WHERE run = ?1 ORDER BY seq"]
-        {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let mut rows = statement.query([run.0])?;
-            while let Some(row) = rows.next()? {
-                add(row)?;
-            }
+    /// A run's trace as it stands in the file: the header, then the events, each line with its end.
+    fn trace(&self, run: RunId, header: Option<&[u8]>) -> rusqlite::Result<Vec<u8>> {
+        let mut trace = header.unwrap_or_default().to_vec();
+        trace.push(b'\n');
+        let mut statement =
+            self.connection.prepare_cached("SELECT lines FROM event WHERE run = ?1 ORDER BY seq")?;
+        let mut rows = statement.query([run.0])?;
+        while let Some(row) = rows.next()? {
+            trace.extend_from_slice(bytes(row, 0)?.unwrap_or_default());
+            trace.push(b'\n');
         }
-        Ok((digest.finish(), is_text))
+        Ok(trace)
     }
 
     fn case_digest(&self, campaign: i64, unit: Unit) -> rusqlite::Result<Digest> {
@@ -287,12 +299,11 @@ impl Store {
         })
     }
 
-    /// The seals of a campaign (its id in full), held to its runs; `None` where nobody sealed it. With `signatures`
-    /// these are checked, too, which takes some 0.1 ms for each.
+    /// The seals of a campaign (its id in full), held to its runs; `None` where nobody sealed it.
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], and the errors of reading.
-    pub fn seals(&self, campaign: &str, signatures: bool) -> Result<Option<Seals>, StoreError> {
+    pub fn seals(&self, campaign: &str, signatures: Signatures) -> Result<Option<Seals>, StoreError> {
         let key = self.find(campaign)?.0;
         if self.version < DIGEST_VERSION {
             return Ok(None);
@@ -316,7 +327,7 @@ impl Store {
         Ok(found.pop())
     }
 
-    fn read_seals(&self, campaign: i64, signatures: bool) -> rusqlite::Result<Option<Seals>> {
+    fn read_seals(&self, campaign: i64, signatures: Signatures) -> rusqlite::Result<Option<Seals>> {
         let mut walk = Walk::new(signatures);
         walk_chain(&self.connection, campaign, &mut walk)?;
         let Walk { chain, fingerprints, mut faults, is_ended, ends, .. } = walk;
@@ -360,7 +371,7 @@ impl Store {
 
 /// Checks a chain as it goes along it.
 struct Walk {
-    signatures: bool,
+    signatures: Signatures,
     chain: Chain,
     fingerprints: Vec<Fingerprint>,
     faults: Vec<String>,
@@ -370,7 +381,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(signatures: bool) -> Self {
+    fn new(signatures: Signatures) -> Self {
         Self {
             signatures,
             chain: Chain::new(),
@@ -382,7 +393,7 @@ impl Walk {
     }
 
     fn holds(&self, public_key: &[u8], digest: &Digest, signature: &[u8]) -> bool {
-        !self.signatures || is_signed(public_key, digest, signature)
+        self.signatures == Signatures::None || is_signed(public_key, digest, signature)
     }
 
     fn link(&mut self, link: LinkRow, is_last: bool, public_key: &[u8]) {
@@ -392,7 +403,9 @@ impl Walk {
         }
         self.chain.link(run, unit.ordinal.into(), unit.repeat.into(), digest.as_deref());
         let is_covered = signature.is_some() || !is_last;
-        let is_right = signature.is_none_or(|signature| self.holds(public_key, &self.chain.head, &signature));
+        let is_checked = is_last || self.signatures == Signatures::All;
+        let is_right = signature
+            .is_none_or(|signature| !is_checked || self.holds(public_key, &self.chain.head, &signature));
         if !is_covered || !is_right {
             self.faults.push(format!("the signature of link {number} of the chain is wrong"));
         }
@@ -454,7 +467,7 @@ fn walk_chain(connection: &Connection, campaign: i64, walk: &mut Walk) -> rusqli
 
 /// The chain of a campaign as it stands in the file, for whoever goes on with it.
 pub(crate) fn chain_so_far(connection: &Connection, campaign: i64) -> rusqlite::Result<Chain> {
-    let mut walk = Walk::new(false);
+    let mut walk = Walk::new(Signatures::None);
     walk_chain(connection, campaign, &mut walk)?;
     Ok(walk.chain)
 }
@@ -485,9 +498,20 @@ fn link_row(row: &Row<'_>) -> rusqlite::Result<LinkRow> {
     })
 }
 
+impl TracedRun {
+    fn new(row: RunRow, trace: Option<String>) -> Self {
+        let trace = trace.filter(|_| row.damage.is_none()).unwrap_or_default();
+        Self { row, trace }
+    }
+
+    fn without(row: RunRow) -> Self {
+        Self::new(row, None)
+    }
+}
+
 /// A run that cannot be read.
-fn damaged(run: RunId, unit: Unit, damage: Damage) -> RunRow {
-    RunRow {
+fn damaged(run: RunId, unit: Unit, damage: Damage) -> TracedRun {
+    TracedRun::without(RunRow {
         run,
         unit,
         state: RunState::Finished,
@@ -497,7 +521,7 @@ fn damaged(run: RunId, unit: Unit, damage: Damage) -> RunRow {
         verdict: None,
         is_checked: true,
         damage: Some(damage),
-    }
+    })
 }
 
 /// A text or blob; `None` for all else.

@@ -16,6 +16,7 @@ use planproof_trace::{Event, EventSink, Header, Usage, wire};
 
 use crate::error::Place;
 use crate::receipt::{Completion, receipt};
+use crate::store::CaseDigests;
 use crate::{Fingerprint, NewLesson, Progress, Receipt, SealKey, Sealed, Spent, StoreError, schema};
 
 /// Names a run within a store. No two runs ever share an id, even if one replaced the other.
@@ -282,7 +283,7 @@ impl Shared {
 }
 
 impl Writer {
-    pub(crate) fn spawn(place: &Place) -> Result<Self, StoreError> {
+    pub(crate) fn spawn(place: &Place, created: CaseDigests) -> Result<Self, StoreError> {
         let connection = schema::open(place)?;
         schema::enlarge_cache(&connection, place)?;
         let shared = Arc::new(Shared {
@@ -296,7 +297,7 @@ impl Writer {
             .name("run store".to_owned())
             .spawn({
                 let shared = Arc::clone(&shared);
-                move || thread::write(&shared, &connection)
+                move || thread::write(&shared, &connection, created)
             })
             .map_err(|error| StoreError::Failed { path: place.path.clone(), what: error.to_string() })?;
         Ok(Self(Arc::new(Handle { shared, thread: Some(thread) })))

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use comfy_table::CellAlignment;
 use planproof_report::compare::{Change, ComparedCase, Comparison, Side, Success};
 use planproof_report::html::{self, HtmlLimits};
-use planproof_store::Store;
+use planproof_store::{Signatures, Store};
 
 use super::runs::{must_be_sealed_by, must_exist, say_what_is_missing, show};
 use super::{matrix, print_json};
@@ -39,14 +39,14 @@ fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result
     if let Some(found) = store.matrix(&arguments.run)? {
         if let Some(seal) = arguments.seal {
             for campaign in store.campaigns_of_matrix(&found.id)? {
-                must_be_sealed_by(&campaign, store.seals(&campaign.id, true)?.as_ref(), seal)?;
+                must_be_sealed_by(&campaign, store.seals(&campaign.id, Signatures::Ends)?.as_ref(), seal)?;
             }
         }
         return matrix::show(store, &found, page_of_several(arguments, global)?, global);
     }
     let campaign = stored::find(store, &arguments.run)?;
     if let Some(seal) = arguments.seal {
-        must_be_sealed_by(&campaign, store.seals(&campaign.id, true)?.as_ref(), seal)?;
+        must_be_sealed_by(&campaign, store.seals(&campaign.id, Signatures::Ends)?.as_ref(), seal)?;
     }
     let files = arguments.files.open(global, &[("--store", arguments.store.store.as_path())])?;
     if files.is_empty() {

@@ -13,7 +13,7 @@ use planproof_bench::{Finding, pick_findings};
 use planproof_model::prices::Money;
 use planproof_order::learning::{self, LeftOut};
 use planproof_report::CommandLines;
-use planproof_store::{Campaign, DamagedRun, RunRow, Store, Unit};
+use planproof_store::{Campaign, DamagedRun, RunRow, Signatures, Store, Unit};
 use planproof_suite::Class;
 use planproof_trace::{Arguments, Event, notation, wire};
 use serde_json::{Value, json};
@@ -175,7 +175,7 @@ pub(crate) fn show(
 
 /// Tells of runs of a campaign that are damaged, as far as their summaries show it.
 fn note_summaries(store: &Store, campaign: &Campaign) -> Result<(), Failure> {
-    let seals = store.seals(&campaign.id, false)?;
+    let seals = store.seals(&campaign.id, Signatures::None)?;
     let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
     for run in store.run_summaries(&campaign.id)? {
         let run = run?;
@@ -195,7 +195,9 @@ fn by_unit(mut damaged: Vec<DamagedRun>) -> Vec<DamagedRun> {
 
 /// Tells of a run that is damaged, which cannot be shown. Whether it is.
 fn note_damage(store: &Store, campaign: &Campaign, unit: Unit) -> Result<bool, Failure> {
-    let Some(damage) = store.run(&campaign.id, unit)?.and_then(|run| run.damage) else { return Ok(false) };
+    let Some(damage) = store.run(&campaign.id, unit)?.and_then(|run| run.row.damage) else {
+        return Ok(false);
+    };
     let named = planproof_runner::name_damaged(store, &campaign.id, &[DamagedRun { unit, damage }]);
     damage::note(store, &campaign.id, &named, None);
     Ok(true)
@@ -316,7 +318,7 @@ fn show_case(
 /// What is recorded of a run, which may not have come to its end.
 fn recorded(store: &Store, campaign: &Campaign, unit: Unit) -> Result<Vec<Event>, Failure> {
     let Some(run) = store.run(&campaign.id, unit)? else { return Ok(Vec::new()) };
-    let lines = store.trace_lines(run.run).collect::<Result<Vec<String>, _>>()?;
+    let lines = store.trace_lines(run.row.run).collect::<Result<Vec<String>, _>>()?;
     let trace = wire::v1::read_trace(&(lines.join("\n") + "\n"));
     trace
         .map(|trace| trace.events)
@@ -385,7 +387,7 @@ fn export(store: &Store, name: &str, format: ExportFormat, case: Option<&str>) -
         }
     }
     out.flush()?;
-    let seals = store.seals(&campaign.id, true)?;
+    let seals = store.seals(&campaign.id, Signatures::Ends)?;
     left_out.extend(seals.iter().flat_map(|seals| seals.damaged.iter().cloned()));
     let named = planproof_runner::name_damaged(store, &campaign.id, &by_unit(left_out));
     damage::note(store, &campaign.id, &named, seals.as_ref());

@@ -227,10 +227,8 @@ struct Traces(Store);
 
 impl TraceSource for Traces {
     fn trace(&self, unit: Unit) -> Result<Option<Trace>, String> {
-        let row = self.0.run(ID, unit).map_err(|error| error.to_string())?.ok_or("there is no such run")?;
-        let lines: Result<Vec<String>, _> = self.0.trace_lines(row.run).collect();
-        let text = lines.map_err(|error| error.to_string())?.join("\n") + "\n";
-        read_trace(&text).map(Some).map_err(|error| error.to_string())
+        let run = self.0.run(ID, unit).map_err(|error| error.to_string())?.ok_or("there is no such run")?;
+        read_trace(&run.trace).map(Some).map_err(|error| error.to_string())
     }
 }
 

@@ -14,6 +14,7 @@ use super::{
 use crate::digest::{Came, Digest, Parts, TraceDigest, of_case, of_verdict};
 use crate::receipt::Completion;
 use crate::seal::{Chain, SealKey};
+use crate::store::CaseDigests;
 use crate::verify::{campaign_digest, chain_so_far};
 use crate::{NewLesson, Sealed, StoreError};
 
@@ -34,9 +35,9 @@ const ROW_BYTES: usize = 16 << 10;
 const LINES_BYTES_KEPT_MAX: usize = 4 * BATCH_BYTES;
 
 /// Writes batches until the last handle is gone or something fails.
-pub(super) fn write(shared: &Shared, connection: &Connection) {
+pub(super) fn write(shared: &Shared, connection: &Connection, created: CaseDigests) {
     let mut stop = Stop { shared, error: None };
-    if let Err(error) = write_batches(shared, connection) {
+    if let Err(error) = write_batches(shared, connection, created) {
         stop.error = Some(error);
     }
 }
@@ -100,8 +101,8 @@ enum Committed {
     Ended(Completion<Vec<Sealed>>, Vec<Sealed>),
 }
 
-fn write_batches(shared: &Shared, connection: &Connection) -> Result<(), StoreError> {
-    let mut statements = Statements::prepare(connection).map_err(|error| fail(shared, error))?;
+fn write_batches(shared: &Shared, connection: &Connection, created: CaseDigests) -> Result<(), StoreError> {
+    let mut statements = Statements::prepare(connection, created).map_err(|error| fail(shared, error))?;
     let mut batch = Batch::default();
     while wait_for_batch(shared, &mut batch) {
         // These wait for the commit; if it does not come to that, they get the error.
@@ -340,6 +341,8 @@ struct NewLink {
 
 struct Statements<'c> {
     connection: &'c Connection,
+    /// Digests of cases that were created by the same process, which need not be read back.
+    created: CaseDigests,
     /// Runs that take events.
     open: HashMap<RunId, Going>,
     /// Campaigns of which a run was started, by their keys.
@@ -361,9 +364,10 @@ struct Statements<'c> {
 }
 
 impl<'c> Statements<'c> {
-    fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
+    fn prepare(connection: &'c Connection, created: CaseDigests) -> rusqlite::Result<Self> {
         Ok(Self {
             connection,
+            created,
             open: HashMap::new(),
             campaigns: HashMap::new(),
             links: Vec::new(),
@@ -485,7 +489,10 @@ impl<'c> Statements<'c> {
 
     /// What is kept of a campaign while we run it. Under a key a beginning of it is written.
     fn campaign(&mut self, key: Option<&SealKey>, campaign: i64, id: String) -> rusqlite::Result<OfCampaign> {
-        let cases = self.find_case.query_map(params![campaign, 0], case_digest)?.collect::<Result<_, _>>()?;
+        let cases = match self.created.remove(&campaign) {
+            Some(cases) => cases,
+            None => self.find_case.query_map(params![campaign, 0], case_digest)?.collect::<Result<_, _>>()?,
+        };
         let Some(key) = key else { return Ok(OfCampaign { id, cases, chain: None }) };
         let mut chain = chain_so_far(self.connection, campaign)?;
         let links = chain.links;

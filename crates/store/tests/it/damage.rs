@@ -32,7 +32,7 @@ fn found(store: &Store) -> Vec<(u32, Damage)> {
     let runs: Vec<_> = runs.filter_map(|run| Some((run.unit.ordinal, run.damage?))).collect();
     for (ordinal, damage) in &runs {
         let run = store.run("a", Unit { ordinal: *ordinal, repeat: 0 }).expect("reads").expect("is there");
-        assert_eq!(run.damage.as_ref(), Some(damage), "one run is read as all are");
+        assert_eq!(run.row.damage.as_ref(), Some(damage), "one run is read as all are");
     }
     runs
 }

@@ -296,8 +296,8 @@ fn one_run_can_be_read_alone() {
     let begun = start(&writer, "a", 2, 0).expect("starts");
     writer.flush().wait().expect("commits");
     let read = |ordinal, repeat| store.run("a", Unit { ordinal, repeat }).expect("reads");
-    assert_eq!(read(1, 1).map(|row| (row.run, row.state)), Some((finished, RunState::Finished)));
-    assert_eq!(read(2, 0).map(|row| (row.run, row.state)), Some((begun, RunState::Started)));
+    assert_eq!(read(1, 1).map(|row| (row.row.run, row.row.state)), Some((finished, RunState::Finished)));
+    assert_eq!(read(2, 0).map(|row| (row.row.run, row.row.state)), Some((begun, RunState::Started)));
     assert_eq!((read(1, 0), read(9, 0)), (None, None));
     assert!(matches!(
         store.run("b", Unit { ordinal: 0, repeat: 0 }),

@@ -1,6 +1,6 @@
 //! Campaigns are sealed by keys that are in no file.
 
-use planproof_store::{Damage, Finish, SealKey, Sealed, Seals, Store, StoreError, Writer};
+use planproof_store::{Damage, Finish, SealKey, Sealed, Seals, Signatures, Store, StoreError, Writer};
 use rusqlite::Connection;
 
 use crate::support::{Directory, PASSED, create, event, run, start};
@@ -31,7 +31,7 @@ fn sealed(directory: &Directory, n: u8, ordinals: std::ops::Range<u32>) -> Seale
 }
 
 fn seals(directory: &Directory) -> Seals {
-    directory.store().seals("a", true).expect("reads").expect("is sealed")
+    directory.store().seals("a", Signatures::All).expect("reads").expect("is sealed")
 }
 
 fn change(directory: &Directory, sql: &str) {
@@ -49,7 +49,7 @@ fn is_sound(seals: &Seals) -> bool {
 fn a_campaign_is_sealed_over_all_its_beginnings() {
     let directory = Directory::new();
     create(&directory.store(), "a", CASES, 1);
-    assert_eq!(directory.store().seals("a", true), Ok(None));
+    assert_eq!(directory.store().seals("a", Signatures::All), Ok(None));
     let first = sealed(&directory, 1, 0..2);
     let of_first = seals(&directory);
     assert!(is_sound(&of_first) && of_first.is_ended && of_first.are_of(&first), "{of_first:?}");
@@ -135,8 +135,10 @@ fn what_is_changed_and_made_to_fit_again_is_found() {
         let sealed = sealed(&directory, 1, 0..CASES);
         assert!(is_sound(&seals(&directory)));
         change(&directory, sql);
-        let found = directory.store().seals("a", true).expect("reads");
+        let found = directory.store().seals("a", Signatures::All).expect("reads");
         assert_eq!(found.as_ref().is_some_and(|seals| !is_sound(seals)), is_found, "{sql}: {found:?}");
+        let quick = directory.store().seals("a", Signatures::Ends).expect("reads");
+        assert_eq!(quick.is_some_and(|seals| !is_sound(&seals)), is_found, "{sql}");
         // The process that sealed it, or whoever has its fingerprint and asks for the end, is never fooled.
         let is_the_same = found.is_some_and(|seals| {
             seals.are_of(&sealed)
@@ -146,6 +148,20 @@ fn what_is_changed_and_made_to_fit_again_is_found() {
         });
         assert!(!is_the_same, "{sql}");
     }
+}
+
+#[test]
+fn a_signature_in_the_middle_is_looked_at_where_all_are() {
+    let directory = Directory::new();
+    create(&directory.store(), "a", CASES, 1);
+    sealed(&directory, 1, 0..CASES);
+    change(&directory, "UPDATE link SET signature = zeroblob(64) WHERE number = 2 AND signature IS NOT NULL");
+    let found = |signatures| directory.store().seals("a", signatures).expect("reads").expect("is sealed");
+    assert_eq!(found(Signatures::All).faults, ["the signature of link 2 of the chain is wrong"]);
+    // No run can differ for it.
+    assert!(is_sound(&found(Signatures::Ends)));
+    change(&directory, "UPDATE link SET signature = zeroblob(64) WHERE number = 5");
+    assert_eq!(found(Signatures::Ends).faults, ["the signature of link 5 of the chain is wrong"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use planproof_bench::DamagedRun as Named;
 use planproof_runner::name_damaged;
-use planproof_store::{Campaign, DamagedRun, Fingerprint, RunState, Seals, Store};
+use planproof_store::{Campaign, DamagedRun, Fingerprint, RunState, Seals, Signatures, Store};
 use serde_json::json;
 
 use super::by_unit;
@@ -92,7 +92,7 @@ pub(crate) fn must_be_sealed_by(
 
 impl Found {
     fn of(store: &Store, campaign: &Campaign) -> Result<Self, Failure> {
-        let seals = store.seals(&campaign.id, true)?;
+        let seals = store.seals(&campaign.id, Signatures::All)?;
         let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
         let (mut checked, mut unchecked) = (0, 0);
         for run in store.runs(&campaign.id)? {
