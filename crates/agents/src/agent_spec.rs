@@ -32,6 +32,9 @@ const WORKER_PREFIX: &str = "worker:";
 
 const URL_PREFIX: &str = "url:";
 
+/// Least likeness of a kind to the one that is suggested for it: a letter or two differ.
+const KIND_SCORE_MIN: f64 = 0.88;
+
 /// What a kind of agent begins with that is made from a user's specification.
 const SPEC_PREFIX: &str = "spec:";
 
@@ -614,15 +617,27 @@ impl EvaluatorName {
 
 /// The kinds of agents that ask a model, for messages.
 fn known() -> String {
-    let shipped = SHIPPED.map(|(name, _)| name).join(", ");
-    let (tools, responses) = (FunctionCallingAgent::KIND, FunctionCallingAgent::KIND_WITH_SERVER_STATE);
-    let reasoning = FunctionCallingAgent::KIND_THAT_REASONS;
-    let (plan, team, two_stage) = (PlanningAgent::KIND, TeamAgent::KIND, TwoStageAgent::KIND);
-    let divisions = Division::ALL.map(Division::as_str).join(", ");
-    format!(
-        "{tools}, {reasoning}, {responses}, {plan}, {divisions}, {two_stage}, {team}, {shipped}, {SPEC_PREFIX}FILE, \
-         {PAIR_PREFIX}KIND,KIND"
-    )
+    format!("{}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND", kinds().join(", "))
+}
+
+/// The kind that one was probably meant to be.
+fn nearest(kind: &str) -> Option<&'static str> {
+    let scored = kinds().into_iter().map(|known| (strsim::jaro_winkler(kind, known), known));
+    let (score, known) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (score >= KIND_SCORE_MIN).then_some(known)
+}
+
+fn kinds() -> Vec<&'static str> {
+    let mut kinds = vec![
+        FunctionCallingAgent::KIND,
+        FunctionCallingAgent::KIND_THAT_REASONS,
+        FunctionCallingAgent::KIND_WITH_SERVER_STATE,
+        PlanningAgent::KIND,
+    ];
+    kinds.extend(Division::ALL.map(Division::as_str));
+    kinds.extend([TwoStageAgent::KIND, TeamAgent::KIND]);
+    kinds.extend(SHIPPED.map(|(name, _)| name));
+    kinds
 }
 
 /// The agents that have an option, for messages.
@@ -656,7 +671,10 @@ fn unknown(kind: &str) -> AgentSpecError {
             Err(error) => error.0,
             Ok(_) => format!("\"{kind}\" has a colon and no option behind it: write {base}"),
         },
-        None => format!("unknown kind of agent \"{kind}\"; there are {}", known()),
+        None => match nearest(kind) {
+            Some(meant) => format!("unknown kind of agent \"{kind}\": did you mean {meant}?"),
+            None => format!("unknown kind of agent \"{kind}\"; there are {}", known()),
+        },
     })
 }
 
@@ -787,6 +805,7 @@ mod tests {
     fn what_is_no_agent_is_said() {
         for (text, expected) in [
             ("nobody", "unknown agent \"nobody\""),
+            ("tool@sim/x", "unknown kind of agent \"tool\": did you mean tools?"),
             ("solver@sim/x", "unknown kind of agent \"solver\""),
             ("tools:samples=2@sim/x", "tools has no options"),
             ("react:@sim/x", "has a colon and no option behind it: write react"),

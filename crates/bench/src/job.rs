@@ -91,18 +91,19 @@ impl InProcess {
             memory: memory.as_deref(),
             surroundings: &self.surroundings,
         };
-        let running = async {
+        // Boxed, as each of the functions that it is handed to would hold it twice, and thousands of runs may go on.
+        let running = Box::pin(async {
             let ran = match &agent.of_suite {
-                Some(name) => acting::act(&**case, name, &run).await,
+                Some(name) => Box::pin(acting::act(&**case, name, &run)).await,
                 None => agent.agent.run(run).await?,
             };
             let is_of_use =
                 !ran.was_stopped && !ran.was_refused && !matches!(ran.end, EndReason::Unscored { .. });
             let Some(judge) = agent.agent.judge().filter(|_| is_of_use) else { return Ok(ran) };
             // The agent is not kept waiting by its judge.
-            let end = run_time::uncharged(judging::ask(judge, &**case, recorder, *seed, ran.end)).await;
-            Ok::<_, RunError>(Ran { end, ..ran })
-        };
+            let asked = Box::pin(judging::ask(judge, &**case, recorder, *seed, ran.end));
+            Ok::<_, RunError>(Ran { end: run_time::uncharged(asked).await, ..ran })
+        });
         let ((ran, was_refused), wall) = run_time::measured(noting_refusals(running)).await;
         let mut ran = ran?;
         ran.was_refused |= was_refused;

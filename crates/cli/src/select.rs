@@ -226,18 +226,26 @@ impl<'a> ModelName<'a> {
             Some(("openai", model)) => Ok(Self::OpenAi(model)),
             Some(("anthropic", model)) => Ok(Self::Anthropic(model)),
             Some(("replay", file)) => Ok(Self::Replay(file)),
-            _ => Err(Failure::usage(match model_with_provider(name) {
-                Some(meant) => format!("unknown model \"{name}\": did you mean {meant}?"),
-                None => format!(
-                    "unknown model \"{name}\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini"
-                ),
-            })),
+            other => {
+                Err(Failure::usage(match with_known_provider(other).or_else(|| model_with_provider(name)) {
+                    Some(meant) => format!("unknown model \"{name}\": did you mean {meant}?"),
+                    None => format!(
+                        "unknown model \"{name}\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini"
+                    ),
+                }))
+            }
         }
     }
 }
 
+/// A model of a provider whose name is nearly right, with the right one.
+fn with_known_provider(parts: Option<(&str, &str)>) -> Option<String> {
+    let (provider, model) = parts?;
+    nearest(provider, &["sim", "openai", "anthropic", "replay"]).map(|provider| format!("{provider}/{model}"))
+}
+
 /// The name that another one was probably meant to be.
-fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let scored = known.iter().map(|known| (strsim::jaro_winkler(name, known), *known));
     let (score, known) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (score >= NAME_SCORE_MIN).then_some(known)

@@ -16,6 +16,7 @@ use planproof_travel::suite::TravelPlanner;
 
 use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
+use crate::select::nearest;
 use crate::{media, pages, tptu, travel};
 
 /// The suites of whoever built this program. They are set once, before anything else happens.
@@ -57,7 +58,14 @@ fn ours(judge: JudgeOptions) -> Vec<Arc<dyn Suite>> {
 
 /// The suite of that name.
 pub(crate) fn find(name: &str, judge: JudgeOptions) -> Result<Arc<dyn Suite>, Failure> {
-    registry(judge).find(name).map(Arc::clone).map_err(|error| Failure::usage(error.to_string()))
+    let registry = registry(judge);
+    registry.find(name).map(Arc::clone).map_err(|error| {
+        let known: Vec<&str> = registry.iter().map(|suite| suite.name()).collect();
+        Failure::usage(match nearest(name, &known) {
+            Some(meant) => format!("there is no suite `{name}`: did you mean {meant}?"),
+            None => error.to_string(),
+        })
+    })
 }
 
 /// The same suite, with tools that work with what a file names.
