@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use planproof_agents::team::Reviewing;
 use planproof_agents::{Agent, RunError, RunLimits, ServedModel};
@@ -16,6 +16,7 @@ use planproof_trace::{Clock, Draw, EndReason, Event, EventSink, Header, LogicalC
 use thiserror::Error;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::happening::{Following, Live, RunProgress};
@@ -397,7 +398,7 @@ impl Shared {
         let deadline = self.supervision.deadline;
         async move {
             match deadline {
-                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
                 None => std::future::pending().await,
             }
         }

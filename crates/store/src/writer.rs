@@ -92,6 +92,8 @@ struct Queue {
     sleep: Sleep,
     /// Threads that wait for room.
     waiting: usize,
+    /// Nothing is written yet, as [`Writer::hold`] has it.
+    is_held: bool,
     is_closing: bool,
     /// Why the writing thread stopped.
     failure: Option<StoreError>,
@@ -105,6 +107,11 @@ impl Queue {
 
     fn has_many_runs(&self) -> bool {
         self.open.len() >= RUNS_MANY
+    }
+
+    /// There is something that may be written.
+    fn is_ready(&self) -> bool {
+        !self.batch.is_empty() && (!self.is_held || self.is_closing)
     }
 }
 
@@ -468,7 +475,18 @@ impl Writer {
         }
     }
 
-    /// Commits all that was handed over before; the receipt comes true when that is done.
+    /// While it is held, nothing is written: what is handed over waits in the queue, and is one transaction when it is
+    /// let go. Gives whether something waits there. For simulations, in which the disk writes when the seed says so.
+    /// Whoever waits for room in the queue, or for a receipt, waits until then.
+    pub fn hold(&self, is_held: bool) -> bool {
+        let shared = &self.0.shared;
+        let mut queue = shared.lock();
+        queue.is_held = is_held;
+        shared.wake(&mut queue);
+        !queue.batch.is_empty()
+    }
+
+    /// Commits all that was handed over before; the receipt comes true when that is done, after all of theirs.
     pub fn flush(&self) -> Receipt<()> {
         let shared = &self.0.shared;
         let (completion, receipt) = receipt(shared.stopped());

@@ -129,7 +129,7 @@ fn write_batches(shared: &Shared, connection: &Connection) -> Result<(), StoreEr
 /// is nothing more to come.
 fn wait_for_batch(shared: &Shared, batch: &mut Batch) -> bool {
     let mut queue = shared.lock();
-    while queue.batch.is_empty() {
+    while !queue.is_ready() {
         if queue.is_closing {
             return false;
         }
@@ -157,7 +157,7 @@ fn wait_for_batch(shared: &Shared, batch: &mut Batch) -> bool {
 /// Swaps as above, without waiting. `false` if there is nothing.
 fn take_batch(shared: &Shared, batch: &mut Batch) -> bool {
     let mut queue = shared.lock();
-    if queue.batch.is_empty() {
+    if !queue.is_ready() {
         return false;
     }
     std::mem::swap(&mut queue.batch, batch);
@@ -202,8 +202,8 @@ fn write_batch(
         Operation::Append { run, .. } => (1, run.0),
         Operation::Finish(_) | Operation::Abandon(_) => (2, 0),
         Operation::Progress(_) => (3, 0),
-        Operation::Flush(_) => (4, 0),
-        Operation::EndSeals(_) => (5, 0),
+        Operation::EndSeals(_) => (4, 0),
+        Operation::Flush(_) => (5, 0),
     });
     let mut row = Vec::new();
     let mut operations = batch.operations.drain(..).peekable();
