@@ -16,7 +16,7 @@ use planproof_trace::{Event, EventSink, Header, Usage, wire};
 
 use crate::error::Place;
 use crate::receipt::{Completion, receipt};
-use crate::{Fingerprint, NewLesson, Progress, Receipt, SealKey, Sealed, Spent, StoreError, schema};
+use crate::{Fingerprint, NewLesson, Progress, Receipt, SealKey, Sealed, Spent, Store, StoreError, schema};
 
 /// Names a run within a store. No two runs ever share an id, even if one replaced the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -187,6 +187,24 @@ struct NotedSpending {
     campaign: String,
     spent: Spent,
     served: Usage,
+}
+
+impl Store {
+    /// Replaces what the store knows of a campaign's spending, as [`Writer::note_spending`] does, though the writer has
+    /// failed: what a campaign took must not be lost where the store has no room for its runs. A number in the place of
+    /// another takes none, or hardly any.
+    ///
+    /// # Errors
+    /// The errors of writing.
+    pub fn keep_spending(&self, campaign: &str, spent: Spent, served: Usage) -> Result<(), StoreError> {
+        self.must_be_writable()?;
+        let noted = NotedSpending { campaign: campaign.to_owned(), spent, served };
+        let keep = || {
+            let mut statement = self.connection.prepare(thread::NOTE_SPENDING)?;
+            thread::note_spending(&mut statement, &noted)
+        };
+        keep().map_err(|error| self.place.error(error))
+    }
 }
 
 struct ProgressOperation {

@@ -454,6 +454,8 @@ impl Life {
         if let Some(seals) = store.seals(&row.id, phase.is_last).map_err(words)? {
             ensure(seals.faults.is_empty() && seals.damaged.is_empty(), || format!("the seals: {seals:?}"))?;
         }
+        let has_broken_setup = row.progress.budgets.contains("broken_setup");
+        self.lived.broken_setups += u64::from(has_broken_setup);
         let mut units = BTreeSet::new();
         for run in store.runs(&row.id).map_err(words)? {
             let run = run.map_err(words)?;
@@ -468,7 +470,7 @@ impl Life {
         if let Came::Ended(ended) = came
             && ended.failure.is_none()
             && ended.progress.ended_by.is_none()
-            && !row.progress.budgets.contains("broken_setup")
+            && !has_broken_setup
         {
             let total = row.total() as usize;
             ensure(units.len() == total, || format!("{} of {total} units came to an end", units.len()))?;
