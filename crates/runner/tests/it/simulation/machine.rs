@@ -169,8 +169,9 @@ impl Machine {
         }
     }
 
-    /// The server counts the tokens of a request. It is not to be known on the disk before the bill is dropped.
-    pub(crate) fn bill(self: &Arc<Self>, tokens: u64) -> impl Drop + use<> {
+    /// The server counts the tokens of a request. It is not to be known on the disk before the bill is dropped. Of these
+    /// tokens nobody could expect `excess`, and whoever gives up before the answer never hears of them.
+    pub(crate) fn bill(self: &Arc<Self>, tokens: u64, excess: u64) -> Open {
         let mut state = self.lock();
         let number = state.next_bill;
         state.next_bill += 1;
@@ -178,7 +179,7 @@ impl Machine {
             state.counted += tokens;
             state.unwritten.push(Bill { number, tokens, is_settled: false });
         }
-        Settles(Arc::clone(self), number)
+        Open { machine: Arc::clone(self), number, excess }
     }
 
     /// Nothing else goes on: the disk writes, at once or after a while.
@@ -228,13 +229,29 @@ impl Machine {
     }
 }
 
-/// Whoever asked knows of the answer, or has given up.
-struct Settles(Arc<Machine>, u64);
+/// A bill of which nobody knows yet. When it is dropped, whoever asked knows of the answer, or has given up.
+pub(crate) struct Open {
+    machine: Arc<Machine>,
+    number: u64,
+    excess: u64,
+}
 
-impl Drop for Settles {
+impl Open {
+    /// The answer is there, and says what it took.
+    pub(crate) fn answered(mut self) {
+        self.excess = 0;
+    }
+}
+
+impl Drop for Open {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
-        if let Some(bill) = state.unwritten.iter_mut().find(|bill| bill.number == self.1) {
+        let mut state = self.machine.lock();
+        if state.is_dead {
+            return;
+        }
+        state.counted -= self.excess;
+        if let Some(bill) = state.unwritten.iter_mut().find(|bill| bill.number == self.number) {
+            bill.tokens -= self.excess;
             bill.is_settled = true;
         }
     }

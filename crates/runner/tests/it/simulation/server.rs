@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use planproof_model::metering::OUTPUT_TOKENS_FLOOR;
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError};
 use planproof_trace::{Arguments, CallId, Draw, FinishReason, ToolCall, Usage};
 use tokio::time::Instant;
@@ -180,7 +181,10 @@ impl Server {
             }
             _ => {}
         }
-        let bill = machine.bill(usage.input_tokens + usage.output_tokens);
+        let bill = machine.bill(
+            usage.input_tokens + usage.output_tokens,
+            usage.output_tokens.saturating_sub(OUTPUT_TOKENS_FLOOR),
+        );
         match fault {
             Some(Fault::TimedOut) => tokio::time::sleep(REQUEST_TIMEOUT).await,
             Some(Fault::NeverAnswers) => std::future::pending().await,
@@ -189,7 +193,7 @@ impl Server {
         }
         machine.lives_on().await;
         // Whoever asked hears of it now, in one go.
-        drop(bill);
+        bill.answered();
         match fault {
             Some(Fault::LostAnswer) => {
                 let reason = "the connection broke in the middle of the reply".to_owned();
