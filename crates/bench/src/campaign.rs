@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use planproof_agents::team::Reviewing;
 use planproof_agents::{Agent, RunError, RunLimits, ServedModel};
@@ -16,6 +16,7 @@ use planproof_trace::{Clock, Draw, EndReason, Event, EventSink, Header, LogicalC
 use thiserror::Error;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::happening::{Following, Live, RunProgress};
@@ -270,7 +271,15 @@ impl Campaign {
                 () = setup.known_to_work(), if !works => continue,
             };
             live.drain(&mut observe);
-            match joined.map(finished_run).transpose()? {
+            let step = match joined.map(finished_run).transpose() {
+                Ok(step) => step,
+                Err(error) => {
+                    // What the others asked for is booked once they have ended.
+                    let _ = shared.end_runs(&mut running, &mut live, &mut observe).await;
+                    return Err(error);
+                }
+            };
+            match step {
                 Some(step) => {
                     taper.ended += 1;
                     match step {
@@ -397,7 +406,7 @@ impl Shared {
         let deadline = self.supervision.deadline;
         async move {
             match deadline {
-                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
                 None => std::future::pending().await,
             }
         }
@@ -414,13 +423,18 @@ impl Shared {
     ) -> Result<(), CampaignError> {
         self.cut_off.cancel();
         let ending = async {
+            let mut failed = Ok(());
             while let Some(joined) = running.join_next().await {
-                if let Step::Done(outcome) = finished_run(joined)? {
-                    live.drain(&mut *observe);
-                    observe(RunProgress::Ended(outcome));
+                match finished_run(joined) {
+                    Ok(Step::Done(outcome)) => {
+                        live.drain(&mut *observe);
+                        observe(RunProgress::Ended(outcome));
+                    }
+                    Ok(_) => {}
+                    Err(error) => failed = failed.and(Err(error)),
                 }
             }
-            Ok(())
+            failed
         };
         tokio::time::timeout(ENDING_MAX, ending).await.unwrap_or(Ok(()))
     }

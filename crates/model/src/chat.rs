@@ -206,6 +206,14 @@ pub enum ModelError {
         /// The operating system's word, and where the URL comes from.
         reason: String,
     },
+    /// The connection broke after the request was sent, so that the server may have done the work.
+    #[error("cannot reach {url}: {reason}")]
+    Broken {
+        /// Where.
+        url: String,
+        /// As of [`Unreachable`](Self::Unreachable).
+        reason: String,
+    },
     /// No answer in time.
     #[error("{url} did not answer within {limit:?}")]
     TimedOut {
@@ -269,10 +277,10 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Whether the same request may succeed later: unreachable, timed out, 408, 409, 429 or 5xx.
+    /// Whether the same request may succeed later: unreachable, broken, timed out, 408, 409, 429 or 5xx.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::TimedOut { .. } => true,
+            Self::Unreachable { .. } | Self::Broken { .. } | Self::TimedOut { .. } => true,
             Self::Status { status, .. } => matches!(status, 408 | 409 | 429) || *status >= 500,
             Self::MissingKey { .. }
             | Self::Configuration { .. }
@@ -283,6 +291,11 @@ impl ModelError {
             | Self::NotWritten { .. }
             | Self::Malformed { .. } => false,
         }
+    }
+
+    /// Whether the server may have done the work, and charge for it, though there is no answer to show for it.
+    pub fn may_be_charged(&self) -> bool {
+        matches!(self, Self::Broken { .. } | Self::TimedOut { .. } | Self::Malformed { .. })
     }
 }
 

@@ -19,7 +19,7 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
 use crate::http::{Endpoint, Identity, KeyHeader, Wanted, is_loopback_host};
-use crate::{BoxStream, ChatDelta, ModelError, Settings, run_time};
+use crate::{BoxStream, ChatDelta, ModelError, Settings, metering, run_time};
 use key::{Clean, Key};
 use parameters::{Found, Parameter, Refused};
 use stream::{Decoder, Reading};
@@ -305,6 +305,11 @@ impl Connection {
                     wait.map(|_| (*asked).min(self.wait_max))
                 }
                 _ => wait,
+            })
+            .notify(|error: &ModelError, _| {
+                if error.may_be_charged() {
+                    metering::note_lost();
+                }
             })
             .await;
         if result.is_ok() {

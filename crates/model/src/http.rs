@@ -185,7 +185,8 @@ impl Endpoint {
     /// Sends one request and waits for the head of a successful answer. No retry, no time limit.
     ///
     /// # Errors
-    /// [`ModelError::Unreachable`] without an answer, [`ModelError::Status`] for an answer that is not 2xx,
+    /// [`ModelError::Unreachable`] without a connection, [`ModelError::Broken`] without an answer,
+    /// [`ModelError::Status`] for an answer that is not 2xx,
     /// [`ModelError::Malformed`] for a stream of another type than the wanted one.
     pub(crate) async fn post(
         &self,
@@ -209,7 +210,8 @@ impl Endpoint {
         .map_err(|error| {
             let variable = self.server.base_url_variable;
             let hint = format!("is the server running, and is its URL right ({variable})?");
-            self.unreachable(&format!("{}; {hint}", innermost(&error)))
+            let reason = format!("{}; {hint}", innermost(&error));
+            if error.is_connect() { self.unreachable(&reason) } else { self.broken_off(&reason) }
         })?;
         let (head, body) = response.into_parts();
         let body = ReplyBody::new(body);
@@ -240,7 +242,7 @@ impl Endpoint {
     /// Reads a whole reply.
     ///
     /// # Errors
-    /// [`ModelError::Unreachable`] if the connection breaks, [`ModelError::Malformed`] above [`body::REPLY_BYTES_MAX`].
+    /// [`ModelError::Broken`] if the connection breaks, [`ModelError::Malformed`] above [`body::REPLY_BYTES_MAX`].
     pub(crate) async fn read(&self, mut body: ReplyBody) -> Result<Bytes, ModelError> {
         let mut whole = Bytes::new();
         let mut pieces = BytesMut::new();
@@ -263,7 +265,7 @@ impl Endpoint {
     /// The error for a reply that broke off or is too large.
     pub(crate) fn broken(&self, error: &BodyError) -> ModelError {
         match error {
-            BodyError::Cut(cause) => self.unreachable(&format!(
+            BodyError::Cut(cause) => self.broken_off(&format!(
                 "the connection broke in the middle of the reply: {}",
                 innermost(cause)
             )),
@@ -285,8 +287,13 @@ impl Endpoint {
         )
     }
 
-    /// The error for a reply that never came, or not to its end.
-    pub(crate) fn unreachable(&self, reason: &str) -> ModelError {
+    /// The error for a request that was sent, whose reply never came, or not to its end.
+    pub(crate) fn broken_off(&self, reason: &str) -> ModelError {
+        ModelError::Broken { url: self.url.clone(), reason: self.line(reason) }
+    }
+
+    /// The error for a request that could not be sent.
+    fn unreachable(&self, reason: &str) -> ModelError {
         ModelError::Unreachable { url: self.url.clone(), reason: self.line(reason) }
     }
 

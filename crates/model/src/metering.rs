@@ -5,6 +5,7 @@
 //! fit into the budget is not sent. One that would fit if others took less than is reserved for them waits until they
 //! are done.
 
+mod attempts;
 mod estimate;
 mod refusals;
 
@@ -22,6 +23,7 @@ use crate::{
 };
 use estimate::{Experience, RequestSize};
 
+pub(crate) use attempts::note_lost;
 pub use estimate::OUTPUT_TOKENS_FLOOR;
 pub(crate) use estimate::chat_bytes;
 pub use refusals::noting_refusals;
@@ -42,8 +44,8 @@ pub struct Spent {
     pub usage: Usage,
     /// What they cost; `None` once there are some whose price is not known.
     pub cost: Option<Money>,
-    /// Some requests came without a count, or were given up before their reply: what they may have taken at most is in
-    /// the sums.
+    /// Some requests came without a count, were given up before their reply, or were made again because it was lost on
+    /// the way: what they may have taken at most is in the sums.
     pub is_estimate: bool,
 }
 
@@ -182,7 +184,7 @@ impl Meter {
         }
         state.reserved.tokens = state.reserved.tokens.saturating_add(wanted.tokens);
         state.reserved.cost = state.reserved.cost.plus(wanted.cost);
-        Answer::Granted(Reservation { meter: self, usage, price, size, is_settled: false })
+        Answer::Granted(Reservation { meter: self, usage, price, size, lost: 0, is_settled: false })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -214,6 +216,8 @@ struct Reservation<'m> {
     usage: Usage,
     price: Option<Price>,
     size: RequestSize,
+    /// Attempts before the last one whose work the server may have done.
+    lost: u64,
     is_settled: bool,
 }
 
@@ -226,9 +230,9 @@ impl Reservation<'_> {
 
     /// Settles a request that failed: nothing, unless the server may have done the work all the same.
     fn fail(&mut self, error: &ModelError) {
-        match error {
-            ModelError::TimedOut { .. } | ModelError::Malformed { .. } => self.settle(self.usage, false),
-            _ => self.settle(Usage::default(), true),
+        match error.may_be_charged() {
+            true => self.settle(self.usage, false),
+            false => self.settle(Usage::default(), true),
         }
     }
 
@@ -236,17 +240,25 @@ impl Reservation<'_> {
         if std::mem::replace(&mut self.is_settled, true) {
             return;
         }
+        // Each lost attempt is booked in full. Nothing was reserved for it, so that a budget can be exceeded by that.
+        let lost = self.lost + attempts::take_lost();
+        let of_lost = Usage {
+            input_tokens: self.usage.input_tokens.saturating_mul(lost),
+            output_tokens: self.usage.output_tokens.saturating_mul(lost),
+        };
         let reserved = amount(self.usage, self.price);
         let mut state = self.meter.lock();
         state.reserved.tokens = state.reserved.tokens.saturating_sub(reserved.tokens);
         state.reserved.cost = state.reserved.cost.minus(reserved.cost);
         let Spent { usage: sum, cost, is_estimate } = &mut state.spent;
-        sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
-        sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
-        *is_estimate |= !is_counted;
-        if usage != Usage::default() {
-            *cost = cost.zip(self.price).map(|(cost, price)| cost.plus(price.of(usage)));
+        for usage in [usage, of_lost] {
+            sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
+            sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+            if usage != Usage::default() {
+                *cost = cost.zip(self.price).map(|(cost, price)| cost.plus(price.of(usage)));
+            }
         }
+        *is_estimate |= !is_counted || lost > 0;
         if is_counted {
             state.experience.learn(&self.size, usage);
         }
@@ -302,7 +314,7 @@ impl Model for MeteredModel {
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        Box::pin(async move {
+        Box::pin(attempts::counting(async move {
             let mut reservation = self.meter.reserve(RequestSize::of_chat(request), self.price).await?;
             let reply = self.inner.chat(request).await;
             match &reply {
@@ -310,24 +322,24 @@ impl Model for MeteredModel {
                 Err(error) => reservation.fail(error),
             }
             reply
-        })
+        }))
     }
 
     fn chat_stream<'a>(
         &'a self,
         request: &'a ChatRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
-        Box::pin(async move {
+        Box::pin(attempts::counting(async move {
             let reservation = self.meter.reserve(RequestSize::of_chat(request), self.price).await?;
             counted(self.inner.chat_stream(request).await, reservation)
-        })
+        }))
     }
 
     fn complete<'a>(
         &'a self,
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
-        Box::pin(async move {
+        Box::pin(attempts::counting(async move {
             let size = RequestSize::of_completion(request);
             let mut reservation = self.meter.reserve(size, self.price).await?;
             let reply = self.inner.complete(request).await;
@@ -336,17 +348,17 @@ impl Model for MeteredModel {
                 Err(error) => reservation.fail(error),
             }
             reply
-        })
+        }))
     }
 
     fn complete_stream<'a>(
         &'a self,
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
-        Box::pin(async move {
+        Box::pin(attempts::counting(async move {
             let reservation = self.meter.reserve(RequestSize::of_completion(request), self.price).await?;
             counted(self.inner.complete_stream(request).await, reservation)
-        })
+        }))
     }
 }
 
@@ -362,11 +374,14 @@ fn counted<'a>(
             reservation.fail(&error);
             Err(error)
         }
-        Ok(stream) => Ok(Box::pin(stream.inspect(move |delta| {
-            // What breaks off after its beginning stays unsettled, so it is booked in full.
-            if let Ok(ChatDelta::End { usage, .. }) = delta {
-                reservation.book(*usage);
-            }
-        }))),
+        Ok(stream) => {
+            reservation.lost += attempts::take_lost();
+            Ok(Box::pin(stream.inspect(move |delta| {
+                // What breaks off after its beginning stays unsettled, so it is booked in full.
+                if let Ok(ChatDelta::End { usage, .. }) = delta {
+                    reservation.book(*usage);
+                }
+            })))
+        }
     }
 }

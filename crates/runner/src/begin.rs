@@ -3,13 +3,14 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use planproof_agents::AgentSpec;
 use planproof_bench::{AgentUnderTest, GUARD_PREFIX, LimitPlan};
 use planproof_model::metering::{Meter, Spent};
 use planproof_trace::Usage;
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 
 use crate::budgets::{BudgetOptions, Budgets};
 use crate::cases::{CASES_MAX, Cases};
@@ -155,6 +156,7 @@ pub fn begin<W: World>(
         cases: &cases.cases,
         repeats: new.repeats,
         options: &options,
+        budgets: &budgets,
         command_line: &new.command_line,
     };
     let id = row.create(&store, world)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use planproof_isolation::Account;
 use planproof_model::metering::{Budget, Spent};
@@ -10,6 +10,7 @@ use planproof_model::prices::{Money, Prices};
 use planproof_store::{Progress, Spent as StoredSpent};
 use planproof_trace::Usage;
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
 use crate::error::RunnerError;
 use crate::paths::absolute;

@@ -14,6 +14,7 @@ use planproof_store::{
 };
 use planproof_suite::Case;
 use planproof_tools::mcp::TOKEN_BYTES;
+use planproof_trace::Usage;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
@@ -253,6 +254,12 @@ where
     };
     let kept = writer.set_progress(&campaign.id, &progress).await;
     prepared.watch_spending(None);
+    if kept.is_err() {
+        // The next to resume must know of it where that can be. Why it was not kept is reported anyway.
+        let Progress { served_input_tokens, served_output_tokens, .. } = progress;
+        let served = Usage { input_tokens: served_input_tokens, output_tokens: served_output_tokens };
+        let _ = prepared.store.keep_spending(&campaign.id, progress.spent, served);
+    }
     let sealed = writer.end_seals().await;
     let failure = match (notes.unwritten, end, kept) {
         (Some(error), ..) => Some(Halted::Recording(error)),

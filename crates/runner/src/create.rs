@@ -12,6 +12,7 @@ use planproof_store::{NewCampaign, NewCase, Store, StoreLimits};
 use planproof_suite::Case;
 use planproof_trace::Secrets;
 
+use crate::budgets::Budgets;
 use crate::error::RunnerError;
 use crate::options::StoredOptions;
 use crate::world::World;
@@ -82,6 +83,8 @@ pub struct NewRow<'a> {
     pub repeats: NonZeroU32,
     /// All else that it takes to resume it.
     pub options: &'a StoredOptions,
+    /// What it may spend.
+    pub budgets: &'a Budgets,
     /// What was asked for, as a command line.
     pub command_line: &'a str,
 }
@@ -106,7 +109,7 @@ impl NewRow<'_> {
         created_ms: u64,
         secrets: &Secrets,
     ) -> Result<(), RunnerError> {
-        let Self { agent, cases, repeats, options, command_line } = *self;
+        let Self { agent, cases, repeats, options, budgets, command_line } = *self;
         let campaign = NewCampaign {
             id,
             created_ms,
@@ -116,6 +119,7 @@ impl NewRow<'_> {
             simulated: agent.simulated,
             options: &options.to_json()?,
             repeats: repeats.get(),
+            budgets: &budgets.to_json()?,
         };
         Ok(store.create_campaign(&campaign, cases.iter().map(case_row))?)
     }

@@ -3,12 +3,12 @@
 //! resumes: so one that is killed at any moment goes on as one that was not.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_bench::AgentUnderTest;
 use planproof_model::prices::Money;
 use planproof_store::{Campaign as CampaignRow, Matrix as MatrixRow, NewCampaign as NewCampaignRow, Store};
+use tokio::time::Instant;
 
 use crate::begin::{Keeping, NewCampaign};
 use crate::budgets::{self, BudgetOptions, Budgets};
@@ -221,6 +221,7 @@ pub fn begin_matrix<W: World>(
             simulated: agent.simulated,
             options,
             repeats: new.repeats.get(),
+            budgets: "{}",
         })
         .collect();
     let cases: Vec<_> = cases.cases.iter().map(case_row).collect();

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Instant;
 
 use planproof_agents::team::Reviewing;
 use planproof_bench::{AgentUnderTest, Campaign, Memory, Outcome, Unit};
@@ -13,6 +12,7 @@ use planproof_model::recording::ReplayModel;
 use planproof_store::{Progress, Store, Writer};
 use planproof_suite::{Card, Case, Suite};
 use planproof_trace::{Event, Secrets};
+use tokio::time::Instant;
 
 use crate::budgets::{self, Budgets};
 use crate::error::RunnerError;

@@ -115,11 +115,13 @@ pub fn replay<W: World>(
         wanted.surrounded(&models, &meter, Prices::shipped(), None, Usage::default())?;
     agent.simulated |= note.simulated;
     agent.model.clone_from(&note.model);
+    let budgets = Budgets::of(&asked.budgets).of_time();
     let row = NewRow {
         agent: &agent,
         cases: &cases.cases,
         repeats,
         options: &options,
+        budgets: &budgets,
         command_line: &asked.command_line,
     };
     let id = row.create(&store, world)?;
@@ -128,7 +130,6 @@ pub fn replay<W: World>(
     let token = world.token();
     let parts = Parts { id, agent, suite, cases, repeats, options, secrets, token, memory };
     let bare = parts.prepared(store)?;
-    let budgets = Budgets::of(&asked.budgets).of_time();
     let replayed = Some(Replayed { recorded, models: models.into_replays() });
     Ok(Prepared { left_out, served, budgets, replayed, ..bare })
 }

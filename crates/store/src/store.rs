@@ -51,6 +51,9 @@ pub struct NewCampaign<'a> {
     pub options: &'a str,
     /// How often each case is run.
     pub repeats: u32,
+    /// What it may spend, as JSON, as of [`Progress::budgets`](crate::Progress::budgets): there from the first moment,
+    /// or a campaign that is killed before its first run would resume without a limit.
+    pub budgets: &'a str,
 }
 
 /// A case of a campaign to be created.
@@ -163,8 +166,8 @@ impl Store {
         cases: impl IntoIterator<Item = impl Into<NewCase>>,
     ) -> rusqlite::Result<Option<(i64, Vec<Digest>)>> {
         let inserted = transaction.execute(
-            "INSERT INTO campaign (id, created_ms, command_line, agent, model, simulated, options, cases, repeats)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8) ON CONFLICT (id) DO NOTHING",
+            "INSERT INTO campaign (id, created_ms, command_line, agent, model, simulated, options, cases, repeats, budgets)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9) ON CONFLICT (id) DO NOTHING",
             params![
                 campaign.id,
                 i64::try_from(campaign.created_ms).unwrap_or(i64::MAX),
@@ -174,6 +177,7 @@ impl Store {
                 campaign.simulated,
                 campaign.options,
                 campaign.repeats,
+                campaign.budgets,
             ],
         )?;
         if inserted == 0 {

@@ -17,7 +17,7 @@ use planproof_trace::{Event, EventSink, Header, Usage, wire};
 use crate::error::Place;
 use crate::receipt::{Completion, receipt};
 use crate::store::CaseDigests;
-use crate::{Fingerprint, NewLesson, Progress, Receipt, SealKey, Sealed, Spent, StoreError, schema};
+use crate::{Fingerprint, NewLesson, Progress, Receipt, SealKey, Sealed, Spent, Store, StoreError, schema};
 
 /// Names a run within a store. No two runs ever share an id, even if one replaced the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -93,6 +93,8 @@ struct Queue {
     sleep: Sleep,
     /// Threads that wait for room.
     waiting: usize,
+    /// Nothing is written yet, as [`Writer::hold`] has it.
+    is_held: bool,
     is_closing: bool,
     /// Why the writing thread stopped.
     failure: Option<StoreError>,
@@ -106,6 +108,11 @@ impl Queue {
 
     fn has_many_runs(&self) -> bool {
         self.open.len() >= RUNS_MANY
+    }
+
+    /// There is something that may be written.
+    fn is_ready(&self) -> bool {
+        !self.batch.is_empty() && (!self.is_held || self.is_closing)
     }
 }
 
@@ -181,6 +188,24 @@ struct NotedSpending {
     campaign: String,
     spent: Spent,
     served: Usage,
+}
+
+impl Store {
+    /// Replaces what the store knows of a campaign's spending, as [`Writer::note_spending`] does, though the writer has
+    /// failed: what a campaign took must not be lost where the store has no room for its runs. A number in the place of
+    /// another takes none, or hardly any.
+    ///
+    /// # Errors
+    /// The errors of writing.
+    pub fn keep_spending(&self, campaign: &str, spent: Spent, served: Usage) -> Result<(), StoreError> {
+        self.must_be_writable()?;
+        let noted = NotedSpending { campaign: campaign.to_owned(), spent, served };
+        let keep = || {
+            let mut statement = self.connection.prepare(thread::NOTE_SPENDING)?;
+            thread::note_spending(&mut statement, &noted)
+        };
+        keep().map_err(|error| self.place.error(error))
+    }
 }
 
 struct ProgressOperation {
@@ -469,7 +494,18 @@ impl Writer {
         }
     }
 
-    /// Commits all that was handed over before; the receipt comes true when that is done.
+    /// While it is held, nothing is written: what is handed over waits in the queue, and is one transaction when it is
+    /// let go. Gives whether something waits there. For simulations, in which the disk writes when the seed says so.
+    /// Whoever waits for room in the queue, or for a receipt, waits until then.
+    pub fn hold(&self, is_held: bool) -> bool {
+        let shared = &self.0.shared;
+        let mut queue = shared.lock();
+        queue.is_held = is_held;
+        shared.wake(&mut queue);
+        !queue.batch.is_empty()
+    }
+
+    /// Commits all that was handed over before; the receipt comes true when that is done, after all of theirs.
     pub fn flush(&self) -> Receipt<()> {
         let shared = &self.0.shared;
         let (completion, receipt) = receipt(shared.stopped());

@@ -101,6 +101,7 @@ async fn a_judge_that_panics_leaves_the_run_unscored_and_the_campaign_goes_on() 
         simulated: false,
         options: "{}",
         repeats: 2,
+        budgets: "{}",
     };
     store
         .create_campaign(&row, campaign.cases.iter().map(|case| (case.card().id.clone(), case.to_line())))

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use planproof_model::Model;
 use planproof_model::metering::{Meter, Spent};
 use planproof_runner::{Around, Budgets, ModelForm, Models, key_needed, open_cache};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{AskingArguments, Global};
@@ -54,7 +54,7 @@ impl Asked {
         tokio::spawn(async move {
             let over = async {
                 match deadline {
-                    Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                    Some(deadline) => tokio::time::sleep_until(deadline).await,
                     None => std::future::pending().await,
                 }
             };

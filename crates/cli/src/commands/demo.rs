@@ -16,7 +16,7 @@ use planproof_order::synth::file::read_verdict;
 use planproof_order::synth::{ActionId, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings};
 use planproof_order::{OrderSuite, SolverMeter};
 use planproof_report::html::{self, HtmlLimits};
-use planproof_runner::{NewRow, make_folder, milliseconds_now};
+use planproof_runner::{Budgets, NewRow, make_folder, milliseconds_now};
 use planproof_sim::{SimKind, SimModel};
 use planproof_store::{Store, StoreLimits};
 use planproof_suite::{Case, Suite as _};
@@ -73,6 +73,7 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
                     cases: &cases,
                     repeats: NonZeroU32::MIN,
                     options: &options,
+                    budgets: &Budgets::default(),
                     command_line: &global.command_line,
                 };
                 row.create_as(&store, &campaign.id, milliseconds_now(), &secrets::held())?;

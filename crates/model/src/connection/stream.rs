@@ -289,11 +289,11 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
                 if self.deltas.ended {
                     return Ok(());
                 }
-                Err(endpoint.unreachable("the connection closed in the middle of the reply"))
+                Err(endpoint.broken_off("the connection closed in the middle of the reply"))
             }
             Some(Err(sse_stream::Error::Body(error))) => Err(match error.downcast_ref::<BodyError>() {
                 Some(error) => endpoint.broken(error),
-                None => endpoint.unreachable(&error.to_string()),
+                None => endpoint.broken_off(&error.to_string()),
             }),
             Some(Err(error)) => Err(endpoint.malformed(&format!("no server-sent events: {error}"))),
         }

@@ -13,6 +13,7 @@ use planproof_trace::{FinishReason, Usage};
 use proptest::prelude::*;
 
 use crate::server::{send, start};
+use crate::stand_in::{Answer, StandIn, completion, question, reply, stream_head};
 
 /// A model that takes as long and as many tokens as the request says, and counts them itself.
 #[derive(Default)]
@@ -255,6 +256,48 @@ async fn what_may_have_been_done_is_booked() {
     assert!(stream.next().await.is_some());
     drop(stream);
     assert_eq!(meter.spent().usage.output_tokens, 4 * OUTPUT_TOKENS_FLOOR);
+}
+
+/// A server may have done the work of an attempt whose reply was lost, and charges for it beside that of the next one.
+#[tokio::test]
+async fn attempts_that_were_lost_are_booked_beside_the_last_one() {
+    let whole = completion(r#"{"role":"assistant","content":"hi"}"#, "stop");
+    let lost = Answer::SendAndClose(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{".to_vec());
+    let refused = reply("503 Unavailable", "", "");
+    let booked = async |answers: Vec<Answer>, is_streamed: bool| {
+        let server = StandIn::start(answers).await;
+        let meter = Arc::new(Meter::new(Budget::default(), Spent::default()));
+        let model = MeteredModel::new(Arc::new(server.model()), Some(PRICE), Arc::clone(&meter));
+        let mut request = question();
+        request.settings.output_tokens_max = Some(50);
+        match is_streamed {
+            false => drop(model.chat(&request).await),
+            true => {
+                if let Ok(stream) = model.chat_stream(&request).await {
+                    stream.count().await;
+                }
+            }
+        }
+        let spent = meter.spent();
+        assert_eq!(spent.cost, Some(PRICE.of(spent.usage)));
+        (spent.usage.output_tokens, spent.is_estimate)
+    };
+    assert_eq!(booked(vec![whole.clone()], false).await, (7, false));
+    assert_eq!(booked(vec![refused, whole.clone()], false).await, (7, false), "an error is no work");
+    assert_eq!(booked(vec![lost.clone(), lost.clone(), whole], false).await, (50 + 50 + 7, true));
+    assert_eq!(booked(vec![lost], false).await, (3 * 50, true), "the last attempt was lost as well");
+    let lost_stream = Answer::SendAndClose(stream_head("content-length: 100\r\n"));
+    assert_eq!(booked(vec![lost_stream], true).await, (3 * 50, true), "no part of a stream came");
+    // Nobody listens there, so nothing was done.
+    let meter = Arc::new(Meter::new(Budget::default(), Spent::default()));
+    let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = free.local_addr().expect("an address");
+    drop(free);
+    let server = StandIn::start(vec![Answer::Hang]).await;
+    let nobody = server.model_with(|config| config.connection.base_url = format!("http://{address}/v1"));
+    let model = MeteredModel::new(Arc::new(nobody), Some(PRICE), Arc::clone(&meter));
+    assert!(matches!(model.chat(&question()).await, Err(ModelError::Unreachable { .. })));
+    assert_eq!(meter.spent(), Spent::default());
 }
 
 #[tokio::test]

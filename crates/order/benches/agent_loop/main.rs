@@ -264,6 +264,7 @@ async fn campaign(
         simulated: true,
         options: "{}",
         repeats: 1,
+        budgets: "{}",
     };
     store.create_campaign(&campaign, cases.iter().map(|case| (case.id.as_str(), write_case(case))))?;
     let suite = OrderSuite::default();

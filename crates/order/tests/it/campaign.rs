@@ -93,6 +93,7 @@ async fn what_is_finished_is_not_run_again_and_traces_are_the_same_bytes() {
             simulated: true,
             options: "{}",
             repeats: 1,
+            budgets: "{}",
         };
         store
             .create_campaign(&row, cases.iter().map(|case| (case.id.clone(), write_case(case))))

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use planproof_bench::{Campaign, CampaignEnd, Outcome, Supervision, Unit, Work};
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
@@ -13,6 +13,7 @@ use planproof_store::{NewCampaign, Store, StoreLimits, Writer};
 use planproof_synth::file::write_case;
 use planproof_synth::{Case, Options};
 use planproof_trace::{FinishReason, Secrets, Usage};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::{campaign, cases, run};
@@ -87,6 +88,7 @@ fn store(cases: &[Case]) -> (Store, std::path::PathBuf) {
         simulated: true,
         options: "{}",
         repeats: 1,
+        budgets: "{}",
     };
     store
         .create_campaign(&row, cases.iter().map(|case| (case.id.clone(), write_case(case))))

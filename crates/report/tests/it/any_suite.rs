@@ -198,6 +198,7 @@ async fn run(model: Arc<dyn Model>, cases: Cases<'_>, store: &Path) -> Vec<Outco
             simulated: true,
             options: "{}",
             repeats: 1,
+            budgets: "{}",
         };
         let rows = cases.iter().map(|case| (case.card().id.clone(), case.to_line()));
         store.create_campaign(&row, rows).unwrap();

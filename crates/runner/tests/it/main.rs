@@ -1,6 +1,7 @@
 //! The life of a campaign of a suite that the runner cannot know.
 
 mod matrix;
+mod simulation;
 mod toys;
 
 use std::num::NonZeroU32;
@@ -149,6 +150,17 @@ async fn a_budget_ends_a_campaign_and_a_larger_one_lets_it_go_on() {
     let larger = resumed(&kept, ended.outcomes, tokens(100_000));
     let ended = run(&resume(&world, kept, larger).expect("it resumes"), usize::MAX).await;
     assert_eq!((ended.progress.ended_by, ended.outcomes.len()), (None, CASES as usize));
+}
+
+/// The budget is kept with the campaign itself: one that is killed before its first run must not resume without it.
+#[test]
+fn a_campaign_that_never_ran_resumes_within_its_budget() {
+    let (folder, world) = (Folder::new("unborn"), Playground::default());
+    let budgets = BudgetOptions { max_tokens: Some(20), ..BudgetOptions::default() };
+    drop(begin(&world, &NewCampaign { budgets, ..new(&folder) }, cases).expect("it begins"));
+    let kept = store(&folder).open().expect("the store");
+    let budgets = kept.campaign("last").expect("it is there").progress.budgets;
+    assert!(budgets.contains(r#""max_tokens":20"#), "{budgets}");
 }
 
 /// What is wrong is said before the store is touched.

@@ -1,13 +1,12 @@
 //! Combinations, and one budget for all of them.
 
-use std::time::Instant;
-
 use planproof_agents::AgentSpec;
 use planproof_runner::{
     BudgetOptions, COMBINATIONS_MAX, Keeping, Left, Matrix, NewCampaign, RunnerError, begin_matrix,
     combinations, parts,
 };
 use planproof_store::{Progress, Spent};
+use tokio::time::Instant;
 
 use crate::toys::{Folder, Playground};
 use crate::{cases, new, store};

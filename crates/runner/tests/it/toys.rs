@@ -123,16 +123,31 @@ impl Model for Done {
 }
 
 /// A world of one model, and what it was told.
-#[derive(Default)]
 pub(crate) struct Playground {
     pub(crate) told: RefCell<Vec<String>>,
+    /// The kind of its cases.
+    suite: Arc<dyn Suite>,
+    model: Arc<dyn Model>,
+}
+
+impl Playground {
+    /// Cases of this kind, and this model.
+    pub(crate) fn of(suite: Arc<dyn Suite>, model: Arc<dyn Model>) -> Self {
+        Self { told: RefCell::default(), suite, model }
+    }
+}
+
+impl Default for Playground {
+    fn default() -> Self {
+        Self::of(Arc::new(Toys), Arc::new(Done))
+    }
 }
 
 impl World for Playground {
     type Error = RunnerError;
 
     fn suite(&self, _: &StoredOptions) -> Result<Arc<dyn Suite>, RunnerError> {
-        Ok(Arc::new(Toys))
+        Ok(Arc::clone(&self.suite))
     }
 
     fn made_again(&self, _: &StoredOptions, how: &Value) -> Result<Cases, RunnerError> {
@@ -140,9 +155,9 @@ impl World for Playground {
     }
 
     fn model(&self, name: &str, _: ModelForm, _: KeyNeeded) -> Result<Arc<dyn Model>, RunnerError> {
-        match name {
-            "toy/done" => Ok(Arc::new(Done)),
-            _ => Err(RunnerError::usage(format!("there is no model {name}"))),
+        match name == self.model.name() {
+            true => Ok(Arc::clone(&self.model)),
+            false => Err(RunnerError::usage(format!("there is no model {name}"))),
         }
     }
 
@@ -167,17 +182,10 @@ impl World for Playground {
         find_model: &FindModel<'_, RunnerError>,
     ) -> Result<AgentUnderTest, RunnerError> {
         let model = find_model(name.model().unwrap_or_default(), ModelForm::Chat)?;
-        let (name, model_name) = (name.to_string(), Some(model.name().to_owned()));
+        let (name, model_name, simulated) = (name.to_string(), model.name().to_owned(), model.is_simulated());
         let agent = FunctionCallingAgent::new(model).ok_or_else(|| RunnerError::usage("no tools"))?;
         let agent = Arc::new(agent);
-        Ok(AgentUnderTest {
-            agent,
-            name,
-            model: model_name,
-            simulated: false,
-            guarded: false,
-            of_suite: None,
-        })
+        Ok(AgentUnderTest { agent, name, model: Some(model_name), simulated, guarded: false, of_suite: None })
     }
 
     fn made_from(&self, _: &AgentSpec) -> Result<MadeFrom, RunnerError> {
@@ -230,7 +238,17 @@ pub(crate) struct Folder(PathBuf);
 
 impl Folder {
     pub(crate) fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("planproof-runner-{name}-{}", std::process::id()));
+        Self::below(&std::env::temp_dir(), name)
+    }
+
+    /// The same in memory, where the system has such a place.
+    pub(crate) fn in_memory(name: &str) -> Self {
+        let place = Path::new("/dev/shm");
+        if place.is_dir() { Self::below(place, name) } else { Self::new(name) }
+    }
+
+    fn below(place: &Path, name: &str) -> Self {
+        let path = place.join(format!("planproof-runner-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).expect("a new folder");
         Self(path)

@@ -28,6 +28,11 @@ const GATHER_MANY: Duration = Duration::from_millis(5);
 /// other programs may write only afterwards.
 const TRANSACTION_MAX: Duration = Duration::from_millis(5);
 
+/// Replaces what is known of a campaign's spending.
+pub(super) const NOTE_SPENDING: &str =
+    "UPDATE campaign SET spent_input_tokens = ?2, spent_output_tokens = ?3, spent_picodollars = ?4,
+     spent_is_estimate = ?5, served_input_tokens = ?6, served_output_tokens = ?7 WHERE id = ?1";
+
 /// A row of so many bytes takes no more events.
 const ROW_BYTES: usize = 16 << 10;
 
@@ -130,7 +135,7 @@ fn write_batches(shared: &Shared, connection: &Connection, created: CaseDigests)
 /// is nothing more to come.
 fn wait_for_batch(shared: &Shared, batch: &mut Batch) -> bool {
     let mut queue = shared.lock();
-    while queue.batch.is_empty() {
+    while !queue.is_ready() {
         if queue.is_closing {
             return false;
         }
@@ -158,7 +163,7 @@ fn wait_for_batch(shared: &Shared, batch: &mut Batch) -> bool {
 /// Swaps as above, without waiting. `false` if there is nothing.
 fn take_batch(shared: &Shared, batch: &mut Batch) -> bool {
     let mut queue = shared.lock();
-    if queue.batch.is_empty() {
+    if !queue.is_ready() {
         return false;
     }
     std::mem::swap(&mut queue.batch, batch);
@@ -203,8 +208,8 @@ fn write_batch(
         Operation::Append { run, .. } => (1, run.0),
         Operation::Finish(_) | Operation::Abandon(_) => (2, 0),
         Operation::Progress(_) => (3, 0),
-        Operation::Flush(_) => (4, 0),
-        Operation::EndSeals(_) => (5, 0),
+        Operation::EndSeals(_) => (4, 0),
+        Operation::Flush(_) => (5, 0),
     });
     let mut row = Vec::new();
     let mut operations = batch.operations.drain(..).peekable();
@@ -402,10 +407,7 @@ impl<'c> Statements<'c> {
                  spent_is_estimate = ?5, served_input_tokens = ?6, served_output_tokens = ?7, ended_by = ?8,
                  budgets = ?9 WHERE id = ?1",
             )?,
-            note_spending: connection.prepare(
-                "UPDATE campaign SET spent_input_tokens = ?2, spent_output_tokens = ?3, spent_picodollars = ?4,
-                 spent_is_estimate = ?5, served_input_tokens = ?6, served_output_tokens = ?7 WHERE id = ?1",
-            )?,
+            note_spending: connection.prepare(NOTE_SPENDING)?,
         })
     }
 
@@ -585,18 +587,23 @@ impl<'c> Statements<'c> {
     }
 
     fn note_spending(&mut self, noted: &NotedSpending) -> rusqlite::Result<()> {
-        let NotedSpending { campaign, spent, served } = noted;
-        self.note_spending.execute(params![
-            campaign,
-            integer(spent.input_tokens),
-            integer(spent.output_tokens),
-            spent.picodollars.map(integer),
-            spent.is_estimate,
-            integer(served.input_tokens),
-            integer(served.output_tokens),
-        ])?;
-        Ok(())
+        note_spending(&mut self.note_spending, noted)
     }
+}
+
+/// Executes [`NOTE_SPENDING`].
+pub(super) fn note_spending(statement: &mut Statement<'_>, noted: &NotedSpending) -> rusqlite::Result<()> {
+    let NotedSpending { campaign, spent, served } = noted;
+    statement.execute(params![
+        campaign,
+        integer(spent.input_tokens),
+        integer(spent.output_tokens),
+        spent.picodollars.map(integer),
+        spent.is_estimate,
+        integer(served.input_tokens),
+        integer(served.output_tokens),
+    ])?;
+    Ok(())
 }
 
 /// The digest of a row of [`Statements::find_case`].

@@ -44,6 +44,7 @@ pub(crate) fn campaign(id: &str, created_ms: u64, repeats: u32) -> NewCampaign<'
         simulated: false,
         options: "{\"cases\":3}",
         repeats,
+        budgets: "{}",
     }
 }
 

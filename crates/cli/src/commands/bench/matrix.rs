@@ -1,11 +1,10 @@
 //! All combinations of agents, models and settings, on the same cases and with one budget.
 
-use std::time::Instant;
-
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_runner::{Left, Matrix, StoreOptions, begin_matrix, combinations, is_complete};
 use planproof_sim::GOLD_NAME;
 use planproof_store::{Matrix as MatrixRow, Store};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{

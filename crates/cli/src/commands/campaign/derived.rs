@@ -117,6 +117,7 @@ impl<'a> Keeper<'a> {
                 // All its keys are strings, so rendering cannot fail.
                 options: &serde_json::to_string(&options).unwrap_or_default(),
                 repeats: self.repeats.get(),
+                budgets: "{}",
             };
             store.create_derived(&campaign.id, &row)?;
         }

@@ -95,11 +95,11 @@ pub(super) fn without_usage(_: Exchange) -> Outcome {
 }
 
 pub(super) fn unreachable(_: Exchange) -> Outcome {
-    Outcome::Error("Unreachable", String::new())
+    Outcome::Error("Broken", String::new())
 }
 
 pub(super) fn in_the_middle(_: Exchange) -> Outcome {
-    Outcome::Error("Unreachable", "in the middle of the reply".to_owned())
+    Outcome::Error("Broken", "in the middle of the reply".to_owned())
 }
 
 pub(super) fn timed_out(_: Exchange) -> Outcome {
