@@ -73,7 +73,7 @@ fn a_wrong_value_has_words_of_its_own() {
     let events = notation::parse(&(line + "answer \"\"")).expect("the notation is right");
     let wrapped = &wrapped(std::slice::from_ref(case))[0];
     let verdict = wrapped.judge(&events).expect("the run is scored");
-    assert_eq!(verdict.class().map(|class| class.as_str()), Some("wrong_value"));
+    assert_eq!(verdict.class().map(planproof_suite::Class::as_str), Some("wrong_value"));
     let said = wrapped.explain(&verdict);
     let values: Vec<String> =
         case.flow_arguments("close_incident").map(|(_, value)| value.to_string()).collect();

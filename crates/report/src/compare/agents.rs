@@ -38,6 +38,9 @@ pub struct AgentTable {
 pub struct AgentRow {
     /// Its id in the run store.
     pub campaign: String,
+    /// What its user calls it; absent where nothing was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The agent, as on the command line.
     pub agent: String,
     /// The model, where it is known.
@@ -230,6 +233,7 @@ impl Column {
     fn new(campaign: &ReportedCampaign<'_>, entries: Vec<Entry>) -> Self {
         let row = AgentRow {
             campaign: campaign.id.to_owned(),
+            label: campaign.report.label.clone(),
             agent: campaign.report.agent.clone(),
             model: campaign.report.model.clone(),
             simulated: campaign.report.simulated,

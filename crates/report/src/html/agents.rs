@@ -66,6 +66,7 @@ fn agent(row: &AgentRow, scored: u64, is_monitored: bool) -> Markup {
         tr {
             th scope="row" {
                 (Foreign::short(&row.agent, NAME_CHARACTERS_MAX))
+                @if let Some(label) = &row.label { br; (Foreign::short(label, NAME_CHARACTERS_MAX)) }
                 code.under { (Foreign::short(&row.campaign, NAME_CHARACTERS_MAX)) }
             }
             td.fixed { (count(success.passed)) " of " (count(scored)) }

@@ -147,7 +147,7 @@ fn values_have_to_be_passed_on() {
     assert_eq!(value.expected, session);
     let at = wrong.first_wrong_call.expect("a call is wrong");
     assert_eq!(wrong.calls[at], case.actions[place(&case, "create_branch")].id);
-    assert_eq!(wrong.core, [value.id.clone()]);
+    assert_eq!(wrong.core, std::slice::from_ref(&value.id));
 
     // A number as a text is another value, and so is none at all.
     let text: Value = number.to_string().into();
