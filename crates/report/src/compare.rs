@@ -251,7 +251,7 @@ impl Change {
     }
 
     /// Whether both runs have a score.
-    fn is_scored(self) -> bool {
+    pub(crate) fn is_scored(self) -> bool {
         !matches!(self, Self::Unscored | Self::NotRun)
     }
 }
