@@ -38,7 +38,12 @@ def smallest_conflicts(sentences: int, holds: Holds) -> list[frozenset[int]]:
 
 def constraints_of(case: Case, sentences: frozenset[int]) -> list[dict[str, Any]]:
     """What these sentences state."""
-    return [it for it in case["constraints"] if any(source["sentence"] + 1 in sentences for source in it["source"])]
+    # What a rule of the topic demands holds beside any sentences.
+    return [
+        it
+        for it in case["constraints"]
+        if "rule" in it or any(source["sentence"] + 1 in sentences for source in it["source"])
+    ]
 
 
 def holds_in_order(case: Case) -> Holds:

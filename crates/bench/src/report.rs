@@ -137,6 +137,10 @@ pub struct Report {
     /// [`replay`](Self::replay).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
+    /// What its user calls the campaign; absent where nothing was said. Not known to [`Report::new`], as
+    /// [`replay`](Self::replay).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Runs that are left out, because they are not what was written into the run store; absent where there are none.
     /// Not known to [`Report::new`], as [`replay`](Self::replay).
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -353,6 +357,7 @@ impl Report {
             ended_by: input.ended_by.map(str::to_owned),
             broken_setup: None,
             seal: None,
+            label: None,
             damaged: Vec::new(),
             classes: classes.filter(|class| is_possible(*class)).map(|class| (class.as_str(), 0)).collect(),
             flags: flags.filter(is_possible_flag).map(|flag| (flag, 0)).collect(),

@@ -72,6 +72,14 @@ pub(crate) fn explanation(explained: &Explanation) -> String {
     explained.facts.iter().zip(lines(explained)).map(line).collect()
 }
 
+/// What tells a campaign apart in a table of several: its agent, behind the label where there is one.
+pub(crate) fn labelled(label: Option<&str>, agent: &str) -> String {
+    match label {
+        Some(label) => format!("{}: {}", short(label, 40), short(agent, 40)),
+        None => short(agent, 40),
+    }
+}
+
 /// The whole report: who, what passed and failed, then success by size and the rest. Where no run has a score there is
 /// nothing to put into tables.
 pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
@@ -85,6 +93,9 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
         report.apart.as_ref().map_or_else(String::new, |it| format!(" and {} {} ones", it.cases, it.word));
     let agent = terminal::inline(&report.agent);
     let _ = writeln!(out, "{agent}{model}, {} cases{apart}{times}", report.cases);
+    if let Some(label) = &report.label {
+        let _ = writeln!(out, "label: {}", terminal::inline(label));
+    }
     if report.simulated {
         let _ = writeln!(
             out,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::builder::{PathBufValueParser, TypedValueParser, ValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory as _, FromArgMatches, Id};
-use planproof_store::Fingerprint;
+use planproof_store::{Fingerprint, LABEL_CHARACTERS_MAX};
 
 use crate::arguments::Arguments;
 use crate::render::short;
@@ -190,6 +190,19 @@ where
             error
         })
     }
+}
+
+/// What a campaign is called: one line of 1 to [`LABEL_CHARACTERS_MAX`] characters.
+pub(crate) fn label(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let characters = text.chars().count();
+    if text.chars().any(char::is_control) {
+        return Err("a label is one line, without control characters".to_owned());
+    }
+    if characters == 0 || characters > LABEL_CHARACTERS_MAX {
+        return Err(format!("it has {characters} characters; a label has 1 to {LABEL_CHARACTERS_MAX}"));
+    }
+    Ok(text.to_owned())
 }
 
 #[cfg(test)]

@@ -2,9 +2,7 @@
 
 use planproof_constraint::{Start, Variable};
 use planproof_suite::{Gold, GoldCall};
-use planproof_synth::{
-    Action, Bound, Case, REPORT_TOOL, Source, TimeForm, Verdict, clock_time, report_arguments,
-};
+use planproof_synth::{Action, Bound, Case, REPORT_TOOL, TimeForm, Verdict, clock_time, report_arguments};
 use serde_json::{Map, Value, json};
 
 use crate::conflict::sentences;
@@ -112,8 +110,7 @@ pub(crate) fn run_metadata(case: &Case, verdict: &Verdict) -> Map<String, Value>
 
 /// What a constraint demands, and the words of the first place that states it. Times are of the form HH:MM.
 fn stated_words(case: &Case, stated: Stated<'_>) -> Value {
-    let words = |source: &Source| case.words_at(source);
-    let words = stated.sources().first().map(words).unwrap_or_default();
+    let words = stated.words(case);
     let (action, demand) = stated.parts(case);
     match demand {
         Demand::Before(after) => json!({"before": action, "after": after, "words": words}),

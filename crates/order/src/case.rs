@@ -8,7 +8,7 @@ use planproof_suite::{
     Card, CaseError, EventNote, Explanation, Gold, Guard, Score, Scored, Toolbox, Unscored, Verdict,
 };
 use planproof_synth::file::{VerdictFileError, read_verdict, write_case, write_verdict};
-use planproof_synth::{Case, CaseTool, Flag, JudgeOptions, Naming, OneLook, judge};
+use planproof_synth::{Case, CaseTool, Flag, JudgeOptions, Naming, OneLook, Rule, judge};
 use planproof_tools::SchemaCache;
 use planproof_trace::Event;
 use serde::Deserialize;
@@ -25,6 +25,9 @@ pub const OFFERS_REPORT: u32 = 1;
 
 /// The bit of [`Card::marks`] of infeasible cases of which all sentences are in the conflict.
 pub const CONFLICT_IS_ALL: u32 = 2;
+
+/// The bit of [`Card::marks`] of cases in which one tool takes what another one returned.
+pub const HAS_FLOWS: u32 = 4;
 
 /// A case of the suite of orders.
 #[derive(Debug)]
@@ -75,6 +78,7 @@ impl OrderCase {
 /// What figures and lists need of the case.
 fn card_of(case: &Case) -> Card {
     let is_all = case.conflict.as_ref().is_some_and(|conflict| conflict.len() == case.sentences());
+    let has_flows = case.rules().any(|stated| matches!(stated.rule, Some(Rule::Flow { .. })));
     let passing: Vec<OneLook> = OneLook::passing(case).collect();
     let one_look = OneLook::ALL.into_iter().map(|it| Some(f64::from(u8::from(passing.contains(&it)))));
     let orders: f64 = (1..=case.actions.len()).map(|n| n as f64).product();
@@ -89,7 +93,8 @@ fn card_of(case: &Case) -> Card {
         baselines: std::iter::once(chance).chain(one_look).collect(),
         apart: (!case.is_feasible()).then(|| "infeasible".to_owned()),
         marks: if case.offers_report() { OFFERS_REPORT } else { 0 }
-            | if is_all { CONFLICT_IS_ALL } else { 0 },
+            | if is_all { CONFLICT_IS_ALL } else { 0 }
+            | if has_flows { HAS_FLOWS } else { 0 },
     }
 }
 

@@ -12,8 +12,8 @@ use crate::conflict::{self, conflict_facts};
 use crate::picture;
 use crate::stated::{Stated, span};
 use crate::words::{
-    day, late, missing, order_notes, restarts, right_there, summary, text, time_notes, violations,
-    wrong_start,
+    day, is_wrong_value, late, missing, order_notes, restarts, right_there, summary, text, time_notes,
+    violations, wrong_start, wrong_values,
 };
 
 /// Most refused calls that are listed one by one, and most that were denied.
@@ -22,6 +22,13 @@ const REFUSED_SHOWN_MAX: usize = 5;
 /// Most impossible starts that are listed one by one.
 const WRONG_STARTS_SHOWN_MAX: usize = 5;
 
+/// What stands between a paragraph and the rules, and between two rules.
+const RULES: &str = " Rules: ";
+const RULES_SEPARATOR: &str = "; ";
+
+/// What stands before the words of a rule.
+const RULE: &str = "rule: ";
+
 /// What is said where nothing was done.
 const NOTHING: &str = "nothing";
 
@@ -29,7 +36,7 @@ const NOTHING: &str = "nothing";
 pub(crate) fn explain(case: &Case, verdict: &Verdict) -> Explanation {
     let called = called(case, verdict);
     Explanation {
-        text: case.paragraph.clone(),
+        text: text_and_rules(case),
         marks: marks(case, verdict),
         gist: summary(case, verdict),
         answer: answer(verdict, &called),
@@ -40,11 +47,42 @@ pub(crate) fn explain(case: &Case, verdict: &Verdict) -> Explanation {
     }
 }
 
+/// The paragraph, and behind it the rules, all in one line.
+fn text_and_rules(case: &Case) -> String {
+    let rules: Vec<String> = case.rules().filter_map(|stated| stated.rule_words(&case.actions)).collect();
+    match rules.is_empty() {
+        true => case.paragraph.clone(),
+        false => [case.paragraph.as_str(), RULES, &rules.join(RULES_SEPARATOR), "."].concat(),
+    }
+}
+
+/// Where [`text_and_rules`] has the rules that were broken.
+fn rule_marks(case: &Case, verdict: &Verdict) -> Vec<Mark> {
+    let characters = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+    let mut start = characters(&case.paragraph).saturating_add(characters(RULES));
+    let mut marks = Vec::new();
+    for stated in case.rules() {
+        let words = stated.rule_words(&case.actions).unwrap_or_default();
+        let end = start.saturating_add(characters(&words));
+        if state(Stated::Order(stated), verdict).is_broken() {
+            let what = if case.is_feasible() { "Violated" } else { "Stands against the marked sentences" };
+            marks.push(Mark {
+                start,
+                end,
+                checks: vec![stated.id.to_string()],
+                title: format!("{what}: {words} ({})", stated.id),
+            });
+        }
+        start = end.saturating_add(characters(RULES_SEPARATOR));
+    }
+    marks
+}
+
 /// What there is to say where the judge's own words cannot be read.
 pub(crate) fn unreadable(case: &Case, verdict: &suite::Verdict, error: &impl Display) -> Explanation {
     let checks = Stated::all(case).map(|stated| check(case, stated, CheckState::Unjudged)).collect();
     Explanation {
-        text: case.paragraph.clone(),
+        text: text_and_rules(case),
         marks: Vec::new(),
         gist: verdict.class().map_or("passed", suite::Class::as_str).to_owned(),
         answer: String::new(),
@@ -101,8 +139,10 @@ fn facts(case: &Case, verdict: &Verdict, called: Vec<Step>) -> Vec<Fact> {
     facts.extend(conflict_facts(case, verdict));
     for violation in violations(case, verdict) {
         let demands = violation.demands.join("; ");
-        facts.push(Fact::text("violated", format!("\"{}\", that is, {demands}", violation.words)));
+        let rule = if violation.is_rule { RULE } else { "" };
+        facts.push(Fact::text("violated", format!("{rule}\"{}\", that is, {demands}", violation.words)));
     }
+    facts.extend(wrong_values(case, verdict).into_iter().map(|wrong| Fact::text("passed", wrong)));
     let parameter_errors = verdict.time.as_ref().map_or(&[][..], |time| time.parameter_errors.as_slice());
     some_of(&mut facts, "start", parameter_errors, WRONG_STARTS_SHOWN_MAX, |error| wrong_start(case, error));
     facts.extend(late(case, verdict).into_iter().map(|late| Fact::text("late", late)));
@@ -124,8 +164,9 @@ fn facts(case: &Case, verdict: &Verdict, called: Vec<Step>) -> Vec<Fact> {
     facts.extend(time_notes(case, verdict).into_iter().map(|note| Fact::text("note", note)));
     if let Some((wrong, called)) = verdict.first_wrong_call.zip(wrong_call) {
         let right = right_there(case, verdict, wrong, ", ");
-        // What is right is not known where a search reached its limit.
-        let right = if right.is_empty() { right } else { format!("; correct at that point: {right}") };
+        // What is right is not known where a search reached its limit, and said above of a wrong value.
+        let is_said = right.is_empty() || is_wrong_value(verdict, wrong);
+        let right = if is_said { String::new() } else { format!("; correct at that point: {right}") };
         facts.push(Fact::text("wrong", format!("call {}, {called}{right}", wrong + 1)));
         if let Some(why) = Time::of(case, verdict).and_then(|time| time.why_wrong(wrong)) {
             facts.push(Fact::text("because", why));
@@ -176,8 +217,7 @@ impl<'a> Time<'a> {
         if start < self.end_before(call) || self.verdict.core.iter().any(is_said) {
             return None;
         }
-        let words =
-            |id: &ConstraintId| Some(self.case.words_at(Stated::find(self.case, id)?.sources().first()?));
+        let words = |id: &ConstraintId| Some(Stated::find(self.case, id)?.words(self.case));
         let core = self.verdict.core.iter().filter_map(words).map(|words| format!("\"{words}\""));
         let core: Vec<String> = core.collect();
         match core.as_slice() {
@@ -256,7 +296,7 @@ fn marks(case: &Case, verdict: &Verdict) -> Vec<Mark> {
             title,
         }
     };
-    violated_places(case, verdict).into_iter().map(mark).collect()
+    violated_places(case, verdict).into_iter().map(mark).chain(rule_marks(case, verdict)).collect()
 }
 
 /// How a constraint fared.
@@ -268,7 +308,8 @@ fn state(stated: Stated<'_>, verdict: &Verdict) -> CheckState {
             CheckState::Unjudged
         };
     }
-    if verdict.violated.iter().any(|violated| violated.id == *stated.id()) {
+    let is_wrong_value = verdict.wrong_values.iter().any(|wrong| wrong.id == *stated.id());
+    if is_wrong_value || verdict.violated.iter().any(|violated| violated.id == *stated.id()) {
         CheckState::Violated
     } else if verdict.undetermined.contains(stated.id()) {
         CheckState::Undetermined
@@ -291,7 +332,10 @@ fn check(case: &Case, stated: Stated<'_>, state: CheckState) -> Check {
         id: stated.id().to_string(),
         subject: subject.to_owned(),
         demand: demand.to_string(),
-        sources: stated.sources().iter().map(|source| case.words_at(source).to_owned()).collect(),
+        sources: match stated.rule(case) {
+            Some(rule) => vec![format!("{RULE}{rule}")],
+            None => stated.sources().iter().map(|source| case.words_at(source).to_owned()).collect(),
+        },
         state,
     }
 }

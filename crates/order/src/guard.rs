@@ -10,7 +10,7 @@ use std::sync::Arc;
 use planproof_constraint::{Order, Timetable, Variable, variables_in};
 use planproof_suite::{Decision, Guard};
 use planproof_synth::{
-    Case, GUARD_NOT_DONE, GUARD_RIGHT_NOW, JudgeOptions, REPORT_TOOL, START_TIME_ARGUMENT, clock_time,
+    Case, GUARD_NOT_DONE, GUARD_RIGHT_NOW, JudgeOptions, REPORT_TOOL, Rule, START_TIME_ARGUMENT, clock_time,
 };
 use planproof_trace::{TimeOfDay, ToolCall};
 
@@ -124,6 +124,31 @@ impl Standing {
         if is_again && self.options.repeated_fails {
             return Some(format!("\"{task}\" is done already, and each task is to be done once"));
         }
+        let reason = self.out_of_order(call, variable, is_again, task);
+        reason.or_else(|| self.wrong_value(call))
+    }
+
+    /// Which value a tool before this one returned for the call, where the call passes another one.
+    fn wrong_value(&self, call: &ToolCall) -> Option<String> {
+        let passed = |name: &str| call.arguments.as_object().and_then(|arguments| arguments.get(name));
+        let (name, _) =
+            self.case.flow_arguments(&call.name).find(|(name, value)| passed(name) != Some(value))?;
+        let from = self.case.rules().find(|stated| {
+            matches!(&stated.rule, Some(Rule::Flow { argument, .. }) if argument == name)
+                && self.case.actions[stated.second].tool == call.name
+        })?;
+        let from = &self.case.actions[from.first].text;
+        Some(format!("{name} has to be what the call for \"{from}\" returned"))
+    }
+
+    /// Why the task cannot be done at this point.
+    fn out_of_order(
+        &self,
+        call: &ToolCall,
+        variable: Variable,
+        is_again: bool,
+        task: &str,
+    ) -> Option<String> {
         match &*self.problem {
             Requirements::Infeasible => {
                 Some("not all that was asked for can hold together, so no task is to be done".to_owned())

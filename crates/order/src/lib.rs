@@ -45,7 +45,7 @@ mod tools;
 pub mod topics;
 mod words;
 
-pub use case::{CONFLICT_IS_ALL, OFFERS_REPORT, OrderCase};
+pub use case::{CONFLICT_IS_ALL, HAS_FLOWS, OFFERS_REPORT, OrderCase};
 pub use dissect::{
     Cause, CauseShare, ChangedPiece, DissectOptions, DissectedCase, DissectedError, Dissection,
     DissectionReport, DissectionRun, Enough, EnoughCounts, ReportedTrial, SkippedTrial, Step, TRIALS_MAX,

@@ -6,7 +6,7 @@ use planproof_suite::EventNote;
 use planproof_synth::{Case, START_TIME_ARGUMENT, Verdict, clock_time, executed_calls};
 use planproof_trace::{Event, EventKind, TimeOfDay, ToolCall, paired_calls};
 
-use crate::words::text;
+use crate::words::{is_wrong_value, text, wrong_values};
 
 /// The notes, in the order of the events; `None` where the calls are not those of the verdict. A trace that was
 /// changed since must not lend its calls to it.
@@ -67,6 +67,9 @@ fn has_start(call: &ToolCall) -> bool {
 /// "Correct at that point: A from 08:00, B or C."; nothing where nothing is known to be.
 fn first_wrong(case: &Case, verdict: &Verdict) -> String {
     let wrong = verdict.first_wrong_call;
+    if wrong.is_some_and(|wrong| is_wrong_value(verdict, wrong)) {
+        return format!("{}.", wrong_values(case, verdict).join("; "));
+    }
     let right = wrong.and_then(|wrong| verdict.correct_next.get(wrong)).map_or(&[][..], Vec::as_slice);
     let times = verdict.time.as_ref().zip(wrong);
     let starts = times.and_then(|(time, wrong)| time.next_starts.get(wrong)).map_or(&[][..], Vec::as_slice);

@@ -42,6 +42,20 @@ impl<'a> Stated<'a> {
         }
     }
 
+    /// Its rule in words, where one demands it.
+    pub(crate) fn rule(self, case: &Case) -> Option<String> {
+        match self {
+            Self::Order(stated) => stated.rule_words(&case.actions),
+            Self::Time(_) => None,
+        }
+    }
+
+    /// The words of the first place that states it, or of its rule.
+    pub(crate) fn words(self, case: &Case) -> String {
+        let stated = || self.sources().first().map(|source| case.words_at(source).to_owned());
+        self.rule(case).or_else(stated).unwrap_or_default()
+    }
+
     /// The words of the action that it speaks of first, and what it demands of it.
     pub(crate) fn parts(self, case: &'a Case) -> (&'a str, Demand<'a>) {
         let text = |place: usize| case.actions.get(place).map_or("", |action| action.text.as_str());

@@ -10,7 +10,7 @@ use planproof_synth::file::read_case;
 use planproof_synth::{Case, Class, Flag, JudgeOptions, OneLook};
 use planproof_tools::SchemaCache;
 
-use crate::case::{OFFERS_REPORT, OrderCase};
+use crate::case::{HAS_FLOWS, OFFERS_REPORT, OrderCase};
 use crate::infeasible::InfeasibleReport;
 use crate::{cells, infeasible};
 
@@ -93,12 +93,15 @@ impl Suite for OrderSuite {
     }
 
     /// A conflict can be missed only in cases that are scored apart, and a false alarm raised only where there is a
-    /// tool for it.
+    /// tool for it; a wrong value be passed only where rules say which is right.
     fn can_occur(&self, class: suite::Class, mut cards: &mut dyn Iterator<Item = &Card>) -> bool {
         match class.as_str() {
             it if it == Class::ConflictMissed.as_str() => Iterator::any(&mut cards, Card::is_apart),
             it if it == Class::FalseAlarm.as_str() => {
                 Iterator::any(&mut cards, |card| card.marks & OFFERS_REPORT != 0)
+            }
+            it if it == Class::WrongValue.as_str() => {
+                Iterator::any(&mut cards, |card| card.marks & HAS_FLOWS != 0)
             }
             _ => true,
         }
@@ -140,6 +143,7 @@ fn class_meaning(class: Class) -> &'static str {
         Class::ActionLost => "An action was never done.",
         Class::ParameterError => "A start time cannot be.",
         Class::OrderError => "Actions were done in an order that the paragraph rules out.",
+        Class::WrongValue => "A call passed another value than a tool before it had returned for it.",
         Class::Repeated => "An action was done again after it was done.",
         Class::Distractor => "A tool was called that belongs to no action.",
         Class::FalseAlarm => "A conflict was reported, although everything can hold together.",

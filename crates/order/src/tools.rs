@@ -27,7 +27,7 @@ pub fn mock_tools(case: &Case, schemas: &SchemaCache) -> Result<MockTools, MockE
 }
 
 /// Arguments with which a tool of a case can be called: the smallest that its schema takes as far as we know
-/// ([`sample_arguments`]), with this start in the time form.
+/// ([`sample_arguments`]), with this start in the time form and with what tools before it return for it.
 pub fn case_arguments(case: &Case, tool: &str, start_time: Option<String>) -> Arguments {
     Arguments::Object(argument_object(case, tool, start_time))
 }
@@ -36,6 +36,7 @@ pub fn case_arguments(case: &Case, tool: &str, start_time: Option<String>) -> Ar
 pub(crate) fn argument_object(case: &Case, tool: &str, start_time: Option<String>) -> Map<String, Value> {
     let schema = case.tool(tool).and_then(|tool| tool.input_schema.as_deref());
     let mut arguments = schema.map_or_else(Map::new, sample_arguments);
+    arguments.extend(case.flow_arguments(tool).map(|(name, value)| (name.to_owned(), value.clone())));
     if let Some(start_time) = start_time {
         arguments.insert(START_TIME_ARGUMENT.to_owned(), start_time.into());
     }

@@ -1,7 +1,7 @@
 //! Phrases about a verdict. The words of a case, of an agent and of the world outside come in as they are.
 
 use planproof_synth::{
-    ActionId, Case, Class, Flag, ParameterError, StartFault, TimeForm, Verdict, clock_time,
+    ActionId, Case, Class, Flag, ParameterError, StartFault, TimeForm, Verdict, WrongValue, clock_time,
 };
 
 use crate::conflict;
@@ -10,6 +10,8 @@ use crate::stated::{Stated, duration, span};
 /// The constraints that one piece of the text states and that were violated. Lists state several with the same words.
 pub(crate) struct Violation<'a> {
     pub(crate) words: &'a str,
+    /// The words are those of a rule.
+    pub(crate) is_rule: bool,
     /// `a before b`, `a ends by 14:30`.
     pub(crate) demands: Vec<String>,
 }
@@ -22,7 +24,11 @@ pub(crate) fn violations<'a>(case: &Case, verdict: &'a Verdict) -> Vec<Violation
         let demand = stated.in_words(case);
         match by_words.iter_mut().find(|violation| violation.words == violated.words) {
             Some(violation) => violation.demands.push(demand),
-            None => by_words.push(Violation { words: &violated.words, demands: vec![demand] }),
+            None => by_words.push(Violation {
+                words: &violated.words,
+                is_rule: stated.rule(case).is_some(),
+                demands: vec![demand],
+            }),
         }
     }
     by_words
@@ -75,6 +81,28 @@ pub(crate) fn wrong_start(case: &Case, error: &ParameterError) -> String {
             format!("{task} at {start}, before the end of the call before it, at {}", clock_time(end))
         }
     }
+}
+
+/// The values that calls passed instead of those that tools before them returned, in words.
+pub(crate) fn wrong_values(case: &Case, verdict: &Verdict) -> Vec<String> {
+    let in_words = |wrong: &WrongValue| {
+        let flow = case.rules().find(|stated| stated.id == wrong.id)?;
+        let [from, to] = [flow.first, flow.second].map(|place| case.actions.get(place));
+        let argument = &wrong.argument;
+        let passed =
+            wrong.passed.as_ref().map_or_else(|| format!("no {argument}"), |it| format!("{argument} {it}"));
+        Some(format!(
+            "{} passed {passed}, expected {}, which {} returned",
+            to?.text, wrong.expected, from?.text
+        ))
+    };
+    verdict.wrong_values.iter().filter_map(in_words).collect()
+}
+
+/// Whether a first wrong call was the right one but for the value that it passed.
+pub(crate) fn is_wrong_value(verdict: &Verdict, call: usize) -> bool {
+    let right = verdict.correct_next.get(call).zip(verdict.calls.get(call));
+    !verdict.wrong_values.is_empty() && right.is_some_and(|(right, id)| right.contains(id))
 }
 
 /// The actions that ended after the day, in words.
@@ -145,6 +173,10 @@ pub(crate) fn summary(case: &Case, verdict: &Verdict) -> String {
                 Some(format!("not {demand}: \"{}\"{}", violation.words, more(&verdict.violated)))
             });
             violated.or_else(|| late(case, verdict).into_iter().next())
+        }
+        Class::WrongValue => {
+            let wrong = wrong_values(case, verdict);
+            wrong.first().map(|first| one_line(&format!("{first}{}", more(&wrong))))
         }
         Class::Repeated => Some(format!("done again: {}", repeated(case, verdict).join(", "))),
         Class::Distractor => Some("a tool that belongs to no task was called".to_owned()),

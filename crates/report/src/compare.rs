@@ -139,6 +139,9 @@ impl ComparedApart {
 pub struct Side {
     /// Its id in the run store.
     pub campaign: String,
+    /// What its user calls it; absent where nothing was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The agent, as on the command line.
     pub agent: String,
     /// The model, where it is known.
@@ -248,7 +251,7 @@ impl Change {
     }
 
     /// Whether both runs have a score.
-    fn is_scored(self) -> bool {
+    pub(crate) fn is_scored(self) -> bool {
         !matches!(self, Self::Unscored | Self::NotRun)
     }
 }
@@ -408,6 +411,7 @@ impl Side {
     fn new(campaign: &ReportedCampaign<'_>, success: Success) -> Self {
         Self {
             campaign: campaign.id.to_owned(),
+            label: campaign.report.label.clone(),
             agent: campaign.report.agent.clone(),
             model: campaign.report.model.clone(),
             simulated: campaign.report.simulated,

@@ -120,6 +120,7 @@ pub fn write_comparison(
         (PreEscaped("<main>"))
         (comparison::key_figures(comparison))
         (comparison::by_size(comparison))
+        (comparison::classes(comparison))
     })?;
     comparison::write_changes(comparison, a, b, limits, &mut page)?;
     page.write(&html! {
@@ -137,7 +138,7 @@ pub fn write_agents(table: &AgentTable, out: &mut dyn io::Write) -> io::Result<(
     page.write(&page::begin(&format!("{} campaigns on the same cases", table.agents.len())))?;
     page.write(&html! {
         (agents::head(table))
-        main { (agents::rows(table)) }
+        main { (agents::rows(table)) (agents::drawn(table)) (agents::cases(table)) }
         (page::end())
     })
 }

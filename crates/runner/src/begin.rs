@@ -60,6 +60,8 @@ pub struct NewCampaign {
     pub of_suite: Map<String, Value>,
     /// What was asked for, as a command line.
     pub command_line: String,
+    /// What its user calls it.
+    pub label: Option<String>,
 }
 
 /// What becomes of the model's answers.
@@ -160,6 +162,9 @@ pub fn begin<W: World>(
         command_line: &new.command_line,
     };
     let id = row.create(&store, world)?;
+    if new.label.is_some() {
+        store.set_label(&id, new.label.as_deref()).map_err(RunnerError::from)?;
+    }
     if let Some(recording) = &recording {
         let note = CampaignNote::new(&id, &agent, &options, new.repeats.get(), &cases);
         recording.write_campaign(&note, memory.as_ref(), &cases.cases).map_err(RunnerError::from)?;

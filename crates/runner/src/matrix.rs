@@ -232,6 +232,11 @@ pub fn begin_matrix<W: World>(
         budgets: budgets.to_json()?,
     };
     store.create_matrix(&row, &rows, &cases)?;
+    if new.label.is_some() {
+        for row in &rows {
+            store.set_label(row.id, new.label.as_deref())?;
+        }
+    }
     Ok(matrix)
 }
 

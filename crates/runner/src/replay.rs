@@ -44,6 +44,8 @@ pub struct Replay {
     pub store: StoreOptions,
     /// What was asked for, as a command line.
     pub command_line: String,
+    /// What its user calls it.
+    pub label: Option<String>,
 }
 
 /// Runs a recorded campaign again on its own cases.
@@ -125,6 +127,9 @@ pub fn replay<W: World>(
         command_line: &asked.command_line,
     };
     let id = row.create(&store, world)?;
+    if asked.label.is_some() {
+        store.set_label(&id, asked.label.as_deref()).map_err(RunnerError::from)?;
+    }
     let secrets = world.secrets_apart_from(&cases.cases)?;
     let Cases { suite, cases, .. } = cases;
     let token = world.token();

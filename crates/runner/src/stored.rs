@@ -101,6 +101,7 @@ impl StoredCampaign {
         });
         let mut report = self.options.completed(report, &self.row.progress);
         report.seal = self.seals.as_ref().and_then(Seals::last).map(|seal| seal.to_string());
+        report.label.clone_from(&self.row.label);
         report.damaged = self.named_damage();
         report
     }
@@ -190,6 +191,7 @@ impl Summaries {
         let mut report =
             options.completed(Report::of_summaries(self.input(row, options, &runs)), &row.progress);
         report.seal.clone_from(&self.seal);
+        report.label.clone_from(&row.label);
         report.damaged = self.damaged();
         report
     }

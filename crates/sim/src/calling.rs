@@ -11,7 +11,7 @@ use crate::report::REPORTED;
 use crate::script::{self, Script};
 use crate::step::{ALL_DONE, Step};
 use crate::writing::write_call;
-use crate::{SimKind, tools};
+use crate::{SimKind, flows, tools};
 
 /// Most scripts kept between the turns of runs; beyond that they are worked out again.
 const SCRIPTS_KEPT_MAX: usize = 8192;
@@ -59,7 +59,9 @@ impl Calling {
         for step in steps {
             match step {
                 Step::Call { tool, start, slip, sentences } => {
-                    calls.push(write_call(&request.tools, tool, (start, sentences), slip, number));
+                    let mut call = write_call(&request.tools, tool, (start, sentences), slip, number);
+                    flows::fill((self.kind, known.key), request, tool, slip, &mut call);
+                    calls.push(call);
                     number += 1;
                 }
                 Step::Say(NO_TASKS) => {

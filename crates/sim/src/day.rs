@@ -15,7 +15,7 @@ use planproof_trace::{Arguments, CallId, TimeOfDay, Tool};
 
 use crate::SimKind;
 use crate::heed::{Advised, advice, is_held_back};
-use crate::reading::{Found, user_texts};
+use crate::reading::{Found, is_among, user_texts};
 use crate::report::{REPORTED, Report, report_tool};
 use crate::step::{ALL_DONE, Slip, Step};
 use planproof_model::shown_tools::shown_place;
@@ -116,7 +116,7 @@ impl DayScript {
             let places = found.pairs.iter().map(|pair| pair.place.0);
             let sentences = places.chain(found.bounds.iter().map(|((sentence, _), ..)| *sentence));
             let holds = |set: u64| {
-                let is_in = |place: &(u32, u32)| set.checked_shr(place.0).is_some_and(|set| set & 1 != 0);
+                let is_in = |place: &(u32, u32)| is_among(set, place.0);
                 let stated = heeded.iter().filter(|(place, _)| is_in(place)).map(|(_, relation)| *relation);
                 let problem = TimedProblem::new(&vec![SHORTEST; count], day, stated.collect());
                 // What is not decided is taken to hold.

@@ -33,6 +33,7 @@
 mod calling;
 mod day;
 mod dspy;
+mod flows;
 mod gold;
 mod heed;
 mod history;

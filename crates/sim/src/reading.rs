@@ -1,12 +1,12 @@
 //! What a simulated model makes of what it is asked.
 
 use planproof_model::{ChatRequest, Message};
-use planproof_synth::{Bound, read};
+use planproof_synth::{Bound, read, read_rules};
 use planproof_trace::Tool;
 
 /// What the model makes of the text.
 pub(crate) struct Found {
-    /// What the text states, in its order.
+    /// What the text states, in its order, and behind it what the rules state.
     pub(crate) pairs: Vec<Stated>,
     /// The clock times that the text binds tasks to, with the sub-sentences they stand in.
     pub(crate) bounds: Vec<((u32, u32), usize, Bound)>,
@@ -14,11 +14,19 @@ pub(crate) struct Found {
     pub(crate) mentioned: Vec<usize>,
 }
 
-/// A relation that the text states, with the sub-sentence it stands in.
+/// In the place of a sentence's number: what a rule states, which holds whichever sentences do.
+pub(crate) const RULE: u32 = u32::MAX;
+
+/// A relation that the text states, with the sub-sentence it stands in; of a rule, [`RULE`] and its number.
 pub(crate) struct Stated {
     pub(crate) first: usize,
     pub(crate) second: usize,
     pub(crate) place: (u32, u32),
+}
+
+/// Whether a set of sentences, a bit for each, states what stands in this one. Rules belong to every set.
+pub(crate) fn is_among(set: u64, sentence: u32) -> bool {
+    sentence == RULE || set.checked_shr(sentence).is_some_and(|set| set & 1 != 0)
 }
 
 /// The task that a tool does, in the words of the query. Tools tell it in quotes, behind whatever else they say:
@@ -43,7 +51,8 @@ pub(crate) fn read_paragraph<'a>(
     texts: &[&str],
 ) -> Option<(&'a str, Found)> {
     let blocks = user.flat_map(|text| text.split("\n\n"));
-    for block in blocks.filter(|block| !block.trim().is_empty()) {
+    let mut blocks = blocks.filter(|block| !block.trim().is_empty());
+    while let Some(block) = blocks.next() {
         if let Ok(reading) = read::read(block, texts, read::Directions::shipped()) {
             let mut pairs = reading.pairs;
             pairs.sort_by_key(|pair| pair.source);
@@ -52,7 +61,7 @@ pub(crate) fn read_paragraph<'a>(
                 second: pair.second,
                 place: (pair.source.sentence, pair.source.sub_sentence),
             });
-            let pairs: Vec<Stated> = stated.collect();
+            let mut pairs: Vec<Stated> = stated.collect();
             let mut bounds = reading.bounds;
             bounds.sort_by_key(|bound| bound.source);
             let bounds = bounds
@@ -62,6 +71,13 @@ pub(crate) fn read_paragraph<'a>(
             let named = pairs.iter().flat_map(|pair| [pair.first, pair.second]);
             let named = named.chain(bounds.iter().map(|(_, task, _)| *task)).collect();
             let mentioned = order_of_mention(named, block, texts);
+            // The rules stand below the paragraph.
+            let rules = blocks.map(|block| read_rules(block, texts)).find(|rules| !rules.is_empty());
+            pairs.extend((0..).zip(rules.unwrap_or_default()).map(|(number, rule)| Stated {
+                first: rule.first,
+                second: rule.second,
+                place: (RULE, number),
+            }));
             return Some((block, Found { pairs, bounds, mentioned }));
         }
     }

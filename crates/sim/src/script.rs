@@ -10,7 +10,7 @@ use planproof_synth::{ACTIONS_MAX, Draw};
 use crate::SimKind;
 use crate::day::{self, DayScript};
 use crate::heed::{self, Progress};
-use crate::reading::{Found, Stated, read_paragraph, task_of, user_texts};
+use crate::reading::{Found, Stated, is_among, read_paragraph, task_of, user_texts};
 use crate::report::{self, REPORTED, Report};
 use crate::step::{ALL_DONE, Slip, Step};
 
@@ -117,7 +117,7 @@ impl Script {
             let sentences = pairs.iter().map(|pair| pair.place.0);
             let chance = kind.mistake_chance(mentioned.len());
             let holds = |set: u64| {
-                let is_in = |pair: &&Stated| set.checked_shr(pair.place.0).is_some_and(|set| set & 1 != 0);
+                let is_in = |pair: &&Stated| is_among(set, pair.place.0);
                 report::is_order(
                     &mentioned,
                     pairs.iter().filter(|pair| heeded.contains(&pair.place)).filter(is_in),

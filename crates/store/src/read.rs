@@ -4,7 +4,7 @@ use std::io::Write;
 
 use rusqlite::{OptionalExtension, Row, ToSql, params};
 
-use crate::schema::{DIGEST_VERSION, PARENT_VERSION, SUMMARY_VERSION};
+use crate::schema::{DIGEST_VERSION, LABEL_VERSION, PARENT_VERSION, SUMMARY_VERSION};
 use crate::verify::{Damage, DamagedRun, OfCampaign};
 use crate::{Progress, RunId, Spent, Store, StoreError};
 
@@ -51,6 +51,8 @@ pub struct Campaign {
     pub unscored: u64,
     /// What the writer was told last of how it goes.
     pub progress: Progress,
+    /// What its user calls it.
+    pub label: Option<String>,
 }
 
 impl Campaign {
@@ -520,7 +522,12 @@ impl Store {
         parameters: &[&dyn ToSql],
     ) -> Result<Vec<Campaign>, StoreError> {
         let progress = if self.version < PROGRESS_VERSION { NO_PROGRESS } else { PROGRESS };
-        self.select(&format!("{CAMPAIGN} {progress} FROM campaign {clause}"), parameters, campaign_row)
+        let label = if self.version < LABEL_VERSION { "NULL" } else { "label" };
+        self.select(
+            &format!("{CAMPAIGN} {progress}, {label} FROM campaign {clause}"),
+            parameters,
+            campaign_row,
+        )
     }
 
     /// Key, cases and repeats of a campaign.
@@ -599,6 +606,7 @@ fn campaign_row(row: &Row<'_>) -> rusqlite::Result<Campaign> {
             ended_by: row.get(19)?,
             budgets: row.get(20)?,
         },
+        label: row.get(21)?,
     })
 }
 

@@ -33,6 +33,7 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("schema/5.sql")),
     M::up(include_str!("schema/6.sql")),
     M::up(include_str!("schema/7.sql")),
+    M::up(include_str!("schema/8.sql")),
 ];
 
 /// The version from which on cases and runs have summaries.
@@ -49,6 +50,9 @@ pub(crate) const LESSON_VERSION: i64 = 6;
 
 /// The version from which on finished runs have digests, and campaigns chains.
 pub(crate) const DIGEST_VERSION: i64 = 7;
+
+/// The version from which on campaigns can have labels.
+pub(crate) const LABEL_VERSION: i64 = 8;
 
 pub(crate) fn version_supported() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)

@@ -8,6 +8,7 @@ use planproof_constraint::{Constraint, Problem, Relation, TimedProblem, TimedRel
 use planproof_trace::Tool;
 use serde_json::{Map, Value};
 
+use crate::rule::Rule;
 use crate::text::Source;
 use crate::time_form::{Bound, CaseTimeOptions, RESTART_TOOL, START_TIME_ARGUMENT, TimeForm};
 
@@ -107,8 +108,10 @@ pub struct StatedConstraint {
     pub first: usize,
     /// Place of the later action.
     pub second: usize,
-    /// Where the paragraph says so; more than once when it repeats itself.
+    /// Where the paragraph says so; more than once when it repeats itself, nowhere where a rule demands it.
     pub sources: Vec<Source>,
+    /// The rule of the topic that demands it; `None` where the paragraph does.
+    pub rule: Option<Rule>,
 }
 
 /// How hard a case is.
@@ -116,7 +119,7 @@ pub struct StatedConstraint {
 pub struct Difficulty {
     /// Number of actions, `n`.
     pub actions: usize,
-    /// Number of distinct constraints stated.
+    /// Number of distinct constraints that the paragraph states, and of those that rules demand.
     pub constraints: usize,
     /// Number of correct plans out of `n!`; `None` above 20 actions. In the time form: of orders that are correct when
     /// each task starts as early as its own clock times let it; `None` also where counting would take too long. 0 in an
@@ -239,8 +242,13 @@ impl Case {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// What the mock tool of that name answers when it was called rightly.
+    /// What the mock tool of that name answers when it was called rightly, with what it returns for other tools.
     pub fn mock_answer(&self, tool: &str) -> String {
+        let returned = self.action_of_tool(tool).map_or_else(String::new, |action| self.returned(action));
+        self.plain_answer(tool) + &returned
+    }
+
+    fn plain_answer(&self, tool: &str) -> String {
         match (self.action_of_tool(tool), &self.time) {
             (Some(place), None) => format!("The task \"{}\" is done.", self.actions[place].text),
             (Some(place), Some(time)) => {
@@ -255,6 +263,17 @@ impl Case {
             (None, _) if self.is_report(tool) => "The conflict is reported.".to_owned(),
             (None, _) => "Done.".to_owned(),
         }
+    }
+
+    /// The words of each requirement, in the order of [`Case::constraint_ids`]: those of the first place that states
+    /// it, or of its rule.
+    pub fn constraint_words(&self) -> impl Iterator<Item = String> {
+        let bounds = self.time.iter().flat_map(|time| &time.bounds).map(|_| None);
+        let rules = self.constraints.iter().map(|stated| stated.rule_words(&self.actions)).chain(bounds);
+        self.constraint_sources().zip(rules).map(|(sources, rule)| {
+            let stated = || sources.first().map(|source| self.words_at(source).to_owned());
+            rule.or_else(stated).unwrap_or_default()
+        })
     }
 
     /// The paragraph's words at a source.

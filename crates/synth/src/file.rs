@@ -15,6 +15,7 @@ use crate::case::{
     timed_relations,
 };
 use crate::infeasible::{REPORT_TOOL, Sentences};
+use crate::rule::{OrderForm, Rule};
 use crate::text::Source;
 use crate::time_form::{
     Bound, CaseTimeOptions, RESTART_TOOL, RESTARTS_MAX, START_TIME_ARGUMENT, StatedBound, TimeForm,
@@ -133,9 +134,37 @@ struct ToolFile {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", try_from = "AnyConstraint")]
 enum ConstraintFile {
-    Before { id: String, first: String, second: String, source: Vec<SourceFile> },
-    EndsBy { id: String, action: String, minute: u16, source: Vec<SourceFile> },
-    StartsFrom { id: String, action: String, minute: u16, source: Vec<SourceFile> },
+    Before {
+        id: String,
+        first: String,
+        second: String,
+        source: Vec<SourceFile>,
+        /// The rule of the topic that demands it, where no sentence does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleFile>,
+    },
+    EndsBy {
+        id: String,
+        action: String,
+        minute: u16,
+        source: Vec<SourceFile>,
+    },
+    StartsFrom {
+        id: String,
+        action: String,
+        minute: u16,
+        source: Vec<SourceFile>,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum RuleFile {
+    Before,
+    After,
+    NeverBefore,
+    NeverAfter,
+    Flow { argument: String, value: Value },
 }
 
 /// A constraint of any kind as it is read. To read the enum itself, `serde` copies all of it before it looks at `kind`,
@@ -277,6 +306,7 @@ fn constraint_files(case: &Case) -> Vec<ConstraintFile> {
         first: action(stated.first),
         second: action(stated.second),
         source: source_files(&stated.sources),
+        rule: stated.rule.as_ref().map(RuleFile::of),
     });
     let bounds = case.time.iter().flat_map(|time| &time.bounds).map(|stated| {
         let (id, action, source) =
@@ -287,6 +317,33 @@ fn constraint_files(case: &Case) -> Vec<ConstraintFile> {
         }
     });
     pairs.chain(bounds).collect()
+}
+
+impl RuleFile {
+    fn of(rule: &Rule) -> Self {
+        match rule {
+            Rule::Order(OrderForm::Before) => Self::Before,
+            Rule::Order(OrderForm::After) => Self::After,
+            Rule::Order(OrderForm::NeverBefore) => Self::NeverBefore,
+            Rule::Order(OrderForm::NeverAfter) => Self::NeverAfter,
+            Rule::Flow { argument, value } => Self::Flow { argument: argument.clone(), value: value.clone() },
+        }
+    }
+
+    fn read(self, id: &str) -> Result<Rule, String> {
+        Ok(match self {
+            Self::Before => Rule::Order(OrderForm::Before),
+            Self::After => Rule::Order(OrderForm::After),
+            Self::NeverBefore => Rule::Order(OrderForm::NeverBefore),
+            Self::NeverAfter => Rule::Order(OrderForm::NeverAfter),
+            Self::Flow { argument, value } if value.is_string() || value.is_u64() => {
+                Rule::Flow { argument, value }
+            }
+            Self::Flow { .. } => {
+                return Err(format!("the value of rule \"{id}\" is neither a text nor a whole number"));
+            }
+        })
+    }
 }
 
 fn source_files(sources: &[Source]) -> Vec<SourceFile> {
@@ -452,6 +509,13 @@ impl CaseFile {
             conflict: self.conflict,
             difficulty,
         };
+        if case.rules_text().is_some_and(|rules| !case.query.contains(&rules)) {
+            return Err(
+                "its query does not hold its rules as this version writes them, so the agent would not know \
+                        what is judged"
+                    .into(),
+            );
+        }
         if !case.is_feasible() && !case.offers_report() {
             return Err(format!(
                 "an infeasible case needs a tool \"{REPORT_TOOL}\" as this version makes it"
@@ -511,10 +575,16 @@ fn read_constraints(
                 .ok_or_else(|| format!("constraint \"{id}\" names action \"{action}\", which is not there"))
         };
         match file {
-            ConstraintFile::Before { id, first, second, source } => {
+            ConstraintFile::Before { id, first, second, source, rule } => {
                 let (first, second) = (place(&id, &first)?, place(&id, &second)?);
                 let sources = read_sources(&id, source, characters)?;
-                read.pairs.push(StatedConstraint { id: ConstraintId(id), first, second, sources });
+                let rule = rule.map(|rule| rule.read(&id)).transpose()?;
+                if rule.is_some() && !sources.is_empty() {
+                    return Err(format!(
+                        "constraint \"{id}\" has a rule and a source; it is demanded by one of them"
+                    ));
+                }
+                read.pairs.push(StatedConstraint { id: ConstraintId(id), first, second, sources, rule });
             }
             ConstraintFile::EndsBy { id, action, minute, source } => {
                 let (action, bound) = (place(&id, &action)?, Bound::EndsBy(read_minute(&id, minute)?));

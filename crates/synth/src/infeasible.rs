@@ -131,7 +131,10 @@ impl Case {
     /// tells no more.
     pub(crate) fn conflict_constraints(&self) -> Vec<usize> {
         let numbers = self.conflict.as_deref().unwrap_or_default();
-        let is_in = |sources: &[Source]| sources.iter().any(|it| numbers.contains(&(it.sentence + 1)));
+        // What rules demand holds beside any sentences.
+        let is_in = |sources: &[Source]| {
+            sources.is_empty() || sources.iter().any(|it| numbers.contains(&(it.sentence + 1)))
+        };
         let sources = self.constraint_sources().enumerate();
         let places: Vec<usize> =
             sources.filter(|(_, sources)| is_in(sources)).map(|(place, _)| place).collect();
@@ -186,7 +189,7 @@ fn sentence_spans(paragraph: &str) -> Vec<(u32, u32)> {
 /// What the sentences of a paragraph state, so that some of them can be asked about alone.
 pub(crate) struct Sentences {
     count: usize,
-    /// For each of the requirements, the set of sentences that state it.
+    /// For each of the requirements, the set of sentences that state it; [`ALWAYS`] for what a rule demands.
     stated_in: Vec<u64>,
     pairs: Vec<(Variable, Variable)>,
     actions: usize,
@@ -198,6 +201,9 @@ struct TimedSentences {
     /// With the true durations, and with the shortest ones, which is all that the text lets one know.
     bare: [Timetable; 2],
 }
+
+/// In the place of a set of sentences, of what holds whichever of them one asks about.
+const ALWAYS: u64 = 0;
 
 /// Why sentences cannot be asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -250,7 +256,10 @@ impl Sentences {
 
     /// Whether these sentences can hold together; `shortest` where every task is as short as can be.
     fn hold(&self, set: u64, shortest: bool) -> Result<bool, Undecided> {
-        let is_stated = |place: &usize| self.stated_in[*place] & set != 0;
+        let is_stated = |place: &usize| match self.stated_in[*place] {
+            ALWAYS => true,
+            stated_in => stated_in & set != 0,
+        };
         match &self.time {
             None => {
                 let Some(mut order) = Order::new(self.actions) else { return Ok(false) };

@@ -20,23 +20,24 @@
 //!
 //! # What is where
 //!
-//! The grammar as a tree (`grammar.rs`), synthesis, text, the topic bank (`topic.rs`),
-//! where each activity may have a tool of the user's own, with its file (`topic/file.rs`), names for such
-//! tools (`topic/tool_names.rs`), what models are asked for (`topic/prompts.rs`) and list (`topic/listed.rs`)
-//! and orders by nature (`topic/natural_order.rs`), reading back (`read.rs`, `read/parser.rs`), the time form
-//! (`time_form.rs`), infeasible cases (`infeasible.rs`), the oracle, with modules for the order of calls
-//! (`oracle/calls.rs`), for that form (`oracle/time.rs`) and for conflicts (`oracle/conflict.rs`), the files
-//! of case (`file.rs`) and verdict (`file/verdict.rs`), smaller cases that still fail (`shrink.rs`, a test at a time in
-//! `shrink/search.rs`), and variants of a case that mean the same (`variant.rs`, with other texts in
-//! `variant/terminals.rs` and another paragraph in `variant/structure.rs`), for which the tree is recovered
-//! from the paragraph (`recover.rs`). The reader must use neither the tree nor the wordings of the generator:
-//! it has `data/directions.json` where the generator has `data/wordings.json`.
+//! The grammar as a tree (`grammar.rs`), synthesis, text, the topic bank (`topic.rs`), where each activity may have a
+//! tool of the user's own, its rules (`rule.rs`), with its file (`topic/file.rs`), names for such tools
+//! (`topic/tool_names.rs`), what models are asked for (`topic/prompts.rs`) and list (`topic/listed.rs`) and orders by
+//! nature (`topic/natural_order.rs`), reading back (`read.rs`, `read/parser.rs`), the time form (`time_form.rs`),
+//! infeasible cases (`infeasible.rs`), the oracle, with modules for the order of calls (`oracle/calls.rs`), for that
+//! form (`oracle/time.rs`) and for conflicts (`oracle/conflict.rs`), the files of case (`file.rs`) and verdict
+//! (`file/verdict.rs`), smaller cases that still fail (`shrink.rs`, a test at a time in `shrink/search.rs`), and
+//! variants of a case that mean the same (`variant.rs`, with other texts in `variant/terminals.rs` and another
+//! paragraph in `variant/structure.rs`), for which the tree is recovered from the paragraph (`recover.rs`). The reader
+//! must use neither the tree nor the wordings of the generator: it has `data/directions.json` where the generator has
+//! `data/wordings.json`.
 
 mod case;
 mod grammar;
 mod infeasible;
 mod oracle;
 mod recover;
+mod rule;
 mod shrink;
 mod synthesis;
 mod text;
@@ -55,12 +56,16 @@ pub use case::{
 pub use grammar::{LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX, count_expansions};
 pub use infeasible::{Naming, REPORT_DESCRIPTION, REPORT_TOOL, SENTENCES_ARGUMENT, Share, report_arguments};
 pub use oracle::{
-    ANSWER_CHARACTERS_MAX, Class, ConflictVerdict, Flag, JudgeOptions, ParameterError, Refused, StartFault,
-    TimeVerdict, Unscored, Verdict, Violated, executed_calls, judge,
+    ANSWER_CHARACTERS_MAX, Class, ConflictVerdict, Flag, JudgeOptions, PASSED_CHARACTERS_MAX, ParameterError,
+    Refused, StartFault, TimeVerdict, Unscored, Verdict, Violated, WrongValue, executed_calls, judge,
 };
 pub use planproof_constraint::Day;
 pub use planproof_trace::Draw;
 pub use read::OneLook;
+pub use rule::{
+    FLOW_ARGUMENT_CHARACTERS_MAX, OrderForm, RULES_HEAD, RULES_MAX, ReadRule, Rule, TopicFlow, TopicOrder,
+    read_rules, returned_value,
+};
 pub use shrink::{NoShrinking, Reduction, ShrinkEnd, ShrinkSearch, Shrinker, Shrunk};
 pub use synthesis::{
     DISTRACTORS_MAX, DRAWS_MAX, HARD_DRAWS_MAX, Meter, Options, SynthesisCounts, SynthesisError, Synthesizer,

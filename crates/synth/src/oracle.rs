@@ -3,11 +3,13 @@
 mod calls;
 mod conflict;
 mod time;
+mod values;
 
 use std::collections::BTreeSet;
 
 use planproof_constraint::{Execution, Status, Variable};
 use planproof_trace::{EndReason, Event, EventKind};
+use serde_json::Value;
 use thiserror::Error;
 
 use calls::{CallRecord, collect_calls};
@@ -15,6 +17,7 @@ use calls::{CallRecord, collect_calls};
 pub use calls::executed_calls;
 pub use conflict::ConflictVerdict;
 pub use time::{ParameterError, StartFault, TimeVerdict};
+use values::Passed;
 
 use crate::case::{ActionId, Case, ConstraintId};
 
@@ -36,6 +39,8 @@ pub enum Class {
     ParameterError,
     /// A constraint between executed actions is violated, or a task ended after the day.
     OrderError,
+    /// **(ours)** A call passed another value than the one that it had to take from a tool before it.
+    WrongValue,
     /// An action was called again after it was done.
     Repeated,
     /// A tool that belongs to no action was called.
@@ -45,7 +50,7 @@ pub enum Class {
 impl Class {
     /// All classes, in the order in which the first that applies becomes a case's class: the paper's, with
     /// what is missing in an infeasible case where the paper has what is missing in others.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Timeout,
         Self::FalseAlarm,
         Self::ActError,
@@ -53,6 +58,7 @@ impl Class {
         Self::ActionLost,
         Self::ParameterError,
         Self::OrderError,
+        Self::WrongValue,
         Self::Repeated,
         Self::Distractor,
     ];
@@ -66,6 +72,7 @@ impl Class {
             Self::ActionLost => "action_lost",
             Self::ParameterError => "parameter_error",
             Self::OrderError => "order_error",
+            Self::WrongValue => "wrong_value",
             Self::Repeated => "repeated",
             Self::Distractor => "distractor",
             Self::ConflictMissed => "conflict_missed",
@@ -93,7 +100,7 @@ pub enum Flag {
 
 impl Flag {
     /// All flags.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Class(Class::Timeout),
         Self::Class(Class::FalseAlarm),
         Self::Class(Class::ActError),
@@ -101,6 +108,7 @@ impl Flag {
         Self::Class(Class::ActionLost),
         Self::Class(Class::ParameterError),
         Self::Class(Class::OrderError),
+        Self::Class(Class::WrongValue),
         Self::Class(Class::Repeated),
         Self::Class(Class::Distractor),
         Self::Concurrent,
@@ -128,9 +136,26 @@ impl Flag {
 pub struct Violated {
     /// Which constraint.
     pub id: ConstraintId,
-    /// The paragraph's words, from the first place that says it.
+    /// The paragraph's words, from the first place that says it; of a rule, its own.
     pub words: String,
 }
+
+/// A value that a call had to take from a tool before it, and did not pass on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongValue {
+    /// The flow.
+    pub id: ConstraintId,
+    /// The argument.
+    pub argument: String,
+    /// What was passed; `None` where the argument was left out. A text is cut to [`PASSED_CHARACTERS_MAX`] characters,
+    /// and what is neither a text nor a number is its text of JSON.
+    pub passed: Option<Value>,
+    /// What the tool before it returned.
+    pub expected: Value,
+}
+
+/// Most characters of a value that an agent passed that a verdict holds.
+pub const PASSED_CHARACTERS_MAX: usize = 200;
 
 /// A call that was not executed, and what the agent was told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,9 +187,13 @@ pub struct Verdict {
     pub calls: Vec<ActionId>,
     /// Constraints between executed actions that do not hold.
     pub violated: Vec<Violated>,
+    /// What calls had to take from tools before them and did not pass on, in the order of the constraints. Only of
+    /// flows whose order was kept: else nobody could know the value.
+    pub wrong_values: Vec<WrongValue>,
     /// Constraints with an action that was not executed.
     pub undetermined: Vec<ConstraintId>,
-    /// Place in `calls` of the first call after which no correct plan was possible any more.
+    /// Place in `calls` of the first call after which no correct plan was possible any more, or that passed a wrong
+    /// value.
     pub first_wrong_call: Option<usize>,
     /// An inclusion-minimal set of constraints that no continuation could satisfy after that call.
     pub core: Vec<ConstraintId>,
@@ -295,6 +324,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
     let mut executed: Vec<(u64, u64)> = Vec::new();
     // Of each action, the batch of its first execution.
     let mut batches: Vec<Option<usize>> = vec![None; case.actions.len()];
+    let mut passed = Passed::of(case);
     for call in calls {
         match (call.answered, case.action_of_tool(call.tool)) {
             (None, _) => {}
@@ -315,6 +345,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
                 }
                 execution.set(variable, call.start, answered);
                 note_overlap(&mut executed, (call.start, answered), &mut flags);
+                passed.note(action, sequence.len(), call);
                 sequence.push(variable);
             }
         }
@@ -339,6 +370,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
     if !violated.is_empty() {
         flags.insert(Flag::Class(Class::OrderError));
     }
+    let wrong = passed.wrong(case, &statuses, &mut flags);
     let is_explained = explains_lost(case, &refused, &lost);
     let class = primary_class(&flags, is_explained, options);
     let id_of = |variable: &Variable| case.actions[variable.index()].id.clone();
@@ -348,6 +380,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
         }
         None => (None, Vec::new()),
     };
+    let (first_wrong_call, core) = wrong.or_later(first_wrong_call, core);
     let order =
         problem.order().expect("a feasible case is satisfiable, which is checked when it is made or read");
     let nearest = order.nearest(&sequence);
@@ -366,6 +399,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
         flags,
         calls: sequence.iter().map(id_of).collect(),
         violated,
+        wrong_values: wrong.values,
         undetermined,
         first_wrong_call,
         core,
@@ -397,14 +431,11 @@ struct Fared {
 /// Sorts the constraints of a case, in the order of [`Case::constraint_ids`], by how they fared.
 fn fared(case: &Case, statuses: &[Status]) -> Fared {
     let mut fared = Fared { violated: Vec::new(), undetermined: Vec::new() };
-    let stated = case.constraint_ids().zip(case.constraint_sources());
-    for ((id, sources), status) in stated.zip(statuses) {
+    let stated = case.constraint_ids().zip(case.constraint_words());
+    for ((id, words), status) in stated.zip(statuses) {
         match status {
             Status::Satisfied => {}
-            Status::Violated => {
-                let words = sources.first().map(|source| case.words_at(source).to_owned());
-                fared.violated.push(Violated { id: id.clone(), words: words.unwrap_or_default() });
-            }
+            Status::Violated => fared.violated.push(Violated { id: id.clone(), words }),
             Status::Undetermined => fared.undetermined.push(id.clone()),
         }
     }

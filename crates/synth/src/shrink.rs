@@ -18,7 +18,7 @@ mod search;
 
 use thiserror::Error;
 
-use crate::case::{Case, Difficulty};
+use crate::case::{Case, Difficulty, StatedConstraint};
 use crate::grammar::Sentences;
 use crate::read::{Directions, verify};
 use crate::recover::recover;
@@ -172,10 +172,16 @@ impl<'a> Shrinker<'a> {
         let actions: Vec<_> = kept.iter().map(|place| case.actions[usize::from(*place)].clone()).collect();
         let texts: Vec<String> = actions.iter().map(|action| action.text.clone()).collect();
         let Written { text: paragraph, pairs, times } = write_paragraph(&tree, self.words, &texts);
-        let constraints = merge_pairs(actions.len(), &pairs);
+        let mut constraints = merge_pairs(actions.len(), &pairs);
+        let stated_pairs = constraints.len();
+        constraints.extend(case.rules().filter_map(|rule| {
+            let place = |old: usize| kept.iter().position(|kept| usize::from(*kept) == old);
+            let (first, second) = (place(rule.first)?, place(rule.second)?);
+            Some(StatedConstraint { first, second, ..rule.clone() })
+        }));
         let time = case.time.as_ref().map(|time| TimeForm {
             durations: kept.iter().map(|place| time.durations[usize::from(*place)]).collect(),
-            bounds: merge_times(constraints.len(), &times),
+            bounds: merge_times(stated_pairs, &times),
             ..time.clone()
         });
         let is_kept = |tool: &str| {
@@ -190,7 +196,7 @@ impl<'a> Shrinker<'a> {
             seed: case.seed,
             options,
             topic: case.topic.clone(),
-            query: case.query.replacen(&case.paragraph, &paragraph, 1),
+            query: String::new(),
             paragraph,
             difficulty: Difficulty::new(actions.len(), stated, None),
             actions,
@@ -199,6 +205,7 @@ impl<'a> Shrinker<'a> {
             time,
             conflict: None,
         };
+        smaller.query = query_of(case, &smaller);
         verify(&smaller, self.directions).ok()?;
         let order = smaller.problem().order().ok()?;
         let correct = match smaller.timed_problem() {
@@ -208,5 +215,15 @@ impl<'a> Shrinker<'a> {
         };
         smaller.difficulty = Difficulty::new(smaller.actions.len(), stated, correct);
         Some(smaller)
+    }
+}
+
+/// The query of a smaller case: that of the whole one with the smaller paragraph, and with the rules that are left.
+fn query_of(case: &Case, smaller: &Case) -> String {
+    let query = case.query.replacen(&case.paragraph, &smaller.paragraph, 1);
+    match (case.rules_text(), smaller.rules_text()) {
+        (None, _) => query,
+        (Some(old), Some(new)) => query.replacen(&old, &new, 1),
+        (Some(old), None) => query.replacen(&[old.as_str(), "\n\n"].concat(), "", 1),
     }
 }

@@ -19,14 +19,15 @@ use crate::grammar::{
 };
 use crate::infeasible::{NoConflict, REPORT_TOOL, Sentences as StatedSentences, report_tool};
 use crate::read::OneLook;
+use crate::rule::rules_text;
 use crate::text::{Written, write_paragraph};
 use crate::time_form::{ClockTimes, RESTART_TOOL, TimeForm, no_start_time, restart_tool};
 use crate::topic::{Activity, Topic, TopicBank};
 use crate::wording::Wordings;
 use planproof_trace::Draw;
 
-use filling::{SITES, draw_texts, numbered};
-pub(crate) use filling::{merge_pairs, merge_times, mock_tool, numbered_texts, whole_query};
+use filling::draw_texts;
+pub(crate) use filling::{SITES, merge_pairs, merge_times, mock_tool, numbered, numbered_texts, whole_query};
 pub use options::{Meter, Options, SynthesisCounts, SynthesisError};
 
 /// Most paragraphs drawn for one case before giving up.
@@ -100,15 +101,18 @@ impl<'a> Synthesizer<'a> {
         };
         let drawn = || topic.map_or(bank.topics(), std::slice::from_ref);
         // A tool of the user's own is there once, so its activity cannot be spread over sites.
-        let capacity = |topic: &Topic| {
-            let sites = if topic.has_own_tools() { 1 } else { SITES.len() };
-            topic.activities.len() * sites
-        };
+        let capacity = |topic: &Topic| topic.activities.len() * topic.sites_max();
         if let Some(smallest) = drawn().iter().min_by_key(|topic| capacity(topic))
             && high as usize > capacity(smallest)
         {
             let (most, activities) = (capacity(smallest), smallest.activities.len());
-            let range = match smallest.has_own_tools() {
+            let range = match smallest.sites_max() == 1 {
+                true if !smallest.has_own_tools() => {
+                    format!(
+                        "at most {most}, the activities of the topic \"{}\", which has rules",
+                        smallest.job
+                    )
+                }
                 true => format!("at most {most}, the number of tools of the topic \"{}\"", smallest.job),
                 false => format!("at most {most} with a topic of {activities} activities"),
             };
@@ -191,17 +195,26 @@ impl<'a> Synthesizer<'a> {
         let options = self.resolve(actions);
         let texts = draw_texts(draw, topic, actions);
         let durations = self.options.time.map(|time| time.draw_durations(draw, actions));
-        let drawn = Drawn { seed, index, topic, options, texts, durations };
+        let rules = topic.rules_for(&texts, seed, index);
+        let drawn = Drawn { seed, index, topic, options, texts, durations, rules };
         match self.options.time.zip(drawn.durations.as_deref()) {
             None => {
-                let start = Order::new(actions).expect("the number of actions is checked");
+                let mut start = Order::new(actions).expect("the number of actions is checked");
+                for (first, second) in drawn.rules.iter().map(StatedConstraint::pair) {
+                    start
+                        .try_before(first, second)
+                        .expect("the rules of a topic have no circle, which is checked");
+                }
                 if is_infeasible {
                     return self.infeasible(draw, &drawn, &start, counts, meter);
                 }
                 self.feasible(draw, drawn, &start, Order::count_sequences, counts, meter)
             }
             Some((time, durations)) => {
-                let start = Timetable::new(durations, time.day).expect("day and durations are checked");
+                let mut start = Timetable::new(durations, time.day).expect("day and durations are checked");
+                for (first, second) in drawn.rules.iter().map(StatedConstraint::pair) {
+                    start.add(TimedRelation::Before { first, second });
+                }
                 if is_infeasible {
                     return self.infeasible(draw, &drawn, &start, counts, meter);
                 }
@@ -462,11 +475,13 @@ impl<'a> Synthesizer<'a> {
         drawn: &Drawn<'_>,
         written: &Written,
     ) -> (Vec<StatedConstraint>, Option<TimeForm>) {
-        let constraints = merge_pairs(drawn.texts.len(), &written.pairs);
+        let mut constraints = merge_pairs(drawn.texts.len(), &written.pairs);
+        let stated = constraints.len();
+        constraints.extend(drawn.rules.iter().cloned());
         let time = self.options.time.zip(drawn.durations.as_ref()).map(|(time, durations)| TimeForm {
             day: time.day,
             durations: durations.clone(),
-            bounds: merge_times(constraints.len(), &written.times),
+            bounds: merge_times(stated, &written.times),
             restarts_max: time.resolve(drawn.options.actions).restarts_max,
         });
         (constraints, time)
@@ -501,7 +516,9 @@ impl<'a> Synthesizer<'a> {
         if offers_report {
             tools.push(report_tool());
         }
-        let query = whole_query(&topic.job, &paragraph, &tools, time.as_ref(), offers_report);
+        let rules = rules_text(&constraints, &actions, offers_report);
+        let query =
+            whole_query(&topic.job, (&paragraph, rules.as_deref()), &tools, time.as_ref(), offers_report);
         let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
         let difficulty = Difficulty::new(actions.len(), stated, correct_plans);
         Case {
@@ -551,6 +568,8 @@ struct Drawn<'a> {
     texts: Vec<String>,
     /// In the time form, in the order of the actions.
     durations: Option<Vec<u16>>,
+    /// What the rules of the topic demand of the actions.
+    rules: Vec<StatedConstraint>,
 }
 
 impl Difficulty {

@@ -14,7 +14,8 @@ use planproof_trace::Tool;
 use thiserror::Error;
 
 use crate::case::CaseTool;
-use crate::synthesis::mock_tool;
+use crate::rule::{TopicFlow, TopicOrder};
+use crate::synthesis::{SITES, mock_tool};
 use crate::time_form::{timed_own_tool, timed_tool};
 
 pub use file::TOPICS_SCHEMA;
@@ -57,6 +58,10 @@ pub struct Topic {
     pub industry: String,
     /// What can be asked for, without an order by its nature. Either all have a tool of the user's own or none has.
     pub activities: Vec<Activity>,
+    /// Orders that hold in every case that asks for both of their tasks.
+    pub orders: Vec<TopicOrder>,
+    /// What one tool returns and another one takes, in every case that asks for both.
+    pub flows: Vec<TopicFlow>,
 }
 
 /// Topics to draw from. Cheap to clone.
@@ -220,7 +225,18 @@ impl Topic {
                 "\"{longer}\" begins with \"{shorter}\", so a sentence could be read in two ways"
             ));
         }
-        Ok(())
+        self.check_rules().or_else(fail)
+    }
+
+    /// A topic of these activities, without an industry and without rules.
+    pub fn of(job: impl Into<String>, activities: Vec<Activity>) -> Self {
+        Self { job: job.into(), industry: String::new(), activities, orders: Vec::new(), flows: Vec::new() }
+    }
+
+    /// Over how many numbered sites its activities can be spread where a case wants more tasks than there are. A tool
+    /// of the user's own is there once, and a rule would not say of which site it speaks.
+    pub(crate) fn sites_max(&self) -> usize {
+        if self.has_own_tools() || self.has_rules() { 1 } else { SITES.len() }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::recover::recover;
 use crate::synthesis::{merge_pairs, merge_times, whole_query};
 use crate::text::{Fills, Slot, Span, Written, write_with_slots};
 use crate::time_form::{RESTART_TOOL, TimeForm};
-use crate::topic::{TopicBank, made_tool};
+use crate::topic::{Topic, TopicBank, made_tool};
 use crate::wording::Wordings;
 use planproof_trace::Draw;
 
@@ -152,6 +152,12 @@ pub enum NoVariant {
         /// How many are needed.
         actions: usize,
     },
+    /// The tasks cannot be changed, because the topic has rules, which say nothing of others.
+    #[error("the topic \"{job}\" has rules, which hold for its own tasks alone")]
+    Rules {
+        /// The job.
+        job: String,
+    },
     /// No other paragraph was found.
     #[error("no other paragraph with equivalent constraints was found in {STRUCTURE_DRAWS_MAX} draws")]
     NoStructure,
@@ -185,6 +191,12 @@ impl<'a> Mutator<'a> {
         let mut other = tree.clone();
         let mut job = case.topic.clone();
         let mut texts = texts_of(case);
+        let keeps_tasks = matches!(mutation, Mutation::Wordings | Mutation::Structure);
+        let has_rules =
+            || case.rules().next().is_some() || self.bank.find(&case.topic).is_some_and(Topic::has_rules);
+        if !keeps_tasks && has_rules() {
+            return Err(NoVariant::Rules { job });
+        }
         if let Mutation::Wordings | Mutation::Terminals = mutation {
             let draw = &mut Draw::new(seed, 0, "variant/words");
             terminals::reword(&mut other, self.words, draw)?;
@@ -237,7 +249,13 @@ fn check_tools(case: &Case, bank: &TopicBank) -> Result<(), NoVariant> {
 
 fn check_query(case: &Case) -> Result<(), NoVariant> {
     let is_ours = case.query
-        == whole_query(&case.topic, &case.paragraph, &case.tools, case.time.as_ref(), case.offers_report());
+        == whole_query(
+            &case.topic,
+            (&case.paragraph, case.rules_text().as_deref()),
+            &case.tools,
+            case.time.as_ref(),
+            case.offers_report(),
+        );
     is_ours.then_some(()).ok_or(NoVariant::ForeignQuery)
 }
 
@@ -251,11 +269,13 @@ fn rebuild(
     written: Written,
 ) -> Case {
     let Written { text: paragraph, pairs, times } = written;
-    let constraints = merge_pairs(case.actions.len(), &pairs);
+    let mut constraints = merge_pairs(case.actions.len(), &pairs);
     let time = case
         .time
         .as_ref()
         .map(|time| TimeForm { bounds: merge_times(constraints.len(), &times), ..time.clone() });
+    // A case with rules keeps its tasks, and with them its rules.
+    constraints.extend(case.rules().cloned());
     let renamed = |place: usize| texts[place] != case.actions[place].text;
     let new_tool = |place: usize| renamed(place).then(|| tool_of(case, bank, &job, &texts[place]));
     let actions: Vec<Action> = case
@@ -276,7 +296,7 @@ fn rebuild(
     let query = if job == case.topic {
         case.query.replacen(&case.paragraph, &paragraph, 1)
     } else {
-        whole_query(&job, &paragraph, &tools, time.as_ref(), case.offers_report())
+        whole_query(&job, (&paragraph, None), &tools, time.as_ref(), case.offers_report())
     };
     let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
     Case {

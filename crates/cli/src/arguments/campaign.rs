@@ -13,7 +13,7 @@ use planproof_runner::CASES_MAX;
 use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments};
 use super::{bench, limit, test};
 use crate::report_files::ReportFileArguments;
-use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, host_name, whole};
+use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, host_name, label, whole};
 
 /// Most runs at once: more than there can be cases would be of no use.
 const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX as usize - 1);
@@ -40,7 +40,8 @@ pub(super) const SHAPE: [&str; 11] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 21] = [
+const RUNNING: [&str; 22] = [
+    "label",
     "samples",
     "summary",
     "evaluator",
@@ -66,8 +67,19 @@ const RUNNING: [&str; 21] = [
 
 /// Options of [`RUNNING`] that a replay has for itself: its answers come at once, and its program may be on another
 /// machine.
-const OF_A_REPLAY: [&str; 10] =
-    ["concurrency", "timeout", "env", "env_file", "cwd", "allow_host", "isolate", "header", "body", "answer"];
+const OF_A_REPLAY: [&str; 11] = [
+    "label",
+    "concurrency",
+    "timeout",
+    "env",
+    "env_file",
+    "cwd",
+    "allow_host",
+    "isolate",
+    "header",
+    "body",
+    "answer",
+];
 
 /// Whether a recording knows what this argument says, so that a replay has it from there.
 pub(crate) fn is_recorded(id: &str) -> bool {
@@ -119,6 +131,9 @@ pub(crate) struct CampaignArguments {
     pub(crate) serve_model: Option<String>,
     #[command(flatten)]
     pub(crate) program: ProgramArguments,
+    /// Call the campaign so in listings and reports, in at most 80 characters. `planproof runs label` changes it.
+    #[arg(long, value_name = "TEXT", value_parser = label)]
+    pub(crate) label: Option<String>,
     /// Show the sub-tasks of `team@MODEL`, `one-step@`, `sequential@` or `hierarchical@` and ask before it goes on:
     /// `plan` whenever some were planned, `each` also after each of them. One run at a time. Answers are read from
     /// standard input, a line each; `help` lists them.

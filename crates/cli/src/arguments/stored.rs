@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use planproof_store::Fingerprint;
 
 use crate::report_files::ReportFileArguments;
-use crate::values::{file, fingerprint, whole};
+use crate::values::{file, fingerprint, label, whole};
 
 /// The run store where none is named.
 pub(crate) const STORE_DEFAULT: &str = ".planproof/runs.db";
@@ -79,6 +79,27 @@ pub(crate) enum RunsCommand {
         /// The seal that was printed when it was run: the stored one must be the same.
         #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint)]
         seal: Option<Fingerprint>,
+    },
+    /// Call a campaign so in listings and reports; without TEXT it has no label any more.
+    Label {
+        /// Id of the campaign, the beginning of it, or `last`.
+        run: String,
+        /// One line of at most 80 characters.
+        #[arg(value_parser = label)]
+        text: Option<String>,
+    },
+    /// Delete campaigns with their runs and lessons, and give their space back. Says what would go unless --yes is
+    /// given.
+    Delete {
+        /// Ids of campaigns or matrices, or the beginnings of them.
+        #[arg(required = true, value_name = "RUN")]
+        runs: Vec<String>,
+        /// Delete them.
+        #[arg(long)]
+        yes: bool,
+        /// Delete also campaigns whose process was killed, or is still running them: it fails then.
+        #[arg(long)]
+        unfinished: bool,
     },
     /// List what runs taught agents that have a memory, the oldest first.
     Lessons {

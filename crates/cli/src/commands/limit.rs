@@ -45,6 +45,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     report.campaign.cost = prepared.run.options.cost(&progress);
     report.campaign = prepared.run.options.completed(report.campaign, &progress);
     report.campaign.seal = seal.map(|seal| seal.to_string());
+    report.campaign.label = prepared.run.store.campaign(&prepared.run.campaign.id)?.label;
     let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
     if let Some(page) = page {
         let write = |reported: &ReportedCampaign<'_>| {

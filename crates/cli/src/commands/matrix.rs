@@ -48,6 +48,7 @@ pub(super) fn table(store: &Store, matrix: &Matrix) -> Result<MatrixTable, Failu
         u64::from(first.campaign.row.cases),
         first.campaign.row.repeats,
     );
+    table.label.clone_from(&first.campaign.row.label);
     table.add(parts_of(&first.campaign.row.agent, &first)?, &reported, None).map_err(usage)?;
     for id in others {
         let other = Stored::load(store, id)?;
@@ -140,8 +141,9 @@ fn text(table: &MatrixTable) -> String {
     }
     let repeats = if table.repeats > 1 { format!(", each {} times", table.repeats) } else { String::new() };
     out += &format!(
-        "Matrix {}: {}, {} combinations on {} cases{repeats}.\n\n",
+        "Matrix {}{}: {}, {} combinations on {} cases{repeats}.\n\n",
         table.matrix,
+        table.label.as_deref().map_or_else(String::new, |label| format!(" ({})", render::short(label, 40))),
         table.suite,
         table.combinations.len(),
         table.cases

@@ -171,7 +171,7 @@ fn sides(a: &Side, b: &Side) -> comfy_table::Table {
         table.add_row([
             name.to_owned(),
             side.campaign.clone(),
-            render::short(&side.agent, 40),
+            render::labelled(side.label.as_deref(), &side.agent),
             render::short(side.model.as_deref().unwrap_or("-"), 40),
             format!("{} of {}", side.success.passed, side.success.runs),
             rate(&side.success),

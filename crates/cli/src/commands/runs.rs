@@ -1,5 +1,6 @@
 //! `planproof runs`: former campaigns.
 
+mod delete;
 mod lessons;
 mod verify;
 
@@ -37,6 +38,14 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
         lessons::forget(path, run.as_deref(), tool.as_deref(), global)?;
         return Ok(ExitCode::Passed);
     }
+    if let RunsCommand::Label { run, text } = &arguments.command {
+        delete::label(path, run, text.as_deref(), global)?;
+        return Ok(ExitCode::Passed);
+    }
+    if let RunsCommand::Delete { runs, yes, unfinished } = &arguments.command {
+        delete::run(path, runs, *yes, *unfinished, global)?;
+        return Ok(ExitCode::Passed);
+    }
     let store = Store::open_read_only(path)?;
     match &arguments.command {
         RunsCommand::List => list(&store, global)?,
@@ -55,8 +64,8 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
         RunsCommand::Lessons { run, tool, most } => {
             lessons::list(&store, run.as_deref(), tool.as_deref(), *most, global)?;
         }
-        // It writes.
-        RunsCommand::Forget { .. } => {}
+        // They write.
+        RunsCommand::Forget { .. } | RunsCommand::Label { .. } | RunsCommand::Delete { .. } => {}
     }
     Ok(ExitCode::Passed)
 }
@@ -83,31 +92,29 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
                 "model": campaign.model, "simulated": campaign.simulated, "cases": campaign.total(),
                 "finished": campaign.finished(), "passed": campaign.passed, "failed": campaign.failed,
                 "unscored": campaign.unscored, "cost": cost(campaign), "ended_by": campaign.progress.ended_by,
-                "command_line": campaign.command_line,
+                "label": campaign.label, "command_line": campaign.command_line,
                 "matrix": store.matrix_of(&campaign.id)?.map(|matrix| matrix.id),
             }))?;
         }
         return Ok(());
     }
-    let mut table = render::table(&[
-        "Run",
-        "Began (UTC)",
-        "Agent",
-        "Model",
-        "Cases",
-        "Finished",
-        "Passed",
-        "Failed",
-        "Unscored",
-    ]);
-    for column in table.column_iter_mut().take(4) {
+    // Most stores have no labels, and a terminal has little room.
+    let has_labels = campaigns.iter().any(|campaign| campaign.label.is_some());
+    let mut columns = vec!["Run"];
+    columns.extend(has_labels.then_some("Label"));
+    columns.extend(["Began (UTC)", "Agent", "Model", "Cases", "Finished", "Passed", "Failed", "Unscored"]);
+    let mut table = render::table(&columns);
+    for column in table.column_iter_mut().take(4 + usize::from(has_labels)) {
         column.set_cell_alignment(CellAlignment::Left);
     }
     for campaign in &campaigns {
         let model = render::short(campaign.model.as_deref().unwrap_or("-"), 40);
         let model = if campaign.simulated { format!("{model} (simulation)") } else { model };
-        table.add_row([
-            campaign.id.clone(),
+        let mut row = vec![campaign.id.clone()];
+        if has_labels {
+            row.push(render::short(campaign.label.as_deref().unwrap_or("-"), 40));
+        }
+        row.extend([
             date(campaign.created_ms),
             render::short(&campaign.agent, 40),
             model,
@@ -117,6 +124,7 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
             campaign.failed.to_string(),
             campaign.unscored.to_string(),
         ]);
+        table.add_row(row);
     }
     writeln!(terminal::text(), "{table}")?;
     Ok(())

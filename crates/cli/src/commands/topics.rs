@@ -34,9 +34,14 @@ fn list(arguments: &TopicsArguments, global: &Global) -> Result<ExitCode, Failur
     match &arguments.job {
         None if global.json => out.write_all(bank.to_json().as_bytes())?,
         None => {
-            for Topic { job, industry, activities } in bank.topics() {
+            for topic @ Topic { job, industry, activities, .. } in bank.topics() {
                 let industry = if industry.is_empty() { String::new() } else { format!(" ({industry})") };
-                writeln!(out, "{job}{industry}, {} activities", activities.len())?;
+                let rules = match topic.orders.len() + topic.flows.len() {
+                    0 => String::new(),
+                    1 => ", 1 rule".to_owned(),
+                    count => format!(", {count} rules"),
+                };
+                writeln!(out, "{job}{industry}, {} activities{rules}", activities.len())?;
             }
         }
         Some(job) => {
@@ -51,6 +56,9 @@ fn list(arguments: &TopicsArguments, global: &Global) -> Result<ExitCode, Failur
                         Some(tool) => writeln!(out, "{} ({})", activity.text, tool.name)?,
                         None => writeln!(out, "{}", activity.text)?,
                     }
+                }
+                for rule in topic.rules_in_words() {
+                    writeln!(out, "rule: {rule}")?;
                 }
             }
         }

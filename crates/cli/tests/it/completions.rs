@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 48] = [
+const PAGES: [&str; 50] = [
     "planproof",
     "planproof-bench",
     "planproof-check",
@@ -32,8 +32,10 @@ const PAGES: [&str; 48] = [
     "planproof-report",
     "planproof-run",
     "planproof-runs",
+    "planproof-runs-delete",
     "planproof-runs-export",
     "planproof-runs-forget",
+    "planproof-runs-label",
     "planproof-runs-lessons",
     "planproof-runs-list",
     "planproof-runs-show",

@@ -1,4 +1,4 @@
-//! `planproof topics generate`, `topics from-mcp`, and tests with what they make.
+//! `planproof topics generate`, `topics from-mcp`, tests with what they make, and rules of topics.
 
 use std::fs;
 
@@ -326,4 +326,29 @@ fn a_model_that_fails_leaves_what_is_finished_and_a_cache_goes_on() {
     let run = Run::of(whole.command(&place, &with(&["--out", "r.json", "--max-tokens", "1"])), "").code(3);
     assert!(run.err.contains("no topic was finished"), "{run:?}");
     assert!(!place.path("r.json").exists());
+}
+
+/// Rules of a file are listed, hold in a campaign, and are refused with what is wrong.
+#[test]
+fn rules_of_topics_are_listed_tested_and_checked() {
+    let file = include_str!("../../../../examples/own-tools/release.json");
+    let place = Place::new();
+    place.write("release.json", file);
+    place.write("unknown.json", &file.replace("\"argument\": \"number\"", "\"argument\": \"count\""));
+    let all = place.run("topics --topics release.json").code(0).out;
+    assert_eq!(all, "release engineer, 6 activities, 5 rules\n");
+    let one = place.run_words(&["topics", "--topics", "release.json", "release engineer"]).code(0).out;
+    assert!(one.contains("\nrule: incident closing takes its number from incident lookup\n"), "{one}");
+    place.run("test tools@sim/perfect --topics release.json --cases 20 --seed 1").code(0);
+    let run =
+        place.run("test tools@sim/careless --topics release.json --cases 60 --seed 1 --actions 6").code(1);
+    assert!(run.out.contains("wrong_value") && run.out.contains(", which "), "{run:?}");
+    assert!(run.out.contains(" Rules: "), "{run:?}");
+    let unknown = place.run("topics --topics unknown.json").code(2);
+    assert!(
+        unknown
+            .err
+            .contains("flow 3 fills the argument \"count\", which the tool close_incident does not have"),
+        "{unknown:?}"
+    );
 }

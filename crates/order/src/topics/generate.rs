@@ -197,5 +197,5 @@ async fn activities(
         prompt = more(count - texts.len(), &dropped[before..]);
     }
     let activities = texts.into_iter().map(Activity::of_text).collect();
-    Ok(Listed { topic: Topic { job, industry, activities }, dropped })
+    Ok(Listed { topic: Topic { industry, ..Topic::of(job, activities) }, dropped })
 }

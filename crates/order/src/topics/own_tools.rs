@@ -91,7 +91,7 @@ impl OwnTools {
         let texts = texts_of_tool_names(own_names, taken);
         let by_rule: HashMap<&str, Option<String>> = by_rule.zip(texts).collect();
         let mut named = NamedTools {
-            topic: Topic { job: self.job.clone(), industry: String::new(), activities: Vec::new() },
+            topic: Topic::of(&self.job, Vec::new()),
             left_out,
             cut: Vec::new(),
             not_simulated: Vec::new(),

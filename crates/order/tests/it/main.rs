@@ -14,6 +14,7 @@ mod notes;
 mod outcome;
 mod repeats;
 mod report;
+mod rules;
 mod sections;
 mod shrink;
 mod sim;

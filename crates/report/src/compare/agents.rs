@@ -20,6 +20,9 @@ pub const AGENT_TABLE_SCHEMA: &str = "planproof/agents/v1";
 /// Most campaigns of one table.
 pub const CAMPAIGNS_MAX: usize = 20;
 
+/// Most cases of which a table says who passed them.
+pub const CASES_SHOWN_MAX: usize = 200;
+
 /// Agent table v1, as it is written. All figures of the rows but `unscored`, `not_run` and `left_out` are
 /// about the cases that every campaign has, and has a score for, so that rows can be compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,6 +34,33 @@ pub struct AgentTable {
     pub scored: u64,
     /// The campaigns in the order in which they were named.
     pub agents: Vec<AgentRow>,
+    /// Who passed which of the cases with a score in all: first those that not all passed or failed alike, the ones that
+    /// fewest passed before the others, then those that nobody passed, then those that all passed; at most
+    /// [`CASES_SHOWN_MAX`] of them.
+    pub cases: Vec<CaseOfAll>,
+    /// How many such cases there are beyond these.
+    pub cases_left_out: u64,
+}
+
+/// A case with a score in all campaigns.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CaseOfAll {
+    /// Its id.
+    pub case: String,
+    /// Its size.
+    pub size: u32,
+    /// Of each campaign, in their order, how many of its runs of the case passed.
+    pub passed: Vec<u32>,
+    /// Of each campaign, how many of its runs of the case have a score.
+    pub runs: Vec<u32>,
+}
+
+impl CaseOfAll {
+    /// Whether all runs of all campaigns passed, or none did.
+    pub fn is_alike(&self) -> bool {
+        let passed: u32 = self.passed.iter().sum();
+        passed == 0 || self.passed == self.runs
+    }
 }
 
 /// One of the campaigns.
@@ -38,6 +68,9 @@ pub struct AgentTable {
 pub struct AgentRow {
     /// Its id in the run store.
     pub campaign: String,
+    /// What its user calls it; absent where nothing was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The agent, as on the command line.
     pub agent: String,
     /// The model, where it is known.
@@ -204,6 +237,7 @@ impl<'a> AgentTableBuilder<'a> {
         if common.is_empty() && apart.is_empty() {
             return Err(CompareError::NothingInAll);
         }
+        let (cases, cases_left_out) = self.cases(&scored);
         let first = self.columns[0].case_runs(&scored);
         let is_repeated = self.columns.iter().any(|column| column.row.repeats > 1);
         let rows = (0..).zip(self.columns).map(|(place, column)| {
@@ -222,7 +256,33 @@ impl<'a> AgentTableBuilder<'a> {
             common: common.len() as u64,
             scored: scored.len() as u64,
             agents,
+            cases,
+            cases_left_out,
         })
+    }
+
+    /// Who passed which of these cases, and how many there are beyond those that are shown.
+    fn cases(&self, scored: &[usize]) -> (Vec<CaseOfAll>, u64) {
+        let case = |place: &usize| {
+            let runs = self.columns.iter().filter_map(|column| Some(column.entries[*place].scored()?.runs));
+            let runs: Vec<CaseRuns> = runs.collect();
+            let card = self.first[*place].card();
+            CaseOfAll {
+                case: card.id.clone(),
+                size: card.size,
+                passed: runs.iter().map(|runs| runs.passed).collect(),
+                runs: runs.iter().map(|runs| runs.runs).collect(),
+            }
+        };
+        let mut cases: Vec<CaseOfAll> = scored.iter().map(case).collect();
+        // The same pattern stands together, because the sort is stable and goes by the pattern last.
+        cases.sort_by_cached_key(|case| {
+            let passed: u32 = case.passed.iter().sum();
+            (case.is_alike(), passed, std::cmp::Reverse(case.passed.clone()))
+        });
+        let left_out = cases.len().saturating_sub(CASES_SHOWN_MAX) as u64;
+        cases.truncate(CASES_SHOWN_MAX);
+        (cases, left_out)
     }
 }
 
@@ -230,6 +290,7 @@ impl Column {
     fn new(campaign: &ReportedCampaign<'_>, entries: Vec<Entry>) -> Self {
         let row = AgentRow {
             campaign: campaign.id.to_owned(),
+            label: campaign.report.label.clone(),
             agent: campaign.report.agent.clone(),
             model: campaign.report.model.clone(),
             simulated: campaign.report.simulated,

@@ -18,6 +18,9 @@ pub struct MatrixTable {
     schema: &'static str,
     /// Its id in the run store.
     pub matrix: String,
+    /// What its user calls it; absent where nothing was said. Not known to the builder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The kind of case.
     pub suite: &'static str,
     /// How many cases each combination has.
@@ -112,7 +115,17 @@ impl MatrixTable {
     pub fn new(matrix: &str, suite: &'static str, cases: u64, repeats: u32) -> Self {
         let (matrix, combinations) = (matrix.to_owned(), Vec::new());
         let sections = Sections::default();
-        Self { schema: MATRIX_SCHEMA, matrix, suite, cases, repeats, ended_by: None, combinations, sections }
+        Self {
+            schema: MATRIX_SCHEMA,
+            matrix,
+            label: None,
+            suite,
+            cases,
+            repeats,
+            ended_by: None,
+            combinations,
+            sections,
+        }
     }
 
     /// Adds a combination. Those behind the first one are compared with `first`, the campaign of that. Takes a few

@@ -3,14 +3,18 @@
 use maud::{Markup, html};
 
 use super::NAME_CHARACTERS_MAX;
+use super::chart::{Chart, Point, Series, Style, success};
 use super::comparison::{points, probability};
 use super::page::{banner, top};
 use super::summary::or_dash;
 use super::text::{Foreign, count, counted, percent_range, seconds};
-use crate::compare::agents::{AgentRow, AgentTable};
+use crate::compare::agents::{AgentRow, AgentTable, CaseOfAll};
 
 const COLUMNS: [&str; 8] =
     ["Agent", "Passed", "Success", "To the first", "Fixed, broken", "p", "Tokens", "Time"];
+/// Most campaigns that are drawn: more have no room for their numbers below the axis.
+const CHARTED_MAX: usize = 14;
+
 /// Where an agent is made from a specification.
 const MONITOR_COLUMN: &str = "Corrections";
 
@@ -66,6 +70,7 @@ fn agent(row: &AgentRow, scored: u64, is_monitored: bool) -> Markup {
         tr {
             th scope="row" {
                 (Foreign::short(&row.agent, NAME_CHARACTERS_MAX))
+                @if let Some(label) = &row.label { br; (Foreign::short(label, NAME_CHARACTERS_MAX)) }
                 code.under { (Foreign::short(&row.campaign, NAME_CHARACTERS_MAX)) }
             }
             td.fixed { (count(success.passed)) " of " (count(scored)) }
@@ -124,6 +129,112 @@ fn others(row: &AgentRow) -> Markup {
                 (Foreign::short(&row.agent, NAME_CHARACTERS_MAX)) " (" (Foreign::short(&row.campaign, NAME_CHARACTERS_MAX)) "): "
                 (count(unscored)) " unscored, " (count(not_run)) " not finished, "
                 (counted(left_out, "case", "cases")) " that not all have."
+            }
+        }
+    }
+}
+
+/// The success of each campaign as a drawing.
+pub(super) fn drawn(table: &AgentTable) -> Markup {
+    if table.agents.len() > CHARTED_MAX || table.scored == 0 {
+        return Markup::default();
+    }
+    // An empty column between two campaigns keeps them from being joined: they are in no order.
+    let mut points = Vec::new();
+    let mut labels = Vec::new();
+    for (place, row) in table.agents.iter().enumerate() {
+        if place > 0 {
+            points.push(None);
+            labels.push(String::new());
+        }
+        let interval = Some((row.success.low, row.success.high));
+        points.push(row.success.rate.map(|rate| Point { rate, interval }));
+        labels.push(format!("{}", place + 1));
+    }
+    let chart = Chart {
+        id: "agents-chart",
+        title: "Success rate of each campaign, with 95 % intervals. The table has the same figures.",
+        axis: "campaign, by its number",
+        labels,
+        unit: "",
+        threshold: None,
+    };
+    let series = [Series { name: "passed", style: Style::Measured, points }];
+    html! {
+        section aria-labelledby="agents-drawn" {
+            h2 #agents-drawn { "Success" }
+            div.beside.even {
+                (success(&chart, &series))
+                (numbered(table))
+            }
+        }
+    }
+}
+
+/// Which campaign has which number.
+fn numbered(table: &AgentTable) -> Markup {
+    html! {
+        ol {
+            @for row in &table.agents {
+                li {
+                    @if let Some(label) = &row.label { (Foreign::short(label, NAME_CHARACTERS_MAX)) ": " }
+                    (Foreign::short(&row.agent, NAME_CHARACTERS_MAX)) " "
+                    code { (Foreign::short(&row.campaign, NAME_CHARACTERS_MAX)) }
+                }
+            }
+        }
+    }
+}
+
+/// Who passed which case.
+pub(super) fn cases(table: &AgentTable) -> Markup {
+    if table.cases.is_empty() {
+        return Markup::default();
+    }
+    let differing = table.cases.iter().filter(|case| !case.is_alike()).count() as u64;
+    let is_repeated = table.agents.iter().any(|row| row.repeats > 1);
+    html! {
+        section aria-labelledby="cases" {
+            h2 #cases { "Who passed which case" }
+            p.intro {
+                "Cases with a score in all, those first that not all passed or failed alike, which are "
+                (count(differing)) " of the " (count(table.cases.len() as u64)) " shown. "
+                @if is_repeated { "With several runs of a case: how many of them passed. " }
+                @if table.cases_left_out > 0 { (counted(table.cases_left_out, "more case is", "more cases are")) " not shown. " }
+                "Columns are campaigns, as numbered."
+            }
+            @if table.agents.len() > CHARTED_MAX { (numbered(table)) }
+            div.scroll tabindex="0" role="region" aria-label="Table of cases and campaigns" {
+                table {
+                    thead {
+                        tr {
+                            th scope="col" { "Case" }
+                            th scope="col" { "Size" }
+                            @for (place, row) in table.agents.iter().enumerate() {
+                                th scope="col" title=(Foreign::short(&row.agent, NAME_CHARACTERS_MAX)) { (place + 1) }
+                            }
+                        }
+                    }
+                    tbody { @for case in &table.cases { (passed_by(case)) } }
+                }
+            }
+        }
+    }
+}
+
+fn passed_by(case: &CaseOfAll) -> Markup {
+    html! {
+        tr {
+            th scope="row" { (Foreign::short(&case.case, NAME_CHARACTERS_MAX)) }
+            td { (case.size) }
+            @for (passed, runs) in case.passed.iter().zip(&case.runs) {
+                @match (passed, runs) {
+                    (0, 1) => { td.bad { "failed" } },
+                    (1, 1) => { td.good { "passed" } },
+                    (passed, runs) => {
+                        td.good[passed == runs].bad[*passed == 0] { (passed) " of " (runs) }
+                    },
+                }
             }
         }
     }

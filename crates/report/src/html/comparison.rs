@@ -1,6 +1,6 @@
 //! Two campaigns side by side.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 use maud::{Markup, PreEscaped, html};
@@ -138,6 +138,64 @@ fn meaning(change: Change) -> &'static str {
         Change::BothPassed => "Passed in both.",
         Change::Unscored => "One of the runs says nothing of its agent, or both.",
         Change::NotRun => "One of the runs is not finished, or both.",
+    }
+}
+
+/// How the cases ended in A against how they ended in B; nothing where no case failed in either.
+pub(super) fn classes(comparison: &Comparison) -> Markup {
+    let scored: Vec<&ComparedCase> = comparison.cases.iter().filter(|case| case.change.is_scored()).collect();
+    let failed = scored.iter().flat_map(|case| [case.class_a, case.class_b]);
+    // Those that passed in both are counted and not listed.
+    let both = comparison.count(Change::BothPassed);
+    let ends: BTreeSet<Option<&str>> = failed.chain((both > 0).then_some(None)).collect();
+    if ends.iter().all(Option::is_none) {
+        return Markup::default();
+    }
+    let name = |end: &Option<&str>| end.unwrap_or("passed").to_owned();
+    let how_often = |a: Option<Option<&str>>, b: Option<Option<&str>>| {
+        let is_of = |case: &&&ComparedCase| {
+            a.is_none_or(|a| a == case.class_a) && b.is_none_or(|b| b == case.class_b)
+        };
+        let is_passed = |end: Option<Option<&str>>| end.is_none_or(|end| end.is_none());
+        let more = if is_passed(a) && is_passed(b) { both } else { 0 };
+        scored.iter().filter(is_of).count() as u64 + more
+    };
+    let cell = |cases: u64| if cases == 0 { "·".to_owned() } else { count(cases) };
+    html! {
+        section aria-labelledby="classes" {
+            h2 #classes { "Classes of A against B" }
+            p.intro {
+                "How the cases with a score in both ended: in A by row, in B by column. "
+                @if comparison.is_repeated() { "Of several runs of a case the first failure counts." }
+            }
+            div.scroll tabindex="0" role="region" aria-label="Table of classes of A against B" {
+                table {
+                    thead {
+                        tr {
+                            th scope="col" { "A, by row; B, by column" }
+                            @for end in &ends { th scope="col" { (name(end)) } }
+                            th scope="col" { "A" }
+                        }
+                    }
+                    tbody {
+                        @for a in &ends {
+                            tr {
+                                th scope="row" { (name(a)) }
+                                @for b in &ends { td { (cell(how_often(Some(*a), Some(*b)))) } }
+                                td { (cell(how_often(Some(*a), None))) }
+                            }
+                        }
+                    }
+                    tfoot {
+                        tr {
+                            th scope="row" { "B" }
+                            @for b in &ends { td { (cell(how_often(None, Some(*b)))) } }
+                            td { (count(comparison.scored)) }
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 

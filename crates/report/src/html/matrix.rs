@@ -42,6 +42,7 @@ pub(super) fn rows(table: &MatrixTable) -> Markup {
                  case. Fixed are cases that failed there and passed here, broken the reverse; p is how likely a split at \
                  least this uneven would be if neither were better, for each row by itself."
             }
+            @if let Some(label) = &table.label { p.note { "Label: " (Foreign::short(label, NAME_CHARACTERS_MAX)) } }
             @if let Some(budget) = &table.ended_by {
                 p.note {
                     "Ended by the budget of " (Foreign::short(budget, NAME_CHARACTERS_MAX)) ": "

@@ -47,6 +47,9 @@ pub(super) fn who(suite: &dyn Suite, agent: &str, model: Option<&str>) -> Markup
 pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
     html! {
         dl.origin {
+            @if let Some(label) = &campaign.report.label {
+                div.wide { dt { "Label" } dd { (Foreign::short(label, NAME_CHARACTERS_MAX)) } }
+            }
             div { dt { "Campaign" } dd { code { (Foreign::short(campaign.id, NAME_CHARACTERS_MAX)) } } }
             div { dt { "Began" } dd { (date(campaign.created_ms)) } }
             @if let Some(seal) = &campaign.report.seal { div { dt { "Seal" } dd { code { (seal) } } } }

@@ -1,4 +1,4 @@
-use planproof_report::compare::agents::{AgentTable, AgentTableBuilder};
+use planproof_report::compare::agents::{AgentTable, AgentTableBuilder, CASES_SHOWN_MAX, CaseOfAll};
 use planproof_report::compare::{Change, CompareError, Comparison};
 use planproof_report::html;
 use planproof_sim::SimKind;
@@ -103,5 +103,31 @@ fn the_page_has_a_row_for_each_and_is_all_ours() {
     let text = String::from_utf8(out).unwrap();
     let page = parse(&text).expect("the page is all ours");
     assert_eq!(page.all("tr", "").len(), 1 + 3);
+    assert!(!text.contains("Who passed which case"), "no case has a score in all");
     assert!(text.contains("simulated models planned in some of the campaigns"));
+}
+
+/// Who passed which case: those first on which the campaigns differ, at most a named number, on the page as in the file.
+#[test]
+fn cases_on_which_campaigns_differ_come_first() {
+    let options = Options { actions_max: 6, ..Options::default() };
+    let kinds = [SimKind::Perfect, SimKind::InOrder, SimKind::Careless];
+    let campaigns = kinds.map(|kind| TestCampaign::simulated(kind, options.clone(), 260));
+    let table = table(&campaigns.each_ref()).unwrap();
+    assert_eq!((table.cases.len(), table.cases_left_out), (CASES_SHOWN_MAX, 60));
+    let alike: Vec<bool> = table.cases.iter().map(CaseOfAll::is_alike).collect();
+    assert!(alike.is_sorted() && alike.contains(&false), "{alike:?}");
+    for case in &table.cases {
+        let passed = campaigns.each_ref().map(|campaign| {
+            let place = campaign.cases.iter().position(|it| it.id == case.case).unwrap();
+            u32::from(campaign.outcomes[place].passed() == Some(true))
+        });
+        assert_eq!((case.passed.as_slice(), case.runs.as_slice()), (&passed[..], &[1, 1, 1][..]));
+    }
+    let mut out = Vec::new();
+    html::write_agents(&table, &mut out).unwrap();
+    let page = parse(&String::from_utf8(out).unwrap()).expect("the page is all ours");
+    assert_eq!(page.all("tr", "").len(), 1 + 3 + 1 + CASES_SHOWN_MAX);
+    assert_eq!(page.all("td", "bad").len() + page.all("td", "good").len(), 3 * CASES_SHOWN_MAX);
+    assert_eq!(page.all("figure", "chart").len(), 1);
 }

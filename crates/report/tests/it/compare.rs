@@ -342,3 +342,25 @@ fn hostile_text_stays_text_in_comparisons() {
         assert_eq!(page(&a, &b, &HtmlLimits::default()).all("details", "case").len(), 4, "{text:?}");
     }
 }
+
+/// Each case of the cross table stands in one cell, by its class in A and in B.
+#[test]
+fn classes_of_both_stand_against_each_other() {
+    let options = Options { actions_max: 6, ..Options::default() };
+    let [a, b] =
+        [SimKind::InOrder, SimKind::Forgetful].map(|kind| TestCampaign::simulated(kind, options.clone(), 60));
+    let compared = compare(&a, &b);
+    let page = page(&a, &b, &HtmlLimits::default());
+    let table = page.find(&|it| it.attribute("aria-label") == "Table of classes of A against B");
+    let [table] = table.as_slice() else { panic!("{} tables", table.len()) };
+    let head: Vec<String> = table.all("th", "").iter().map(|cell| cell.text()).collect();
+    assert_eq!(head[1..4], ["passed", "action_lost", "order_error"], "{head:?}");
+    let cells: Vec<String> = table.all("td", "").iter().map(|cell| cell.text()).collect();
+    let number = |text: &String| if text == "·" { 0 } else { text.parse::<u64>().unwrap() };
+    let cells: Vec<u64> = cells.iter().map(number).collect();
+    assert_eq!(cells.len(), 4 * 4);
+    assert_eq!(cells[0], compared.count(planproof_report::compare::Change::BothPassed));
+    assert!(cells[0] > 0);
+    let inner: u64 = (0..3).flat_map(|row| &cells[row * 4..row * 4 + 3]).sum();
+    assert_eq!((inner, cells[15]), (compared.scored, compared.scored));
+}

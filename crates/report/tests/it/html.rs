@@ -555,8 +555,8 @@ proptest! {
 fn every_class_has_a_gist() {
     let campaign = TestCampaign::of_everything(39);
     let page = parsed(&campaign);
-    // These take the time form, or infeasible cases in the campaign.
-    let others = [Class::ParameterError, Class::FalseAlarm, Class::ConflictMissed];
+    // These take the time form, infeasible cases or rules of a topic in the campaign.
+    let others = [Class::ParameterError, Class::FalseAlarm, Class::ConflictMissed, Class::WrongValue];
     for class in Class::ALL.into_iter().filter(|class| !others.contains(class)) {
         let gists = page.find(&|element| element.attribute("data-class") == class.as_str());
         assert!(!gists.is_empty(), "{class:?}");

@@ -47,6 +47,7 @@ fn new(folder: &Folder) -> NewCampaign {
         suite: Some("toys".to_owned()),
         of_suite: serde_json::Map::from_iter([("colour".to_owned(), "red".into())]),
         command_line: "play".to_owned(),
+        label: None,
     }
 }
 
@@ -122,6 +123,7 @@ async fn a_campaign_begins_is_cut_off_resumes_and_is_replayed() {
         budgets: BudgetOptions::default(),
         store: store(&folder),
         command_line: "play again".to_owned(),
+        label: None,
     };
     let replayed = replay(&world, &asked, recorded, again).expect("it is replayed");
     let came = run(&replayed, usize::MAX).await;

@@ -85,7 +85,7 @@ fn a_newer_store_is_refused() {
     Connection::open(&path).expect("opens").execute_batch("PRAGMA user_version = 99").expect("writes");
     for result in [open(&path), Store::open_read_only(&path)] {
         let error = result.expect_err("is newer");
-        assert_eq!(error, StoreError::Newer { path: path.clone(), found: 99, supported: 7 });
+        assert_eq!(error, StoreError::Newer { path: path.clone(), found: 99, supported: 8 });
     }
 }
 

@@ -106,7 +106,7 @@ fn a_store_of_before_has_no_lessons() {
     let sql = "DROP TABLE lesson; DROP TABLE link; DROP TABLE seal; DROP INDEX run_summary; ALTER TABLE run DROP COLUMN parts;
                ALTER TABLE run DROP COLUMN digest; ALTER TABLE campaign DROP COLUMN digests_from;
                CREATE INDEX run_summary ON run (campaign, ordinal, repeat, passed, class, wall_ms, summary)
-               WHERE state = 'finished'; PRAGMA user_version = 5;";
+               WHERE state = 'finished'; ALTER TABLE campaign DROP COLUMN label; PRAGMA user_version = 5;";
     Connection::open(&path).expect("opens").execute_batch(sql).expect("writes");
     let old = Store::open_read_only(&path).expect("an old store");
     let found = (old.lessons(&ALL, 9), old.count_lessons(&ALL), old.newest_lesson());

@@ -2,6 +2,7 @@
 
 mod crash;
 mod damage;
+mod delete;
 mod derived;
 mod files;
 mod lessons;

@@ -71,7 +71,7 @@ fn a_store_of_before_has_no_matrix() {
     let path = directory.file("store.db");
     create(&directory.store(), "a", 1, 1);
     let down = "DROP INDEX campaign_matrix; ALTER TABLE campaign DROP COLUMN matrix; DROP TABLE matrix;
-                PRAGMA user_version = 4;";
+                ALTER TABLE campaign DROP COLUMN label; PRAGMA user_version = 4;";
     Connection::open(&path).expect("opens").execute_batch(down).expect("is the version before");
     let store = Store::open_read_only(&path).expect("opens");
     assert_eq!((store.matrix("last").expect("reads"), store.matrix_of("a").expect("reads")), (None, None));

@@ -76,7 +76,7 @@ fn an_old_store_is_brought_up_to_date_and_loses_nothing() {
     let version: i64 = Connection::open(&path)
         .and_then(|connection| connection.query_row("PRAGMA user_version", [], |row| row.get(0)))
         .expect("reads");
-    assert_eq!(version, 7);
+    assert_eq!(version, 8);
 }
 
 #[test]

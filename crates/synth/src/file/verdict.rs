@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use thiserror::Error;
 
 use super::json;
 use crate::case::{ActionId, ConstraintId};
 use crate::oracle::{
     Class, ConflictVerdict, Flag, ParameterError, Refused, StartFault, TimeVerdict, Verdict, Violated,
+    WrongValue,
 };
 use crate::time_form::clock_time;
 
@@ -49,6 +51,8 @@ struct VerdictFile<'a> {
     flags: Vec<Cow<'a, str>>,
     calls: Vec<Cow<'a, str>>,
     violated: Vec<ViolatedFile<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    wrong_values: Vec<WrongValueFile<'a>>,
     undetermined: Vec<Cow<'a, str>>,
     first_wrong_call: Option<usize>,
     core: Vec<Cow<'a, str>>,
@@ -115,6 +119,18 @@ struct ViolatedFile<'a> {
     words: Cow<'a, str>,
 }
 
+/// A value that a call had to pass on and did not.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrongValueFile<'a> {
+    id: Cow<'a, str>,
+    argument: Cow<'a, str>,
+    /// Missing where the argument was not passed at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    passed: Option<Value>,
+    expected: Value,
+}
+
 /// Writes a verdict as one line of JSON, without the line's end. `case` is the id of the case.
 pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
     fn ids(actions: &[ActionId]) -> Vec<Cow<'_, str>> {
@@ -146,6 +162,16 @@ pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
             .map(|violated| ViolatedFile {
                 id: violated.id.0.as_str().into(),
                 words: violated.words.as_str().into(),
+            })
+            .collect(),
+        wrong_values: verdict
+            .wrong_values
+            .iter()
+            .map(|it| WrongValueFile {
+                id: it.id.0.as_str().into(),
+                argument: it.argument.as_str().into(),
+                passed: it.passed.clone(),
+                expected: it.expected.clone(),
             })
             .collect(),
         undetermined: constraints(&verdict.undetermined),
@@ -299,6 +325,16 @@ impl VerdictFile<'_> {
                 .violated
                 .into_iter()
                 .map(|it| Violated { id: ConstraintId(it.id.into_owned()), words: it.words.into_owned() })
+                .collect(),
+            wrong_values: self
+                .wrong_values
+                .into_iter()
+                .map(|it| WrongValue {
+                    id: ConstraintId(it.id.into_owned()),
+                    argument: it.argument.into_owned(),
+                    passed: it.passed,
+                    expected: it.expected,
+                })
                 .collect(),
             undetermined: constraints(self.undetermined),
             first_wrong_call: self.first_wrong_call,

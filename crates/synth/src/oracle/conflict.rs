@@ -88,6 +88,7 @@ pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options
         flags,
         calls: executed,
         violated: Vec::new(),
+        wrong_values: Vec::new(),
         undetermined: Vec::new(),
         first_wrong_call: None,
         core,

@@ -6,7 +6,7 @@ use planproof_trace::TimeOfDay;
 
 use super::{
     CallRecord, Class, Ended, Fared, Flag, JudgeOptions, Refused, Verdict, explains_lost, fared,
-    note_overlap, primary_class,
+    note_overlap, primary_class, values::Passed,
 };
 use crate::case::{ActionId, Case};
 use crate::time_form::{START_TIME_ARGUMENT, TimeForm};
@@ -89,6 +89,7 @@ pub(super) fn judge(
     let mut executed: Vec<(u64, u64)> = Vec::new();
     let mut done = 0;
     let mut end = None;
+    let mut passed = Passed::of(case);
     for call in judged {
         let Some((answered, error)) = call.answered else { continue };
         let written = written_start(call);
@@ -137,6 +138,7 @@ pub(super) fn judge(
         note_overlap(&mut executed, (call.start, answered), &mut flags);
         done |= action.variable.bit();
         end = Some(own_end);
+        passed.note(action.variable.index(), starts.len(), call);
         starts.push(action);
     }
     if !parameter_errors.is_empty() {
@@ -147,16 +149,19 @@ pub(super) fn judge(
         flags.insert(Flag::Class(Class::ActionLost));
     }
     let problem = case.timed_problem().expect("the case is of the time form");
-    let Fared { violated, undetermined } = fared(case, &problem.check(&starts));
+    let statuses = problem.check(&starts);
+    let Fared { violated, undetermined } = fared(case, &statuses);
     if !violated.is_empty() || !late.is_empty() {
         flags.insert(Flag::Class(Class::OrderError));
     }
+    let wrong = passed.wrong(case, &statuses, &mut flags);
     let class = primary_class(&flags, explains_lost(case, &refused, &lost), options);
 
     let id_of = |variable: Variable| case.actions[variable.index()].id.clone();
     let (blocking, is_blocking_known) = known(problem.blocking(&starts));
     let first_wrong_call = blocking.as_ref().map(|(call, _)| *call);
     let core = blocking.map(|(_, places)| ids_at(case, &places)).unwrap_or_default();
+    let (first_wrong_call, core) = wrong.or_later(first_wrong_call, core);
     let (nearest, is_nearest_known) = known(problem.timetable().nearest(&starts));
     let is_nearest_known = is_nearest_known && nearest.as_ref().is_none_or(|nearest| nearest.is_proven);
     let repair =
@@ -174,6 +179,7 @@ pub(super) fn judge(
         flags,
         calls: starts.iter().map(|start| id_of(start.variable)).collect(),
         violated,
+        wrong_values: wrong.values,
         undetermined,
         first_wrong_call,
         core,

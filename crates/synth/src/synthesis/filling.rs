@@ -12,7 +12,7 @@ const ANY_ARGUMENTS: &str =
     "Where a tool takes arguments, any that fit its schema will do; make them up, and do not ask for them. ";
 
 /// Where the same activity is done several times.
-pub(super) const SITES: [&str; 4] = ["one", "two", "three", "four"];
+pub(crate) const SITES: [&str; 4] = ["one", "two", "three", "four"];
 
 /// Draws the actions' texts. Where a case wants more actions than the topic has activities, all of them are spread
 /// over numbered sites, so that no text is part of another.
@@ -28,8 +28,7 @@ pub(super) fn draw_texts(draw: &mut Draw, topic: &Topic, actions: usize) -> Vec<
 pub(crate) fn numbered_texts(topic: &Topic, actions: usize) -> Vec<String> {
     let activities = topic.activities.len();
     let sites = actions.div_ceil(activities);
-    let sites_max = if topic.has_own_tools() { 1 } else { SITES.len() };
-    let places = if sites <= sites_max { 0..activities * sites } else { 0..0 };
+    let places = if sites <= topic.sites_max() { 0..activities * sites } else { 0..0 };
     places.map(|place| numbered_text(topic, sites, place)).collect()
 }
 
@@ -51,7 +50,7 @@ pub(crate) fn merge_pairs(actions: usize, pairs: &[StatedPair]) -> Vec<StatedCon
         } else {
             *place = constraints.len() as u16;
             let id = ConstraintId(numbered('c', constraints.len() + 1));
-            constraints.push(StatedConstraint { id, first, second, sources: vec![pair.source] });
+            constraints.push(StatedConstraint { id, first, second, sources: vec![pair.source], rule: None });
         }
     }
     constraints
@@ -77,7 +76,7 @@ pub(crate) fn merge_times(pairs: usize, times: &[StatedTime]) -> Vec<StatedBound
 
 /// A letter and a number below 10 000, such as `a1`. Made by hand because a case has dozens of them, and the formatting
 /// machinery costs several times the rest.
-pub(super) fn numbered(letter: char, number: usize) -> String {
+pub(crate) fn numbered(letter: char, number: usize) -> String {
     let mut id = String::with_capacity(4);
     id.push(letter);
     for power in [1000, 100, 10, 1] {
@@ -96,15 +95,18 @@ pub(crate) fn mock_tool(text: &str, name: &str) -> CaseTool {
     }
 }
 
-/// All that the agent is told of a case with these tools, whose distractors may take arguments as well.
+/// All that the agent is told of a case with these tools, whose distractors may take arguments as well. `rules` is the
+/// block of the rules, where there are any.
 pub(crate) fn whole_query(
     job: &str,
-    paragraph: &str,
+    (paragraph, rules): (&str, Option<&str>),
     tools: &[CaseTool],
     time: Option<&TimeForm>,
     offers_report: bool,
 ) -> String {
     let mut others = tools.iter().filter(|tool| !(offers_report && tool.name == REPORT_TOOL));
+    let with_rules = rules.map(|rules| [paragraph, "\n\n", rules].concat());
+    let paragraph = with_rules.as_deref().unwrap_or(paragraph);
     let takes_arguments = others.any(|tool| tool.takes_arguments(time.is_some()));
     match time {
         None => query(job, paragraph, takes_arguments, offers_report),

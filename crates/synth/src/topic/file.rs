@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::{Activity, Topic, TopicBank, TopicError};
+use crate::rule::{OrderForm, TopicFlow, TopicOrder};
 
 /// Schema name of a file of topics.
 pub const TOPICS_SCHEMA: &str = "planproof/topics/v1";
@@ -28,6 +29,72 @@ struct TopicFile {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     industry: String,
     activities: Vec<ActivityFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    orders: Vec<OrderFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    flows: Vec<FlowFile>,
+}
+
+/// An order: a task, and one of the four forms with the other task.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "OrderFields", into = "OrderFields")]
+struct OrderFile(TopicOrder);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OrderFields {
+    task: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    never_before: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    never_after: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FlowFile {
+    from: String,
+    to: String,
+    argument: String,
+}
+
+impl From<OrderFile> for OrderFields {
+    fn from(OrderFile(TopicOrder { task, form, other }): OrderFile) -> Self {
+        let mut fields = Self { task, before: None, after: None, never_before: None, never_after: None };
+        let field = match form {
+            OrderForm::Before => &mut fields.before,
+            OrderForm::After => &mut fields.after,
+            OrderForm::NeverBefore => &mut fields.never_before,
+            OrderForm::NeverAfter => &mut fields.never_after,
+        };
+        *field = Some(other);
+        fields
+    }
+}
+
+impl TryFrom<OrderFields> for OrderFile {
+    type Error = String;
+
+    fn try_from(fields: OrderFields) -> Result<Self, String> {
+        let OrderFields { task, before, after, never_before, never_after } = fields;
+        let others = [
+            (OrderForm::Before, before),
+            (OrderForm::After, after),
+            (OrderForm::NeverBefore, never_before),
+            (OrderForm::NeverAfter, never_after),
+        ];
+        let mut stated = others.into_iter().filter_map(|(form, other)| Some((form, other?)));
+        match (stated.next(), stated.next()) {
+            (Some((form, other)), None) => Ok(Self(TopicOrder { task, form, other })),
+            _ => Err(format!(
+                "the order of \"{task}\" needs exactly one of before, after, never_before and never_after"
+            )),
+        }
+    }
 }
 
 /// A text, or a text with a tool of the user's own.
@@ -94,6 +161,13 @@ impl From<&Topic> for TopicFile {
             job: topic.job.clone(),
             industry: topic.industry.clone(),
             activities: topic.activities.iter().map(activity).collect(),
+            orders: topic.orders.iter().cloned().map(OrderFile).collect(),
+            flows: topic
+                .flows
+                .iter()
+                .cloned()
+                .map(|TopicFlow { from, to, argument }| FlowFile { from, to, argument })
+                .collect(),
         }
     }
 }
@@ -110,6 +184,12 @@ impl From<TopicFile> for Topic {
             job: file.job,
             industry: file.industry,
             activities: file.activities.into_iter().map(activity).collect(),
+            orders: file.orders.into_iter().map(|OrderFile(order)| order).collect(),
+            flows: file
+                .flows
+                .into_iter()
+                .map(|FlowFile { from, to, argument }| TopicFlow { from, to, argument })
+                .collect(),
         }
     }
 }

@@ -97,7 +97,8 @@ pub(super) fn other_topic(
     draw: &mut Draw,
 ) -> Result<(String, Vec<String>), NoVariant> {
     let actions = case.actions.len();
-    let mut others: Vec<&Topic> = bank.topics().iter().filter(|topic| topic.job != case.topic).collect();
+    let mut others: Vec<&Topic> =
+        bank.topics().iter().filter(|topic| topic.job != case.topic && !topic.has_rules()).collect();
     draw.shuffle(&mut others);
     let found = others.into_iter().find_map(|topic| {
         let texts = unused_texts(case, topic);

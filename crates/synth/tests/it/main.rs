@@ -1,9 +1,10 @@
-//! Tests of the synthesis, the reader, the oracle and the files, through the public interface.
+//! Tests of the synthesis, rules, the reader, the oracle and the files, through the public interface.
 
 mod files;
 mod infeasible;
 mod oracle;
 mod reading;
+mod rules;
 mod shrink;
 mod synthesis;
 mod time;

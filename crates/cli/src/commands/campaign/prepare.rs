@@ -115,6 +115,7 @@ pub(in crate::commands) fn new_campaign(
         suite: asked.suite().filter(|suite| *suite != ORDER).map(str::to_owned),
         of_suite: order.to_map(),
         command_line: global.command_line.clone(),
+        label: arguments.label.clone(),
     }
 }
 
@@ -266,6 +267,7 @@ fn replay(
         budgets: (&arguments.budget).into(),
         store: (&arguments.store).into(),
         command_line: global.command_line.clone(),
+        label: arguments.label.clone(),
     };
     let run = planproof_runner::replay(&world, &replay, recorded, cases)?;
     Ok(Prepared::new(run, order))

@@ -112,7 +112,7 @@ fn cells(row: &AgentRow, is_monitored: bool) -> Vec<String> {
     let p_value = row.against_first.and_then(|first| first.p_value);
     let failures: Vec<String> = row.classes.iter().map(|(class, count)| format!("{class} {count}")).collect();
     let mut cells = vec![
-        render::short(&row.agent, 40),
+        render::labelled(row.label.as_deref(), &row.agent),
         row.campaign.clone(),
         row.success.passed.to_string(),
         rate(&row.success),

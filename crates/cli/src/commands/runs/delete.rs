@@ -1,0 +1,119 @@
+//! `planproof runs delete` and `planproof runs label`.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use planproof_store::{Campaign, Deleted, Store, StoreLimits};
+use serde_json::json;
+
+use crate::arguments::Global;
+use crate::commands::print_json;
+use crate::failure::Failure;
+use crate::progress::tell;
+use crate::stored;
+use crate::terminal;
+
+/// Calls a campaign so, or by no name any more.
+pub(super) fn label(path: &Path, run: &str, text: Option<&str>, global: &Global) -> Result<(), Failure> {
+    let store = Store::open(path, StoreLimits::default())?;
+    let campaign = stored::find(&store, run)?;
+    store.set_label(&campaign.id, text)?;
+    if global.json {
+        return print_json(&json!({ "run": campaign.id, "label": text }));
+    }
+    let mut out = terminal::text();
+    match text {
+        Some(text) => writeln!(out, "campaign {} is called \"{}\"", campaign.id, terminal::inline(text))?,
+        None => writeln!(out, "campaign {} has no label", campaign.id)?,
+    }
+    Ok(())
+}
+
+/// Deletes campaigns, and says which.
+pub(super) fn run(
+    path: &Path,
+    names: &[String],
+    is_agreed: bool,
+    takes_unfinished: bool,
+    global: &Global,
+) -> Result<(), Failure> {
+    let store = Store::open(path, StoreLimits::default())?;
+    let campaigns = meant(&store, names)?;
+    for campaign in campaigns.iter().filter(|_| !takes_unfinished) {
+        if store.is_open(&campaign.id)? {
+            return Err(Failure::usage(format!(
+                "campaign {0} is still running, or its process was killed: end it, resume it to its end, or delete it with \
+                 --unfinished, upon which a process that still runs it fails",
+                campaign.id
+            )));
+        }
+    }
+    if !is_agreed {
+        let shown: Vec<String> = campaigns.iter().map(in_words).collect();
+        return Err(Failure::usage(format!(
+            "nothing is deleted without --yes; this would go for good:\n  {}",
+            shown.join("\n  ")
+        )));
+    }
+    let ids: Vec<&str> = campaigns.iter().map(|campaign| campaign.id.as_str()).collect();
+    let before = size(path);
+    let Deleted { campaigns, runs, lessons } = store.delete_campaigns(&ids)?;
+    let freed = match store.compact() {
+        Ok(()) => before.saturating_sub(size(path)),
+        Err(error) => {
+            tell!("the space is used for later campaigns, but the file stays as large as it is: {error}");
+            0
+        }
+    };
+    if global.json {
+        let deleted = json!({"deleted": campaigns, "runs": runs, "lessons": lessons, "bytes_freed": freed});
+        return print_json(&deleted);
+    }
+    let counted = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let taught = if lessons == 0 { String::new() } else { format!(" and {}", counted(lessons, "lesson")) };
+    let mut out = terminal::text();
+    writeln!(
+        out,
+        "deleted {} with {}{taught}; the run store takes {} KiB less",
+        campaigns.join(", "),
+        counted(runs, "run"),
+        freed / 1024
+    )?;
+    Ok(())
+}
+
+/// The campaigns of these names, each once; those of a matrix for its id.
+fn meant(store: &Store, names: &[String]) -> Result<Vec<Campaign>, Failure> {
+    let mut meant: Vec<Campaign> = Vec::new();
+    for name in names {
+        let found = match store.matrix(name)? {
+            Some(matrix) => store.campaigns_of_matrix(&matrix.id)?,
+            None => vec![stored::find(store, name)?],
+        };
+        for campaign in found {
+            if meant.iter().all(|known| known.id != campaign.id) {
+                meant.push(campaign);
+            }
+        }
+    }
+    Ok(meant)
+}
+
+fn in_words(campaign: &Campaign) -> String {
+    let label = campaign.label.as_deref().map(|label| format!(" \"{}\"", terminal::inline(label)));
+    format!(
+        "{}{} of {}: {} cases, {} of {} runs finished",
+        campaign.id,
+        label.unwrap_or_default(),
+        terminal::inline(&campaign.agent),
+        campaign.cases,
+        campaign.finished(),
+        campaign.total()
+    )
+}
+
+/// Bytes of the file; 0 where that cannot be found out.
+fn size(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |file| file.len())
+}

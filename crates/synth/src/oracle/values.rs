@@ -1,0 +1,106 @@
+//! What calls pass on of what tools before them returned. **(ours)**
+
+use std::collections::BTreeSet;
+
+use planproof_constraint::Status;
+use serde_json::Value;
+
+use super::{CallRecord, Class, Flag, PASSED_CHARACTERS_MAX, WrongValue, both_ends};
+use crate::case::{Case, ConstraintId};
+use crate::rule::Rule;
+
+/// Of each flow, in the order of the case's constraints, what the first call of its later task passed.
+pub(super) struct Passed {
+    flows: Vec<Flow>,
+}
+
+struct Flow {
+    /// Its place among the constraints.
+    place: usize,
+    second: usize,
+    argument: String,
+    /// The place of the call among those of actions, and the value, where there was one.
+    call: Option<(usize, Option<Value>)>,
+}
+
+/// The values that were wrong.
+pub(super) struct Wrong {
+    pub(super) values: Vec<WrongValue>,
+    /// The first call that passed one, and the flow.
+    first: Option<(usize, ConstraintId)>,
+}
+
+impl Passed {
+    pub(super) fn of(case: &Case) -> Self {
+        let flows = case.constraints.iter().enumerate().filter_map(|(place, stated)| match &stated.rule {
+            Some(Rule::Flow { argument, .. }) => {
+                Some(Flow { place, second: stated.second, argument: argument.clone(), call: None })
+            }
+            _ => None,
+        });
+        Self { flows: flows.collect() }
+    }
+
+    /// Takes note of an executed call of an action, which is the `number`-th of them.
+    pub(super) fn note(&mut self, action: usize, number: usize, call: &CallRecord<'_>) {
+        for flow in self.flows.iter_mut().filter(|flow| flow.second == action && flow.call.is_none()) {
+            let value = call.arguments.as_object().and_then(|arguments| arguments.get(&flow.argument));
+            flow.call = Some((number, value.cloned()));
+        }
+    }
+
+    /// The values that are not those that were returned, where the order of the flow was kept.
+    pub(super) fn wrong(self, case: &Case, statuses: &[Status], flags: &mut BTreeSet<Flag>) -> Wrong {
+        let mut wrong = Wrong { values: Vec::new(), first: None };
+        for Flow { place, argument, call, .. } in self.flows {
+            let stated = &case.constraints[place];
+            let (Some(Rule::Flow { value, .. }), Some((call, passed)), Some(Status::Satisfied)) =
+                (&stated.rule, call, statuses.get(place))
+            else {
+                continue;
+            };
+            if passed.as_ref() == Some(value) {
+                continue;
+            }
+            if wrong.first.as_ref().is_none_or(|(first, _)| call < *first) {
+                wrong.first = Some((call, stated.id.clone()));
+            }
+            let passed = passed.map(cut);
+            wrong.values.push(WrongValue {
+                id: stated.id.clone(),
+                argument,
+                passed,
+                expected: value.clone(),
+            });
+        }
+        if !wrong.values.is_empty() {
+            flags.insert(Flag::Class(Class::WrongValue));
+        }
+        wrong
+    }
+}
+
+impl Wrong {
+    /// The first wrong call and the core, where those of the order may come later.
+    pub(super) fn or_later(
+        &self,
+        call: Option<usize>,
+        core: Vec<ConstraintId>,
+    ) -> (Option<usize>, Vec<ConstraintId>) {
+        match (&self.first, call) {
+            (Some((first, id)), call) if call.is_none_or(|call| *first < call) => {
+                (Some(*first), vec![id.clone()])
+            }
+            _ => (call, core),
+        }
+    }
+}
+
+/// A value as a verdict keeps it.
+fn cut(value: Value) -> Value {
+    match value {
+        Value::String(text) => both_ends(&text, PASSED_CHARACTERS_MAX).into(),
+        Value::Number(_) => value,
+        other => both_ends(&other.to_string(), PASSED_CHARACTERS_MAX).into(),
+    }
+}
