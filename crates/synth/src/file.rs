@@ -140,7 +140,7 @@ enum ConstraintFile {
         second: String,
         source: Vec<SourceFile>,
         /// The rule of the topic that demands it, where no sentence does.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         rule: Option<RuleFile>,
     },
     EndsBy {
@@ -179,6 +179,7 @@ struct AnyConstraint {
     action: Option<String>,
     minute: Option<u16>,
     source: Vec<SourceFile>,
+    rule: Option<RuleFile>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -193,20 +194,20 @@ impl TryFrom<AnyConstraint> for ConstraintFile {
     type Error = String;
 
     fn try_from(any: AnyConstraint) -> Result<Self, String> {
-        let AnyConstraint { kind, id, first, second, action, minute, source } = any;
+        let AnyConstraint { kind, id, first, second, action, minute, source, rule } = any;
         match (kind, first, second, action, minute) {
             (ConstraintKind::Before, Some(first), Some(second), None, None) => {
-                Ok(Self::Before { id, first, second, source })
+                Ok(Self::Before { id, first, second, source, rule })
             }
-            (ConstraintKind::EndsBy, None, None, Some(action), Some(minute)) => {
+            (ConstraintKind::EndsBy, None, None, Some(action), Some(minute)) if rule.is_none() => {
                 Ok(Self::EndsBy { id, action, minute, source })
             }
-            (ConstraintKind::StartsFrom, None, None, Some(action), Some(minute)) => {
+            (ConstraintKind::StartsFrom, None, None, Some(action), Some(minute)) if rule.is_none() => {
                 Ok(Self::StartsFrom { id, action, minute, source })
             }
-            (ConstraintKind::Before, ..) => {
-                Err(format!("constraint \"{id}\" of kind \"before\" has `first` and `second`, and no more"))
-            }
+            (ConstraintKind::Before, ..) => Err(format!(
+                "constraint \"{id}\" of kind \"before\" has `first` and `second`, and of the rest at most `rule`"
+            )),
             (ConstraintKind::EndsBy | ConstraintKind::StartsFrom, ..) => {
                 Err(format!("constraint \"{id}\" with a clock time has `action` and `minute`, and no more"))
             }

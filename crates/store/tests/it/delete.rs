@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use planproof_store::{Deleted, Finish, NewLesson, SealKey, Store, StoreError, WhichLessons};
+use planproof_store::{Deleted, Finish, NewLesson, SealKey, Signatures, Store, StoreError, WhichLessons};
 use rusqlite::Connection;
 
 use crate::support::{Directory, PASSED, campaign, check_integrity, create, run, start};
@@ -109,7 +109,7 @@ fn a_label_can_be_changed_at_any_time() {
     for label in [Some("first try"), Some("second"), None] {
         store.set_label("a", label).expect("writes");
         assert_eq!(store.campaign("a").expect("reads").label.as_deref(), label);
-        let seals = store.seals("a", true).expect("reads").expect("it is sealed");
+        let seals = store.seals("a", Signatures::All).expect("reads").expect("it is sealed");
         assert!(seals.damaged.is_empty() && seals.faults.is_empty(), "{seals:?}");
     }
     let unknown = store.set_label("b", None);

@@ -13,7 +13,7 @@ use planproof_runner::{
     Begun, BudgetOptions, Cases, Complete, Ended, Halted, Keeping, NewCampaign, Prepared, ProgramOptions,
     Resumed, RunnerError, StoreOptions, StoredCampaign, StoredOptions, Watch, begin, carry_out, resume,
 };
-use planproof_store::{RunState, Store, StoreError};
+use planproof_store::{RunState, Signatures, Store, StoreError};
 use planproof_suite::{Suite, Unscored};
 use planproof_trace::wire::v1::read_trace;
 use planproof_trace::{Draw, EndReason, EventKind, LimitKind, Usage};
@@ -102,6 +102,7 @@ impl Plan {
             agent: AgentSpec::parse(&format!("tools@{model}")).expect("an agent"),
             repeats: NonZeroU32::MIN.saturating_add(draw.below(3)),
             seed,
+            label: None,
             seed_is_secret: false,
             timeout: Duration::from_secs(number(&mut draw, 10, 200).into()),
             iterations: number(&mut draw, 2, 6),
@@ -451,7 +452,8 @@ impl Life {
             return ensure(matches!(came, Came::Full), || "there is no campaign".to_owned());
         };
         // Whoever resumes checks the signatures as well.
-        if let Some(seals) = store.seals(&row.id, phase.is_last).map_err(words)? {
+        let signatures = if phase.is_last { Signatures::All } else { Signatures::None };
+        if let Some(seals) = store.seals(&row.id, signatures).map_err(words)? {
             ensure(seals.faults.is_empty() && seals.damaged.is_empty(), || format!("the seals: {seals:?}"))?;
         }
         let has_broken_setup = row.progress.budgets.contains("broken_setup");
