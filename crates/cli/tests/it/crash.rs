@@ -9,10 +9,11 @@ use std::thread;
 use std::time::Duration;
 
 use planproof_store::Store;
+use planproof_trace::Draw;
 use serde_json::Value;
 
 use crate::interrupt::{logged, write_cases};
-use crate::stand_in::{StandIn, call, tools};
+use crate::stand_in::{KEY, StandIn, call, say, tools};
 use crate::stored::{assert_kept, derived, finished, finished_count};
 use crate::support::{Place, Run};
 use crate::until;
@@ -281,6 +282,103 @@ fn a_killed_campaign_does_not_overspend() {
     // One more is asked at each kill, and never answered.
     let lost_max = KILLS * (AHEAD + 1) * TOKENS;
     assert!(asked <= BUDGET + lost_max, "{asked} tokens were spent of {BUDGET}");
+}
+
+/// Kills over all kinds of campaigns; `PLANPROOF_KILLS=100` makes so many instead of these.
+const KILLS_OF_KINDS: usize = 12;
+
+/// What was answered and not yet committed at a kill, and what was being asked, in requests; more on no machine that
+/// is merely busy.
+const LOST_PER_KILL_MAX: u64 = 50;
+
+/// Whatever is tested, and however it asks its model: killed at moments that a seed draws, a campaign books what the
+/// server counted, but for what the kills took along; the part that nobody killed is booked to the last token.
+#[test]
+fn campaigns_of_all_kinds_book_through_kills_what_the_server_counted() {
+    const TOKENS: u64 = 18;
+    let kills = std::env::var("PLANPROOF_KILLS").map_or(KILLS_OF_KINDS, |it| it.parse().unwrap());
+    let kinds = [
+        ("test tools@openai/m --actions 3", "test"),
+        ("test tools@openai/m --actions 3 --time", "test"),
+        ("test tools@openai/m --actions 3 --infeasible 0.5", "test"),
+        ("test tools-cot@openai/m --actions 3", "test"),
+        ("bench gsm8k tools@openai/m --data data.jsonl", "bench gsm8k"),
+        ("AGENT", "test"),
+    ];
+    let (mut lost, mut asked) = (0, 0);
+    for (number, (line, command)) in kinds.into_iter().enumerate() {
+        let kills = (kills + number) / kinds.len();
+        // More than are done before the last kill.
+        let cases = 60 * (kills + 1);
+        let place = Place::new();
+        place.write("data.jsonl", &crate::bench::data(cases));
+        let pause = Arc::new(AtomicU64::new(10));
+        let paused = Arc::clone(&pause);
+        let server = StandIn::start(move |number, request| {
+            thread::sleep(Duration::from_millis(paused.load(Ordering::SeqCst)));
+            let tool = request["tools"][0]["function"]["name"].as_str();
+            match tool.filter(|_| number % 3 > 0) {
+                Some(tool) => call(number, tool, "{}"),
+                None => say("Done."),
+            }
+        });
+        let agent = crate::child::agent_name();
+        let begin: Vec<&str> = match line {
+            "AGENT" => vec!["test", &agent, "--actions", "3", "--serve-model", "openai/m"],
+            line => line.split(' ').collect(),
+        };
+        let count = cases.to_string();
+        let more = ["--cases", &count];
+        let begin = [&begin[..], if command == "test" { &more } else { &[] }].concat();
+        let resume: Vec<&str> = command.split(' ').chain(["--resume", "last"]).collect();
+        let start = |words: &[&str]| {
+            let more: &[&str] =
+                if words.contains(&"--resume") { &["-q"] } else { &["--concurrency", "4", "-q"] };
+            let words = [words, more].concat();
+            let mut started = match line {
+                "AGENT" => crate::child::command(&place, "ask", &words),
+                _ => place.command(&words),
+            };
+            started.env("OPENAI_API_KEY", KEY).env("OPENAI_BASE_URL", server.base_url());
+            started
+        };
+        let booked = || {
+            let store = Store::open_read_only(&place.path(".planproof/runs.db")).unwrap();
+            let spent = store.campaign("last").unwrap().progress.spent;
+            assert!(!spent.is_estimate, "{line}");
+            spent.input_tokens + spent.output_tokens
+        };
+        let mut draw = Draw::new(number as u64, 0, "kills");
+        let mut before = BTreeMap::new();
+        for kill in 0..kills {
+            let so_far = server.requests();
+            let mut child = start(if kill == 0 { &begin } else { &resume })
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            until("the model is asked", || (server.requests() > so_far).then_some(()));
+            thread::sleep(Duration::from_millis(draw.below(150).into()));
+            child.kill().unwrap();
+            assert_eq!(child.wait().unwrap().code(), None, "{line}: it came to its end before it was killed");
+            let (_, after) = finished(&place).unwrap();
+            assert_kept(&before, &after);
+            before = after;
+        }
+        // What was sent by the killed process may still be read.
+        thread::sleep(Duration::from_millis(50));
+        pause.store(0, Ordering::SeqCst);
+        let (counted, kept) = (server.requests() as u64 * TOKENS, booked());
+        let missing = (counted - kept) / TOKENS;
+        assert!(missing <= kills as u64 * LOST_PER_KILL_MAX, "{line}: {missing} requests of {kills} kills");
+        let run = Run::of(start(if kills == 0 { &begin } else { &resume }), "");
+        assert!(matches!(run.code, 0 | 1), "{run:?}");
+        let all = server.requests() as u64 * TOKENS;
+        assert_eq!(booked() - kept, all - counted, "{line}: what nobody killed is booked to the last token");
+        assert_kept(&before, &finished(&place).unwrap().1);
+        (lost, asked) = (lost + missing, asked + all / TOKENS);
+    }
+    println!("{kills} kills: {lost} of {asked} requests were asked for nothing");
 }
 
 #[test]

@@ -169,8 +169,8 @@ impl Machine {
         }
     }
 
-    /// The server counts the tokens of a request. It is not to be known on the disk before the bill is dropped. Of these
-    /// tokens nobody could expect `excess`, and whoever gives up before the answer never hears of them.
+    /// The server counts the tokens of a request. It is not to be known on the disk before the bill is dropped. Of
+    /// these tokens nobody could expect `excess`, and whoever gives up before the answer never hears of them.
     pub(crate) fn bill(self: &Arc<Self>, tokens: u64, excess: u64) -> Open {
         let mut state = self.lock();
         let number = state.next_bill;

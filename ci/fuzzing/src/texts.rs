@@ -1,0 +1,139 @@
+//! Texts that are read whole.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+
+use planproof_model::prices::Prices;
+use planproof_model::recording::Recording;
+use planproof_plan::{
+    Plan, Program, read_json, read_python, read_step_json, step_to_json, to_json_text, to_python,
+};
+use planproof_spec::{Automaton, Compat, Monitor, Options, SHIPPED, load};
+use planproof_synth::TopicBank;
+use planproof_synth::file::{read_case, write_case};
+use planproof_synth::read::{Directions, read};
+use planproof_trace::wire::v1::{read_trace, read_traces, write_trace};
+
+/// A text as it came, with what is no UTF-8 replaced.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What is read is printed and read as the same; the places of faults lie in the source.
+pub(crate) fn specification(bytes: &[u8]) {
+    let source = text(bytes);
+    if let Ok(spec) = planproof_spec::read(&source) {
+        let printed = spec.to_string();
+        assert_eq!(planproof_spec::read(&printed).as_ref(), Ok(&spec), "{printed}");
+    }
+    if let Err(faulty) = load(&source, Compat::Ours) {
+        for label in faulty.diagnostics.iter().flat_map(|fault| &fault.labels) {
+            assert!(source.get(label.span.start..label.span.end).is_some(), "{label:?}");
+        }
+    }
+}
+
+static AUTOMATA: LazyLock<Vec<Arc<Automaton>>> = LazyLock::new(|| {
+    SHIPPED.iter().filter_map(|(_, source)| Some(load(source, Compat::Ours).ok()?.automaton)).collect()
+});
+
+/// Wherever a text is cut, a monitor comes to the same.
+pub(crate) fn marks(bytes: &[u8]) {
+    let [which, cut, bytes @ ..] = bytes else { return };
+    let Some(automaton) = AUTOMATA.get(usize::from(*which) % AUTOMATA.len().max(1)) else { return };
+    let came = |pieces: &mut dyn Iterator<Item = &[u8]>| {
+        let mut monitor = Monitor::new(Arc::clone(automaton), Options::default());
+        monitor.question("What?");
+        for piece in pieces {
+            monitor.push(piece);
+        }
+        monitor.end_of_output();
+        let sections: Vec<String> = monitor.sections().map(|section| format!("{section:?}")).collect();
+        (format!("{:?}", monitor.step()), monitor.text().to_owned(), sections)
+    };
+    let whole = came(&mut std::iter::once(bytes));
+    let size = usize::from(*cut) % 7 + 1;
+    assert_eq!(came(&mut bytes.chunks(size)), whole, "cut into pieces of {size}");
+}
+
+/// What is read is written and read as the same.
+pub(crate) fn case(bytes: &[u8]) {
+    if let Ok(case) = read_case(&text(bytes)) {
+        let line = write_case(&case);
+        let again = read_case(&line).expect("our own line");
+        assert_eq!(write_case(&again), line);
+    }
+}
+
+static ACTIONS: [&str; 4] = ["wash the car", "bake bread", "send mail", "paint the fence"];
+
+pub(crate) fn reader(bytes: &[u8]) {
+    let paragraph = text(bytes);
+    let activities = TopicBank::shipped().topics()[0].activities.iter().map(|it| it.text.as_ref());
+    let actions: Vec<&str> = activities.chain(ACTIONS).collect();
+    drop(read(&paragraph, &actions, Directions::shipped()));
+}
+
+/// What is read is written and read as the same.
+pub(crate) fn topics(bytes: &[u8]) {
+    if let Ok(bank) = TopicBank::from_json(&text(bytes)) {
+        let written = bank.to_json();
+        assert_eq!(TopicBank::from_json(&written).expect("our own text").to_json(), written);
+    }
+}
+
+/// What is read is written and read as the same.
+pub(crate) fn trace(bytes: &[u8]) {
+    let source = text(bytes);
+    read_traces(&source).for_each(drop);
+    if let Ok(trace) = read_trace(&source) {
+        let mut written = Vec::new();
+        write_trace(&trace, &mut written);
+        let written = String::from_utf8(written).expect("UTF-8");
+        assert_eq!(read_trace(&written).expect("our own text"), trace, "{written}");
+    }
+}
+
+pub(crate) fn prices(bytes: &[u8]) {
+    if let Ok(prices) = Prices::read(&text(bytes)) {
+        let _ = prices.find("openai/gpt-5-mini");
+    }
+}
+
+/// A recording is a file.
+pub(crate) fn recording(bytes: &[u8]) {
+    let place = PathBuf::from("/dev/shm");
+    let place = if place.is_dir() { place } else { std::env::temp_dir() };
+    let thread = std::thread::current().id();
+    let path = place.join(format!("planproof-fuzzing-{}-{thread:?}.jsonl", std::process::id()));
+    fs::write(&path, bytes).expect("a file");
+    drop(Recording::read(&path));
+    let _ = fs::remove_file(&path);
+}
+
+/// A plan comes back from either form as it went in.
+fn comes_back(plan: &Plan) {
+    let json = to_json_text(plan);
+    assert_eq!(read_json(&json).as_ref(), Ok(plan), "{json}");
+    let python = to_python(plan);
+    if let Ok(Program { plan: Some(again), .. }) = read_python(&python) {
+        assert_eq!(&again, plan, "{python}");
+    }
+}
+
+pub(crate) fn plan_json(bytes: &[u8]) {
+    let reply = text(bytes);
+    if let Ok(plan) = read_json(&reply) {
+        comes_back(&plan);
+    }
+    if let Ok(step) = read_step_json(&reply) {
+        drop(step_to_json(&step));
+    }
+}
+
+pub(crate) fn plan_python(bytes: &[u8]) {
+    if let Ok(Program { plan: Some(plan), .. }) = read_python(&text(bytes)) {
+        comes_back(&plan);
+    }
+}
