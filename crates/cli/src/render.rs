@@ -2,17 +2,19 @@
 
 mod dissection;
 mod shrinking;
+mod table;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::CellAlignment;
 use planproof_bench::{BaselineRates, Finding, MonitorUse, PassAll, Rate, Repeated, Report};
 use planproof_report::{CommandLines, lines, metric_words, short_in_the_middle};
 use planproof_suite::{Baseline, Content, Explanation, Fact, Mark, Unit};
 
 use dissection::dissection;
 use shrinking::shrinking;
+pub(crate) use table::{Table, table};
 
 use crate::terminal;
 
@@ -207,19 +209,6 @@ fn metrics_table(report: &Report) -> Table {
 
 /// Characters of a line of text.
 const WIDTH: usize = 80;
-
-/// A line under the head and nothing else.
-const HEAD_LINE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-
-/// A table whose columns but the first are aligned to the right.
-pub(crate) fn table(head: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(HEAD_LINE).set_content_arrangement(ContentArrangement::Disabled).set_header(head);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
 
 /// What came of it, in a few lines: the figures that everybody looks for first.
 fn came_to(report: &Report) -> String {

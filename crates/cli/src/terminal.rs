@@ -71,6 +71,17 @@ pub(crate) fn stderr_is_coloured() -> bool {
     is_coloured(&stderr())
 }
 
+/// Fewest columns that a table is fitted to.
+const COLUMNS_MIN: u16 = 20;
+
+/// How wide a table may be: what the variable COLUMNS says, else the width of the terminal; `None` where stdout is no
+/// terminal, so that programs get whole rows.
+pub(crate) fn columns() -> Option<u16> {
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse::<u16>().ok());
+    let columns = said.or_else(|| comfy_table::Table::new().width());
+    columns.filter(|columns| *columns >= COLUMNS_MIN)
+}
+
 /// Whether a person is asked and answers at a terminal.
 pub(crate) fn is_interactive() -> bool {
     io::stdin().is_terminal() && stderr().is_terminal()

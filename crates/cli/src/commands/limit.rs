@@ -189,7 +189,7 @@ fn text(report: &LimitReport, notes: &[String]) -> String {
     out
 }
 
-fn table(report: &LimitReport) -> comfy_table::Table {
+fn table(report: &LimitReport) -> render::Table {
     let against = format!("Against {} %", render::percent(report.plan.threshold));
     let mut table =
         render::table(&["Actions", "Passed", "% [95 %]", "Chance", "In order", "One look", &against]);

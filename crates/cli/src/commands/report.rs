@@ -162,7 +162,7 @@ pub(super) fn difference(comparison: &Comparison) -> String {
     )
 }
 
-fn sides(a: &Side, b: &Side) -> comfy_table::Table {
+fn sides(a: &Side, b: &Side) -> render::Table {
     let mut table = render::table(&["", "Run", "Agent", "Model", "Passed", "Success (% [95 %])"]);
     for column in table.column_iter_mut().take(4) {
         column.set_cell_alignment(CellAlignment::Left);
@@ -228,7 +228,7 @@ fn changes(comparison: &Comparison) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn by_size(comparison: &Comparison) -> comfy_table::Table {
+fn by_size(comparison: &Comparison) -> render::Table {
     let unit = render::capitalised(comparison.unit);
     let mut table = render::table(&[&unit, "Cases", "A (% [95 %])", "B (% [95 %])", "Fixed", "Broken"]);
     for group in &comparison.by_size {

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use comfy_table::{CellAlignment, Table};
+use comfy_table::CellAlignment;
 use planproof_bench::studies::CauseShare;
 use planproof_bench::{Rate, Report};
 use planproof_report::CommandLines;
@@ -19,7 +19,7 @@ use super::runs::{must_exist, say_what_is_missing};
 use crate::arguments::{Global, TablesArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::orders;
-use crate::render;
+use crate::render::{self, Table};
 use crate::stored::{self, PartOfDissection, Stored};
 use crate::terminal;
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Place, json_lines};
+use crate::support::{Place, Run, json_lines};
 
 /// A label stands wherever a campaign is named, and can be changed.
 #[test]
@@ -86,4 +86,32 @@ fn campaigns_are_deleted_and_their_space_given_back() {
     let text = place.run("runs delete last --yes").code(0).out;
     assert!(text.starts_with(&format!("deleted {kept} with 5 runs; the run store takes ")), "{text}");
     place.run("runs delete last --yes").code(2);
+}
+
+/// What is written to a terminal fits it; a program gets whole rows.
+#[test]
+fn tables_fit_the_terminal() {
+    let place = Place::new();
+    for agent in ["perfect", "careless", "in-order"] {
+        place.run(&format!("test tools@sim/{agent} --cases 12 --seed 1 --require-pass -q"));
+    }
+    let list = json_lines(&place.run("runs list --json").code(0).out);
+    let ids: Vec<&str> = list.iter().map(|row| row["run"].as_str().unwrap()).collect();
+    let commands = [vec!["runs", "list"], [&["report"], ids.as_slice()].concat()];
+    for arguments in commands {
+        for columns in [40, 80, 120] {
+            let mut command = place.command(&arguments);
+            command.env("COLUMNS", columns.to_string());
+            let out = Run::of(command, "").code(0).out;
+            let is_of_table = |line: &&str| !line.contains(". ") && !line.contains("SIMULATION");
+            let widest = out.lines().filter(is_of_table).map(|line| line.trim_end().chars().count()).max();
+            assert!(widest <= Some(columns), "{arguments:?} in {columns}: {out}");
+            assert!(ids.iter().all(|id| out.contains(id)), "{arguments:?} in {columns}: {out}");
+        }
+        let whole = place.run_words(&arguments).code(0).out;
+        assert!(
+            whole.lines().any(|line| line.contains(ids[0]) && line.contains("tools@sim/in-order")),
+            "{whole}"
+        );
+    }
 }

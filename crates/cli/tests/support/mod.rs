@@ -52,7 +52,9 @@ impl Place {
         command.args(arguments).current_dir(&self.0).env("NO_COLOR", "1");
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
-            if ["ANTHROPIC_", "OPENAI_", "PLANPROOF_"].iter().any(|prefix| text.starts_with(prefix)) {
+            if text == "COLUMNS"
+                || ["ANTHROPIC_", "OPENAI_", "PLANPROOF_"].iter().any(|prefix| text.starts_with(prefix))
+            {
                 command.env_remove(name);
             }
         }

@@ -34,8 +34,8 @@ pub struct AgentTable {
     pub scored: u64,
     /// The campaigns in the order in which they were named.
     pub agents: Vec<AgentRow>,
-    /// Who passed which of the cases with a score in all: first those that not all passed or failed alike, the ones that
-    /// fewest passed before the others, then those that nobody passed, then those that all passed; at most
+    /// Who passed which of the cases with a score in all: first those that not all passed or failed alike, the ones
+    /// that fewest passed before the others, then those that nobody passed, then those that all passed; at most
     /// [`CASES_SHOWN_MAX`] of them.
     pub cases: Vec<CaseOfAll>,
     /// How many such cases there are beyond these.

@@ -1,0 +1,139 @@
+//! Tables that fit the terminal.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
+
+use super::wrap;
+use crate::terminal;
+
+/// A line under the head and nothing else.
+const HEAD_LINE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// What a line goes on with below its beginning.
+const INDENT: &str = "    ";
+
+/// A table. Where the terminal is too narrow for it, each row becomes a record with a line for each column, so that ids
+/// and figures stay whole.
+#[derive(Debug)]
+pub(crate) struct Table(comfy_table::Table);
+
+/// A table whose columns but the first are aligned to the right.
+pub(crate) fn table(head: &[&str]) -> Table {
+    let mut table = comfy_table::Table::new();
+    table.load_style(HEAD_LINE).set_content_arrangement(ContentArrangement::Disabled).set_header(head);
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    Table(table)
+}
+
+impl Deref for Table {
+    type Target = comfy_table::Table;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Table {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.shown(terminal::columns().map(usize::from)).fmt(f)
+    }
+}
+
+impl Table {
+    /// The table as it is shown within so many columns; without a limit, row by row.
+    fn shown(&self, columns: Option<usize>) -> String {
+        let whole = self.0.to_string();
+        let width = whole.lines().map(|line| line.trim_end().chars().count()).max().unwrap_or_default();
+        match columns.filter(|columns| width > *columns) {
+            Some(columns) => self.records(columns),
+            None => whole,
+        }
+    }
+
+    /// Each row as a record.
+    fn records(&self, columns: usize) -> String {
+        let one_line = |cell: &comfy_table::Cell| cell.content().replace('\n', " ");
+        let head: Vec<String> =
+            self.0.header().into_iter().flat_map(|head| head.cell_iter()).map(one_line).collect();
+        let longest = head.iter().skip(1).map(|name| name.chars().count()).max().unwrap_or_default();
+        let mut records = Vec::new();
+        for row in self.0.row_iter() {
+            let mut lines = Vec::new();
+            for (place, (name, cell)) in head.iter().zip(row.cell_iter()).enumerate() {
+                let value = one_line(cell);
+                let line = match (place, name.as_str()) {
+                    (0, "") => value,
+                    (0, name) => format!("{name}: {value}"),
+                    (_, name) => {
+                        let name = format!("{name}:");
+                        format!("  {name:<width$} {value}", width = longest + 1)
+                    }
+                };
+                lines.push(line);
+            }
+            records.push(lines.iter().map(|line| folded(line, columns)).collect::<Vec<_>>().join("\n"));
+        }
+        records.join("\n\n")
+    }
+}
+
+/// A line that goes on below where it is too long, at its words.
+fn folded(line: &str, columns: usize) -> String {
+    if line.chars().count() <= columns {
+        return line.to_owned();
+    }
+    let begin = line.len() - line.trim_start().len();
+    let folded = wrap(line.trim_start(), columns.saturating_sub(INDENT.len()));
+    let below = format!("\n{INDENT}");
+    format!("{}{}", &line[..begin], folded.lines().collect::<Vec<_>>().join(&below))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn campaigns() -> Table {
+        let mut shown = table(&["Agent", "Run", "Success (% [95 %])", "Failures"]);
+        shown.add_row([
+            "tools@sim/clumsy",
+            "1a20d1413a8c6",
+            "70.0 [57.5, 80.1]",
+            "act_error 18, action_lost 3",
+        ]);
+        shown.add_row(["tools@sim/perfect", "1a20d14122a29", "100.0 [94.0, 100.0]", "-"]);
+        shown
+    }
+
+    #[test]
+    fn a_table_that_fits_is_a_table() {
+        let shown = campaigns();
+        for columns in [None, Some(120)] {
+            let text = shown.shown(columns);
+            assert_eq!(text.lines().count(), 4, "{text}");
+            assert!(text.lines().all(|line| line.trim_end().chars().count() <= 120), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_records_with_whole_ids() {
+        for columns in [40, 80] {
+            let text = campaigns().shown(Some(columns));
+            assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
+            for whole in
+                ["Agent: tools@sim/clumsy", "1a20d1413a8c6", "70.0 [57.5, 80.1]", "Agent: tools@sim/perfect"]
+            {
+                assert!(text.contains(whole), "{whole} in {text}");
+            }
+        }
+    }
+}
