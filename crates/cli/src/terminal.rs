@@ -172,8 +172,8 @@ pub(crate) fn is_hidden(c: char) -> bool {
 
 /// How many bytes at the beginning are ASCII that is seen, and cannot begin a command.
 ///
-/// A plain loop, because this crate is compiled to be small: of iterators and ranges each byte would take several calls,
-/// which was three quarters of the time of `planproof synth`.
+/// A plain loop, because this crate is compiled to be small: iterators and ranges would take several calls for each
+/// byte, which was three quarters of the time of `planproof synth`.
 fn plain(bytes: &[u8]) -> usize {
     let mut end = 0;
     while end < bytes.len() && matches!(bytes[end], b' '..=b'"' | b'$'..=b'~') {
