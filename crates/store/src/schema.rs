@@ -131,8 +131,8 @@ fn connect(place: &Place, file: &OsStr, flags: OpenFlags) -> Result<Connection, 
         connection.pragma_update(None, "foreign_keys", true)?;
         // A hostile file must not be able to run code through its schema.
         connection.pragma_update(None, "trusted_schema", false)?;
-        // Statements are kept. Without this, one that has a limit or uses a partial index is compiled anew whenever a value
-        // is bound to it, as SQLite might find a better way for that value.
+        // Statements are kept. Without this, one that has a limit or uses a partial index is compiled anew whenever a
+        // value is bound to it, as SQLite might find a better way for that value.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(connection)
     };

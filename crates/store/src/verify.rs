@@ -73,8 +73,8 @@ pub struct Sealed {
 pub enum Signatures {
     /// None of them.
     None,
-    /// Of each key the first, the last, and that of its end. A signature covers all links before it, so where these hold
-    /// nothing that a report shows can differ.
+    /// Of each key the first, the last, and that of its end. A signature covers all links before it, so where these
+    /// hold nothing that a report shows can differ.
     Ends,
     /// All of them, as also a signature in the middle may have been damaged.
     All,

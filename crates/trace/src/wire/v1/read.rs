@@ -73,8 +73,8 @@ impl Traces<'_> {
     }
 
     fn read_line(&mut self, line: usize, text: &str) -> Result<Line, WireError> {
-        // Nearly all lines are as we write them. Where the guess does not fit, the line is read thoroughly, which gives the
-        // same event or the same error.
+        // Nearly all lines are as we write them. Where the guess does not fit, the line is read thoroughly, which gives
+        // the same event or the same error.
         if let Some((r#type, reason)) = glance(text)
             && let Ok(event) = line::read_event(text, r#type, reason, &mut self.actor)
         {
