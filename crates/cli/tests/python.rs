@@ -527,11 +527,12 @@ fn a_recount_catches_a_wrong_report() {
 /// Runs the commands of docs/topics.md on the server that it speaks of.
 fn the_guide_to_topics_is_true() {
     let place = Place::new();
-    let server = std::fs::read_to_string(root().join("examples/own-tools/billing.py")).unwrap();
-    place.write("billing.py", &server);
+    for file in ["billing.py", "release.json"] {
+        place.write(file, &std::fs::read_to_string(root().join("examples/own-tools").join(file)).unwrap());
+    }
     let guide = std::fs::read_to_string(root().join("docs/topics.md")).unwrap();
     let commands: Vec<&str> = guide.lines().filter_map(|line| line.strip_prefix("$ planproof ")).collect();
-    assert_eq!(commands.len(), 4);
+    assert_eq!(commands.len(), 6);
     for command in commands {
         // As a shell would read it, with the Python of the environment.
         let python = python("ci").to_str().unwrap().to_owned();

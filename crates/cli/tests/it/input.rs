@@ -42,10 +42,12 @@ fn agents_and_models_that_are_none() {
             "command:sh -c true {model_url}",
             "{model_url} in the command stands for the model that is served to the agent: say which with --serve-model",
         ),
+        ("rect@sim/perfect", "unknown kind of agent \"rect\": did you mean react?"),
         (
-            "rect@sim/perfect",
-            "unknown kind of agent \"rect\"; there are tools, tools-cot, responses, plan, one-step, sequential, hierarchical, two-stage, team, direct, cot, react, rewoo, reflexion, pass, spec:FILE, fallback:KIND,KIND",
+            "agent@sim/perfect",
+            "unknown kind of agent \"agent\"; there are tools, tools-cot, responses, plan, one-step, sequential, hierarchical, two-stage, team, direct, cot, react, rewoo, reflexion, pass, spec:FILE, fallback:KIND,KIND",
         ),
+        ("tools@opnai/gpt-5-mini", "unknown model \"opnai/gpt-5-mini\": did you mean openai/gpt-5-mini?"),
         (
             "tools@gpt",
             "unknown model \"gpt\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini",
