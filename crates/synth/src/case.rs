@@ -266,13 +266,16 @@ impl Case {
     }
 
     /// The words of each requirement, in the order of [`Case::constraint_ids`]: those of the first place that states
-    /// it, or of its rule.
-    pub fn constraint_words(&self) -> impl Iterator<Item = String> {
+    /// it, or of its rule. They are made when they are asked for, because few are.
+    pub(crate) fn constraint_words(&self) -> impl Iterator<Item = impl FnOnce() -> String> {
         let bounds = self.time.iter().flat_map(|time| &time.bounds).map(|_| None);
-        let rules = self.constraints.iter().map(|stated| stated.rule_words(&self.actions)).chain(bounds);
-        self.constraint_sources().zip(rules).map(|(sources, rule)| {
-            let stated = || sources.first().map(|source| self.words_at(source).to_owned());
-            rule.or_else(stated).unwrap_or_default()
+        let pairs = self.constraints.iter().map(Some).chain(bounds);
+        self.constraint_sources().zip(pairs).map(move |(sources, pair)| {
+            move || {
+                let rule = pair.and_then(|stated| stated.rule_words(&self.actions));
+                let stated = || sources.first().map(|source| self.words_at(source).to_owned());
+                rule.or_else(stated).unwrap_or_default()
+            }
         })
     }
 

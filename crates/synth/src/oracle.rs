@@ -435,7 +435,7 @@ fn fared(case: &Case, statuses: &[Status]) -> Fared {
     for ((id, words), status) in stated.zip(statuses) {
         match status {
             Status::Satisfied => {}
-            Status::Violated => fared.violated.push(Violated { id: id.clone(), words }),
+            Status::Violated => fared.violated.push(Violated { id: id.clone(), words: words() }),
             Status::Undetermined => fared.undetermined.push(id.clone()),
         }
     }
