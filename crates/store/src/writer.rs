@@ -192,8 +192,8 @@ struct NotedSpending {
 
 impl Store {
     /// Replaces what the store knows of a campaign's spending, as [`Writer::note_spending`] does, though the writer has
-    /// failed: what a campaign took must not be lost where the store has no room for its runs. A number in the place of
-    /// another takes none, or hardly any.
+    /// failed: what a campaign took must not be lost where the store has no room for its runs. A number instead of
+    /// another takes no room, or hardly any.
     ///
     /// # Errors
     /// The errors of writing.

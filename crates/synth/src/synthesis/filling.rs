@@ -95,7 +95,7 @@ pub(crate) fn mock_tool(text: &str, name: &str) -> CaseTool {
     }
 }
 
-/// All that the agent is told of a case with these tools, whose distractors may take arguments as well. `rules` is the
+/// All that the agent reads of a case with these tools, whose distractors may take arguments as well. `rules` is the
 /// block of the rules, where there are any.
 pub(crate) fn whole_query(
     job: &str,

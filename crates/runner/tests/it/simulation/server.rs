@@ -210,12 +210,12 @@ impl Server {
             }
             _ => {}
         }
-        let mut told = if fault == Some(Fault::NoUsage) { Usage::default() } else { usage };
+        let mut counted = if fault == Some(Fault::NoUsage) { Usage::default() } else { usage };
         if self.undercounts && draw.chance(1, 10) {
-            told.output_tokens = told.output_tokens.saturating_sub(1);
+            counted.output_tokens = counted.output_tokens.saturating_sub(1);
         }
         let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
-        Ok(ChatReply { text, calls, finish, usage: told, id: None })
+        Ok(ChatReply { text, calls, finish, usage: counted, id: None })
     }
 }
 
