@@ -46,7 +46,7 @@ const ENGLISH_CASES: u32 = 1000;
 const Z3_PROBLEMS: u64 = 1000;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 33] = [
+    let tests: [(&str, &str, fn()); 34] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
@@ -88,6 +88,7 @@ fn main() -> ExitCode {
         ("mcp2", "an_agent_of_the_older_protocol_uses_a_newer_tool_server", || {
             tools_pass_through_us("ci", "2025-11-25", "mcp2", "2026-07-28");
         }),
+        ("openai-agents", "the_agent_of_the_readme", frameworks::the_agent_of_the_readme),
         ("openai-agents", "the_agent_of_the_openai_agents_sdk", || framework_agent("openai-agents", &[])),
         ("openai-agents", "the_agent_of_the_openai_agents_sdk_over_chat_completions", || {
             framework_agent_follows_its_model("openai-agents", &[("OPENAI_API", "chat_completions")]);

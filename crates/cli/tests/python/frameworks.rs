@@ -11,6 +11,8 @@ use crate::venvs::{keep_compiled, python, root};
 const FRAMEWORK_CASES: u32 = 20;
 /// Cases of a framework's agent whose model gets them wrong; enough that some are.
 const FRAMEWORK_CASES_WRONG: u32 = 4;
+/// Cases that the README's agent is tested on.
+const README_CASES: u32 = 3;
 
 /// The example agent of a framework.
 pub(crate) fn example(framework: &str) -> String {
@@ -18,9 +20,27 @@ pub(crate) fn example(framework: &str) -> String {
     format!("command:{} {}", python(framework).display(), program.display())
 }
 
+/// The agent that the README shows, as it stands there. Its model is served by planproof, which takes any name.
+pub(crate) fn the_agent_of_the_readme() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let program = readme.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let place = Place::new();
+    place.write("my_agent.py", program);
+    let agent = format!("command:{} my_agent.py", python("openai-agents").display());
+    let run = report_in(&place, &agent, "sim/perfect", README_CASES, &[]).code(0);
+    assert_eq!(run.json()["passed"], README_CASES);
+    let run = report_in(&place, &agent, "sim/in-order", README_CASES, &[]).code(1);
+    assert_eq!(run.json()["failed"], run.json()["classes"]["order_error"], "{run:?}");
+}
+
 /// The report on an agent.
 fn framework_report(agent: &str, model: &str, cases: u32, environment: &[(&str, &str)]) -> (Place, Run) {
     let place = Place::new();
+    let run = report_in(&place, agent, model, cases, environment);
+    (place, run)
+}
+
+fn report_in(place: &Place, agent: &str, model: &str, cases: u32, environment: &[(&str, &str)]) -> Run {
     let cases = cases.to_string();
     let mut command =
         place.command(&["test", agent, "--serve-model", model, "--cases", &cases, "-q", "--json"]);
@@ -29,8 +49,7 @@ fn framework_report(agent: &str, model: &str, cases: u32, environment: &[(&str, 
     keep_compiled(&mut command);
     command.env("PYTHONPATH", package());
     command.envs(environment.iter().copied());
-    let run = Run::of(command, "");
-    (place, run)
+    Run::of(command, "")
 }
 
 pub(crate) fn framework_agent(framework: &str, environment: &[(&str, &str)]) {
