@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
 use planproof_model::{ChatRequest, Message};
 use planproof_trace::{Arguments, CallId, Tool, ToolCall};
 use serde_json::Value;
@@ -70,7 +71,7 @@ fn blocks(result: &str) -> Option<String> {
 }
 
 fn is_calling(text: &str) -> bool {
-    text.contains(CALLING)
+    memmem::find(text.as_bytes(), CALLING.as_bytes()).is_some()
 }
 
 fn is_result(text: &str) -> bool {

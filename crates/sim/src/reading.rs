@@ -1,5 +1,6 @@
 //! What a simulated model makes of what it is asked.
 
+use memchr::memmem;
 use planproof_model::{ChatRequest, Message};
 use planproof_synth::{Bound, read, read_rules};
 use planproof_trace::Tool;
@@ -29,10 +30,15 @@ pub(crate) fn is_among(set: u64, sentence: u32) -> bool {
     sentence == RULE || set.checked_shr(sentence).is_some_and(|set| set & 1 != 0)
 }
 
+/// What stands before the task in the description of a tool that does one.
+pub(crate) const DOES_TASK: &str = "Does the task \"";
+
 /// The task that a tool does, in the words of the query. Tools tell it in quotes, behind whatever else they say:
 /// `Does the task "network diagnosis".` Where one does not, what it quotes first, or its name, has to do.
 pub(crate) fn task_of(tool: &Tool) -> &str {
-    let told = tool.description.rsplit_once("Does the task \"").and_then(|(_, rest)| rest.split('"').next());
+    let at = memmem::rfind(tool.description.as_bytes(), DOES_TASK.as_bytes());
+    let rest = at.and_then(|at| tool.description.get(at + DOES_TASK.len()..));
+    let told = rest.and_then(|rest| rest.split('"').next());
     let quoted = told.or_else(|| tool.description.split('"').nth(1)).filter(|text| !text.is_empty());
     quoted.unwrap_or(&tool.name)
 }
@@ -89,6 +95,9 @@ fn order_of_mention(named: Vec<usize>, block: &str, texts: &[&str]) -> Vec<usize
     let mut mentioned = named;
     mentioned.sort_unstable();
     mentioned.dedup();
-    mentioned.sort_by_cached_key(|&task| block.find(&texts[task].to_lowercase()));
+    mentioned.sort_by_cached_key(|&task| {
+        let text = texts[task].to_lowercase();
+        memmem::find(block.as_bytes(), text.as_bytes())
+    });
     mentioned
 }

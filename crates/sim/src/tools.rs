@@ -5,6 +5,8 @@ use planproof_model::shown_tools::shown_place;
 use planproof_trace::{Arguments, CallId, Tool, ToolCall, sample_arguments};
 use serde_json::Value;
 
+use crate::reading::DOES_TASK;
+
 /// Names of tools that take a run's final answer.
 const ENDING: [&str; 5] = ["final_answer", "final_result", "submit_answer", "submit", "finish"];
 
@@ -17,7 +19,7 @@ const SEARCHED_CHARACTERS_MAX: usize = 2_000;
 fn place(tools: &[Tool], names: &[&str]) -> Option<usize> {
     let place = names.iter().find_map(|name| shown_place(tools, name, ""))?;
     // A tool that does a task is none of these, whatever it is called.
-    (!tools[place].description.contains("Does the task \"")).then_some(place)
+    (!tools[place].description.contains(DOES_TASK)).then_some(place)
 }
 
 fn find<'t>(tools: &'t [Tool], names: &[&str]) -> Option<&'t Tool> {
