@@ -121,14 +121,14 @@ pub(in crate::commands) fn new_campaign(
 
 /// What a program is started with, from which the files of the command line are hidden.
 fn program(arguments: &CampaignArguments, asked: &Asked<'_>) -> ProgramOptions {
-    let ProgramArguments { env, env_file, cwd, allow_host, isolate, header, body, answer } =
+    let ProgramArguments { env, env_file, cwd, allow_host, isolate, agent_memory, header, body, answer } =
         arguments.program.clone();
     let (isolate, allow_hosts) = (isolate.into(), allow_host);
     let store = arguments.store.store.as_path();
     let files = arguments.files().into_iter().map(|(_, path)| path).filter(|path| *path != store);
     let hidden = files.chain(asked.files()).filter(|path| *path != Path::new("-"));
     let hidden = hidden.map(Path::to_owned).collect();
-    ProgramOptions { env, env_file, cwd, allow_hosts, headers: header, body, answer, isolate, hidden }
+    ProgramOptions { env, env_file, cwd, allow_hosts, headers: header, body, answer, isolate, agent_memory, hidden }
 }
 
 /// A new campaign.
