@@ -166,8 +166,18 @@ pub(super) fn commands(
     if let Some(model) = &options.serve_model {
         words.extend(["--serve-model".to_owned(), model.clone()]);
     }
-    let ProgramOptions { env, env_file, cwd, allow_hosts, headers, body, answer, isolate, agent_memory, hidden: _ } =
-        &options.program;
+    let ProgramOptions {
+        env,
+        env_file,
+        cwd,
+        allow_hosts,
+        headers,
+        body,
+        answer,
+        isolate,
+        agent_memory,
+        hidden: _,
+    } = &options.program;
     words.extend(env.iter().flat_map(|name| ["--env".to_owned(), name.clone()]));
     words.extend(allow_hosts.iter().flat_map(|name| ["--allow-host".to_owned(), name.clone()]));
     words.extend(headers.iter().flat_map(|header| ["--header".to_owned(), header.clone()]));
