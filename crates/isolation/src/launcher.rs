@@ -18,16 +18,16 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{self, Command};
 
-use nix::sched::{CloneFlags, unshare};
 use nix::errno::Errno;
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{SigSet, Signal, raise};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{getegid, geteuid};
 
-use crate::spec::{Spec, VERSION};
 use self::memory::{Tree, Watch};
+use crate::spec::{Spec, VERSION};
 use crate::{INSIDE_ARGUMENT, LAUNCHER_ARGUMENT, MEMORY_SIGNAL, SETUP_SIGNAL};
 
 /// What the first process inside writes where it could not start the program. No signal has this number.

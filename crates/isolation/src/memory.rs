@@ -119,8 +119,7 @@ mod tests {
         let wrong = ["", "4", "4GB", "GiB", "-4GiB", "+4GiB", "4.5GiB", "15MiB", "1025TiB", "None", "0GiB"];
         for text in wrong.into_iter().chain(["99999999999999999999GiB", "18446744073709551615TiB"]) {
             let error = text.parse::<AgentMemory>().unwrap_err();
-            let expected =
-                "write a size between 16MiB and 1024TiB, as in 512MiB or 4GiB, or none";
+            let expected = "write a size between 16MiB and 1024TiB, as in 512MiB or 4GiB, or none";
             assert_eq!(error, expected, "{text}");
         }
     }

@@ -413,7 +413,8 @@ fn memory_is_limited(ground: &Ground, attack: &str, all: &str) {
         assert_eq!(report["isolation"]["memory_bytes"], 160 << 20);
         let why = "the command used more than 160 MiB of memory, its limit (--agent-memory)";
         let shown = came.shown();
-        let says = |line: &str| line.starts_with("isolation: ") && line.ends_with("; at most 160 MiB of memory");
+        let says =
+            |line: &str| line.starts_with("isolation: ") && line.ends_with("; at most 160 MiB of memory");
         assert!(shown.lines().any(says) && shown.contains(why), "{shown}");
         assert!(!beats(&came.place), "{how:?}: something is left");
         let came = ground.attack(attack, how, "--cases 1 --agent-memory none");
@@ -446,14 +447,29 @@ fn greedy_worker_is_replaced(ground: &Ground) {
         place.write("worker.py", include_str!("isolation/worker.py"));
         let agent = format!("worker:{} worker.py", python().display());
         let mut command = ground.whom.command(env!("CARGO_BIN_EXE_planproof"));
-        command.args(["test", &agent, "--json", "-q", "--cases", "4", "--concurrency", "1", "--agent-memory"]);
+        command.args([
+            "test",
+            &agent,
+            "--json",
+            "-q",
+            "--cases",
+            "4",
+            "--concurrency",
+            "1",
+            "--agent-memory",
+        ]);
         command.args(["160MiB", "--isolate", how.as_str()]).current_dir(place.path(""));
         command.env("PLANPROOF_CONFIG", "none");
         let run = Run::of(command, "");
         let came = Came { place, whom: ground.whom, run };
         let report = came.report();
-        assert_eq!((&report["classes"]["act_error"], &report["unscored"]), (&1.into(), &0.into()), "{report}");
-        let why = "the worker used more than 160 MiB of memory, its limit (--agent-memory), before it answered";
+        assert_eq!(
+            (&report["classes"]["act_error"], &report["unscored"]),
+            (&1.into(), &0.into()),
+            "{report}"
+        );
+        let why =
+            "the worker used more than 160 MiB of memory, its limit (--agent-memory), before it answered";
         let shown = came.shown();
         assert!(shown.contains(why), "{shown}");
         // The first worker had two tasks, and the second of them was its last.

@@ -194,7 +194,8 @@ impl Process {
 /// The memory of a process where it shares each part with others by equal portions; `None` where it is closed to us.
 fn proportional(id: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{id}/smaps_rollup")).ok()?;
-    let of = |name: &str| text.lines().find_map(|line| kibibytes(line.strip_prefix(name)?.strip_prefix(':')?));
+    let of =
+        |name: &str| text.lines().find_map(|line| kibibytes(line.strip_prefix(name)?.strip_prefix(':')?));
     Some(of("Pss")? + of("SwapPss").unwrap_or(0))
 }
 
