@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub type Body = fn(&[u8]);
 
 /// All bodies, by the names of their targets and of the folders of their corpora.
-pub const BODIES: [(&str, Body); 13] = [
+pub const BODIES: [(&str, Body); 14] = [
     ("specification", texts::specification),
     ("marks", texts::marks),
     ("case", texts::case),
@@ -20,6 +20,7 @@ pub const BODIES: [(&str, Body); 13] = [
     ("trace", texts::trace),
     ("prices", texts::prices),
     ("recording", texts::recording),
+    ("configuration", texts::configuration),
     ("plan_json", texts::plan_json),
     ("plan_python", texts::plan_python),
     ("mcp", network::mcp),

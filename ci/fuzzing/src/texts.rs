@@ -101,6 +101,13 @@ pub(crate) fn prices(bytes: &[u8]) {
     }
 }
 
+/// What is read is written and read as the same; what is wrong with it can be said.
+pub(crate) fn configuration(bytes: &[u8]) {
+    if let Ok(written) = planproof::configuration_written_anew(&text(bytes)) {
+        assert_eq!(planproof::configuration_written_anew(&written).as_ref(), Ok(&written), "{written}");
+    }
+}
+
 /// A recording is a file.
 pub(crate) fn recording(bytes: &[u8]) {
     let place = PathBuf::from("/dev/shm");

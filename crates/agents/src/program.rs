@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 
 use futures::FutureExt as _;
-use planproof_isolation::Launcher;
+use planproof_isolation::{Account, Launcher};
 use planproof_tools::process::{GRACE, ProcessGroup, split_command};
 use thiserror::Error;
 use tokio::io::AsyncWriteExt;
@@ -314,6 +314,11 @@ pub(crate) fn not_started(status: ExitStatus, output: &Output) -> Option<String>
         said if said.is_empty() => "the program could not be isolated".to_owned(),
         said => said,
     })
+}
+
+/// Why a program was ended for the memory that it took, if this is how its launcher ended.
+pub(crate) fn over_memory(status: ExitStatus, account: &Account) -> Option<String> {
+    Launcher::has_killed(status).then(|| account.over_memory())
 }
 
 /// How a program failed, with the end of what it wrote to stderr, or else to stdout.

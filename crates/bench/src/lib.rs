@@ -53,6 +53,7 @@ pub use monitored::MonitorUse;
 pub use outcome::Outcome;
 pub use planproof_agents::GUARD_PREFIX;
 pub use planproof_agents::memory::MemoryUse;
+pub use planproof_isolation::Account as IsolationAccount;
 pub use planproof_store::Unit;
 pub use planproof_suite::statistics::{CaseRuns, Interval, Rate, mean_of_cases, success_rate, wilson};
 pub use repeats::{PassAll, Repeated};

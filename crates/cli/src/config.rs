@@ -8,6 +8,7 @@ mod locate;
 mod origin;
 mod schema;
 mod secrets;
+mod written;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ pub(crate) use locate::NAME;
 pub(crate) use origin::Origins;
 pub(crate) use schema::schema;
 pub(crate) use secrets::{holds_secret, is_name_of_secret};
+pub(crate) use written::written_anew;
 
 use layer::{Entry, Reading};
 use origin::{Origin, Setting, Source};

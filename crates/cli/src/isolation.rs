@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use planproof_isolation::{Found, Hidden, Isolate, Layer, close_this_process, find};
+use planproof_isolation::{Found, Hidden, Isolate, Layer, close_this_process, find, find_memory};
 use planproof_runner::ProgramOptions;
 
 use crate::failure::Failure;
@@ -14,9 +14,22 @@ use crate::failure::Failure;
 /// # Errors
 /// More is asked for than the machine offers.
 pub(crate) fn of_program(options: &ProgramOptions, store: &Path, program: &Path) -> Result<Found, Failure> {
-    if options.isolate == Isolate::None {
-        return Ok(Found::default());
+    let memory = options.agent_memory;
+    let found = match options.isolate {
+        Isolate::None => find_memory(memory),
+        Isolate::Best | Isolate::Strict => isolated(options, store, program)?,
+    };
+    if memory.bytes().is_some() && !memory.is_default() && found.account.memory_bytes.is_none() {
+        return Err(Failure::outside(format!(
+            "--agent-memory {memory}: nothing can hold an agent to that on this machine; --agent-memory none runs it \
+             without a limit"
+        )));
     }
+    Ok(found)
+}
+
+/// The same where more than memory is asked for.
+fn isolated(options: &ProgramOptions, store: &Path, program: &Path) -> Result<Found, Failure> {
     let here = env::current_dir()
         .map_err(|error| Failure::outside(format!("the current directory cannot be found: {error}")))?;
     let folder = options.cwd.clone().unwrap_or_else(|| here.clone());
@@ -27,7 +40,7 @@ pub(crate) fn of_program(options: &ProgramOptions, store: &Path, program: &Path)
     if let Some(own) = env::current_exe().ok().filter(|own| !is_same(own, program)) {
         hidden.add(&own);
     }
-    let mut found = find(&hidden, &folders);
+    let mut found = find(&hidden, &folders, options.agent_memory);
     found.account.note(Layer::NotDumpable, close_this_process());
     if options.isolate == Isolate::Strict
         && let Some(lacks) = found.account.lacks()

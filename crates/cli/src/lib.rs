@@ -68,6 +68,16 @@ use config::Origins;
 use failure::{ExitCode, Failure};
 use progress::tell;
 
+/// What a configuration file says, in a form of our own, or why it cannot be used. For the fuzz targets alone, which reach
+/// nothing else of the command.
+///
+/// # Errors
+/// The file cannot be used.
+#[doc(hidden)]
+pub fn configuration_written_anew(text: &str) -> Result<String, String> {
+    config::written_anew(text)
+}
+
 /// The command: does what the arguments of the process say, with these suites beside planproof's own, and ends the
 /// process with the exit code of what it did. Everything that a campaign has works for them, too, by `planproof bench
 /// NAME`.

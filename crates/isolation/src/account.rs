@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::memory::size;
+
 /// One of the walls around a program under test, in the order in which reports name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -89,6 +91,8 @@ pub struct Account {
     pub missing: BTreeMap<Layer, String>,
     /// Whether the run store was hidden from the program.
     pub store_hidden: bool,
+    /// Most bytes of memory that a run, or a worker, could take; `None` where nothing held it to any.
+    pub memory_bytes: Option<u64>,
 }
 
 impl Account {
@@ -117,7 +121,14 @@ impl Account {
         }
         self.held = self.held.intersection(&other.held).copied().collect();
         self.store_hidden &= other.store_hidden;
+        self.memory_bytes = self.memory_bytes.zip(other.memory_bytes).map(|(one, other)| one.max(other));
         self
+    }
+
+    /// Why a run failed that took more memory than it may.
+    pub fn over_memory(&self) -> String {
+        let most = self.memory_bytes.map_or_else(|| "it may".to_owned(), |bytes| size(bytes, " "));
+        format!("used more than {most} of memory, its limit (--agent-memory)")
     }
 
     /// Why not all holds that `strict` asks for; `None` where it does.
@@ -135,7 +146,7 @@ impl Account {
     }
 }
 
-/// In one line: what held, then what did not.
+/// In one line: what held, then what did not, then the limit on memory.
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let held: Vec<&str> = self.held.iter().map(|layer| layer.as_str()).collect();
@@ -145,7 +156,10 @@ impl fmt::Display for Account {
             let missing: Vec<String> = self.missing.keys().map(|layer| self.reason(*layer)).collect();
             write!(f, "; without {}", missing.join(", "))?;
         }
-        Ok(())
+        match self.memory_bytes {
+            Some(bytes) => write!(f, "; at most {} of memory", size(bytes, " ")),
+            None => f.write_str("; no limit on memory"),
+        }
     }
 }
 
@@ -162,11 +176,21 @@ mod tests {
         second.note(Layer::MountNamespace, Err("forbidden".to_owned()));
         second.note(Layer::NotDumpable, Ok(()));
         let both = first.clone().and(&second);
-        assert_eq!(both.to_string(), "not dumpable; without mount namespace (forbidden)");
+        let expected = "not dumpable; without mount namespace (forbidden); no limit on memory";
+        assert_eq!(both.to_string(), expected);
         assert_eq!(second.and(&first), both);
         assert!(!both.store_hidden);
         let nothing = first.and(&Account::default());
         assert!(nothing.held.is_empty() && nothing.missing.len() == 2, "{nothing}");
+    }
+
+    #[test]
+    fn the_larger_limit_held_in_both_parts() {
+        let with = |memory_bytes| Account { memory_bytes, ..Account::default() };
+        let both = with(Some(512 << 20)).and(&with(Some(4 << 30)));
+        assert_eq!(both.to_string(), "none; at most 4 GiB of memory");
+        assert_eq!(both.over_memory(), "used more than 4 GiB of memory, its limit (--agent-memory)");
+        assert_eq!(both.and(&with(None)).to_string(), "none; no limit on memory");
     }
 
     #[test]

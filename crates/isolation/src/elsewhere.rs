@@ -3,17 +3,22 @@
 use std::path::PathBuf;
 use std::process;
 
-use crate::{Account, Found, Hidden, Launcher, Layer};
+use crate::{Account, AgentMemory, Found, Hidden, Launcher, Layer};
 
 const NOT_LINUX: &str = "this system is not Linux";
 
 /// Nothing.
-pub fn find(_: &Hidden, _: &[PathBuf]) -> Found {
+pub fn find(_: &Hidden, _: &[PathBuf], _: AgentMemory) -> Found {
     let mut account = Account::default();
     for layer in [Layer::MountNamespace, Layer::PidNamespace, Layer::Landlock] {
         account.note(layer, Err(NOT_LINUX.to_owned()));
     }
     Found { launcher: None, account }
+}
+
+/// Nothing.
+pub fn find_memory(_: AgentMemory) -> Found {
+    Found::default()
 }
 
 /// Not here.

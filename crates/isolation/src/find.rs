@@ -12,7 +12,7 @@ use rustix::process::{geteuid, getuid};
 use crate::account::{Account, Layer};
 use crate::hidden::everywhere;
 use crate::spec::{Landlock, Namespaces, Spec};
-use crate::{Found, Hidden, LAUNCHER_ARGUMENT, Launcher};
+use crate::{AgentMemory, Found, Hidden, LAUNCHER_ARGUMENT, Launcher};
 
 /// The launcher as a program of its own.
 const LAUNCHER_FILE: &str = "planproof-launch";
@@ -28,9 +28,10 @@ const SERVICE_MANAGERS: [&str; 2] = ["/run/systemd/private", "/run/user"];
 const OF_USER: [&str; 2] = ["systemd", "bus"];
 
 /// Finds out what can be done here to keep programs from what is hidden, by doing it once: takes a few milliseconds.
-/// The programs are started in, or write to, these folders.
-pub fn find(hidden: &Hidden, folders: &[PathBuf]) -> Found {
+/// The programs are started in, or write to, these folders, and may take so much memory.
+pub fn find(hidden: &Hidden, folders: &[PathBuf], memory: AgentMemory) -> Found {
     let mut account = Account::default();
+    let memory_max = memory.bytes();
     let is_root = geteuid().is_root();
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let managers = service_managers();
@@ -42,7 +43,7 @@ pub fn find(hidden: &Hidden, folders: &[PathBuf]) -> Found {
     let found = [true, false].into_iter().find_map(|processes| {
         let namespaces = Some(Namespaces { user: !is_root, processes });
         let (covered, landlock) = (covered.clone(), landlock.clone());
-        let spec = Spec { namespaces, covered, landlock, is_trial: true, ..Spec::default() };
+        let spec = Spec { namespaces, covered, landlock, memory_max, is_trial: true, ..Spec::default() };
         tried(&spec).map_err(|why| refusals.push(why)).ok()
     });
     let refused = |place: usize| refusals.get(place).cloned().unwrap_or_default();
@@ -68,9 +69,27 @@ pub fn find(hidden: &Hidden, folders: &[PathBuf]) -> Found {
         account.note(Layer::FewerCapabilities, Ok(()));
     }
     let spec = spec.or_else(|| is_root.then(Spec::default));
-    let text = spec.map(|spec| serde_json::to_string(&Spec { is_trial: false, ..spec }));
-    match text.transpose() {
-        Ok(text) => Found { launcher: text.map(|spec| Launcher { program: program(), spec }), account },
+    match spec {
+        Some(spec) => found_by(Spec { memory_max, ..spec }, account),
+        None => {
+            let Found { launcher, account: Account { memory_bytes, .. } } = find_memory(memory);
+            Found { launcher, account: Account { memory_bytes, ..account } }
+        }
+    }
+}
+
+/// Nothing but the limit on memory.
+pub fn find_memory(memory: AgentMemory) -> Found {
+    let Some(bytes) = memory.bytes() else { return Found::default() };
+    let spec = Spec { keeps_rights: true, memory_max: Some(bytes), is_trial: true, ..Spec::default() };
+    tried(&spec).map(|spec| found_by(spec, Account::default())).unwrap_or_default()
+}
+
+/// A launcher that does all this, with what that holds programs to.
+fn found_by(spec: Spec, mut account: Account) -> Found {
+    account.memory_bytes = spec.memory_max;
+    match serde_json::to_string(&Spec { is_trial: false, ..spec }) {
+        Ok(spec) => Found { launcher: Some(Launcher { program: program(), spec }), account },
         Err(error) => {
             let mut nothing = Account::default();
             for layer in account.held {

@@ -7,6 +7,7 @@
 
 mod covers;
 mod inside;
+mod memory;
 mod rights;
 
 use std::env;
@@ -14,19 +15,29 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{self, Command, ExitStatus};
+use std::os::unix::process::CommandExt as _;
+use std::process::{self, Command};
 
+use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{SigSet, Signal, raise};
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::Pid;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{getegid, geteuid};
 
+use self::memory::{Tree, Watch};
 use crate::spec::{Spec, VERSION};
-use crate::{INSIDE_ARGUMENT, LAUNCHER_ARGUMENT, SETUP_SIGNAL};
+use crate::{INSIDE_ARGUMENT, LAUNCHER_ARGUMENT, MEMORY_SIGNAL, SETUP_SIGNAL};
 
 /// What the first process inside writes where it could not start the program. No signal has this number.
 const NOT_STARTED: u8 = 0xff;
+
+/// What it writes where it has killed the program for its memory. No signal has this number either.
+const OVER_MEMORY: u8 = 0xfe;
+
+/// All children of this process.
+const ANY_CHILD: Pid = Pid::from_raw(-1);
 
 /// Exit status of a program that is used in a way it cannot be.
 const USAGE: i32 = 2;
@@ -36,6 +47,8 @@ const USAGE: i32 = 2;
 enum End {
     Exited(i32),
     Killed(i32),
+    /// We killed it, because it took too much memory.
+    OverMemory,
 }
 
 /// The words of a launcher's command line.
@@ -110,9 +123,10 @@ pub fn only_main() -> ! {
 fn end_as(end: Result<End, String>) -> ! {
     match end {
         Ok(End::Exited(code)) => process::exit(code),
-        // Only a launcher that failed ends by this signal.
-        Ok(End::Killed(signal)) if signal != SETUP_SIGNAL => die_by(signal),
+        // Only a launcher that has something to say itself ends by these signals.
+        Ok(End::Killed(signal)) if ![SETUP_SIGNAL, MEMORY_SIGNAL].contains(&signal) => die_by(signal),
         Ok(End::Killed(signal)) => process::exit(128 + signal),
+        Ok(End::OverMemory) => die_by(MEMORY_SIGNAL),
         Err(why) => {
             if !why.is_empty() {
                 let _ = writeln!(io::stderr(), "{why}");
@@ -137,7 +151,7 @@ fn outside(words: &Words) -> Result<End, String> {
     let spec = &words.spec;
     let Some(namespaces) = spec.namespaces else {
         close_this_process()?;
-        return start_inside(words);
+        return if spec.keeps_rights { start_as_it_is(words) } else { start_inside(words) };
     };
     let mut flags = CloneFlags::CLONE_NEWNS;
     flags.set(CloneFlags::CLONE_NEWUSER, namespaces.user);
@@ -172,23 +186,57 @@ fn start_inside(words: &Words) -> Result<End, String> {
     let mut command = Command::new("/proc/self/exe");
     command.arg0("planproof").arg(INSIDE_ARGUMENT).arg(tells.as_raw_fd().to_string());
     command.arg(&words.text).args(&words.program);
-    let mut child = command.spawn().map_err(|error| failed("the first process inside", error))?;
+    // In a namespace of its own it is the first process who watches.
+    let has_own = words.spec.namespaces.is_some_and(|namespaces| namespaces.processes);
+    let watch = if has_own { None } else { watch_below(words)? };
+    let child = command.spawn().map_err(|error| failed("the first process inside", error))?;
     drop(tells);
     let_go_of_streams();
-    let status = child.wait().map_err(|error| failed("waiting", error))?;
+    let end = until_end(&child, watch)?;
     let mut signal = Vec::new();
     let _ = told.read_to_end(&mut signal);
     match signal.first() {
         Some(&NOT_STARTED) => Err(String::new()),
+        Some(&OVER_MEMORY) => Ok(End::OverMemory),
         Some(&signal) => Ok(End::Killed(signal.into())),
-        None => Ok(End::from(status)),
+        None => Ok(end),
     }
 }
 
-impl From<ExitStatus> for End {
-    fn from(status: ExitStatus) -> Self {
-        status.signal().map_or_else(|| Self::Exited(status.code().unwrap_or(1)), Self::Killed)
+/// Starts a program that keeps all its rights, of which nothing but the memory is watched, and waits.
+fn start_as_it_is(words: &Words) -> Result<End, String> {
+    let watch = watch_below(words)?;
+    if words.spec.is_trial {
+        return Ok(End::Exited(0));
     }
+    // The program takes over which signals are blocked. Here they are until it is there, and again from then on.
+    let wrong = |error| failed("signals", error);
+    SigSet::all().thread_unblock().map_err(wrong)?;
+    let program = words.start();
+    SigSet::all().thread_block().map_err(wrong)?;
+    until_end(&program?, watch)
+}
+
+/// Watches the memory of what this process starts from now on, where that has a limit.
+fn watch_below(words: &Words) -> Result<Option<Watch>, String> {
+    let Some(most) = words.spec.memory_max else { return Ok(None) };
+    // Whatever leaves its parent would leave the tree.
+    nix::sys::prctl::set_child_subreaper(true).map_err(|error| failed("orphans", error))?;
+    Watch::start(Tree::Below, most).map(Some)
+}
+
+/// Waits for the program, and for whatever falls to this process meanwhile.
+fn until_end(program: &process::Child, watch: Option<Watch>) -> Result<End, String> {
+    let program = Pid::from_raw(program.id().cast_signed());
+    let end = loop {
+        match waitpid(ANY_CHILD, None) {
+            Ok(WaitStatus::Exited(id, code)) if id == program => break End::Exited(code),
+            Ok(WaitStatus::Signaled(id, signal, _)) if id == program => break End::Killed(signal as i32),
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(failed("waiting", error)),
+        }
+    };
+    Ok(watch.map_or(end, |watch| watch.judge(end)))
 }
 
 /// Takes `/dev/null` for stdin, stdout and stderr. What fails leaves them open until the program ends.

@@ -11,7 +11,8 @@
 //! The layers, and the account of those that held (`account.rs`), what is hidden and at which places of the file
 //! system it shows (`hidden.rs`), what the machine offers (`find.rs`), and the launcher (`launcher.rs`): its side
 //! outside of the process namespace, the first process inside (`launcher/inside.rs`), covers (`launcher/covers.rs`),
-//! rights and limits (`launcher/rights.rs`). What keeps one run from filling up the servers of all is `gate.rs`.
+//! rights and limits (`launcher/rights.rs`), memory (`launcher/memory.rs`, whose limit is read in `memory.rs`). What
+//! keeps one run from filling up the servers of all is `gate.rs`.
 
 mod account;
 #[cfg(not(target_os = "linux"))]
@@ -22,6 +23,7 @@ pub mod gate;
 mod hidden;
 #[cfg(target_os = "linux")]
 mod launcher;
+mod memory;
 mod spec;
 
 use std::os::unix::process::ExitStatusExt as _;
@@ -30,12 +32,13 @@ use std::process::ExitStatus;
 
 pub use account::{Account, Isolate, Layer};
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{close_this_process, find, launcher_main, only_launcher_main};
+pub use elsewhere::{close_this_process, find, find_memory, launcher_main, only_launcher_main};
 #[cfg(target_os = "linux")]
-pub use find::{close_this_process, find};
+pub use find::{close_this_process, find, find_memory};
 pub use hidden::Hidden;
 #[cfg(target_os = "linux")]
 pub use launcher::{main as launcher_main, only_main as only_launcher_main};
+pub use memory::AgentMemory;
 
 /// First argument of the program where it is a launcher.
 pub const LAUNCHER_ARGUMENT: &str = "__launch-isolated";
@@ -52,6 +55,9 @@ pub const FILES_MAX: u64 = 65_536;
 /// The signal by which a launcher dies that could not start its program: no other program of ours ends so, and a
 /// launcher takes no signal from the program.
 const SETUP_SIGNAL: i32 = 30;
+
+/// The signal by which a launcher dies that has killed its program for the memory it took. The same holds of it.
+const MEMORY_SIGNAL: i32 = 29;
 
 /// Starts programs so that they are kept apart as far as was found to work on this machine.
 #[derive(Debug, Clone)]
@@ -83,5 +89,10 @@ impl Launcher {
     /// Whether a launcher that ended so had not started its program. Why stands on its stderr.
     pub fn has_failed(status: ExitStatus) -> bool {
         status.signal() == Some(SETUP_SIGNAL)
+    }
+
+    /// Whether a launcher that ended so has killed its program, because it took more memory than it may.
+    pub fn has_killed(status: ExitStatus) -> bool {
+        status.signal() == Some(MEMORY_SIGNAL)
     }
 }

@@ -15,6 +15,10 @@ pub(crate) struct Spec {
     pub(crate) covered: Vec<PathBuf>,
     /// What it has Landlock do.
     pub(crate) landlock: Landlock,
+    /// Leaves the program all rights, and sets no limits but that on memory.
+    pub(crate) keeps_rights: bool,
+    /// Most bytes of memory that the program takes with all that it starts.
+    pub(crate) memory_max: Option<u64>,
     /// Only tries, and starts nothing.
     pub(crate) is_trial: bool,
 }
@@ -25,8 +29,9 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 impl Default for Spec {
     /// Nothing.
     fn default() -> Self {
-        let (namespaces, covered, landlock, is_trial) = Default::default();
-        Self { version: VERSION.to_owned(), namespaces, covered, landlock, is_trial }
+        let (namespaces, covered, landlock, keeps_rights, memory_max, is_trial) = Default::default();
+        let version = VERSION.to_owned();
+        Self { version, namespaces, covered, landlock, keeps_rights, memory_max, is_trial }
     }
 }
 

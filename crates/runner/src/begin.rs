@@ -162,6 +162,7 @@ pub fn begin<W: World>(
         command_line: &new.command_line,
     };
     let id = row.create(&store, world)?;
+    store.hold([id.as_str()]).map_err(RunnerError::from)?;
     if new.label.is_some() {
         store.set_label(&id, new.label.as_deref()).map_err(RunnerError::from)?;
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use planproof_agents::{AgentSpec, BodyName, RunLimits};
 use planproof_bench::{LimitPlan, Report, SynthesisUse};
-use planproof_isolation::Isolate;
+use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::Money;
 use planproof_store::Progress;
 use serde::{Deserialize, Serialize};
@@ -97,6 +97,9 @@ pub struct ProgramOptions {
     /// How far a program is kept apart.
     #[serde(default, skip_serializing_if = "Isolate::is_default")]
     pub isolate: Isolate,
+    /// How much memory a program may take.
+    #[serde(default, skip_serializing_if = "AgentMemory::is_default")]
+    pub agent_memory: AgentMemory,
     /// Files of the command line that a program must not see, beside the run store.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<PathBuf>,
@@ -132,6 +135,7 @@ impl ProgramOptions {
             ("--env-file", self.env_file.is_some(), is_program || is_service, OUTSIDE),
             ("--cwd", self.cwd.is_some(), is_program, PROGRAM),
             ("--isolate", !self.isolate.is_default(), is_program, PROGRAM),
+            ("--agent-memory", !self.agent_memory.is_default(), is_program, PROGRAM),
             ("--allow-host", !self.allow_hosts.is_empty(), is_program || is_service, OUTSIDE),
             ("--header", !self.headers.is_empty(), is_service, SERVICE),
             ("--body", self.body.is_some(), is_service, SERVICE),

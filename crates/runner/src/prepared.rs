@@ -140,7 +140,7 @@ impl Prepared {
 
     /// Books each request in the store when it is answered, so that a campaign that is killed has not lost
     /// what it spent; without a writer no more.
-    pub(crate) fn watch_spending(&self, writer: Option<&Writer>) {
+    pub fn watch_spending(&self, writer: Option<&Writer>) {
         let told = self.served.as_ref().map(|(_, served)| &served.told);
         let meters = [self.meter.as_ref(), told];
         let [spent, served] = meters.map(|meter| meter.map_or_else(Weak::new, Arc::downgrade));

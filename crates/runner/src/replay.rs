@@ -127,6 +127,7 @@ pub fn replay<W: World>(
         command_line: &asked.command_line,
     };
     let id = row.create(&store, world)?;
+    store.hold([id.as_str()]).map_err(RunnerError::from)?;
     if asked.label.is_some() {
         store.set_label(&id, asked.label.as_deref()).map_err(RunnerError::from)?;
     }

@@ -40,25 +40,8 @@ impl Store {
         }
     }
 
-    /// Whether somebody runs a campaign (its id in full) or what it led to, or was cut off while running it: the file
-    /// does not tell these apart. Never so of what was run before there were seals.
-    ///
-    /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of reading.
-    pub fn is_open(&self, campaign: &str) -> Result<bool, StoreError> {
-        let (key, ..) = self.find(campaign)?;
-        if self.version < crate::schema::DIGEST_VERSION {
-            return Ok(false);
-        }
-        let sql = "WITH RECURSIVE family (key) AS (
-                       SELECT ?1 UNION SELECT campaign.key FROM campaign JOIN family ON campaign.parent = family.key)
-                   SELECT ended IS NULL FROM seal WHERE key IN (
-                       SELECT max(key) FROM seal WHERE campaign IN (SELECT key FROM family) GROUP BY campaign)";
-        Ok(self.select(sql, &[&key], |row| row.get::<_, bool>(0))?.contains(&true))
-    }
-
     /// Deletes campaigns (their ids in full) with their cases, runs, lessons and what they led to, in one transaction.
-    /// A matrix goes with the last of its campaigns. Who still runs one of them gets an error. The file keeps its size
+    /// A matrix goes with the last of its campaigns. They should be [held](Self::hold). The file keeps its size
     /// until [`compact`](Self::compact).
     ///
     /// # Errors

@@ -91,6 +91,17 @@ pub enum StoreError {
         /// The limit in pages; `None` where only the disk limits the file.
         limit: Option<u32>,
     },
+    /// Another process runs a campaign right now, or deletes it.
+    #[error(
+        "campaign {campaign} is running in another process{}: wait until that has ended, or end it",
+        process.map_or_else(String::new, |process| format!(" (process {process})"))
+    )]
+    Running {
+        /// Its id.
+        campaign: String,
+        /// The number of the process, where it is known.
+        process: Option<u32>,
+    },
     /// Somebody else wrote into the chain of a campaign while this writer ran it.
     #[error(
         "another program wrote into the campaign in the run store {} while it ran: `planproof runs verify` says what \

@@ -13,7 +13,7 @@
 //!
 //! **Threads.** One thread writes; appending hands it bytes and returns. All other methods block for as long as SQLite
 //! takes. A file may be read while it is written, by other threads (each with its own [`Store`]) and other programs.
-//! Two programs may write different campaigns into one file; let only one at a time run a given campaign.
+//! Two programs may write different campaigns into one file; a campaign is run by whoever [holds](Store::hold) it.
 //!
 //! Events are kept as lines of the trace files ([`planproof_trace::wire::v1`]), verdicts, cases, options and
 //! summaries as texts this crate does not look into. A summary is what figures need of a case or of a run;
@@ -26,7 +26,7 @@
 //! for progress, `schema/3.sql` for summaries, `schema/4.sql` for campaigns that others lead to, as in `derived.rs`,
 //! `schema/5.sql` for those that were asked for together, as in `matrix.rs`, `schema/6.sql` for what runs taught, as in
 //! `lesson.rs`, `schema/7.sql` for digests (`digest.rs`) and the chain that seals a campaign (`seal.rs`), by which
-//! `verify.rs` tells what is damaged, and `schema/8.sql` for labels, in `delete.rs`, which also deletes campaigns; a
+//! `verify.rs` tells what is damaged, and `schema/8.sql` for labels, in `delete.rs`, which also deletes campaigns; who runs one is in `held.rs`; a
 //! store of an older version is read as it is, and brought up to date when something is written). Cases, options,
 //! verdicts and summaries are texts that it does not look into.
 
@@ -34,6 +34,7 @@ mod delete;
 mod derived;
 mod digest;
 mod error;
+mod held;
 mod lesson;
 mod matrix;
 mod progress;

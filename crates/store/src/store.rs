@@ -9,6 +9,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use crate::digest::{Digest, of_case};
 use crate::error::Place;
+use crate::held::Held;
 use crate::{StoreError, Writer, schema};
 
 /// Limits of a store.
@@ -83,6 +84,8 @@ pub struct Store {
     pub(crate) version: i64,
     is_writable: bool,
     writer: OnceCell<Writer>,
+    /// What others must not run or delete while this store is open.
+    pub(crate) held: RefCell<Vec<Held>>,
     /// The digests of the cases of the campaigns that were created here, by their keys, until there is a writer.
     pub(crate) created: RefCell<CaseDigests>,
 }
@@ -118,8 +121,8 @@ impl Store {
     }
 
     fn new(connection: Connection, place: Place, version: i64, is_writable: bool) -> Self {
-        let (writer, created) = (OnceCell::new(), RefCell::default());
-        Self { connection, place, version, is_writable, writer, created }
+        let (writer, held, created) = Default::default();
+        Self { connection, place, version, is_writable, writer, held, created }
     }
 
     /// The path it was opened with.

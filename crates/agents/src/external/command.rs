@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use super::ExternalRun;
 use super::environment::{ProgramSetting, dress, lead_to};
-use crate::program::{CommandError, Ended, Program, Running, failure, not_started};
+use crate::program::{CommandError, Ended, Program, Running, failure, not_started, over_memory};
 use crate::{Agent, Ran, RunContext, RunError};
 
 /// What tells a program where its tools are.
@@ -100,9 +100,13 @@ impl CommandAgent {
         }
         if let Ok(status) = &status
             && self.setting.isolation.launcher.is_some()
-            && let Some(reason) = not_started(*status, &output)
         {
-            return run.end(EndReason::Unscored { reason });
+            if let Some(reason) = not_started(*status, &output) {
+                return run.end(EndReason::Unscored { reason });
+            }
+            if let Some(reason) = over_memory(*status, &self.setting.isolation.account) {
+                return run.end(EndReason::AgentFailed { reason: format!("the command {reason}") });
+            }
         }
         run.end(match status {
             Ok(status) if status.success() => EndReason::Answered { text: output.answer() },

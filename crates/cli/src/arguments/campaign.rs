@@ -3,10 +3,11 @@
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
 
 use clap::{Args, ValueEnum};
 use planproof_agents::SERVED_VARIABLES;
-use planproof_isolation::Isolate;
+use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_runner::CASES_MAX;
 
@@ -40,7 +41,7 @@ pub(super) const SHAPE: [&str; 11] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 22] = [
+const RUNNING: [&str; 23] = [
     "label",
     "samples",
     "summary",
@@ -57,6 +58,7 @@ const RUNNING: [&str; 22] = [
     "cwd",
     "allow_host",
     "isolate",
+    "agent_memory",
     "header",
     "body",
     "answer",
@@ -67,7 +69,7 @@ const RUNNING: [&str; 22] = [
 
 /// Options of [`RUNNING`] that a replay has for itself: its answers come at once, and its program may be on another
 /// machine.
-const OF_A_REPLAY: [&str; 11] = [
+const OF_A_REPLAY: [&str; 12] = [
     "label",
     "concurrency",
     "timeout",
@@ -76,6 +78,7 @@ const OF_A_REPLAY: [&str; 11] = [
     "cwd",
     "allow_host",
     "isolate",
+    "agent_memory",
     "header",
     "body",
     "answer",
@@ -191,6 +194,10 @@ pub(crate) struct ProgramArguments {
     /// what held. Where something does, its cases are drawn by a secret seed unless --seed is given.
     #[arg(long, value_enum, value_name = "HOW", default_value = "best")]
     pub(crate) isolate: IsolateChoice,
+    /// Most memory of a run of the `command:` agent, or of a `worker:`, with all programs that it starts: a size as in
+    /// 512MiB or 4GiB, or `none`. What takes more is killed, and the run is the agent's failure.
+    #[arg(long, value_name = "SIZE", default_value_t = AgentMemory::default(), value_parser = AgentMemory::from_str)]
+    pub(crate) agent_memory: AgentMemory,
     /// Send the `url:` agent this header, as in 'Authorization: Bearer ${NAME}', where NAME is a variable of the
     /// environment or of --env-file. Repeatable.
     #[arg(long, value_name = "'NAME: VALUE'")]

@@ -89,7 +89,7 @@ pub(crate) enum RunsCommand {
         text: Option<String>,
     },
     /// Delete campaigns with their runs and lessons, and give their space back. Says what would go unless --yes is
-    /// given.
+    /// given. One that another process is running is not deleted.
     Delete {
         /// Ids of campaigns or matrices, or the beginnings of them.
         #[arg(required = true, value_name = "RUN")]
@@ -97,9 +97,6 @@ pub(crate) enum RunsCommand {
         /// Delete them.
         #[arg(long)]
         yes: bool,
-        /// Delete also campaigns whose process was killed, or is still running them: it fails then.
-        #[arg(long)]
-        unfinished: bool,
     },
     /// List what runs taught agents that have a memory, the oldest first.
     Lessons {

@@ -200,6 +200,22 @@ fn text(table: &MatrixTable) -> String {
             row.number, row.unscored, row.not_run
         );
     }
+    for row in &table.combinations {
+        let number = row.number;
+        if !row.damaged.is_empty() {
+            let count = row.damaged.len();
+            out += &format!(
+                "Combination {number}: {count} damaged, left out; `planproof runs verify` says why.\n"
+            );
+        }
+        if let Some(isolation) = &row.isolation {
+            out +=
+                &format!("Combination {number}: isolation: {}\n", terminal::inline(&isolation.to_string()));
+        }
+        if let Some(seal) = &row.seal {
+            out += &format!("Combination {number}: seal {seal}\n");
+        }
+    }
     out
 }
 

@@ -42,8 +42,8 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
         delete::label(path, run, text.as_deref(), global)?;
         return Ok(ExitCode::Passed);
     }
-    if let RunsCommand::Delete { runs, yes, unfinished } = &arguments.command {
-        delete::run(path, runs, *yes, *unfinished, global)?;
+    if let RunsCommand::Delete { runs, yes } = &arguments.command {
+        delete::run(path, runs, *yes, global)?;
         return Ok(ExitCode::Passed);
     }
     let store = Store::open_read_only(path)?;

@@ -17,7 +17,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options that are no keys: the command they belong to (`*` for all), their name, and why.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 97] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 96] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -97,7 +97,6 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 97] = [
     ("runs export", "format", "says what one call writes"),
     ("runs verify", "seal", "is what one call is about"),
     ("runs delete", "yes", "deletes, which a file should not"),
-    ("runs delete", "unfinished", "deletes, which a file should not"),
     ("runs lessons", "tool", "is what one call is about"),
     ("runs forget", "tool", "is what one call is about"),
     ("runs forget", "all", "deletes, which a file should not"),

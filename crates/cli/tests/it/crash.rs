@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use planproof_store::Store;
 use planproof_trace::Draw;
@@ -285,11 +285,29 @@ fn a_killed_campaign_does_not_overspend() {
 }
 
 /// Kills over all kinds of campaigns; `PLANPROOF_KILLS=100` makes so many instead of these.
-const KILLS_OF_KINDS: usize = 12;
+const KILLS_OF_KINDS: usize = 20;
 
-/// What was answered and not yet committed at a kill, and what was being asked, in requests; more on no machine that
-/// is merely busy.
-const LOST_PER_KILL_MAX: u64 = 50;
+/// Runs at once of each campaign, each of which asks one thing at a time.
+const AT_ONCE: u64 = 4;
+
+/// Requests that a kill may take along. The server answers as many ahead of what the test saw in the store as there are
+/// runs at once, so that no more can be answered and not yet committed, however slow the disk is; and each run may be
+/// asking one more, which the server has counted and nobody answers.
+const LOST_PER_KILL_MAX: u64 = 2 * AT_ONCE;
+
+/// What is tested, and the command that begins it. `AGENT` is a program to which the model is served.
+const KINDS: [(&str, &str); 10] = [
+    ("tools@openai/m --actions 3", "test"),
+    ("tools@openai/m --actions 3 --time", "test"),
+    ("tools@openai/m --actions 3 --infeasible 0.5", "test"),
+    ("tools-cot@openai/m --actions 3", "test"),
+    ("tools@openai/m --data data.jsonl", "bench gsm8k"),
+    ("AGENT", "test"),
+    ("plan@openai/m", "bench mnms"),
+    ("tools@openai/m", "bench tptu"),
+    ("tools@openai/m", "bench travelplanner"),
+    ("tools@openai/m", "bench apibank"),
+];
 
 /// Whatever is tested, and however it asks its model: killed at moments that a seed draws, a campaign books what the
 /// server counted, but for what the kills took along; the part that nobody killed is booked to the last token.
@@ -297,24 +315,21 @@ const LOST_PER_KILL_MAX: u64 = 50;
 fn campaigns_of_all_kinds_book_through_kills_what_the_server_counted() {
     const TOKENS: u64 = 18;
     let kills = std::env::var("PLANPROOF_KILLS").map_or(KILLS_OF_KINDS, |it| it.parse().unwrap());
-    let kinds = [
-        ("test tools@openai/m --actions 3", "test"),
-        ("test tools@openai/m --actions 3 --time", "test"),
-        ("test tools@openai/m --actions 3 --infeasible 0.5", "test"),
-        ("test tools-cot@openai/m --actions 3", "test"),
-        ("bench gsm8k tools@openai/m --data data.jsonl", "bench gsm8k"),
-        ("AGENT", "test"),
-    ];
-    let (mut lost, mut asked) = (0, 0);
-    for (number, (line, command)) in kinds.into_iter().enumerate() {
-        let kills = (kills + number) / kinds.len();
+    let (mut lost, mut most, mut asked) = (0, 0, 0);
+    for (number, (line, command)) in KINDS.into_iter().enumerate() {
+        let kills = (kills + number) / KINDS.len();
         // More than are done before the last kill.
-        let cases = 60 * (kills + 1);
+        let runs = 60 * (kills + 1);
         let place = Place::new();
-        place.write("data.jsonl", &crate::bench::data(cases));
+        place.write("data.jsonl", &crate::bench::data(runs));
         let pause = Arc::new(AtomicU64::new(10));
-        let paused = Arc::clone(&pause);
+        // Requests that may be answered.
+        let answered_max = Arc::new(AtomicU64::new(AT_ONCE));
+        let (paused, gate) = (Arc::clone(&pause), Arc::clone(&answered_max));
         let server = StandIn::start(move |number, request| {
+            while number as u64 >= gate.load(Ordering::SeqCst) {
+                thread::sleep(Duration::from_millis(1));
+            }
             thread::sleep(Duration::from_millis(paused.load(Ordering::SeqCst)));
             let tool = request["tools"][0]["function"]["name"].as_str();
             match tool.filter(|_| number % 3 > 0) {
@@ -323,18 +338,24 @@ fn campaigns_of_all_kinds_book_through_kills_what_the_server_counted() {
             }
         });
         let agent = crate::child::agent_name();
-        let begin: Vec<&str> = match line {
-            "AGENT" => vec!["test", &agent, "--actions", "3", "--serve-model", "openai/m"],
-            line => line.split(' ').collect(),
-        };
-        let count = cases.to_string();
-        let more = ["--cases", &count];
-        let begin = [&begin[..], if command == "test" { &more } else { &[] }].concat();
+        let mut begin: Vec<&str> = command.split(' ').collect();
+        match line {
+            "AGENT" => begin.extend([&*agent, "--actions", "3", "--serve-model", "openai/m"]),
+            line => begin.extend(line.split(' ')),
+        }
+        // The data that comes with a suite is little, so that all of it is run several times.
+        let is_data = command.starts_with("bench") && !line.contains("--data");
+        let (count, repeats) = (runs.to_string(), (runs / 10).min(100).to_string());
+        match (command, is_data) {
+            ("test", _) => begin.extend(["--cases", &count]),
+            (_, true) => begin.extend(["--repeat", &repeats]),
+            (_, false) => {}
+        }
+        let at_once = AT_ONCE.to_string();
+        begin.extend(["--concurrency", &at_once]);
         let resume: Vec<&str> = command.split(' ').chain(["--resume", "last"]).collect();
         let start = |words: &[&str]| {
-            let more: &[&str] =
-                if words.contains(&"--resume") { &["-q"] } else { &["--concurrency", "4", "-q"] };
-            let words = [words, more].concat();
+            let words = [words, &["-q"]].concat();
             let mut started = match line {
                 "AGENT" => crate::child::command(&place, "ask", &words),
                 _ => place.command(&words),
@@ -343,42 +364,92 @@ fn campaigns_of_all_kinds_book_through_kills_what_the_server_counted() {
             started
         };
         let booked = || {
-            let store = Store::open_read_only(&place.path(".planproof/runs.db")).unwrap();
-            let spent = store.campaign("last").unwrap().progress.spent;
-            assert!(!spent.is_estimate, "{line}");
-            spent.input_tokens + spent.output_tokens
+            let store = Store::open_read_only(&place.path(".planproof/runs.db")).ok()?;
+            let spent = store.campaign("last").ok()?.progress.spent;
+            assert!(!spent.is_estimate, "{command} {line}");
+            Some(spent.input_tokens + spent.output_tokens)
         };
         let mut draw = Draw::new(number as u64, 0, "kills");
         let mut before = BTreeMap::new();
+        let mut missing = 0;
         for kill in 0..kills {
-            let so_far = server.requests();
+            let so_far = server.requests() as u64;
+            let booked_before = booked().unwrap_or_default();
+            answered_max.store(so_far + AT_ONCE, Ordering::SeqCst);
             let mut child = start(if kill == 0 { &begin } else { &resume })
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .spawn()
                 .unwrap();
-            until("the model is asked", || (server.requests() > so_far).then_some(()));
-            thread::sleep(Duration::from_millis(draw.below(150).into()));
+            until("the model is asked", || (server.requests() as u64 > so_far).then_some(()));
+            let moment = Instant::now() + Duration::from_millis(draw.below(150).into());
+            while Instant::now() < moment {
+                let committed = (booked().unwrap_or_default() - booked_before) / TOKENS;
+                answered_max.store(so_far + committed + AT_ONCE, Ordering::SeqCst);
+                thread::sleep(Duration::from_millis(1));
+            }
             child.kill().unwrap();
             assert_eq!(child.wait().unwrap().code(), None, "{line}: it came to its end before it was killed");
+            // What was sent by the killed process may still be read.
+            thread::sleep(Duration::from_millis(50));
+            let asked = server.requests() as u64 - so_far;
+            let gone = asked - (booked().unwrap_or_default() - booked_before) / TOKENS;
+            assert!(
+                gone <= LOST_PER_KILL_MAX,
+                "{command} {line}: {gone} of {asked} requests went with a kill"
+            );
+            (missing, most) = (missing + gone, most.max(gone));
             let (_, after) = finished(&place).unwrap();
             assert_kept(&before, &after);
             before = after;
         }
-        // What was sent by the killed process may still be read.
-        thread::sleep(Duration::from_millis(50));
         pause.store(0, Ordering::SeqCst);
-        let (counted, kept) = (server.requests() as u64 * TOKENS, booked());
-        let missing = (counted - kept) / TOKENS;
-        assert!(missing <= kills as u64 * LOST_PER_KILL_MAX, "{line}: {missing} requests of {kills} kills");
+        answered_max.store(u64::MAX, Ordering::SeqCst);
+        let (counted, kept) = (server.requests() as u64 * TOKENS, booked().unwrap_or_default());
         let run = Run::of(start(if kills == 0 { &begin } else { &resume }), "");
-        assert!(matches!(run.code, 0 | 1), "{run:?}");
+        assert!(matches!(run.code, 0 | 1), "{command} {line}: {run:?}");
         let all = server.requests() as u64 * TOKENS;
-        assert_eq!(booked() - kept, all - counted, "{line}: what nobody killed is booked to the last token");
+        assert_eq!(
+            booked().unwrap_or_default() - kept,
+            all - counted,
+            "{command} {line}: what nobody killed is booked to the last token"
+        );
         assert_kept(&before, &finished(&place).unwrap().1);
         (lost, asked) = (lost + missing, asked + all / TOKENS);
     }
-    println!("{kills} kills: {lost} of {asked} requests were asked for nothing");
+    println!("{kills} kills: {lost} of {asked} requests were asked for nothing, at most {most} at a kill");
+}
+
+/// A store that is full has no room for runs, but for what they took: a number replaces another one.
+#[test]
+fn a_full_store_still_knows_what_was_spent() {
+    const TOKENS: u64 = 18;
+    const PAGES: [u32; 5] = [70, 76, 82, 90, 105];
+    for pages in PAGES {
+        let place = Place::new();
+        let server = StandIn::start(|_, _| {
+            thread::sleep(Duration::from_millis(5));
+            say(&"much to say ".repeat(300))
+        });
+        let booked = || {
+            let store = Store::open_read_only(&place.path(".planproof/runs.db")).unwrap();
+            let spent = store.campaign("last").unwrap().progress.spent;
+            spent.input_tokens + spent.output_tokens
+        };
+        let run = |line: &str| {
+            let words: Vec<&str> = line.split(' ').collect();
+            Run::of(server.command(&place, &words), "")
+        };
+        let line = "test tools@openai/m --actions 3 --cases 12 --repeat 20 --concurrency 4 -q";
+        let full = run(&format!("{line} --store-pages-max {pages}")).code(3);
+        assert!(full.err.contains(&format!("is full (limit of {pages} pages)")), "{full:?}");
+        let (counted, kept) = (server.requests() as u64 * TOKENS, booked());
+        // What was under way is booked with what it may have taken at most, if its answer was not waited for.
+        assert!(counted > 0 && kept >= counted, "{pages} pages: {kept} tokens of {counted} are booked");
+        // Where there is room again, nothing is forgotten, and all else is booked to the last token.
+        run("test --resume last -q").code(1);
+        assert_eq!(booked() - kept, server.requests() as u64 * TOKENS - counted, "{pages} pages");
+    }
 }
 
 #[test]

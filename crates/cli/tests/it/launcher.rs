@@ -16,7 +16,8 @@ fn launched(spec: &str, program: &[&str]) -> Output {
 fn nothing() -> String {
     let version = env!("CARGO_PKG_VERSION");
     format!(
-        r#"{{"version": "{version}", "namespaces": null, "covered": [], "landlock": "Nothing", "is_trial": false}}"#
+        r#"{{"version": "{version}", "namespaces": null, "covered": [], "landlock": "Nothing",
+        "keeps_rights": false, "memory_max": null, "is_trial": false}}"#
     )
 }
 

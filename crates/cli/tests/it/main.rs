@@ -38,6 +38,7 @@ mod repeats;
 mod replay;
 mod reports;
 mod run;
+mod running;
 mod runs;
 mod sandbox;
 mod servers;

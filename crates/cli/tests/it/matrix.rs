@@ -23,6 +23,7 @@ pub(crate) fn figures(table: &Value) -> Value {
     for row in table["combinations"].as_array_mut().expect("combinations") {
         row["campaign"] = Value::Null;
         row["agent_seconds"] = Value::Null;
+        row["seal"] = Value::Null;
     }
     table
 }
@@ -308,4 +309,45 @@ fn what_cannot_be_combined_is_said_before_anything_runs() {
         let run = place.run(line).code(2);
         assert!(run.err.contains(error), "{line}: {run:?}");
     }
+}
+
+/// By which what is stored of it can be held to what was printed, as of any campaign.
+#[test]
+fn each_combination_says_by_what_it_is_sealed_and_what_is_damaged() {
+    let place = Place::new();
+    let line = "bench gsm8k direct react --model sim/gold --limit 4";
+    let run = place.run(&format!("{line} -q")).code(0);
+    let table = place.run("report last --json").code(0).json();
+    let id = table["matrix"].as_str().expect("an id").to_owned();
+    let seals: Vec<String> =
+        column(&table, "seal").iter().map(|seal| seal.as_str().expect("a seal").to_owned()).collect();
+    assert_ne!(seals[0], seals[1]);
+    place.run("report last --html sound.html").code(0);
+    let page = fs::read_to_string(place.path("sound.html")).expect("a page");
+    for (place_of, seal) in seals.iter().enumerate() {
+        let number = place_of + 1;
+        assert!(run.out.contains(&format!("Combination {number}: seal {seal}\n")), "{run:?}");
+        assert!(page.contains(&format!("Row {number}: seal <code>{seal}</code>")), "{page}");
+        place.run(&format!("runs verify {id}.{number} --seal {seal}")).code(0);
+        let shown = place.run(&format!("runs show {id}.{number} --json")).code(0).json();
+        assert_eq!(shown["seal"], seal.as_str());
+    }
+    assert!(!page.contains("Damaged:") && table["combinations"][1]["damaged"].is_null());
+
+    let store = rusqlite::Connection::open(place.path(".planproof/runs.db")).expect("opens");
+    let second = format!("{id}.2");
+    let change = "UPDATE run SET passed = 1 - passed WHERE ordinal = 3 AND campaign = \
+                  (SELECT key FROM campaign WHERE id = ?1)";
+    assert_eq!(store.execute(change, [&second]).expect("writes"), 1);
+    drop(store);
+    let told = place.run("report last").code(3);
+    assert!(told.out.contains("Combination 2: 1 damaged, left out; "), "{told:?}");
+    assert!(told.err.contains(&format!("damaged: campaign {second}, case ")), "{told:?}");
+    let table = place.run("report last --json").code(3).json();
+    let damaged = column(&table, "damaged");
+    assert!(damaged[0].is_null() && damaged[1].as_array().map(Vec::len) == Some(1), "{damaged:?}");
+    assert_eq!(column(&table, "not_run"), [0, 1]);
+    place.run("report last --html page.html").code(3);
+    let page = fs::read_to_string(place.path("page.html")).expect("a page");
+    assert!(page.contains("Damaged:") && page.contains("1 run of row 2 of the run store"), "{page}");
 }

@@ -43,7 +43,7 @@ enum How {
 type Attack = fn(&Ground);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let attacks: [(&str, Attack); 9] = [
+    let attacks: [(&str, Attack); 13] = [
         ("the_answers_of_the_store_are_not_read", answers_are_not_read),
         ("cases_are_not_recomputed", cases_are_not_recomputed),
         ("memory_and_environment_are_closed", memory_is_closed),
@@ -53,6 +53,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("nothing_outlives_its_run", nothing_outlives_its_run),
         ("nothing_outlives_planproof", nothing_outlives_planproof),
         ("nobody_else_is_killed", nobody_else_is_killed),
+        ("memory_without_end_is_the_agents_failure", memory_has_an_end),
+        ("memory_is_that_of_all_processes", memory_is_of_all_processes),
+        ("memory_that_is_shared_or_reserved_counts_once_or_not", shared_memory_counts_once),
+        ("a_worker_is_replaced_that_took_too_much_memory", greedy_worker_is_replaced),
     ];
     let mut trials = Vec::new();
     for whom in [Whom::Us, Whom::Nobody] {
@@ -214,21 +218,26 @@ impl Came {
         self.run.json()
     }
 
+    /// The report for people.
+    fn shown(&self) -> String {
+        let mut command = self.whom.command(env!("CARGO_BIN_EXE_planproof"));
+        command.args(["runs", "show", "last"]).current_dir(self.place.path(""));
+        Run::of(command, "").out
+    }
+
     /// That the report, in JSON and for people, says that these layers held.
     #[track_caller]
     fn assert_held(&self, layers: &[(&str, &str)]) {
         let report = self.report();
         let held: Vec<&str> =
             report["isolation"]["held"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-        let mut command = self.whom.command(env!("CARGO_BIN_EXE_planproof"));
-        command.args(["runs", "show", "last"]).current_dir(self.place.path(""));
-        let shown = Run::of(command, "").out;
+        let shown = self.shown();
         let line = shown.lines().find(|line| line.starts_with("isolation: ")).unwrap_or_default();
         for (key, words) in layers {
             assert!(held.contains(key) && line.contains(words), "{key}: {held:?}, {line}");
         }
         if layers.is_empty() {
-            assert!(held.is_empty() && line == "isolation: none", "{held:?}, {line}");
+            assert!(held.is_empty() && line.starts_with("isolation: none; "), "{held:?}, {line}");
         }
     }
 }
@@ -385,12 +394,89 @@ fn nothing_outlives_planproof(ground: &Ground) {
 
 fn nobody_else_is_killed(ground: &Ground) {
     let options = "--cases 3 --concurrency 1";
-    let came = ground.attack("killing", How::None, options);
+    // Who starts a program without a launcher is planproof itself.
+    let came = ground.attack("killing", How::None, &format!("{options} --agent-memory none"));
     assert_eq!((came.run.code, came.found().len()), (-1, 0), "planproof was killed: {:?}", came.run);
     let came = ground.attack("killing", How::Best, options);
     assert_eq!(came.found(), ["alone"]);
     assert_eq!(came.report()["unscored"], 0);
     came.assert_held(&[PROCESSES]);
+}
+
+/// Runs that use so many MiB and are allowed 160, with and without namespaces, and one that is allowed all it wants.
+fn memory_is_limited(ground: &Ground, attack: &str, all: &str) {
+    for how in [How::None, How::Best] {
+        let came = ground.attack(attack, how, "--cases 2 --concurrency 1 --agent-memory 160MiB");
+        assert_eq!(came.found(), ["nothing"], "{how:?}: {:?}", came.run);
+        let report = came.report();
+        assert_eq!((&report["failed"], &report["classes"]["act_error"]), (&2.into(), &2.into()), "{report}");
+        assert_eq!(report["isolation"]["memory_bytes"], 160 << 20);
+        let why = "the command used more than 160 MiB of memory, its limit (--agent-memory)";
+        let shown = came.shown();
+        let says =
+            |line: &str| line.starts_with("isolation: ") && line.ends_with("; at most 160 MiB of memory");
+        assert!(shown.lines().any(says) && shown.contains(why), "{shown}");
+        assert!(!beats(&came.place), "{how:?}: something is left");
+        let came = ground.attack(attack, how, "--cases 1 --agent-memory none");
+        assert_eq!(came.found(), ["nothing", all], "{how:?}: {:?}", came.run);
+        assert_eq!(came.report()["isolation"]["memory_bytes"], Value::Null);
+    }
+}
+
+fn memory_has_an_end(ground: &Ground) {
+    memory_is_limited(ground, "hoarding", "took 400 MiB");
+}
+
+/// Each is below the limit, and half of them have left the process group and their parent.
+fn memory_is_of_all_processes(ground: &Ground) {
+    memory_is_limited(ground, "hoarding_together", "took 4 times 60 MiB");
+}
+
+/// Nor is what a program starts counted twice while it shares the memory of its parent.
+fn shared_memory_counts_once(ground: &Ground) {
+    for how in [How::None, How::Best] {
+        let came = ground.attack("sharing", how, "--cases 1 --agent-memory 160MiB");
+        assert_eq!(came.found(), ["shared"], "{how:?}: {:?}", came.run);
+        assert_eq!(came.report()["classes"]["act_error"], 0);
+    }
+}
+
+fn greedy_worker_is_replaced(ground: &Ground) {
+    for how in [How::None, How::Best] {
+        let place = ground.place();
+        place.write("worker.py", include_str!("isolation/worker.py"));
+        let agent = format!("worker:{} worker.py", python().display());
+        let mut command = ground.whom.command(env!("CARGO_BIN_EXE_planproof"));
+        command.args([
+            "test",
+            &agent,
+            "--json",
+            "-q",
+            "--cases",
+            "4",
+            "--concurrency",
+            "1",
+            "--agent-memory",
+        ]);
+        command.args(["160MiB", "--isolate", how.as_str()]).current_dir(place.path(""));
+        command.env("PLANPROOF_CONFIG", "none");
+        let run = Run::of(command, "");
+        let came = Came { place, whom: ground.whom, run };
+        let report = came.report();
+        assert_eq!(
+            (&report["classes"]["act_error"], &report["unscored"]),
+            (&1.into(), &0.into()),
+            "{report}"
+        );
+        let why =
+            "the worker used more than 160 MiB of memory, its limit (--agent-memory), before it answered";
+        let shown = came.shown();
+        assert!(shown.contains(why), "{shown}");
+        // The first worker had two tasks, and the second of them was its last.
+        let tasks = fs::read_to_string(came.place.path("tasks")).unwrap();
+        let tasks: Vec<&str> = tasks.lines().collect();
+        assert!(tasks[0] == tasks[1] && tasks[1] != tasks[2] && tasks[2] == tasks[3], "{tasks:?}");
+    }
 }
 
 /// What any agent may do still works: its folder, the system's programs, caches, temporary files, devices, its own

@@ -9,12 +9,14 @@ use std::process;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::{End, NOT_STARTED, Words, close_this_process, covers, failed, rights};
+use super::memory::{Tree, Watch};
+use super::{
+    ANY_CHILD, End, NOT_STARTED, OVER_MEMORY, Words, close_this_process, covers, failed, rights, until_end,
+};
 use crate::PROCESSES_MAX;
 
 /// How long what the program leaves behind has to end after SIGTERM. All of it is killed with this process.
@@ -40,7 +42,8 @@ pub(super) fn main(mut words: impl Iterator<Item = OsString>) -> ! {
     let byte = match Words::read(words).and_then(|words| run(&words)) {
         Ok(End::Exited(code)) => process::exit(code),
         // Nothing inside can kill this process, which therefore tells it in words.
-        Ok(End::Killed(signal)) => u8::try_from(signal).unwrap_or(u8::MAX - 1),
+        Ok(End::Killed(signal)) => u8::try_from(signal).unwrap_or(u8::MAX >> 1),
+        Ok(End::OverMemory) => OVER_MEMORY,
         Err(why) => {
             let _ = writeln!(io::stderr(), "{why}");
             NOT_STARTED
@@ -74,8 +77,8 @@ fn run(words: &Words) -> Result<End, String> {
         let error = words.command()?.exec();
         return Err(words.not_started(&error));
     }
-    let program = words.start()?;
-    let end = until_end(Pid::from_raw(program.id().cast_signed()));
+    let watch = words.spec.memory_max.map(|most| Watch::start(Tree::Namespace, most)).transpose()?;
+    let end = until_end(&words.start()?, watch);
     end_what_is_left();
     end
 }
@@ -89,20 +92,6 @@ fn limit_processes() {
     }
 }
 
-/// Waits for the program, and for whatever falls to the first process meanwhile.
-fn until_end(program: Pid) -> Result<End, String> {
-    loop {
-        match waitpid(EVERYBODY, None) {
-            Ok(WaitStatus::Exited(id, code)) if id == program => return Ok(End::Exited(code)),
-            Ok(WaitStatus::Signaled(id, signal, _)) if id == program => {
-                return Ok(End::Killed(signal as i32));
-            }
-            Ok(_) | Err(Errno::EINTR) => {}
-            Err(error) => return Err(failed("waiting", error)),
-        }
-    }
-}
-
 /// Asks what the program has left behind to end, and waits until it has.
 fn end_what_is_left() {
     let start = Instant::now();
@@ -111,7 +100,7 @@ fn end_what_is_left() {
         return;
     }
     loop {
-        match waitpid(EVERYBODY, Some(WaitPidFlag::WNOHANG)) {
+        match waitpid(ANY_CHILD, Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::StillAlive) if start.elapsed() < GRACE => {
                 thread::sleep(pause);
                 pause *= 2;

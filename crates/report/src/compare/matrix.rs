@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use planproof_bench::{Metrics, Sections, Tokens};
+use planproof_bench::{DamagedRun, IsolationAccount, Metrics, Sections, Tokens};
 use planproof_suite::Metric;
 use serde::Serialize;
 
@@ -75,6 +75,15 @@ pub struct Combination {
     pub cost_is_estimate: bool,
     /// Time that the agent took, summed over runs, which may have gone on at the same time.
     pub agent_seconds: f64,
+    /// The fingerprint of the key that sealed its runs last; absent where nobody did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seal: Option<String>,
+    /// Runs that are left out, because they are not what was written into the run store; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<DamagedRun>,
+    /// What kept the agent's program from what would let it cheat; absent where it is no program that planproof starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<IsolationAccount>,
     /// How it differs from the first combination; null for that itself.
     pub against_first: Option<Against>,
 }
@@ -162,6 +171,9 @@ impl MatrixTable {
             cost: report.cost,
             cost_is_estimate: report.cost_is_estimate,
             agent_seconds: report.agent_seconds,
+            seal: report.seal.clone(),
+            damaged: report.damaged.clone(),
+            isolation: report.isolation.clone(),
             against_first: against_first.transpose()?,
         });
         Ok(())

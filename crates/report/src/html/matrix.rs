@@ -6,7 +6,7 @@ use planproof_suite::Metric;
 use super::NAME_CHARACTERS_MAX;
 use super::comparison::{points, probability};
 use super::page::{banner, top};
-use super::summary::or_dash;
+use super::summary::{REASON_CHARACTERS_MAX, damaged, or_dash};
 use super::text::{Foreign, count, counted, percent_range, seconds};
 use crate::campaign::metric_words;
 use crate::compare::matrix::{Against, Combination, MatrixTable};
@@ -69,6 +69,15 @@ pub(super) fn rows(table: &MatrixTable) -> Markup {
                 p.note {
                     "Row " (row.number) ": " (count(row.unscored)) " unscored, " (count(row.not_run)) " not finished."
                 }
+            }
+            @for row in &table.combinations {
+                (damaged(&row.damaged, &format!(" of row {}", row.number)))
+                @if let Some(isolation) = &row.isolation {
+                    p.note {
+                        "Row " (row.number) ", isolation: " (Foreign::short(&isolation.to_string(), REASON_CHARACTERS_MAX))
+                    }
+                }
+                @if let Some(seal) = &row.seal { p.note { "Row " (row.number) ": seal " code { (seal) } } }
             }
         }
     }

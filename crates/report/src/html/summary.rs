@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use planproof_bench::{BaselineRates, BySize, MonitorUse, Rate, Report, Sections};
+use planproof_bench::{BaselineRates, BySize, DamagedRun, MonitorUse, Rate, Report, Sections};
 use planproof_suite::{ClassInfo, Figure, FlagInfo, Suite, Table};
 
 use super::chart::{Point, Series, Style, success_by_size};
@@ -14,7 +14,7 @@ use crate::ReportedCampaign;
 use crate::campaign::{capitalised, metric_words, without_temperature};
 
 /// Most characters shown of why a set-up is broken.
-const REASON_CHARACTERS_MAX: usize = 1000;
+pub(super) const REASON_CHARACTERS_MAX: usize = 1000;
 
 /// Who was tested with what and when, and a banner if it was a simulation.
 pub(super) fn head(campaign: &ReportedCampaign<'_>) -> Markup {
@@ -76,11 +76,19 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
     }
 }
 
-/// The damaged runs, with what is wrong with each.
-fn damaged(report: &Report) -> String {
-    let named =
-        report.damaged.iter().map(|run| format!("case {}, repeat {}: {}", run.case, run.repeat, run.why));
-    named.collect::<Vec<_>>().join("; ")
+/// A banner about damaged runs, with what is wrong with each; nothing where there are none. `whose` says whose they are.
+pub(super) fn damaged(runs: &[DamagedRun], whose: &str) -> Markup {
+    let named: Vec<String> =
+        runs.iter().map(|run| format!("case {}, repeat {}: {}", run.case, run.repeat, run.why)).collect();
+    html! {
+        @if !runs.is_empty() {
+            p.banner role="note" {
+                strong { "Damaged:" } " " (counted(runs.len() as u64, "run", "runs")) (whose)
+                " of the run store are not what was written, and left out: "
+                (Foreign::short(&named.join("; "), REASON_CHARACTERS_MAX))
+            }
+        }
+    }
 }
 
 /// Key figures, and what keeps the campaign from being whole.
@@ -104,13 +112,7 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
             } @else if report.all_not_run() > 0 {
                 p.banner role="note" { strong { "Not finished:" } " " (not_run(campaign)) }
             }
-            @if !report.damaged.is_empty() {
-                p.banner role="note" {
-                    strong { "Damaged:" } " " (counted(report.damaged.len() as u64, "run", "runs"))
-                    " of the run store are not what was written, and left out: "
-                    (Foreign::short(&damaged(report), REASON_CHARACTERS_MAX))
-                }
-            }
+            (damaged(&report.damaged, ""))
             @if let Some(models) = without_temperature(report) {
                 p.banner role="note" {
                     strong { "Without a temperature:" } " " (Foreign::short(&models, NAME_CHARACTERS_MAX))

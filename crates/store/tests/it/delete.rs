@@ -67,22 +67,58 @@ fn a_matrix_goes_with_its_last_campaign() {
     assert_eq!(store.matrix("m").expect("reads"), None);
 }
 
-/// A sealed campaign is open until its writer ends; who still runs a deleted one is refused.
+/// Who holds one campaign holds all that belongs to it, and no other.
 #[test]
-fn what_runs_is_known_and_a_deleted_campaign_cannot_be_run_on() {
+fn a_campaign_is_held_by_one_store_at_a_time() {
     let directory = Directory::new();
     let store = directory.store();
     create(&store, "a", 2, 1);
-    assert!(!store.is_open("a").expect("reads"));
-    let other = directory.store();
-    let writer = other.writer().expect("starts");
-    writer.seal(SealKey::from_seed(&[7; 32]).expect("is a seed"));
-    run(&writer, "a", 0, 0, 3).expect("runs");
-    assert!(store.is_open("a").expect("reads"));
-    writer.end_seals().wait().expect("commits");
-    drop((writer, other));
-    assert!(!store.is_open("a").expect("reads"));
+    create(&store, "b", 2, 1);
+    store.create_derived("a", &campaign("a.dissection", 1, 1)).expect("is created");
+    let row = planproof_store::Matrix {
+        id: "m".into(),
+        created_ms: 1,
+        command_line: "planproof bench".into(),
+        budgets: "{}".into(),
+    };
+    store.create_matrix(&row, &[campaign("m.1", 1, 1), campaign("m.2", 1, 1)], &[]).expect("is created");
 
+    let other = directory.store();
+    store.hold(["a.dissection", "m.1", "m.2"]).expect("nobody else holds them");
+    for campaign in ["a", "a.dissection", "m.2"] {
+        let error = other.hold([campaign]).expect_err("it is held");
+        let process = Some(std::process::id());
+        assert_eq!(error, StoreError::Running { campaign: campaign.to_owned(), process });
+    }
+    // One that is held keeps none of the others held.
+    other.hold(["b", "a"]).expect_err("one is held");
+    store.hold(["b"]).expect("nobody holds it");
+    assert!(matches!(other.hold(["c"]), Err(StoreError::UnknownCampaign { .. })));
+    drop(store);
+    other.hold(["a", "b", "m.1"]).expect("who held them is gone");
+}
+
+/// What a killed process has left behind holds nobody up, whatever is in it.
+#[test]
+fn a_lock_that_was_left_behind_is_taken_over() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "a", 2, 1);
+    let left = directory.file("store.db-running-1");
+    std::fs::write(&left, [0xff; 100]).expect("writes");
+    store.hold(["a"]).expect("nobody holds it");
+    let error = directory.store().hold(["a"]).expect_err("it is held").to_string();
+    assert!(error.contains(&format!("(process {})", std::process::id())), "{error}");
+    drop(store);
+    assert!(!left.exists());
+}
+
+/// Who still runs a deleted campaign is refused.
+#[test]
+fn a_deleted_campaign_cannot_be_run_on() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "a", 2, 1);
     let other = directory.store();
     let writer = other.writer().expect("starts");
     let going = start(&writer, "a", 1, 0).expect("starts");

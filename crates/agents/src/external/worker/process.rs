@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use planproof_isolation::Account;
 use planproof_trace::LimitKind;
 use serde::Deserialize;
 use tokio::time::timeout;
@@ -11,7 +12,7 @@ use tokio::time::timeout;
 use super::super::environment::{ProgramSetting, dress, lead_to};
 use super::super::question::Question;
 use super::super::{ExternalRun, shortened};
-use crate::program::{Program, Reply, Running, with_last_words};
+use crate::program::{Program, Reply, Running, over_memory, with_last_words};
 
 /// Longest time from the start of a worker to its first line: libraries of agents take seconds to import, and more of
 /// them on a machine that is busy.
@@ -23,6 +24,8 @@ const NO_MODEL_YET: &str = "http://127.0.0.1:9/each-task-has-a-base_url-of-its-o
 /// A worker that is ready for a task. Dropping it kills it, with its process group.
 pub(super) struct Worker {
     running: Running,
+    /// What its launcher holds it to; `None` without one.
+    held_to: Option<Account>,
 }
 
 /// What a worker made of a task.
@@ -70,7 +73,8 @@ impl Worker {
         let bytes_max = run.limits.output_bytes;
         let running = Running::start(command, bytes_max)
             .map_err(|error| format!("the worker `{name}` could not be started: {error}"))?;
-        let mut worker = Self { running };
+        let held_to = isolation.launcher.as_ref().map(|_| isolation.account.clone());
+        let mut worker = Self { running, held_to };
         let first = timeout(START_MAX, worker.running.exchange(b"", bytes_max)).await;
         let line = match first {
             Ok(Reply::Line(line)) => line,
@@ -136,6 +140,12 @@ impl Worker {
 
     /// How it ended at that point, with the end of what it wrote. Ends what is left of it.
     pub(super) async fn last_words(self, status: Option<io::Result<ExitStatus>>, when: &str) -> String {
+        if let (Some(Ok(status)), Some(account)) = (&status, &self.held_to)
+            && let Some(reason) = over_memory(*status, account)
+        {
+            self.running.stop().await;
+            return format!("the worker {reason}, {when}");
+        }
         let clause = match status {
             Some(Ok(status)) => format!("the worker ended with {status} {when}"),
             Some(Err(error)) => format!("the worker could not be awaited: {error}"),

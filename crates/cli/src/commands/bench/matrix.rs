@@ -179,6 +179,8 @@ fn run(
     began: Instant,
 ) -> Result<ExitCode, Failure> {
     let Request { arguments, global, .. } = request;
+    let rows = store.campaigns_of_matrix(&row.id)?;
+    store.hold(rows.iter().map(|campaign| campaign.id.as_str()))?;
     let goes_on = Matrix::open(store, row, &(&arguments.campaign.budget).into(), began)?;
     let ended = runtime()?.block_on(async {
         let stop = stop_on_signal();

@@ -166,8 +166,18 @@ pub(super) fn commands(
     if let Some(model) = &options.serve_model {
         words.extend(["--serve-model".to_owned(), model.clone()]);
     }
-    let ProgramOptions { env, env_file, cwd, allow_hosts, headers, body, answer, isolate, hidden: _ } =
-        &options.program;
+    let ProgramOptions {
+        env,
+        env_file,
+        cwd,
+        allow_hosts,
+        headers,
+        body,
+        answer,
+        isolate,
+        agent_memory,
+        hidden: _,
+    } = &options.program;
     words.extend(env.iter().flat_map(|name| ["--env".to_owned(), name.clone()]));
     words.extend(allow_hosts.iter().flat_map(|name| ["--allow-host".to_owned(), name.clone()]));
     words.extend(headers.iter().flat_map(|header| ["--header".to_owned(), header.clone()]));
@@ -179,6 +189,9 @@ pub(super) fn commands(
     }
     if !isolate.is_default() {
         words.extend(["--isolate".to_owned(), isolate.as_str().to_owned()]);
+    }
+    if !agent_memory.is_default() {
+        words.extend(["--agent-memory".to_owned(), agent_memory.to_string()]);
     }
     let timeout = options.timeout();
     if timeout != Duration::from_secs_f64(TIMEOUT_SECONDS) {

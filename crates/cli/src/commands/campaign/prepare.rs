@@ -30,7 +30,7 @@ use crate::damage;
 use crate::failure::Failure;
 use crate::review;
 use crate::select;
-use crate::stored::Stored;
+use crate::stored::{self, Stored};
 use crate::values::seconds;
 
 /// Prepares what the command line asks for. Everything the user may have got wrong comes before the store is touched.
@@ -121,14 +121,25 @@ pub(in crate::commands) fn new_campaign(
 
 /// What a program is started with, from which the files of the command line are hidden.
 fn program(arguments: &CampaignArguments, asked: &Asked<'_>) -> ProgramOptions {
-    let ProgramArguments { env, env_file, cwd, allow_host, isolate, header, body, answer } =
+    let ProgramArguments { env, env_file, cwd, allow_host, isolate, agent_memory, header, body, answer } =
         arguments.program.clone();
     let (isolate, allow_hosts) = (isolate.into(), allow_host);
     let store = arguments.store.store.as_path();
     let files = arguments.files().into_iter().map(|(_, path)| path).filter(|path| *path != store);
     let hidden = files.chain(asked.files()).filter(|path| *path != Path::new("-"));
     let hidden = hidden.map(Path::to_owned).collect();
-    ProgramOptions { env, env_file, cwd, allow_hosts, headers: header, body, answer, isolate, hidden }
+    ProgramOptions {
+        env,
+        env_file,
+        cwd,
+        allow_hosts,
+        headers: header,
+        body,
+        answer,
+        isolate,
+        agent_memory,
+        hidden,
+    }
 }
 
 /// A new campaign.
@@ -159,7 +170,10 @@ fn begin(
 fn go_on(arguments: &CampaignArguments, global: &Global, asked: Asked<'_>) -> Result<Prepared, Failure> {
     must_exist(&arguments.store.store)?;
     let store = StoreOptions::from(&arguments.store).open()?;
-    let stored = Stored::load(&store, arguments.resume.as_deref().unwrap_or("last"))?;
+    let row = stored::find(&store, arguments.resume.as_deref().unwrap_or("last"))?;
+    // Before its runs are read, or another process could finish some of them in between.
+    store.hold([row.id.as_str()])?;
+    let stored = Stored::load(&store, &row.id)?;
     must_be_asked_for(&stored.campaign.row.id, &stored.commands)?;
     if let Some(matrix) = store.matrix_of(&stored.campaign.row.id)? {
         return Err(Failure::usage(format!(

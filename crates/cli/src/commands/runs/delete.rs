@@ -31,24 +31,10 @@ pub(super) fn label(path: &Path, run: &str, text: Option<&str>, global: &Global)
 }
 
 /// Deletes campaigns, and says which.
-pub(super) fn run(
-    path: &Path,
-    names: &[String],
-    is_agreed: bool,
-    takes_unfinished: bool,
-    global: &Global,
-) -> Result<(), Failure> {
+pub(super) fn run(path: &Path, names: &[String], is_agreed: bool, global: &Global) -> Result<(), Failure> {
     let store = Store::open(path, StoreLimits::default())?;
     let campaigns = meant(&store, names)?;
-    for campaign in campaigns.iter().filter(|_| !takes_unfinished) {
-        if store.is_open(&campaign.id)? {
-            return Err(Failure::usage(format!(
-                "campaign {0} is still running, or its process was killed: end it, resume it to its end, or delete it with \
-                 --unfinished, upon which a process that still runs it fails",
-                campaign.id
-            )));
-        }
-    }
+    store.hold(campaigns.iter().map(|campaign| campaign.id.as_str()))?;
     if !is_agreed {
         let shown: Vec<String> = campaigns.iter().map(in_words).collect();
         return Err(Failure::usage(format!(

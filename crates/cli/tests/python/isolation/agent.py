@@ -6,6 +6,7 @@ another order is right. What came of the attack is appended to the file `found`,
 
 import glob
 import json
+import mmap
 import os
 import signal
 import socket
@@ -208,6 +209,52 @@ def killing(place):
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(0.5)
     found("alone")
+
+
+def hoarding(_):
+    found("nothing")
+    kept = []
+    while len(kept) < 400:
+        kept.append(b"x" * 2**20 + bytes([len(kept) % 256]))
+        time.sleep(0.001)
+    found("took 400 MiB")
+
+
+def hoarding_together(_):
+    found("nothing")
+    number = next((number for number in range(4) if os.fork() == 0), None)
+    if number is None:
+        time.sleep(4)
+        return found("took 4 times 60 MiB")
+    if number % 2:
+        # Nobody whom its parent knows.
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+    kept = b"x" * (60 * 2**20)
+    for beat in range(60):
+        with open("beat", "w") as file:
+            file.write(f"{number} {beat} {len(kept)}")
+        time.sleep(0.05)
+    os._exit(0)
+
+
+def sharing(_):
+    # Older Pythons have no name for it.
+    noreserve = 0x4000
+    reserved = mmap.mmap(-1, 2**36, flags=mmap.MAP_PRIVATE | noreserve, prot=mmap.PROT_READ)
+    kept = b"x" * (80 * 2**20)
+    children = []
+    for _ in range(4):
+        children.append(os.fork())
+        if children[-1] == 0:
+            time.sleep(2)
+            os._exit(0)
+    for _ in range(20):
+        subprocess.run(["true"])
+    for child in children:
+        os.waitpid(child, 0)
+    found("shared" if len(kept) + len(reserved) > 2**36 else "nothing")
 
 
 def main():

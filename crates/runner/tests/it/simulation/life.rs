@@ -40,6 +40,8 @@ pub(crate) enum Canary {
     Undercounts,
     /// A resumed campaign does something else.
     Drifts,
+    /// What requests took is booked when the run that asked has used the answers, and has ended.
+    BooksLate,
 }
 
 /// What happened to campaigns.
@@ -191,6 +193,8 @@ struct Watcher<'a> {
     /// Runs with a score that the store is known to have.
     scored: &'a mut BTreeSet<Unit>,
     twice: Vec<Unit>,
+    /// Canary: a campaign that is to book no request before its run has ended.
+    books_late: Option<&'a Prepared>,
 }
 
 impl Watch for Watcher<'_> {
@@ -201,6 +205,9 @@ impl Watch for Watcher<'_> {
     fn happened(&mut self, progress: &RunProgress) {
         if self.machine.is_dead() {
             return;
+        }
+        if let Some(prepared) = self.books_late {
+            prepared.watch_spending(None);
         }
         match progress {
             RunProgress::Started(unit) if self.scored.contains(unit) => self.twice.push(*unit),
@@ -233,6 +240,8 @@ struct Life {
     /// The largest budget of tokens so far; none where there was none.
     tokens_max: Option<u64>,
     had_long_replies: bool,
+    /// Canary: requests are booked late.
+    books_late: bool,
 }
 
 /// Nothing comes of it.
@@ -296,6 +305,7 @@ impl Life {
             lived: Lived::default(),
             tokens_max: None,
             had_long_replies: false,
+            books_late: canary == Some(Canary::BooksLate),
         }
     }
 
@@ -406,7 +416,9 @@ impl Life {
         self.machine.holds(prepared.store.writer().map_err(words)?);
         let stop = self.machine.stop();
         let machine = Arc::clone(&self.machine);
-        let mut watcher = Watcher { machine: &machine, scored: &mut self.scored, twice: Vec::new() };
+        let books_late = self.books_late.then_some(&prepared);
+        let mut watcher =
+            Watcher { machine: &machine, scored: &mut self.scored, twice: Vec::new(), books_late };
         let next = |outcomes: &[Outcome]| prepared.all_at_once(outcomes);
         let carried = async {
             let mut carried =

@@ -1,0 +1,245 @@
+//! Watches how much memory a program takes with all that it starts, and kills them all where it is more than its
+//! limit.
+//!
+//! What is summed up is what is in memory or in swap, as `/proc` has it. Memory that processes share is counted once,
+//! but that takes the kernel longer to say, so it is asked only where the sum without it is above the limit. What is
+//! merely reserved counts for nothing: engines of JavaScript and Java reserve more than machines have.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{End, failed};
+
+/// Shortest pause between two looks, and how long it takes to look again whether a tree is gone.
+const LOOK_MIN: Duration = Duration::from_millis(10);
+
+/// Longest pause between two looks.
+const LOOK_MAX: Duration = Duration::from_millis(500);
+
+/// How fast a core can fill memory, in bytes a millisecond: twice what was measured. A look comes no later than it
+/// would take all cores to fill what is left.
+const FASTEST_PER_CORE: u64 = 4 << 20;
+
+/// How long the tree must have been above its limit at every look. A child shares the memory of its parent between
+/// `vfork` and `exec`, and then counts as much again.
+const CONFIRMED_AFTER: Duration = Duration::from_millis(50);
+
+/// Longest time that the end of all processes is waited for.
+const KILL_MAX: Duration = Duration::from_secs(2);
+
+/// All processes that this one can see.
+const EVERYBODY: Pid = Pid::from_raw(-1);
+
+/// Which processes are watched.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Tree {
+    /// All of this process's own namespace, whose first process it is.
+    Namespace,
+    /// All below this process, to which orphans fall.
+    Below,
+}
+
+/// What watches a tree, from when it is made to the end of this process.
+pub(super) struct Watch {
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+/// A process, as `/proc` says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Process {
+    id: u32,
+    parent: u32,
+    /// It has ended and was not waited for yet.
+    is_over: bool,
+    /// In memory and in swap, with what it shares.
+    bytes: u64,
+}
+
+impl Watch {
+    /// Watches that a tree keeps to so many bytes.
+    ///
+    /// # Errors
+    /// What it takes cannot be seen.
+    pub(super) fn start(tree: Tree, most: u64) -> Result<Self, String> {
+        let wrong = |error| failed("watching the memory", error);
+        fs::read_dir("/proc").map_err(wrong)?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&is_over);
+        let watching = move || {
+            wait_until_over(tree, most);
+            told.store(true, Ordering::SeqCst);
+            tree.kill();
+        };
+        Ok(Self { is_over, thread: thread::Builder::new().spawn(watching).map_err(wrong)? })
+    }
+
+    /// How the program ended, given how it seems to have.
+    pub(super) fn judge(self, end: End) -> End {
+        if !self.is_over.load(Ordering::SeqCst) {
+            return end;
+        }
+        // A panic in it has left processes of the tree, which end with the namespace or the process group.
+        let _ = self.thread.join();
+        End::OverMemory
+    }
+}
+
+fn wait_until_over(tree: Tree, most: u64) {
+    let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    let mut pause = pause(most, cores);
+    let mut over_since = None;
+    loop {
+        thread::sleep(pause);
+        match most.checked_sub(tree.bytes(most)) {
+            Some(left) => {
+                over_since = None;
+                pause = self::pause(left, cores);
+            }
+            None if over_since.get_or_insert_with(Instant::now).elapsed() >= CONFIRMED_AFTER => return,
+            None => pause = LOOK_MIN,
+        }
+    }
+}
+
+/// How long it takes at least until so many bytes are full.
+fn pause(left: u64, cores: u64) -> Duration {
+    Duration::from_millis(left / (FASTEST_PER_CORE * cores)).clamp(LOOK_MIN, LOOK_MAX)
+}
+
+impl Tree {
+    /// The memory of all its processes, exactly where it is above `most`.
+    fn bytes(self, most: u64) -> u64 {
+        let processes = self.processes();
+        let all: u64 = processes.iter().map(|process| process.bytes).sum();
+        if all <= most {
+            return all;
+        }
+        processes.iter().map(|process| proportional(process.id).unwrap_or(process.bytes)).sum()
+    }
+
+    /// Those that have not ended.
+    fn processes(self) -> Vec<Process> {
+        let own = process::id();
+        let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let ids = names.filter_map(|name| name.to_str()?.parse::<u32>().ok()).filter(|id| *id != own);
+        let read = |id| Process::read(id, &fs::read_to_string(format!("/proc/{id}/status")).ok()?);
+        let mut processes: Vec<Process> = ids.filter_map(read).collect();
+        if let Self::Below = self {
+            let below = below(own, &processes);
+            processes.retain(|process| below.contains(&process.id));
+        }
+        processes.retain(|process| !process.is_over);
+        processes
+    }
+
+    /// Kills all of it, and what it starts meanwhile.
+    fn kill(self) {
+        let begun = Instant::now();
+        loop {
+            match self {
+                Self::Namespace => {
+                    let _ = kill(EVERYBODY, Signal::SIGKILL);
+                }
+                Self::Below => {
+                    for process in self.processes() {
+                        let _ = kill(Pid::from_raw(process.id.cast_signed()), Signal::SIGKILL);
+                    }
+                }
+            }
+            if self.processes().is_empty() || begun.elapsed() > KILL_MAX {
+                return;
+            }
+            thread::sleep(LOOK_MIN);
+        }
+    }
+}
+
+/// The processes that descend from one.
+fn below(ancestor: u32, processes: &[Process]) -> BTreeSet<u32> {
+    let mut found = BTreeSet::from([ancestor]);
+    loop {
+        let before = found.len();
+        let children = processes.iter().filter(|process| found.contains(&process.parent));
+        let children: Vec<u32> = children.map(|process| process.id).collect();
+        found.extend(children);
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+impl Process {
+    /// From the text of its `/proc/ID/status`.
+    fn read(id: u32, status: &str) -> Option<Self> {
+        let of = |name: &str| {
+            let mut lines = status.lines();
+            lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+        };
+        let parent = of("PPid")?.parse().ok()?;
+        let is_over = of("State").is_some_and(|state| state.starts_with(['Z', 'X']));
+        let bytes = ["VmRSS", "VmSwap"].into_iter().filter_map(|name| kibibytes(of(name)?)).sum();
+        Some(Self { id, parent, is_over, bytes })
+    }
+}
+
+/// The memory of a process where it shares each part with others by equal portions; `None` where it is closed to us.
+fn proportional(id: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{id}/smaps_rollup")).ok()?;
+    let of =
+        |name: &str| text.lines().find_map(|line| kibibytes(line.strip_prefix(name)?.strip_prefix(':')?));
+    Some(of("Pss")? + of("SwapPss").unwrap_or(0))
+}
+
+/// A number of kibibytes as `/proc` writes it, in bytes.
+fn kibibytes(text: &str) -> Option<u64> {
+    text.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|number| number << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_read() {
+        let status = "Name:\tVmRSS: 7 kB\nState:\tS (sleeping)\nPid:\t8\nPPid:\t7\n\
+            VmPeak:\t  999 kB\nVmRSS:\t      12 kB\nVmSwap:\t       3 kB\n";
+        let expected = Process { id: 8, parent: 7, is_over: false, bytes: 15 << 10 };
+        assert_eq!(Process::read(8, status), Some(expected));
+        // One that has ended has no memory.
+        let ended = Process::read(9, "Name:\tx\nState:\tZ (zombie)\nPPid:\t8\n").unwrap();
+        assert!(ended.is_over && ended.bytes == 0);
+        assert_eq!(Process::read(9, "Name:\tx\n"), None);
+    }
+
+    #[test]
+    fn descendants_are_found_in_any_order() {
+        let process = |(id, parent)| Process { id, parent, ..Process::default() };
+        let processes = [(2, 9), (3, 2), (5, 4), (9, 1), (4, 1)].map(process);
+        assert_eq!(below(9, &processes), BTreeSet::from([9, 2, 3]));
+    }
+
+    #[test]
+    fn this_process_is_in_memory_and_no_larger_by_its_portion() {
+        let id = process::id();
+        let whole = Process::read(id, &fs::read_to_string("/proc/self/status").unwrap()).unwrap().bytes;
+        let portion = proportional(id).unwrap();
+        assert!(whole > 1 << 20 && portion > 0, "{whole}, {portion}");
+    }
+
+    #[test]
+    fn looks_are_the_closer_the_nearer_the_limit_is() {
+        assert_eq!(pause(1 << 40, 2), LOOK_MAX);
+        assert_eq!(pause(0, 2), LOOK_MIN);
+        let (near, far) = (pause(512 << 20, 2), pause(2 << 30, 2));
+        assert!(LOOK_MIN < near && near < far && far < LOOK_MAX, "{near:?}, {far:?}");
+    }
+}
