@@ -151,8 +151,14 @@ impl RunSummary {
             serde_json::from_str(text).ok().filter(|text: &RunText| text.version == VERSION)?;
         let flag = |name: &String| Some(suite.flags().iter().find(|flag| flag.name == name)?.name);
         let flags = text.flags.iter().map(flag).collect::<Option<Vec<&'static str>>>()?;
+        // Runs have their scores in the order of the names, so the next one is mostly found a few places on.
+        let names = suite.score_names();
+        let mut next = 0;
         let score = |(name, value, weight): &(String, f64, f64)| {
-            let metric = suite.score_names().iter().find(|known| **known == name.as_str())?;
+            let (before, behind) = names.split_at(next);
+            let (place, metric) =
+                (next..).zip(behind).chain((0..).zip(before)).find(|(_, known)| **known == *name)?;
+            next = place;
             Some(Score { metric, value: *value, weight: *weight })
         };
         let scores = text.scores.iter().map(score).collect::<Option<Vec<Score>>>()?;

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use comfy_table::CellAlignment;
 use planproof_bench::{BaselineRates, Finding, MonitorUse, PassAll, Rate, Repeated, Report};
 use planproof_report::{CommandLines, lines, metric_words, short_in_the_middle};
-use planproof_suite::{Baseline, Content, Explanation, Fact, Mark, Unit};
+use planproof_suite::{Baseline, Check, Content, EventNote, Explanation, Fact, Mark, Unit};
 
 use dissection::dissection;
 use shrinking::shrinking;
@@ -72,6 +72,32 @@ pub(crate) fn explanation(explained: &Explanation) -> String {
         format!("  {:<9} {text}\n", format!("{label}:"))
     };
     explained.facts.iter().zip(lines(explained)).map(line).collect()
+}
+
+/// What was demanded, a line each, with how it fared.
+pub(crate) fn checks(explained: &Explanation) -> String {
+    let line = |check: &Check| {
+        let [sign, word] = check.state.words();
+        let [subject, demand, id] =
+            [&check.subject, &check.demand, &check.id].map(|text| terminal::inline(text));
+        format!("  {sign} {word:<9} {subject} {demand} ({id})\n")
+    };
+    let mut out: String = explained.checks.iter().take(CHECKS_MAX).map(line).collect();
+    if let Some(more @ 1..) = explained.checks.len().checked_sub(CHECKS_MAX) {
+        let _ = writeln!(out, "  and {more} more");
+    }
+    out
+}
+
+/// Most demands of one case that are shown.
+const CHECKS_MAX: usize = 200;
+
+/// What there is to say of an event beside itself: "#2: first wrong call. Expected A.", "#3: was done before".
+pub(crate) fn event_note(note: &EventNote) -> Option<String> {
+    let number = note.number.map(|number| format!("#{number}: ")).unwrap_or_default();
+    let wrong = note.wrong.as_ref().map(|right| format!("first wrong call. {right}").trim_end().to_owned());
+    let said: Vec<String> = note.remark.map(str::to_owned).into_iter().chain(wrong).collect();
+    (!said.is_empty()).then(|| format!("{number}{}", terminal::inline(&said.join("; "))))
 }
 
 /// What tells a campaign apart in a table of several: its agent, behind the label where there is one.

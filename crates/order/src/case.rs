@@ -1,7 +1,7 @@
 //! One case as the engine sees it.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use planproof_suite as suite;
 use planproof_suite::{
@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::guard::{OrderGuard, Standing};
 use crate::infeasible::{ACTED, NAMED, naming_value};
 use crate::suite::class_of;
-use crate::{answer, cells, explanation, identity, notes, tools};
+use crate::{answer, cells, explanation, identity, notes, phrasing, tools};
 
 /// The bit of [`Card::marks`] of cases in which the agent can report a conflict, as in all of a campaign with
 /// infeasible ones.
@@ -36,12 +36,14 @@ pub struct OrderCase {
     options: JudgeOptions,
     schemas: Arc<SchemaCache>,
     card: Card,
+    /// Made when the first run is judged: many cases are only listed, or run elsewhere.
+    counts_for: OnceLock<phrasing::CountsFor>,
 }
 
 impl OrderCase {
     pub(crate) fn new(case: Case, options: JudgeOptions, schemas: Arc<SchemaCache>) -> Self {
         let card = card_of(&case);
-        Self { case: Arc::new(case), options, schemas, card }
+        Self { case: Arc::new(case), options, schemas, card, counts_for: OnceLock::new() }
     }
 
     /// The case itself.
@@ -66,6 +68,8 @@ impl OrderCase {
             scores.extend(named.map(|named| Score::new(NAMED, naming_value(named))));
             scores.push(Score::new(ACTED, if verdict.calls.is_empty() { 0.0 } else { 1.0 }));
         }
+        let counts_for = self.counts_for.get_or_init(|| phrasing::counts_for(&self.case));
+        scores.extend(phrasing::scores(&self.case, counts_for, verdict));
         let scored = Scored {
             class: verdict.class.and_then(class_of),
             flags: verdict.flags.iter().map(|flag| Flag::as_str(*flag)).collect(),

@@ -12,7 +12,7 @@ use crate::conflict::{self, conflict_facts};
 use crate::picture;
 use crate::stated::{Stated, span};
 use crate::words::{
-    day, is_wrong_value, late, missing, order_notes, restarts, right_there, summary, text, time_notes,
+    day, expected, is_wrong_value, late, missing, order_notes, restarts, summary, text, time_notes,
     violations, wrong_start, wrong_values,
 };
 
@@ -28,6 +28,9 @@ const RULES_SEPARATOR: &str = "; ";
 
 /// What stands before the words of a rule.
 const RULE: &str = "rule: ";
+
+/// The label of the call after which no correct plan was left.
+const FIRST_WRONG: &str = "first wrong call";
 
 /// What is said where nothing was done.
 const NOTHING: &str = "nothing";
@@ -163,11 +166,11 @@ fn facts(case: &Case, verdict: &Verdict, called: Vec<Step>) -> Vec<Fact> {
     facts.extend(order_notes(verdict).map(|note| Fact::text("note", note)));
     facts.extend(time_notes(case, verdict).into_iter().map(|note| Fact::text("note", note)));
     if let Some((wrong, called)) = verdict.first_wrong_call.zip(wrong_call) {
-        let right = right_there(case, verdict, wrong, ", ");
+        let expected = expected(case, verdict, wrong);
         // What is right is not known where a search reached its limit, and said above of a wrong value.
-        let is_said = right.is_empty() || is_wrong_value(verdict, wrong);
-        let right = if is_said { String::new() } else { format!("; correct at that point: {right}") };
-        facts.push(Fact::text("wrong", format!("call {}, {called}{right}", wrong + 1)));
+        let is_said = expected.is_empty() || is_wrong_value(verdict, wrong);
+        let expected = if is_said { String::new() } else { format!(" (expected {expected})") };
+        facts.push(Fact::text(FIRST_WRONG, format!("#{} {called}{expected}", wrong + 1)));
         if let Some(why) = Time::of(case, verdict).and_then(|time| time.why_wrong(wrong)) {
             facts.push(Fact::text("because", why));
         }

@@ -309,7 +309,10 @@ fn lines(found: &InfeasibleReport, feasible: u64, repeats: u32) -> Vec<String> {
 }
 
 /// A table whose columns but the first are aligned to the right, with a line below its head.
-fn aligned<const COLUMNS: usize>(head: &[String; COLUMNS], rows: &[[String; COLUMNS]]) -> Vec<String> {
+pub(crate) fn aligned<const COLUMNS: usize>(
+    head: &[String; COLUMNS],
+    rows: &[[String; COLUMNS]],
+) -> Vec<String> {
     let mut widths = [0; COLUMNS];
     for row in std::iter::once(head).chain(rows) {
         for (width, cell) in widths.iter_mut().zip(row) {

@@ -15,7 +15,7 @@
 //! (`stated.rs`) and about conflicts (`conflict.rs`), and drawn in `picture.rs`; what there is to say of single
 //! events is in `notes.rs`.
 //!
-//! What came of a run with the verdict as the oracle gives it (`outcome.rs`) is what dissecting and shrinking go by.
+//! Which wordings fail most is counted in `phrasing.rs`. What came of a run with the verdict as the oracle gives it (`outcome.rs`) is what dissecting and shrinking go by.
 //! Both are campaigns of their own that follow from what came before (`course.rs`, run by `run.rs`, summed up in
 //! `report.rs`): the dissection of failures (`dissect.rs`; `dissect/part.rs` takes a part of one) and the shrinking of
 //! failures with several runs of each smaller case (`shrink.rs`). How both lie in the store is said in `led_to.rs`.
@@ -36,6 +36,7 @@ pub mod learning;
 mod led_to;
 mod notes;
 mod outcome;
+mod phrasing;
 mod picture;
 pub mod shrink;
 mod solver;

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use planproof_suite::EventNote;
-use planproof_synth::{Case, START_TIME_ARGUMENT, Verdict, clock_time, executed_calls};
+use planproof_synth::{Case, START_TIME_ARGUMENT, Verdict, executed_calls};
 use planproof_trace::{Event, EventKind, TimeOfDay, ToolCall, paired_calls};
 
-use crate::words::{is_wrong_value, text, wrong_values};
+use crate::words::{expected, is_wrong_value, wrong_values};
 
 /// The notes, in the order of the events; `None` where the calls are not those of the verdict. A trace that was
 /// changed since must not lend its calls to it.
@@ -64,26 +64,16 @@ fn has_start(call: &ToolCall) -> bool {
     start.and_then(TimeOfDay::parse).is_some()
 }
 
-/// "Correct at that point: A from 08:00, B or C."; nothing where nothing is known to be.
+/// "Expected A 08:00 to 09:00, B or C."; nothing where nothing is known to be right.
 fn first_wrong(case: &Case, verdict: &Verdict) -> String {
-    let wrong = verdict.first_wrong_call;
-    if wrong.is_some_and(|wrong| is_wrong_value(verdict, wrong)) {
-        return format!("{}.", wrong_values(case, verdict).join("; "));
-    }
-    let right = wrong.and_then(|wrong| verdict.correct_next.get(wrong)).map_or(&[][..], Vec::as_slice);
-    let times = verdict.time.as_ref().zip(wrong);
-    let starts = times.and_then(|(time, wrong)| time.next_starts.get(wrong)).map_or(&[][..], Vec::as_slice);
-    let choices: Vec<String> = right
-        .iter()
-        .enumerate()
-        .map(|(place, id)| match starts.get(place) {
-            Some(start) => format!("{} from {}", text(case, id), clock_time(*start)),
-            None => text(case, id).to_owned(),
-        })
-        .collect();
-    match choices.as_slice() {
-        [] => String::new(),
-        [one] => format!("Correct at that point: {one}."),
-        [first @ .., last] => format!("Correct at that point: {} or {last}.", first.join(", ")),
+    match verdict.first_wrong_call {
+        Some(wrong) if is_wrong_value(verdict, wrong) => {
+            format!("{}.", wrong_values(case, verdict).join("; "))
+        }
+        Some(wrong) => match expected(case, verdict, wrong).as_str() {
+            "" => String::new(),
+            expected => format!("Expected {expected}."),
+        },
+        None => String::new(),
     }
 }

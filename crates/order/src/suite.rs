@@ -12,7 +12,7 @@ use planproof_tools::SchemaCache;
 
 use crate::case::{HAS_FLOWS, OFFERS_REPORT, OrderCase};
 use crate::infeasible::InfeasibleReport;
-use crate::{cells, infeasible};
+use crate::{cells, infeasible, phrasing};
 
 /// The suite of orders.
 #[derive(Debug, Clone, Default)]
@@ -64,7 +64,13 @@ static BASELINE_NAMES: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| ["chance"].into_iter().chain(OneLook::ALL.map(OneLook::as_str)).collect());
 
 /// The figures that verdicts have.
-const SCORE_NAMES: [&str; 2] = [infeasible::NAMED, infeasible::ACTED];
+static SCORE_NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    [infeasible::NAMED, infeasible::ACTED].iter().chain(phrasing::SCORE_NAMES.iter()).copied().collect()
+});
+
+/// How many runs that passed a page shows with their traces: enough to see what right looks like beside the failures,
+/// few enough for a page of thousands of runs to stay as small as it is.
+const PASSED_SHOWN: usize = 5;
 
 /// The class as the engine sees it.
 pub(crate) fn class_of(class: Class) -> Option<suite::Class> {
@@ -127,10 +133,17 @@ impl Suite for OrderSuite {
         cells::COLUMNS
     }
 
-    /// The infeasible cases, where the agent can report a conflict.
+    /// A few, to be compared with the failures.
+    fn passed_shown(&self) -> usize {
+        PASSED_SHOWN
+    }
+
+    /// Wordings and relations by how often they were violated, and the infeasible cases, where the agent can report a
+    /// conflict.
     fn sections(&self, runs: &[Judged<'_>], planned: &[Card], repeats: u32) -> Vec<Section> {
         let report = InfeasibleReport::of(runs, planned, repeats);
-        report.map(|report| infeasible::section(&report, runs, repeats)).into_iter().collect()
+        let infeasible = report.map(|report| infeasible::section(&report, runs, repeats));
+        phrasing::section(runs).into_iter().chain(infeasible).collect()
     }
 }
 

@@ -44,26 +44,31 @@ pub(crate) fn plan(case: &Case, ids: &[ActionId], separator: &str) -> String {
     ids.iter().map(|id| text(case, id)).collect::<Vec<_>>().join(separator)
 }
 
-/// The actions that would have been right instead of a call, in the time form each with its earliest start.
-pub(crate) fn right_there(case: &Case, verdict: &Verdict, call: usize, separator: &str) -> String {
+/// The actions that would have been right instead of a call, in the time form each with its earliest start: "A, B or
+/// C". Empty where that is not known.
+pub(crate) fn expected(case: &Case, verdict: &Verdict, call: usize) -> String {
     let right = verdict.correct_next.get(call).map(Vec::as_slice).unwrap_or_default();
     let starts = verdict.time.as_ref().and_then(|time| time.next_starts.get(call));
-    plan_at(case, right, starts.map(Vec::as_slice).unwrap_or_default(), separator)
+    match plan_at(case, right, starts.map(Vec::as_slice).unwrap_or_default()).as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
 }
 
 /// [`plan`] of the repair, in the time form each action with its start.
 pub(crate) fn repair(case: &Case, verdict: &Verdict, separator: &str) -> String {
     let starts = verdict.time.as_ref().map(|time| time.repair_starts.as_slice());
-    plan_at(case, &verdict.repair, starts.unwrap_or_default(), separator)
+    plan_at(case, &verdict.repair, starts.unwrap_or_default()).join(separator)
 }
 
 /// A plan with the times that there are.
-fn plan_at(case: &Case, ids: &[ActionId], starts: &[u16], separator: &str) -> String {
+fn plan_at(case: &Case, ids: &[ActionId], starts: &[u16]) -> Vec<String> {
     let shown = ids.iter().enumerate().map(|(place, id)| match starts.get(place) {
         Some(start) => format!("{} {}", text(case, id), span(case, id, *start)),
         None => text(case, id).to_owned(),
     });
-    shown.collect::<Vec<_>>().join(separator)
+    shown.collect()
 }
 
 /// What is wrong with a start, in words. Names and starts come in as the agent wrote them.

@@ -89,8 +89,9 @@ pub fn write(
     if let Some(found) = &report.shrinking {
         shrinking::write(found, campaign, limits, &mut page)?;
     }
-    failures::write(campaign, limits, &mut page)?;
-    passed::write(campaign, &mut page)?;
+    let mut budget = cases::Budget::new(limits);
+    failures::write(campaign, &mut budget, &mut page)?;
+    passed::write(campaign, &mut budget, &mut page)?;
     page.write(&html! {
         (failures::unscored(campaign))
         (PreEscaped("</main>"))
@@ -181,7 +182,7 @@ pub fn write_limit(
         (limit::by_bits(report))
         (summary::classes_and_flags(campaign.suite, &report.campaign))
     })?;
-    failures::write(campaign, limits, &mut page)?;
+    failures::write(campaign, &mut cases::Budget::new(limits), &mut page)?;
     page.write(&html! {
         (failures::unscored(campaign))
         (PreEscaped("</main>"))
@@ -198,6 +199,17 @@ impl Page<'_> {
     fn write(&mut self, markup: &Markup) -> io::Result<()> {
         self.out.write_all(markup.0.as_bytes())
     }
+}
+
+/// What a run took: "1,200 tokens read and 22 written by the model, 1.5 s".
+pub fn took(outcome: &planproof_bench::Outcome) -> String {
+    let usage = outcome.usage;
+    format!(
+        "{} read and {} written by the model, {}",
+        text::counted(usage.input_tokens, "token", "tokens"),
+        text::count(usage.output_tokens),
+        text::seconds(outcome.wall.as_secs_f64())
+    )
 }
 
 /// A command line, as people copy it. Its words are kept together, because a line that ends behind the first hyphen of

@@ -28,14 +28,15 @@
 //! form (`oracle/time.rs`) and for conflicts (`oracle/conflict.rs`), the files of case (`file.rs`) and verdict
 //! (`file/verdict.rs`), smaller cases that still fail (`shrink.rs`, a test at a time in `shrink/search.rs`), and
 //! variants of a case that mean the same (`variant.rs`, with other texts in `variant/terminals.rs` and another
-//! paragraph in `variant/structure.rs`), for which the tree is recovered from the paragraph (`recover.rs`). The reader
-//! must use neither the tree nor the wordings of the generator: it has `data/directions.json` where the generator has
-//! `data/wordings.json`.
+//! paragraph in `variant/structure.rs`), for which the tree is recovered from the paragraph (`recover.rs`), as it is to
+//! say which wording states a requirement (`phrasing.rs`). The reader must use neither the tree nor the wordings of the
+//! generator: it has `data/directions.json` where the generator has `data/wordings.json`.
 
 mod case;
 mod grammar;
 mod infeasible;
 mod oracle;
+mod phrasing;
 mod recover;
 mod rule;
 mod shrink;
@@ -59,6 +60,7 @@ pub use oracle::{
     ANSWER_CHARACTERS_MAX, Class, ConflictVerdict, Flag, JudgeOptions, PASSED_CHARACTERS_MAX, ParameterError,
     Refused, StartFault, TimeVerdict, Unscored, Verdict, Violated, WrongValue, executed_calls, judge,
 };
+pub use phrasing::{Phrasing, RelationKind};
 pub use planproof_constraint::Day;
 pub use planproof_trace::Draw;
 pub use read::OneLook;

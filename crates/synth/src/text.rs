@@ -4,6 +4,7 @@ use crate::grammar::{
     ActionList, ClockBound, ClockLink, Direction, JOINER_WORDS, Joiner, Link, NeutralClause, NounPhrase,
     Relative, SubSentence,
 };
+use crate::phrasing::{Phrasing, Position, Terms};
 use crate::time_form::{Bound, clock_time};
 use crate::wording::Wordings;
 
@@ -26,6 +27,7 @@ pub(crate) struct StatedPair {
     pub(crate) first: u8,
     pub(crate) second: u8,
     pub(crate) source: Source,
+    pub(crate) phrasing: Phrasing,
 }
 
 /// One clock time that the text binds an action to.
@@ -34,6 +36,7 @@ pub(crate) struct StatedTime {
     pub(crate) action: u8,
     pub(crate) bound: Bound,
     pub(crate) source: Source,
+    pub(crate) phrasing: Phrasing,
 }
 
 /// A paragraph in English, and what it states, in the order of statement.
@@ -202,21 +205,25 @@ impl Writer<'_> {
         Source { sentence: self.sentence, sub_sentence: self.sub_sentence, start: span.start, end: span.end }
     }
 
-    fn state_bound(&mut self, subject: &ActionList, bound: Bound, span: Span) {
+    fn state_bound(&mut self, subject: &ActionList, bound: ClockBound, position: Position, span: Span) {
         let source = self.source(span);
+        let terms = Terms::of_clock(bound, position);
+        let phrasing = Phrasing { terms, position, has_list: subject.is_plural() };
+        let bound = bound.bound();
         let actions = subject.as_slice().iter();
-        self.times.extend(actions.map(|&action| StatedTime { action, bound, source }));
+        self.times.extend(actions.map(|&action| StatedTime { action, bound, source, phrasing }));
     }
 
-    fn state(&mut self, subject: &ActionList, object: &ActionList, direction: Direction, span: Span) {
+    fn state(&mut self, [subject, object]: [&ActionList; 2], terms: Terms, position: Position, span: Span) {
         let source = self.source(span);
+        let phrasing = Phrasing { terms, position, has_list: subject.is_plural() || object.is_plural() };
         for &x in subject.as_slice() {
             for &y in object.as_slice() {
-                let (first, second) = match direction {
+                let (first, second) = match terms.direction {
                     Direction::Before => (x, y),
                     Direction::After => (y, x),
                 };
-                self.pairs.push(StatedPair { first, second, source });
+                self.pairs.push(StatedPair { first, second, source, phrasing });
             }
         }
     }
@@ -232,12 +239,13 @@ impl Writer<'_> {
                     self.link(*link, *direction, phrase.list.is_plural());
                     let end = self.noun_phrase(object);
                     self.comma_due = true;
-                    self.state(&phrase.list, &object.list, *direction, list.to(end));
+                    let terms = Terms::of_link(*link, *direction);
+                    self.state([&phrase.list, &object.list], terms, Position::Relative, list.to(end));
                 }
                 Relative::Bounded(bound) => {
                     let end = self.clock_bound(*bound, phrase.list.is_plural());
                     self.comma_due = true;
-                    self.state_bound(&phrase.list, bound.bound(), list.to(end));
+                    self.state_bound(&phrase.list, *bound, Position::Relative, list.to(end));
                 }
             }
         }
@@ -289,7 +297,8 @@ impl Writer<'_> {
                 let from = self.noun_phrase(subject);
                 self.link(*link, *direction, subject.list.is_plural());
                 let to = self.noun_phrase(object);
-                self.state(&subject.list, &object.list, *direction, from.to(to));
+                let terms = Terms::of_link(*link, *direction);
+                self.state([&subject.list, &object.list], terms, Position::Behind, from.to(to));
             }
             SubSentence::Independent { subject, direction, link, object, fronted: true } => {
                 let Link::Adverbial { neutral, preposition } = link else {
@@ -300,12 +309,13 @@ impl Writer<'_> {
                 self.mark(',');
                 self.noun_phrase(subject);
                 let to = self.neutral(*neutral, subject.list.is_plural());
-                self.state(&subject.list, &object.list, *direction, from.to(to));
+                let terms = Terms::of_link(*link, *direction);
+                self.state([&subject.list, &object.list], terms, Position::Front, from.to(to));
             }
             SubSentence::Bounded { subject, bound, fronted: false } => {
                 let from = self.noun_phrase(subject);
                 let to = self.clock_bound(*bound, subject.list.is_plural());
-                self.state_bound(&subject.list, bound.bound(), from.to(to));
+                self.state_bound(&subject.list, *bound, Position::Behind, from.to(to));
             }
             SubSentence::Bounded { subject, bound, fronted: true } => {
                 let ClockLink::Adverbial { boundary, preposition } = bound.link else {
@@ -318,9 +328,11 @@ impl Writer<'_> {
                 self.noun_phrase(subject);
                 let boundary = &words.boundaries(bound.direction)[usize::from(boundary)];
                 let to = self.wording(&boundary[usize::from(subject.list.is_plural())]);
-                self.state_bound(&subject.list, bound.bound(), from.to(to));
+                self.state_bound(&subject.list, *bound, Position::Front, from.to(to));
             }
             SubSentence::Clauses { main, direction, conjunction, other, fronted } => {
+                let terms = Terms::of_conjunction(*conjunction, *direction);
+                let position = if *fronted { Position::Front } else { Position::Behind };
                 let conjunction = &words.conjunctions(*direction)[usize::from(*conjunction)];
                 let span = if *fronted {
                     let from = self.wording(conjunction);
@@ -332,7 +344,7 @@ impl Writer<'_> {
                     self.wording(conjunction);
                     from.to(self.neutral_clause(other))
                 };
-                self.state(&main.subject.list, &other.subject.list, *direction, span);
+                self.state([&main.subject.list, &other.subject.list], terms, position, span);
             }
         }
     }

@@ -13,7 +13,7 @@ use comfy_table::CellAlignment;
 use planproof_bench::{Finding, pick_findings};
 use planproof_model::prices::Money;
 use planproof_order::learning::{self, LeftOut};
-use planproof_report::CommandLines;
+use planproof_report::{CommandLines, html};
 use planproof_store::{Campaign, DamagedRun, RunRow, Signatures, Store, Unit};
 use planproof_suite::Class;
 use planproof_trace::{Arguments, Event, notation, wire};
@@ -302,11 +302,12 @@ fn show_case(
     };
     let label = &case.card().label;
     let label = if label.is_empty() { String::new() } else { format!(", {}", terminal::inline(label)) };
+    let (mut notes, mut is_judged) = (Vec::new(), true);
     writeln!(out, "case {id}{label} ({} {with_which})", terminal::inline(&campaign.agent))?;
     match &outcome.verdict {
         Err(reason) => writeln!(out, "unscored: {reason}\n\n{}\n", case.prompt())?,
         Ok(verdict) => {
-            let explained = case.explain(verdict);
+            let (explained, noted) = case.explain_run(verdict, &trace.events);
             let marked = render::marked(&explained, Marking::for_stdout());
             let prompt = match explained.text.is_empty() {
                 true => case.prompt().to_owned(),
@@ -314,12 +315,25 @@ fn show_case(
             };
             writeln!(out, "{}\n\n{prompt}\n", verdict.class().map_or("passed", Class::as_str))?;
             writeln!(out, "{}", render::explanation(&explained))?;
+            if !explained.checks.is_empty() {
+                writeln!(out, "constraints:\n{}", render::checks(&explained))?;
+            }
+            is_judged = noted.is_some();
+            notes = noted.unwrap_or_default();
         }
     }
     writeln!(out, "trace:")?;
-    for event in &trace.events {
-        writeln!(out, "  {}", notation::print(std::slice::from_ref(event)))?;
+    if !is_judged {
+        writeln!(out, "  This is not the trace that was judged: its calls are others.")?;
     }
+    for (place, event) in trace.events.iter().enumerate() {
+        writeln!(out, "  {}", notation::print(std::slice::from_ref(event)))?;
+        if let Some(note) = notes.iter().find(|note| note.event == place).and_then(render::event_note) {
+            writeln!(out, "    {note}")?;
+        }
+    }
+    // Pages keep a number and its unit together, which a terminal has no need of.
+    writeln!(out, "\n{}.", html::took(&outcome).replace('\u{a0}', " "))?;
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! `planproof test` with simulated models, and what `planproof runs` shows of it.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::support::{Place, json_lines};
@@ -110,6 +112,60 @@ fn former_campaigns_can_be_looked_at() {
             .all(|verdict| verdict["schema"] == "planproof/verdict/v1" && verdict["passed"] == true)
     );
     assert_eq!(export("traces").iter().filter(|line| line["schema"] == "planproof/trace/v1").count(), 20);
+}
+
+/// A page without its markup, each stretch of white space as one blank.
+fn without_markup(page: &str) -> String {
+    let texts = page.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text));
+    let text = texts.collect::<Vec<_>>().join(" ");
+    let text = text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_terminal_and_the_page_say_the_same_of_a_run() {
+    let place = Place::new();
+    for (line, status) in [
+        ("test tools@sim/careless --cases 30", 1),
+        ("test react@sim/careless --cases 30", 1),
+        ("test tools@sim/careless --cases 12 --time", 1),
+        ("test tools@sim/careless --cases 20 --infeasible 1", 1),
+    ] {
+        place.run(&format!("{line} -q")).code(status);
+        place.run("report last --html page.html -q").code(0);
+        let page = without_markup(&fs::read_to_string(place.path("page.html")).unwrap());
+        let shown = place.run("runs show last --findings 3").code(0).out;
+        let failed =
+            shown.lines().filter_map(|line| line.split_once(" --case ")).map(|(_, id)| id.to_owned());
+        let mut cases: Vec<String> = failed.collect();
+        assert!(!cases.is_empty(), "{line}: {shown}");
+        // One that passed, which the page shows folded.
+        let passed = page.split("Runs that passed").nth(1).and_then(|rest| rest.split("case ").nth(1));
+        cases.extend(passed.and_then(|rest| rest.split(',').next()).map(str::to_owned));
+        for case in cases {
+            let told = place.run(&format!("runs show last --case {case}")).code(0).out;
+            let (_, rest) = told.split_once("\nconstraints:\n").unwrap_or(("", told.as_str()));
+            let (checks, trace) = rest.split_once("\ntrace:\n").unwrap();
+            for check in checks.lines().filter(|line| !line.is_empty()) {
+                // "  ✓ held      A before B (c1)"
+                let check = check.split_whitespace().skip(2).collect::<Vec<_>>().join(" ");
+                let check = check.replace(['(', ')'], "").replace("conflict ", "");
+                assert!(page.contains(&check), "{line}, {case}: {check}");
+            }
+            for note in trace.lines().filter_map(|line| line.strip_prefix("    ")) {
+                let (_, said) = note.split_once(": ").unwrap_or(("", note));
+                let said = said.replace("first wrong call. ", "First wrong call. ");
+                assert!(page.contains(&said), "{line}, {case}: {said}");
+            }
+            let wrong = told.lines().find_map(|line| line.trim_start().strip_prefix("first wrong call:"));
+            if let Some(wrong) = wrong {
+                assert!(page.contains(wrong.trim()), "{line}, {case}: {wrong}");
+                assert!(trace.contains("first wrong call"), "{told}");
+            }
+            let took = told.lines().last().unwrap();
+            assert!(took.contains("written by the model") && page.contains(took), "{line}, {case}: {took}");
+        }
+    }
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn a_verdict_is_explained() {
       Shelter bed count depends on the completion of playgroup supervision. «Addiction counselling has to come before shelter bed count».
       called:   playgroup supervision, shelter bed count, addiction counselling
       violated: "Addiction counselling has to come before shelter bed count", that is, addiction counselling before shelter bed count
-      wrong:    call 2, shelter bed count; correct at that point: addiction counselling
+      first wrong call: #2 shelter bed count (expected addiction counselling)
       right:    playgroup supervision, addiction counselling, shelter bed count
     "#);
 }

@@ -28,7 +28,7 @@ fn a_wrong_start_is_explained() {
       violated: "at or after 10:00, fence painting begins", that is, fence painting starts from 10:00 on
       start:    feed mixing at 07:30, before the day begins, at 08:00
       start:    fence painting at 08:00, before the end of the call before it, at 08:30
-      wrong:    call 1, feed mixing 07:30 to 08:30; correct at that point: feed mixing 08:00 to 09:00
+      first wrong call: #1 feed mixing 07:30 to 08:30 (expected feed mixing 08:00 to 09:00)
       right:    feed mixing 08:00 to 09:00, fence painting 10:00 to 11:30
     "#);
     assert_snapshot!(check("a1@noon,a1@08:00,a2@10:00", 1).out, @r#"
@@ -45,7 +45,7 @@ fn a_wrong_start_is_explained() {
       restarts: the day was cleared once; only the calls since then are judged
       called:   feed mixing 08:00 to 09:00, feed mixing 18:45 to 19:45
       missing:  fence painting
-      wrong:    call 2, feed mixing 18:45 to 19:45; correct at that point: fence painting 10:00 to 11:30
+      first wrong call: #2 feed mixing 18:45 to 19:45 (expected fence painting 10:00 to 11:30)
       because:  what is left does not fit into the day any more
       right:    feed mixing 08:00 to 09:00, fence painting 10:00 to 11:30
     "#);
@@ -57,7 +57,7 @@ fn a_wrong_start_is_explained() {
       called:   feed mixing 08:30 to 09:30, fence painting 19:00 to 20:30
       late:     fence painting ends at 20:30, after the day, which ends at 20:00
       note:     more than the 2 restarts that there are were asked for
-      wrong:    call 2, fence painting 19:00 to 20:30; correct at that point: fence painting 10:00 to 11:30
+      first wrong call: #2 fence painting 19:00 to 20:30 (expected fence painting 10:00 to 11:30)
       right:    feed mixing 08:30 to 09:30, fence painting 10:00 to 11:30
     "#);
 }

@@ -27,7 +27,7 @@ fn written(explained: &Explanation) -> String {
             }
             drawn => drawn.to_text(),
         };
-        out += &format!("{:<10}{told}\n", format!("{}:", fact.label));
+        out += &format!("{:<9} {told}\n", format!("{}:", fact.label));
     }
     for check in &explained.checks {
         let [sign, word] = check.state.words();
@@ -80,7 +80,7 @@ fn why_nothing_was_right_any_more() {
         let facts = case.explain(&judged(&case, &line)).facts;
         let place = facts.iter().position(|fact| fact.label == "because");
         let Some(place) = place else { continue };
-        assert_eq!(facts[place - 1].label, "wrong");
+        assert_eq!(facts[place - 1].label, "first wrong call");
         told.push(facts[place].content.to_text());
     }
     assert!(told.iter().any(|why| why.starts_with("what is left cannot keep to \"")), "{told:?}");

@@ -12,6 +12,7 @@ mod learning;
 mod limit;
 mod notes;
 mod outcome;
+mod phrasing;
 mod repeats;
 mod report;
 mod rules;

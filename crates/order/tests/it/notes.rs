@@ -31,7 +31,7 @@ fn calls_are_numbered_and_remarked() {
         [
             "0 #1",
             "4 (belongs to no action)",
-            "6 #2 wrong: Correct at that point: egg collection.",
+            "6 #2 wrong: Expected egg collection.",
             "8 #3 (was done before)"
         ]
     );
@@ -46,11 +46,7 @@ fn the_time_form_is_judged_from_its_last_restart() {
         + "answer \"\"";
     assert_eq!(
         noted(&case, &line),
-        [
-            "0 (is not judged)",
-            "2 (clears the day)",
-            "4 #1 wrong: Correct at that point: feed mixing from 08:00."
-        ]
+        ["0 (is not judged)", "2 (clears the day)", "4 #1 wrong: Expected feed mixing 08:00 to 09:00."]
     );
 }
 

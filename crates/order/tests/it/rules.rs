@@ -103,8 +103,8 @@ fn a_wrong_value_has_words_of_its_own() {
         marked.contains(&"incident closing takes its number from incident lookup".to_owned()),
         "{marked:?}"
     );
-    let wrong = said.facts.iter().find(|fact| fact.label == "wrong").expect("a call is wrong");
-    assert!(!wrong.content.to_text().contains("correct at that point"));
+    let wrong = said.facts.iter().find(|fact| fact.label == "first wrong call").expect("a call is wrong");
+    assert!(!wrong.content.to_text().contains("expected"));
     // The class is listed where it can occur alone.
     let suite = planproof_order::OrderSuite::new(JudgeOptions::default());
     let can_occur = |case: &Arc<planproof_order::OrderCase>| {

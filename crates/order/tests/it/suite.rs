@@ -100,7 +100,9 @@ fn verdicts_say_class_and_flags() {
     let line = call("egg_collection") + &call("feed_mixing") + &call("roof_painting") + "answer \"\"";
     let flags = vec!["action_lost", "order_error", "distractor"];
     assert_eq!(told(&judged(&case, &line)), (Some("action_lost"), flags));
-    assert!(judged(&case, &line).scored.scores.is_empty());
+    // Nothing is to be said of conflicts in a feasible case.
+    let scores = judged(&case, &line).scored.scores;
+    assert!(scores.iter().all(|score| !score.metric.starts_with("conflict_")), "{scores:?}");
     let unscored = case.judge(&events("unscored \"the model is down\""));
     assert_eq!(unscored, Err(Unscored::Outside { reason: "the model is down".into() }));
     assert_eq!(case.judge(&[]), Err(Unscored::CutOff));

@@ -23,6 +23,11 @@ impl Budget {
         Self { cases: limits.cases_max, bytes: limits.bytes_max }
     }
 
+    /// Whether there is room for one more case at all.
+    pub(super) fn is_left(&self) -> bool {
+        self.cases > 0
+    }
+
     /// Takes one more case of so many bytes, if there is room for it. Once there is not, nothing more is taken, however
     /// short: what is shown is a beginning without gaps.
     fn take(&mut self, bytes: usize) -> bool {

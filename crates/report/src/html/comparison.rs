@@ -413,7 +413,7 @@ fn side(
             @if explained.checks.iter().any(|check| check.state.is_broken()) { (run::broken_checks(explained)) }
             h5 { "Trace" }
             (events::trace(case, verdict, &trace))
-            p.foot { (run::took(run.outcome)) ". " (command(&run.campaign.command_to_see(case, run.outcome.repeat))) }
+            p.foot { (super::took(run.outcome)) ". " (command(&run.campaign.command_to_see(case, run.outcome.repeat))) }
         }
     }
 }

@@ -9,7 +9,7 @@ use planproof_suite::{Case, Class, Verdict};
 
 use super::cases::{Budget, filter, named, write_list};
 use super::text::{Foreign, count, counted};
-use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, command, events, run};
+use super::{NAME_CHARACTERS_MAX, Page, command, events, run, took};
 use crate::{ReportedCampaign, shell_word};
 
 /// Most different reasons for unscored runs that are listed, the most frequent first.
@@ -65,7 +65,7 @@ fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
 /// Writes the findings and all further failures, as far as the limits allow; then what was left out.
 pub(super) fn write(
     campaign: &ReportedCampaign<'_>,
-    limits: &HtmlLimits,
+    budget: &mut Budget,
     page: &mut Page<'_>,
 ) -> io::Result<()> {
     let (failures, findings) = failures(campaign);
@@ -85,15 +85,14 @@ pub(super) fn write(
         (filter("Class", campaign.suite.unit().many, kinds))
         h3 { "Findings: the smallest case of each class" }
     })?;
-    let mut budget = Budget::new(limits);
     let show = |failure: &Failure<'_>| show(failure, campaign);
     let mut left_out = Vec::new();
-    left_out.extend(write_list(findings, false, show, &mut budget, page)?);
+    left_out.extend(write_list(findings, false, show, budget, page)?);
     if !further.is_empty() {
         page.write(
             &html! { h3 { "All further failures" span.quiet { " " (count(further.len() as u64)) } } },
         )?;
-        left_out.extend(write_list(further, true, show, &mut budget, page)?);
+        left_out.extend(write_list(further, true, show, budget, page)?);
     }
     page.write(&html! {
         (summed_up(campaign, &left_out))
@@ -147,18 +146,9 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
                     span.alike { (counted(*alike as u64, "case", "cases")) " of this class" }
                 }
             }
-            (run::text(&explained))
-            (run::facts(&explained))
-            @if explained.checks.is_empty() {
-                h5 { "Trace" } (trace)
-            } @else {
-                div.columns {
-                    div { h5 { "Constraints" } (run::pictures(&explained)) (run::checks(&explained)) }
-                    div { h5 { "Trace" } (trace) }
-                }
-            }
+            (run::whole(&explained, &trace))
             p.foot {
-                (run::took(outcome)) ". "
+                (took(outcome)) ". "
                 (command(&campaign.command_to_see(*case, outcome.repeat)))
             }
         }

@@ -6,29 +6,34 @@ use maud::{Markup, PreEscaped, html};
 use planproof_bench::Outcome;
 use planproof_suite::Case;
 
-use super::text::Foreign;
-use super::{NAME_CHARACTERS_MAX, Page, command, events, run};
+use super::cases::{Budget, write_list};
+use super::text::{Foreign, count};
+use super::{NAME_CHARACTERS_MAX, Page, command, events, run, took};
 use crate::ReportedCampaign;
 
-/// Writes the first of them, with their traces.
-pub(super) fn write(campaign: &ReportedCampaign<'_>, page: &mut Page<'_>) -> io::Result<()> {
+/// Writes the first of them, folded, with their traces, as far as the budget that the failures have left goes.
+pub(super) fn write(
+    campaign: &ReportedCampaign<'_>,
+    budget: &mut Budget,
+    page: &mut Page<'_>,
+) -> io::Result<()> {
     let passed = campaign.outcomes.iter().filter(|outcome| outcome.passed() == Some(true));
+    let all = passed.clone().count() as u64;
     let shown: Vec<&Outcome> = passed.take(campaign.suite.passed_shown()).collect();
-    if shown.is_empty() {
+    if shown.is_empty() || !budget.is_left() {
         return Ok(());
     }
     page.write(&html! {
         (PreEscaped("<section aria-labelledby=\"passed\">"))
         h2 #passed { "Runs that passed" }
-        p.intro { "The first of them, with what they have made." }
-        (PreEscaped("<div class=\"cases\">"))
+        h3 { "The first of them, with their traces" span.quiet { " " (shown.len()) " of " (count(all)) } }
     })?;
-    for outcome in shown {
-        if let Some(case) = campaign.cases.get(outcome.ordinal as usize) {
-            page.write(&show(&**case, outcome, campaign))?;
-        }
-    }
-    page.write(&PreEscaped("</div></section>".to_owned()))
+    let show = |outcome: &&Outcome| match campaign.cases.get(outcome.ordinal as usize) {
+        Some(case) => show(&**case, outcome, campaign),
+        None => html! {},
+    };
+    write_list(&shown, false, show, budget, page)?;
+    page.write(&PreEscaped("</section>".to_owned()))
 }
 
 fn show(case: &dyn Case, outcome: &Outcome, campaign: &ReportedCampaign<'_>) -> Markup {
@@ -37,7 +42,7 @@ fn show(case: &dyn Case, outcome: &Outcome, campaign: &ReportedCampaign<'_>) -> 
     let card = case.card();
     let (explained, notes) = events::explain(case, verdict, &trace);
     html! {
-        details.case {
+        details.passed-case {
             summary {
                 h4 {
                     "case " (Foreign::short(&card.id, NAME_CHARACTERS_MAX)) ", "
@@ -45,13 +50,9 @@ fn show(case: &dyn Case, outcome: &Outcome, campaign: &ReportedCampaign<'_>) -> 
                 } " "
                 span.gist { (Foreign::short(&explained.text, NAME_CHARACTERS_MAX)) }
             }
-            (run::text(&explained))
-            (run::facts(&explained))
-            (run::pictures(&explained))
-            h5 { "Trace" }
-            (events::noted_trace(case, notes, &trace))
+            (run::whole(&explained, &events::noted_trace(case, notes, &trace)))
             p.foot {
-                (run::took(outcome)) ". "
+                (took(outcome)) ". "
                 (command(&campaign.command_to_see(case, outcome.repeat)))
             }
         }

@@ -2,10 +2,9 @@
 //! right.
 
 use maud::{Markup, html};
-use planproof_bench::Outcome;
 use planproof_suite::{Check, CheckState, Content, Explanation, Fact, Mark, Step};
 
-use super::text::{Foreign, count, counted, seconds};
+use super::text::{Foreign, count, counted};
 use super::{NAME_CHARACTERS_MAX, bars, graph, map, timeline};
 use crate::campaign::capitalised;
 
@@ -90,6 +89,23 @@ fn state_class(state: CheckState) -> &'static str {
         CheckState::Violated | CheckState::InConflict => "violated",
         CheckState::Undetermined | CheckState::Unjudged => "undetermined",
         CheckState::Held => "held",
+    }
+}
+
+/// All that is shown of a run: the text, what there is to say, what was demanded, and the trace.
+pub(super) fn whole(explained: &Explanation, trace: &Markup) -> Markup {
+    html! {
+        (text(explained))
+        (facts(explained))
+        @if explained.checks.is_empty() {
+            (pictures(explained))
+            h5 { "Trace" } (trace)
+        } @else {
+            div.columns {
+                div { h5 { "Constraints" } (pictures(explained)) (checks(explained)) }
+                div { h5 { "Trace" } (trace) }
+            }
+        }
     }
 }
 
@@ -233,17 +249,6 @@ fn step(step: &Step) -> Markup {
 
 fn times(repeats: usize) -> Markup {
     html! { @if repeats > 1 { span.quiet { " ×\u{a0}" (repeats) } } }
-}
-
-/// What the run took.
-pub(super) fn took(outcome: &Outcome) -> String {
-    let usage = outcome.usage;
-    format!(
-        "{} read and {} written by the model, {}",
-        counted(usage.input_tokens, "token", "tokens"),
-        count(usage.output_tokens),
-        seconds(outcome.wall.as_secs_f64())
-    )
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ const ELEMENTS: &[&str] = &[
     "div",
     "dl",
     "dt",
+    "caption",
     "figcaption",
     "figure",
     "footer",

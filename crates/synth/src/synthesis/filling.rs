@@ -60,7 +60,7 @@ pub(crate) fn merge_pairs(actions: usize, pairs: &[StatedPair]) -> Vec<StatedCon
 /// sources. Their ids go on behind those of `pairs` other constraints.
 pub(crate) fn merge_times(pairs: usize, times: &[StatedTime]) -> Vec<StatedBound> {
     let mut bounds: Vec<StatedBound> = Vec::with_capacity(times.len());
-    for StatedTime { action, bound, source } in times {
+    for StatedTime { action, bound, source, .. } in times {
         let action = usize::from(*action);
         // There are few, so looking through them all is quicker than a map.
         match bounds.iter_mut().find(|known| (known.action, known.bound) == (action, *bound)) {
