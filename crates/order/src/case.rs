@@ -36,7 +36,7 @@ pub struct OrderCase {
     options: JudgeOptions,
     schemas: Arc<SchemaCache>,
     card: Card,
-    /// Made when the first run is judged: many cases are only listed, or run elsewhere.
+    /// Made when the first run fails.
     counts_for: OnceLock<phrasing::CountsFor>,
 }
 
@@ -68,8 +68,11 @@ impl OrderCase {
             scores.extend(named.map(|named| Score::new(NAMED, naming_value(named))));
             scores.push(Score::new(ACTED, if verdict.calls.is_empty() { 0.0 } else { 1.0 }));
         }
-        let counts_for = self.counts_for.get_or_init(|| phrasing::counts_for(&self.case));
-        scores.extend(phrasing::scores(&self.case, counts_for, verdict));
+        // Looking for the wordings takes longer than judging, and a run that passed violated none.
+        if verdict.class.is_some() {
+            let counts_for = self.counts_for.get_or_init(|| phrasing::counts_for(&self.case));
+            scores.extend(phrasing::scores(&self.case, counts_for, verdict));
+        }
         let scored = Scored {
             class: verdict.class.and_then(class_of),
             flags: verdict.flags.iter().map(|flag| Flag::as_str(*flag)).collect(),

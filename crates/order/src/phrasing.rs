@@ -1,6 +1,6 @@
-//! Which wordings, and which kinds of relation, are violated most.
+//! Which wordings, and which kinds of relation, failed runs violate most.
 //!
-//! A run has a score for each wording that states a requirement of its case: the share of these requirements that was
+//! A failed run has a score for each wording that states a requirement of its case: the share of these requirements that was
 //! violated, weighted by their number. A requirement that several wordings state counts for each of them. One with a
 //! task that was not done is left out, because nobody can say whether it would have been kept. Infeasible cases have no
 //! such scores, since nothing is to be done in them.
@@ -85,7 +85,7 @@ pub(crate) fn scores(case: &Case, counts_for: &CountsFor, verdict: &Verdict) -> 
 struct Violations {
     #[serde(skip)]
     words: &'static str,
-    /// Requirements whose tasks were all done.
+    /// Requirements of failed runs whose tasks were all done.
     stated: u64,
     violated: u64,
     #[serde(flatten)]
@@ -128,10 +128,10 @@ pub(crate) fn section(runs: &[Judged<'_>]) -> Option<Section> {
     })
 }
 
-const INTRO: &str = "How often requirements were violated, by the wording that states them and by what they demand, \
-                     the worst first: the one whose interval begins highest. A requirement counts for each wording that \
-                     states it, and not at all where one of its tasks was not done. Requirements of one case depend on \
-                     each other: a task in a wrong place can violate several.";
+const INTRO: &str = "How often failed runs violated the requirements of their cases, by the wording that states them and \
+                     by what they demand, the worst first: the one whose interval begins highest. A requirement counts \
+                     for each wording that states it, and not at all where one of its tasks was not done. Requirements \
+                     of one case depend on each other: a task in a wrong place can violate several.";
 
 fn worst_first(by_name: &HashMap<&'static str, BTreeMap<u32, CaseRuns>>, prefix: &str) -> Vec<Violations> {
     let of_prefix = by_name.iter().filter_map(|(name, cases)| Some((name.strip_prefix(prefix)?, cases)));
@@ -173,7 +173,7 @@ fn table(name: &str, all: &[Violations]) -> Table {
     let (count, all) = (violated.clone().count(), all.len());
     let first =
         if count > ROWS_MAX { format!(", of which the first {ROWS_MAX} stand here") } else { String::new() };
-    let caption = format!("{name}: {count} of {all} with a violated requirement{first}");
+    let caption = format!("{name}: {count} of {all} in failed runs with a violated requirement{first}");
     let columns = [name].into_iter().chain(COLUMNS).map(str::to_owned).collect();
     Table { caption, columns, rows: violated.take(ROWS_MAX).map(|it| cells(it).to_vec()).collect() }
 }
@@ -181,7 +181,7 @@ fn table(name: &str, all: &[Violations]) -> Table {
 /// The worst of both for a terminal.
 fn lines(wordings: &[Violations], relations: &[Violations]) -> Vec<String> {
     let mut lines =
-        vec!["Requirements violated, by the wording that states them and by what they demand:".to_owned()];
+        vec!["Requirements that failed runs violated, by wording and by what they demand:".to_owned()];
     for (name, all) in [("Wording", wordings), ("Relation", relations)] {
         let [violated, of, rate] = COLUMNS;
         let head = [name, violated, of, rate].map(str::to_owned);

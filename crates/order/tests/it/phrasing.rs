@@ -28,10 +28,12 @@ fn plan(case: &Case, is_kept: impl Fn(usize) -> bool) -> Option<String> {
     Some(calls + "answer \"\"")
 }
 
-/// The section of runs that break what `is_broken` says of a requirement, in as many cases as can be.
-fn section_of(cases: &[Case], is_broken: impl Fn(&Case, usize) -> bool) -> (Section, u64) {
+/// The section of runs that break what `is_broken` says of a requirement, in as many cases as can be, with the number
+/// of violated requirements and the cases that failed.
+fn section_of(cases: &[Case], is_broken: impl Fn(&Case, usize) -> bool) -> (Section, u64, Vec<Case>) {
     let cases = wrapped(cases);
     let mut violated = 0;
+    let mut failed = Vec::new();
     let scored: Vec<Scored> = cases
         .iter()
         .map(|wrapped| {
@@ -42,11 +44,12 @@ fn section_of(cases: &[Case], is_broken: impl Fn(&Case, usize) -> bool) -> (Sect
             let essence = wrapped.essence(&verdict);
             violated +=
                 essence.split_once(", calls").map_or(0, |(against, _)| against.split(' ').count() as u64 - 1);
+            failed.extend(verdict.scored.class.is_some().then(|| (**case).clone()));
             verdict.scored
         })
         .collect();
     let section = sections(&cases, &scored).into_iter().find(|section| section.key == "phrasing");
-    (section.expect("the cases are of our wordings"), violated)
+    (section.expect("the cases are of our wordings, and some failed"), violated, failed)
 }
 
 fn sections(cases: &[std::sync::Arc<OrderCase>], scored: &[Scored]) -> Vec<Section> {
@@ -70,7 +73,7 @@ fn an_agent_that_always_breaks_one_wording_is_found_out() {
             let phrasings = case.phrasings().expect("the paragraph is ours");
             phrasings[place].iter().any(|it| it.wording() == wording)
         };
-        let (section, violated) = section_of(&cases, states);
+        let (section, violated, _) = section_of(&cases, states);
         assert!(violated > 10, "{wording}: {violated}");
         let worst = &rows(&section, "wordings")[0];
         assert_eq!(worst["wording"], wording, "{worst}");
@@ -92,7 +95,7 @@ fn an_agent_that_always_breaks_one_relation_is_found_out() {
             let phrasings = case.phrasings().expect("the paragraph is ours");
             phrasings[place].iter().any(|it| it.relation() == kind)
         };
-        let (section, _) = section_of(&cases, states);
+        let (section, ..) = section_of(&cases, states);
         assert_eq!(rows(&section, "relations")[0]["relation"], kind.as_str());
     }
 }
@@ -100,9 +103,10 @@ fn an_agent_that_always_breaks_one_relation_is_found_out() {
 #[test]
 fn requirements_are_counted_once_for_each_of_their_wordings() {
     let cases = cases(Options::default(), 60);
-    let (section, _) = section_of(&cases, |_, place| place == 0);
+    let (section, _, failed) = section_of(&cases, |_, place| place == 0);
+    assert!(failed.len() > 20 && failed.len() < cases.len(), "{}", failed.len());
     let mut stated: BTreeMap<String, u64> = BTreeMap::new();
-    for case in &*cases {
+    for case in &failed {
         for of_one in case.phrasings().expect("the paragraph is ours") {
             let wordings: BTreeSet<String> = of_one.iter().map(|it| it.wording()).collect();
             wordings.into_iter().for_each(|wording| *stated.entry(wording).or_default() += 1);
@@ -184,8 +188,26 @@ fn where_nothing_is_known_of_wordings_nothing_is_said() {
 }
 
 #[test]
-fn where_all_was_kept_only_programs_read_of_it() {
-    let (section, violated) = section_of(&cases(Options::default(), 20), |_, _| false);
-    assert!(violated == 0 && section.is_for_programs());
-    assert!(rows(&section, "relations").iter().all(|row| row["violated"] == 0));
+fn runs_that_passed_say_nothing_of_wordings() {
+    let cases = wrapped(&cases(Options::default(), 20));
+    let scored: Vec<Scored> = cases
+        .iter()
+        .map(|wrapped| {
+            let right = plan(wrapped.case(), |_| true).expect("the case is feasible");
+            judged(wrapped, &right).scored
+        })
+        .collect();
+    assert!(scored.iter().all(|scored| scored.scores.is_empty()));
+    assert!(sections(&cases, &scored).is_empty());
+}
+
+#[test]
+fn where_failed_runs_kept_all_requirements_only_programs_read_of_it() {
+    let case = &wrapped(&cases(Options::default(), 1))[0];
+    let right = plan(case.case(), |_| true).expect("the case is feasible");
+    let verdict = judged(case, &format!("{}{right}", call("no_such_tool")));
+    assert!(verdict.scored.class.is_some() && !verdict.scored.scores.is_empty());
+    let sections = sections(&[std::sync::Arc::clone(case)], &[verdict.scored]);
+    assert!(sections[0].is_for_programs());
+    assert!(rows(&sections[0], "relations").iter().all(|row| row["violated"] == 0));
 }
