@@ -1,11 +1,11 @@
 //! The commands, one module each.
 
-pub(crate) mod asked;
 pub(crate) mod bench;
 pub(crate) mod campaign;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod helper_model;
 pub(crate) mod init;
 pub(crate) mod limit;
 pub(crate) mod man;

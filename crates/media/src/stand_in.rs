@@ -109,7 +109,7 @@ async fn answer(request: Request) -> Response {
     };
     let content_type =
         head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let asked = Asked {
+    let request = ServiceRequest {
         method: head.method,
         path: head.uri.path().to_owned(),
         query: head.uri.query().unwrap_or_default().to_owned(),
@@ -117,7 +117,7 @@ async fn answer(request: Request) -> Response {
         body: body.to_vec(),
     };
     // Pictures take their time.
-    let answered = tokio::task::spawn_blocking(move || asked.answer()).await;
+    let answered = tokio::task::spawn_blocking(move || request.answer()).await;
     match answered {
         Ok(Ok(value)) => {
             let head = [(CONTENT_TYPE, "application/json")];
@@ -129,7 +129,7 @@ async fn answer(request: Request) -> Response {
 }
 
 /// A request, all of it.
-struct Asked {
+struct ServiceRequest {
     method: Method,
     path: String,
     query: String,
@@ -137,7 +137,7 @@ struct Asked {
     body: Vec<u8>,
 }
 
-impl Asked {
+impl ServiceRequest {
     fn answer(&self) -> Answer {
         let parts: Vec<&str> = self.path.split('/').filter(|part| !part.is_empty()).collect();
         if self.method == Method::GET {

@@ -18,7 +18,7 @@ use secrecy::SecretString;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
-use crate::http::{Endpoint, Identity, KeyHeader, Wanted, is_loopback_host};
+use crate::http::{Endpoint, Identity, KeyHeader, ReplyForm, is_loopback_host};
 use crate::{BoxStream, ChatDelta, ModelError, Settings, metering, run_time};
 use key::{Clean, Key};
 use parameters::{Found, Parameter, Refused};
@@ -201,7 +201,7 @@ impl Connection {
             self.wait_for_turn().await;
             let body = rendered(render(&refused.told(settings)))?;
             let exchange = async {
-                let response = endpoint.post(body, Wanted::Json).await?;
+                let response = endpoint.post(body, ReplyForm::Json).await?;
                 endpoint.read(response.into_body()).await
             };
             let Ok(bytes) = tokio::time::timeout(self.request_timeout, exchange).await else {
@@ -230,7 +230,7 @@ impl Connection {
             self.wait_for_turn().await;
             let body = rendered(render(&refused.told(settings)))?;
             let deadline = Instant::now() + self.request_timeout;
-            let Ok(response) = timeout_at(deadline, endpoint.post(body, Wanted::Events)).await else {
+            let Ok(response) = timeout_at(deadline, endpoint.post(body, ReplyForm::Events)).await else {
                 return Err(self.timed_out(endpoint));
             };
             let mut reading =

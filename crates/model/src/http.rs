@@ -62,7 +62,7 @@ pub(crate) fn is_loopback_host(host: &str) -> bool {
 
 /// What a request asks to get back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum ReplyForm {
     /// One JSON document.
     Json,
     /// Server-sent events.
@@ -191,15 +191,15 @@ impl Endpoint {
     pub(crate) async fn post(
         &self,
         body: Vec<u8>,
-        wanted: Wanted,
+        form: ReplyForm,
     ) -> Result<Response<ReplyBody>, ModelError> {
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.uri.clone();
         request.headers_mut().clone_from(&self.server.headers);
-        let accepted = match wanted {
-            Wanted::Json => "application/json",
-            Wanted::Events => "text/event-stream",
+        let accepted = match form {
+            ReplyForm::Json => "application/json",
+            ReplyForm::Events => "text/event-stream",
         };
         request.headers_mut().insert(ACCEPT, HeaderValue::from_static(accepted));
         let response = match &self.server.connections {
@@ -228,7 +228,7 @@ impl Endpoint {
         if let Some(encoding) = header(&head.headers, CONTENT_ENCODING).filter(|name| *name != "identity") {
             return Err(self.malformed(&format!("its encoding is {encoding}, which was not asked for")));
         }
-        if wanted == Wanted::Events {
+        if form == ReplyForm::Events {
             let kind = header(&head.headers, CONTENT_TYPE).unwrap_or("none");
             if !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream") {
                 let what = format!("asked for a stream (text/event-stream), got content type {kind}");

@@ -18,7 +18,6 @@
 //! so that a crash of the program loses at most the exchanges that were going on, and leaves at most one torn line.
 //! Keys that we hold are not written.
 
-mod asked;
 mod content;
 mod difference;
 mod file;
@@ -29,6 +28,7 @@ mod outcome;
 mod recorder;
 mod redact;
 mod replay;
+mod request;
 mod wire;
 
 use std::path::{Path, PathBuf};

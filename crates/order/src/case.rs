@@ -14,7 +14,7 @@ use planproof_trace::Event;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::guard::{OrderGuard, Standing};
+use crate::guard::{GuardState, OrderGuard};
 use crate::infeasible::{ACTED, NAMED, naming_value};
 use crate::suite::class_of;
 use crate::{answer, cells, explanation, identity, notes, tools};
@@ -167,7 +167,7 @@ impl suite::Case for OrderCase {
     }
 
     fn guard(&self) -> Option<Box<dyn Guard>> {
-        Some(Box::new(OrderGuard::new(Standing::new(Arc::clone(&self.case), self.options))))
+        Some(Box::new(OrderGuard::new(GuardState::new(Arc::clone(&self.case), self.options))))
     }
 
     /// "against c1 c3, calls a2 a1": the ids of what was violated and of what was called.

@@ -8,10 +8,10 @@
 //! Trials go in rounds: each error that is not decided has one trial a round. So the same seed gives the same
 //! trials in the same places, however many run at once.
 
-mod course;
 mod part;
 mod report;
 mod run;
+mod search;
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use planproof_trace::Draw;
 use serde::{Deserialize, Serialize};
 
 use crate::{OrderCase, OrderOutcome, OrderRun};
-use course::Course;
+use search::Search;
 
 pub use planproof_bench::studies::{
     Cause, CauseShare, ChangedPiece, DissectedCase, DissectionReport, Enough, EnoughCounts, ReportedTrial,
@@ -260,7 +260,7 @@ impl Dissection {
         mutator: Mutator<'_>,
         trials: Vec<TrialRecord>,
     ) -> Self {
-        Course::new(cases, errors, options, seed, mutator, trials).conclude()
+        Search::new(cases, errors, options, seed, mutator, trials).conclude()
     }
 
     /// Whether every error is decided, or cannot be.

@@ -18,7 +18,7 @@ use planproof_trace::{TimeOfDay, ToolCall};
 ///
 /// In an infeasible case no task may be done, and a conflict has to be reported; the guard does not say which.
 #[derive(Debug, Clone)]
-pub struct Standing {
+pub struct GuardState {
     case: Arc<Case>,
     options: JudgeOptions,
     problem: Arc<Requirements>,
@@ -47,7 +47,7 @@ pub struct RightCall {
     pub start: Option<u16>,
 }
 
-impl Standing {
+impl GuardState {
     /// A run of the case in which nothing is done yet. `options` say whether repeats and distractors fail it.
     ///
     /// # Panics
@@ -59,10 +59,10 @@ impl Standing {
             Some(problem) => Requirements::Timetable(problem.timetable().clone()),
             None => Requirements::Order(case.problem().order().expect("a feasible case is satisfiable")),
         };
-        let mut standing =
+        let mut state =
             Self { case, options, problem: Arc::new(problem), done: 0, minute: 0, has_reported: false };
-        standing.begin();
-        standing
+        state.begin();
+        state
     }
 
     /// Nothing is done.
@@ -238,23 +238,23 @@ fn start_of(call: &ToolCall) -> Option<u16> {
 /// The guard of one run: how the run stands decides what may be called.
 #[derive(Debug, Clone)]
 pub(crate) struct OrderGuard {
-    standing: Standing,
+    state: GuardState,
 }
 
 impl OrderGuard {
-    pub(crate) fn new(standing: Standing) -> Self {
-        Self { standing }
+    pub(crate) fn new(state: GuardState) -> Self {
+        Self { state }
     }
 }
 
 impl Guard for OrderGuard {
     fn before(&mut self, call: &ToolCall) -> Decision {
-        self.standing.objection(call).map_or(Decision::Allow, Decision::Deny)
+        self.state.objection(call).map_or(Decision::Allow, Decision::Deny)
     }
 
     fn after(&mut self, call: &ToolCall, is_error: bool) {
         if !is_error {
-            self.standing.executed(call);
+            self.state.executed(call);
         }
     }
 }

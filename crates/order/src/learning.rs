@@ -17,7 +17,7 @@ use planproof_tools::{MockTools, SchemaCache};
 use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult, paired_calls};
 use serde_json::{Value, json};
 
-use crate::{RightCall, Standing, case_arguments, mock_tools};
+use crate::{GuardState, RightCall, case_arguments, mock_tools};
 
 /// What is said at the end of a plan.
 const DONE: &str = "All tasks are done.";
@@ -115,7 +115,7 @@ pub fn lines(
 /// agent did; in an infeasible case, a report of the conflict. `None` where no such plan is known.
 fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Value> {
     let tools = tools_of(case)?;
-    let mut standing = Standing::new(case.clone(), options);
+    let mut state = GuardState::new(case.clone(), options);
     let mut messages = vec![query(case)];
     let calls: Vec<ToolCall> = match &case.conflict {
         Some(conflict) => vec![report(conflict, 0)],
@@ -125,20 +125,20 @@ fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Va
         }
     };
     for call in calls {
-        if standing.objection(&call).is_some() {
+        if state.objection(&call).is_some() {
             return None;
         }
         let result = tools.answer(&call);
         if result.is_error {
             return None;
         }
-        standing.executed(&call);
+        state.executed(&call);
         messages.push(assistant("", &[&call]));
         messages.push(answer(&result));
     }
     messages.push(assistant(last_words(case), &[]));
     let line = json!({ "messages": messages, "tools": listed(case), "parallel_tool_calls": false });
-    standing.is_complete().then_some(line)
+    state.is_complete().then_some(line)
 }
 
 /// A failed run as a choice at the point where it went wrong: the conversation up to there, a right message
@@ -150,7 +150,7 @@ fn preference_line(
     options: JudgeOptions,
     events: &[Event],
 ) -> Result<Value, LeftOut> {
-    let mut standing = Standing::new(case.clone(), options);
+    let mut state = GuardState::new(case.clone(), options);
     let mut messages = vec![query(case)];
     let mut is_parallel = false;
     let pair = |messages: &[Value], chosen: Value, turn: &Turn<'_>, is_parallel: bool| {
@@ -165,8 +165,8 @@ fn preference_line(
     let mut idle: Option<Value> = None;
     for (number, turn) in turns(events).iter().enumerate() {
         is_parallel |= turn.calls.len() > 1;
-        let before = standing.clone();
-        if turn.is_right(&mut standing) {
+        let before = state.clone();
+        if turn.is_right(&mut state) {
             if before.is_complete() && !turn.calls.is_empty() && idle.is_none() {
                 idle = Some(pair(&messages, assistant(last_words(case), &[]), turn, is_parallel));
             }
@@ -188,9 +188,9 @@ fn preference_line(
 }
 
 /// Of the calls that are right the one that comes first in a plan.
-fn nearest_right(standing: &Standing, plan: &[(usize, Option<u16>)]) -> Option<RightCall> {
+fn nearest_right(state: &GuardState, plan: &[(usize, Option<u16>)]) -> Option<RightCall> {
     let place = |action: usize| plan.iter().position(|(other, _)| *other == action);
-    standing.right_now().into_iter().min_by_key(|it| (place(it.action).is_none(), place(it.action)))
+    state.right_now().into_iter().min_by_key(|it| (place(it.action).is_none(), place(it.action)))
 }
 
 /// The correct plan nearest to what the agent did: actions, in the time form with their starts.
@@ -216,15 +216,14 @@ struct Turn<'a> {
 
 impl Turn<'_> {
     /// Whether all of it was executed and left a correct continuation, or ends a run in which all is done.
-    fn is_right(&self, standing: &mut Standing) -> bool {
+    fn is_right(&self, state: &mut GuardState) -> bool {
         if self.calls.is_empty() {
-            return standing.is_complete();
+            return state.is_complete();
         }
         self.calls.iter().all(|(call, result)| {
-            let is_right =
-                result.is_some_and(|result| !result.is_error) && standing.objection(call).is_none();
+            let is_right = result.is_some_and(|result| !result.is_error) && state.objection(call).is_none();
             if is_right {
-                standing.executed(call);
+                state.executed(call);
             }
             is_right
         })

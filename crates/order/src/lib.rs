@@ -52,7 +52,7 @@ pub use dissect::{
     TopicErrors, Trial, TrialRecord, errors_by_topic, pick_errors,
 };
 pub use explanation::violated_places;
-pub use guard::{RightCall, Standing};
+pub use guard::{GuardState, RightCall};
 pub use infeasible::InfeasibleReport;
 pub use led_to::{Failed, LedTo, shrinker};
 pub use outcome::{OrderOutcome, OrderRun, typed, untyped};

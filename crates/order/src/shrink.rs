@@ -12,9 +12,9 @@
 //! that the store, budgets and recordings keep it like all runs. It goes in rounds: each failure that is not
 //! shrunk yet has as many runs in a round as can decide its candidate.
 
-mod course;
 mod report;
 mod run;
+mod search;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use planproof_synth::{Bound, Case, Class, NoShrinking, Shrinker, Shrunk, Verdict
 
 use crate::suite::class_of;
 use crate::{OrderCase, OrderOutcome, OrderRun};
-use course::Course;
+use search::Search;
 
 pub use planproof_bench::studies::{
     CANDIDATE_RUNS_MAX, CaseSize, ExampleRun, NotShrunk, ShrinkOptions, ShrinkReport, ShrunkCase,
@@ -209,9 +209,9 @@ impl Shrinking {
         shrinker: Shrinker<'_>,
         candidates: Vec<CandidateRecord>,
     ) -> Self {
-        let mut course = Course::new(cases, failures, options, shrinker, candidates);
-        course.follow();
-        course.conclude()
+        let mut search = Search::new(cases, failures, options, shrinker, candidates);
+        search.follow();
+        search.conclude()
     }
 
     /// Whether nothing is left to be run.

@@ -21,7 +21,7 @@ use crate::models::{Models, key_needed};
 use crate::options::{Answers, ProgramOptions, StoredOptions};
 use crate::paths::absolute;
 use crate::prepared::{Parts, Prepared};
-use crate::put_together::{CONCURRENCY_EXTERNAL, CONCURRENCY_IN_PROCESS, Wanted};
+use crate::put_together::{AgentRequest, CONCURRENCY_EXTERNAL, CONCURRENCY_IN_PROCESS};
 use crate::recording::{self, CampaignNote};
 use crate::world::World;
 
@@ -109,8 +109,12 @@ pub fn begin<W: World>(
     make: impl FnOnce() -> Result<Cases, W::Error>,
 ) -> Result<Prepared, W::Error> {
     let began = Instant::now();
-    let wanted =
-        Wanted { world, agent: &new.agent, serve_model: new.serve_model.as_deref(), program: &new.program };
+    let request = AgentRequest {
+        world,
+        agent: &new.agent,
+        serve_model: new.serve_model.as_deref(),
+        program: &new.program,
+    };
     let key = match &new.keeping {
         Keeping::Cache(file) => key_needed(Some(file)),
         Keeping::Nowhere | Keeping::Record { .. } => key_needed(None),
@@ -118,14 +122,14 @@ pub fn begin<W: World>(
     let models = Models::live(world, key);
     let mut make = Some(make);
     let mut made = None;
-    if wanted.is_handed_answers()
+    if request.is_handed_answers()
         && let Some(make) = make.take()
     {
         let cases = make()?;
         models.hand(&cases.cases, new.seed);
         made = Some(cases);
     }
-    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+    let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
     let budgets = Budgets::of(&new.budgets);
     let prices = budgets.prices(world)?;
     budgets.check(&models.names(), &prices)?;
@@ -136,7 +140,7 @@ pub fn begin<W: World>(
         (None, Some(make)) => make()?,
         (None, None) => return Err(RunnerError::usage("there are no cases").into()),
     };
-    let mut options = new.options(&wanted, &agent, &cases, answers)?;
+    let mut options = new.options(&request, &agent, &cases, answers)?;
 
     let secrets = world.secrets_apart_from(&cases.cases)?;
     let (recording, file) = match (&options.answers, &new.keeping) {
@@ -150,7 +154,7 @@ pub fn begin<W: World>(
     };
     let store = new.store.open()?;
     let meter = Arc::new(Meter::new(budgets.budget(), models.with_cost(Spent::default(), &prices)));
-    let (agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), Usage::default())?;
+    let (agent, served) = request.wrapped(&models, &meter, &prices, file.as_ref(), Usage::default())?;
     options.memory = memory::visible_now(&store, &new.agent, cases.suite.name())?;
     let memory = memory::memory(&store, &new.agent, cases.suite.name(), options.memory)?;
     let row = NewRow {
@@ -181,7 +185,7 @@ impl NewCampaign {
     /// What is kept of it, if all that is asked for fits together.
     pub(crate) fn options<W: World>(
         &self,
-        wanted: &Wanted<'_, W>,
+        request: &AgentRequest<'_, W>,
         agent: &AgentUnderTest,
         made: &Cases,
         answers: Answers,
@@ -209,10 +213,10 @@ impl NewCampaign {
             let what = format!("the suite {} has no agent `{name}` of its own; it has {known}", suite.name());
             return Err(RunnerError::usage(what).into());
         }
-        wanted.world.warn_of_tools(&self.agent, cases)?;
+        request.world.warn_of_tools(&self.agent, cases)?;
         let largest = cases.iter().map(|case| case.card().size).max().unwrap_or_default();
         if largest >= self.iterations {
-            wanted.world.note(&format!(
+            request.world.note(&format!(
                 "note: {largest} {}, one call at a time, leave no room within --iterations {}; such runs end as timeouts",
                 suite.unit().many,
                 self.iterations
@@ -221,7 +225,7 @@ impl NewCampaign {
         let is_external = !agent.agent.is_in_process();
         let default = if is_external { CONCURRENCY_EXTERNAL } else { CONCURRENCY_IN_PROCESS };
         let concurrency = self.concurrency.or(NonZeroUsize::new(default)).unwrap_or(NonZeroUsize::MIN);
-        wanted.allow_open_files(agent, concurrency.get().min(runs as usize))?;
+        request.allow_open_files(agent, concurrency.get().min(runs as usize))?;
         let mut options = StoredOptions {
             suite: self.suite.clone(),
             seed_is_secret: self.seed_is_secret,
@@ -233,7 +237,7 @@ impl NewCampaign {
             ..StoredOptions::new(self.seed, concurrency, self.timeout, self.iterations)
         };
         options.set_synthesis(*synthesis);
-        options.set_made_from(wanted.world.made_from(&self.agent)?);
+        options.set_made_from(request.world.made_from(&self.agent)?);
         Ok(options)
     }
 }

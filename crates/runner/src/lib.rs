@@ -42,7 +42,7 @@ pub use error::RunnerError;
 pub use made_from::{FileDigest, MadeFrom};
 pub use matrix::{COMBINATIONS_MAX, Left, Matrix, Parts, begin_matrix, combinations, is_complete, parts};
 pub use memory::VisibleLessons;
-pub use models::{Around, Models, key_needed};
+pub use models::{Models, Wrapping, key_needed};
 pub use options::{Answers, ProgramOptions, StoredOptions};
 pub use paths::absolute;
 pub use prepared::{Prepared, Replayed};

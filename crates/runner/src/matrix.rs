@@ -18,7 +18,7 @@ use crate::error::RunnerError;
 use crate::memory;
 use crate::models::{Models, key_needed};
 use crate::options::{Answers, StoredOptions};
-use crate::put_together::Wanted;
+use crate::put_together::AgentRequest;
 use crate::recording::{self, CampaignNote};
 use crate::world::World;
 
@@ -174,16 +174,16 @@ pub fn begin_matrix<W: World>(
             NewCampaign { agent: agent.clone(), keeping: new.keeping.of_number(number), ..new.clone() };
         let check = || -> Result<Checked, W::Error> {
             let (serve_model, program) = (each.serve_model.as_deref(), &each.program);
-            let wanted = Wanted { world, agent, serve_model, program };
+            let request = AgentRequest { world, agent, serve_model, program };
             let cache = if let Keeping::Cache(file) = &each.keeping { Some(file.as_path()) } else { None };
             let models = Models::live(world, key_needed(cache));
-            if wanted.is_handed_answers() {
+            if request.is_handed_answers() {
                 models.hand(&cases.cases, each.seed);
             }
-            let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+            let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
             budgets.check(&models.names(), &prices)?;
             let answers = each.keeping.answers(!models.names().is_empty())?;
-            let options = each.options(&wanted, &agent, &cases, answers)?;
+            let options = each.options(&request, &agent, &cases, answers)?;
             Ok(Checked { id: format!("{matrix}.{number}"), agent, options })
         };
         all.push(check().map_err(|error| world.about(&format!("combination {number}, {agent}"), error))?);

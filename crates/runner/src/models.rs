@@ -27,7 +27,7 @@ pub struct Models<'a, W> {
 }
 
 /// What is put around each model of a campaign.
-pub struct Around<'a> {
+pub struct Wrapping<'a> {
     /// Adds up what is paid for.
     pub meter: &'a Arc<Meter>,
     /// By which prices.
@@ -90,19 +90,19 @@ impl<'a, W: World> Models<'a, W> {
     ///
     /// # Errors
     /// As of [`plain`](Self::plain).
-    pub fn surrounded(
+    pub fn wrapped(
         &self,
         name: &str,
         form: ModelForm,
-        around: &Around<'_>,
+        wrapping: &Wrapping<'_>,
     ) -> Result<Arc<dyn Model>, W::Error> {
         let plain = self.plain(name, form)?;
         if self.recording.is_some() {
             return Ok(plain);
         }
-        let price = around.prices.find(name);
-        let metered = Arc::new(MeteredModel::new(plain, price, Arc::clone(around.meter)));
-        Ok(match around.file {
+        let price = wrapping.prices.find(name);
+        let metered = Arc::new(MeteredModel::new(plain, price, Arc::clone(wrapping.meter)));
+        Ok(match wrapping.file {
             None => metered,
             Some(file) => Arc::new(RecordingModel::new(metered, file.clone())),
         })

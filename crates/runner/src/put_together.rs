@@ -14,7 +14,7 @@ use planproof_suite::Case;
 use planproof_trace::Usage;
 
 use crate::error::RunnerError;
-use crate::models::{Around, Models};
+use crate::models::{Models, Wrapping};
 use crate::options::ProgramOptions;
 use crate::prepared::Served;
 use crate::recorded::RecordedCampaign;
@@ -31,14 +31,14 @@ type WithModel = (AgentUnderTest, Option<Arc<dyn Model>>);
 type WithServed = (AgentUnderTest, Option<(String, Served)>);
 
 /// What it takes to put together the agent of a campaign.
-pub(crate) struct Wanted<'a, W> {
+pub(crate) struct AgentRequest<'a, W> {
     pub(crate) world: &'a W,
     pub(crate) agent: &'a AgentSpec,
     pub(crate) serve_model: Option<&'a str>,
     pub(crate) program: &'a ProgramOptions,
 }
 
-impl<W: World> Wanted<'_, W> {
+impl<W: World> AgentRequest<'_, W> {
     /// Whether one of its models is handed the right answers.
     pub(crate) fn is_handed_answers(&self) -> bool {
         let names = [self.agent.model(), self.serve_model];
@@ -73,7 +73,7 @@ impl<W: World> Wanted<'_, W> {
     }
 
     /// The agent with all that is around its models.
-    pub(crate) fn surrounded(
+    pub(crate) fn wrapped(
         &self,
         models: &Models<'_, W>,
         meter: &Arc<Meter>,
@@ -81,8 +81,8 @@ impl<W: World> Wanted<'_, W> {
         file: Option<&RecordingFile>,
         told: Usage,
     ) -> Result<WithServed, W::Error> {
-        let around = Around { meter, prices, file };
-        let (agent, served) = self.agent(&|name, form| models.surrounded(name, form, &around))?;
+        let wrapping = Wrapping { meter, prices, file };
+        let (agent, served) = self.agent(&|name, form| models.wrapped(name, form, &wrapping))?;
         let served = served.zip(self.serve_model).map(|(model, name)| {
             let before = Spent { usage: told, ..Spent::default() };
             let told = Arc::new(Meter::new(Default::default(), before));

@@ -19,7 +19,7 @@ use crate::models::Models;
 use crate::options::{Answers, ProgramOptions, StoredOptions, milliseconds};
 use crate::paths::absolute;
 use crate::prepared::{Parts, Prepared, Replayed};
-use crate::put_together::{CONCURRENCY_IN_PROCESS, Wanted, left_out};
+use crate::put_together::{AgentRequest, CONCURRENCY_IN_PROCESS, left_out};
 use crate::recorded::RecordedCampaign;
 use crate::world::World;
 
@@ -85,13 +85,13 @@ pub fn replay<W: World>(
     let runs = cases.cases.len() * repeats.get() as usize;
     recorded.check_end(world, runs, left_out.len())?;
     let models = Models::recorded(world, Arc::clone(&recorded.recording));
-    let wanted = Wanted {
+    let request = AgentRequest {
         world,
         agent: name,
         serve_model: note.options.serve_model.as_deref(),
         program: &asked.program,
     };
-    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+    let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
     let memory = memory::replayed(note.options.memory, recorded.lessons()?)?;
     let answers = Answers::Replay(absolute(&asked.file)?);
     let may_differ = asked.may_differ.as_deref().map(absolute).transpose()?;
@@ -105,7 +105,7 @@ pub fn replay<W: World>(
         options.concurrency = concurrency.get();
     }
     if recorded.agent.is_program() {
-        wanted.allow_open_files(&agent, options.concurrency.min(runs))?;
+        request.allow_open_files(&agent, options.concurrency.min(runs))?;
     } else if asked.concurrency.is_none() {
         // The answers come at once, so there is nothing to be spared.
         options.concurrency = options.concurrency.max(CONCURRENCY_IN_PROCESS);
@@ -113,8 +113,7 @@ pub fn replay<W: World>(
 
     let store = asked.store.open()?;
     let meter = Arc::new(Meter::new(Default::default(), Spent::default()));
-    let (mut agent, served) =
-        wanted.surrounded(&models, &meter, Prices::shipped(), None, Usage::default())?;
+    let (mut agent, served) = request.wrapped(&models, &meter, Prices::shipped(), None, Usage::default())?;
     agent.simulated |= note.simulated;
     agent.model.clone_from(&note.model);
     let budgets = Budgets::of(&asked.budgets).of_time();

@@ -17,7 +17,7 @@ use crate::memory;
 use crate::models::{Models, key_needed};
 use crate::options::{Answers, StoredOptions};
 use crate::prepared::{Parts, Prepared, Replayed};
-use crate::put_together::{Wanted, left_out};
+use crate::put_together::{AgentRequest, left_out};
 use crate::recorded::RecordedCampaign;
 use crate::recording;
 use crate::world::{KeyNeeded, World};
@@ -67,18 +67,18 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
         None => Models::live(world, key_needed(options.answers.cache())),
     };
     let serve_model = options.serve_model.as_deref();
-    let wanted = Wanted { world, agent: &name, serve_model, program: &options.program };
-    if recorded.is_none() && wanted.is_handed_answers() {
+    let request = AgentRequest { world, agent: &name, serve_model, program: &options.program };
+    if recorded.is_none() && request.is_handed_answers() {
         models.hand(&cases, options.seed);
     }
-    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+    let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
     let budgets = match is_complete {
         true => Budgets::of_complete(&row.progress)?,
         false => Budgets::of(&budgets).resumed(&row.progress)?,
     };
     let prices = budgets.prices(world)?;
     budgets.check(&models.names(), &prices)?;
-    wanted.allow_open_files(&agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;
+    request.allow_open_files(&agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;
     let secrets = world.secrets_apart_from(&cases)?;
     let (recording, file) = match &options.answers {
         // Nobody is asked anything any more.
@@ -97,7 +97,7 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
         input_tokens: row.progress.served_input_tokens,
         output_tokens: row.progress.served_output_tokens,
     };
-    let (mut agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), told)?;
+    let (mut agent, served) = request.wrapped(&models, &meter, &prices, file.as_ref(), told)?;
     // The environment may name another model by now; the campaign keeps the one it was begun with.
     agent.simulated |= row.simulated;
     agent.model = row.model;

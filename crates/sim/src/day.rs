@@ -14,7 +14,7 @@ use planproof_synth::{
 use planproof_trace::{Arguments, CallId, TimeOfDay, Tool};
 
 use crate::SimKind;
-use crate::heed::{Advised, advice, is_held_back};
+use crate::follow_guard::{Advised, advice, is_denied};
 use crate::reading::{Found, is_among, user_texts};
 use crate::report::{REPORTED, Report, report_tool};
 use crate::step::{ALL_DONE, Slip, Step};
@@ -103,12 +103,12 @@ impl DayScript {
             };
             Some((*place, relation))
         });
-        let mut heeded = BTreeMap::new();
-        let mut heeds = |place: (u32, u32)| {
-            kind != SimKind::Careless || *heeded.entry(place).or_insert_with(|| draw.unit() >= chance)
+        let mut noticed = BTreeMap::new();
+        let mut notices = |place: (u32, u32)| {
+            kind != SimKind::Careless || *noticed.entry(place).or_insert_with(|| draw.unit() >= chance)
         };
-        let heeded: Vec<((u32, u32), TimedRelation)> =
-            pairs.chain(bounds).filter(|(place, _)| heeds(*place)).collect();
+        let noticed: Vec<((u32, u32), TimedRelation)> =
+            pairs.chain(bounds).filter(|(place, _)| notices(*place)).collect();
         let forgets = |draw: &mut Draw| kind == SimKind::Forgetful && draw.unit() < chance;
         let forgotten = (0..count).filter(|_| forgets(draw)).fold(0, |set, task| set | 1 << task);
         let day = user_texts(request).find_map(day_in).unwrap_or(Day { start: 0, end: 24 * 60 });
@@ -117,7 +117,7 @@ impl DayScript {
             let sentences = places.chain(found.bounds.iter().map(|((sentence, _), ..)| *sentence));
             let holds = |set: u64| {
                 let is_in = |place: &(u32, u32)| is_among(set, place.0);
-                let stated = heeded.iter().filter(|(place, _)| is_in(place)).map(|(_, relation)| *relation);
+                let stated = noticed.iter().filter(|(place, _)| is_in(place)).map(|(_, relation)| *relation);
                 let problem = TimedProblem::new(&vec![SHORTEST; count], day, stated.collect());
                 // What is not decided is taken to hold.
                 problem.is_ok_and(|problem| problem.timetable().is_feasible().unwrap_or(true))
@@ -131,7 +131,7 @@ impl DayScript {
             day,
             tools: mentioned.iter().map(|task| u16::try_from(*task).unwrap_or(u16::MAX)).collect(),
             restart_tool,
-            relations: heeded.into_iter().map(|(_, relation)| relation).collect(),
+            relations: noticed.into_iter().map(|(_, relation)| relation).collect(),
             forgotten,
             report,
         }
@@ -431,7 +431,7 @@ impl DayScript {
         answer: &str,
     ) {
         known.advised = None;
-        if is_held_back(answer) {
+        if is_denied(answer) {
             if self.kind != SimKind::InOrder {
                 known.advised = self.advised(answer, tools);
                 let report = self.report.map(|report| report.tool);

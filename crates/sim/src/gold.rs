@@ -200,7 +200,7 @@ impl GoldModel {
 
     fn reply(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
         let read = request.messages.iter().map(text_bytes).sum();
-        if let Some(asked) = team::Asked::of(request) {
+        if let Some(asked) = team::Request::of(request) {
             let (text, calls) = self.as_member(&asked, request)?;
             let written = text.len() + calls.iter().map(|call| call.name.len()).sum::<usize>();
             let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
@@ -210,13 +210,13 @@ impl GoldModel {
             let (finish, usage) = (FinishReason::Stop, usage(read, text.len()));
             return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
         }
-        if let Some(asked) = subtasks::Asked::of(request) {
+        if let Some(asked) = subtasks::Request::of(request) {
             let text = asked.reply(self.asked(request)?, self.bad_sub_tasks);
             let usage = usage(read, text.len());
             let finish = FinishReason::Stop;
             return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
         }
-        if let Some(asked) = two_stage::Asked::of(request) {
+        if let Some(asked) = two_stage::Request::of(request) {
             let text = asked.line(self.asked(request)?);
             let usage = usage(read, text.len());
             let finish = FinishReason::Stop;
@@ -236,7 +236,7 @@ impl GoldModel {
     /// What it does as a member of a team.
     fn as_member(
         &self,
-        asked: &team::Asked<'_>,
+        asked: &team::Request<'_>,
         request: &ChatRequest,
     ) -> Result<(String, Vec<ToolCall>), ModelError> {
         let is_bad = self.bad_role == Some(asked.role);
@@ -260,7 +260,7 @@ impl GoldModel {
     /// What it writes in a conversation without tools.
     fn in_text(&self, request: &ChatRequest) -> Result<TextReply, ModelError> {
         let settings = &request.settings;
-        if let Some(asked) = planning::Asked::of(request) {
+        if let Some(asked) = planning::Request::of(request) {
             let handed = self.asked(request)?;
             let (right, wrong) = match handed.strike {
                 Some(_) => (&handed.other_answer, &handed.answer),
@@ -389,7 +389,7 @@ impl Model for GoldModel {
 }
 
 /// The next call of a sub-task, or the report at its end.
-fn executed(handed: &Handed, asked: &team::Asked<'_>, request: &ChatRequest) -> (String, Vec<ToolCall>) {
+fn executed(handed: &Handed, asked: &team::Request<'_>, request: &ChatRequest) -> (String, Vec<ToolCall>) {
     let steps = asked.steps().unwrap_or_default();
     let calls = handed.calls.get(steps).unwrap_or_default();
     let results: Vec<&str> = request

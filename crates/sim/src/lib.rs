@@ -34,8 +34,8 @@ mod calling;
 mod day;
 mod dspy;
 mod flows;
+mod follow_guard;
 mod gold;
-mod heed;
 mod history;
 mod kind;
 mod planning;
@@ -95,7 +95,7 @@ impl SimModel {
     }
 
     fn reply(&self, request: &ChatRequest) -> ChatReply {
-        if let Some(asked) = subtasks::Asked::of(request) {
+        if let Some(asked) = subtasks::Request::of(request) {
             let text = asked.understood(&self.calling, request);
             let read = request.messages.iter().map(text_bytes).sum();
             let (finish, usage) = (FinishReason::Stop, usage(read, text.len()));

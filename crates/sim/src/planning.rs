@@ -8,7 +8,7 @@ use planproof_plan::{
 use serde_json::{Map, Value as Json};
 
 /// What a conversation asks for that is about a plan.
-pub(crate) struct Asked {
+pub(crate) struct Request {
     is_code: bool,
     is_by_step: bool,
     /// Steps that were accepted.
@@ -17,7 +17,7 @@ pub(crate) struct Asked {
     is_first: bool,
 }
 
-impl Asked {
+impl Request {
     /// What is asked for; `None` where it is no plan.
     pub(crate) fn of(request: &ChatRequest) -> Option<Self> {
         let first = request.messages.iter().find_map(|message| match message {

@@ -9,7 +9,7 @@ use planproof_synth::{ACTIONS_MAX, Draw};
 
 use crate::SimKind;
 use crate::day::{self, DayScript};
-use crate::heed::{self, Progress};
+use crate::follow_guard::{self, Progress};
 use crate::reading::{Found, Stated, is_among, read_paragraph, task_of, user_texts};
 use crate::report::{self, REPORTED, Report};
 use crate::step::{ALL_DONE, Slip, Step};
@@ -66,7 +66,7 @@ impl Script {
         match self {
             Self::Turns { calls, end, report, .. } => {
                 let is_refused =
-                    |it: &Message| matches!(it, Message::Tool { text, .. } if heed::is_held_back(text));
+                    |it: &Message| matches!(it, Message::Tool { text, .. } if follow_guard::is_denied(text));
                 if !request.messages.iter().any(is_refused) {
                     return calls.get(made).copied().unwrap_or(*end);
                 }
@@ -112,7 +112,7 @@ impl Script {
         }
         let Found { pairs, mentioned, .. } = found;
         let draw = &mut Draw::new(request.settings.seed.unwrap_or_default(), key, "sim/1");
-        let heeded = heeded(kind, &pairs, mentioned.len(), draw);
+        let noticed = noticed(kind, &pairs, mentioned.len(), draw);
         let report = report::report_tool(&request.tools).map(|tool| {
             let sentences = pairs.iter().map(|pair| pair.place.0);
             let chance = kind.mistake_chance(mentioned.len());
@@ -120,7 +120,7 @@ impl Script {
                 let is_in = |pair: &&Stated| is_among(set, pair.place.0);
                 report::is_order(
                     &mentioned,
-                    pairs.iter().filter(|pair| heeded.contains(&pair.place)).filter(is_in),
+                    pairs.iter().filter(|pair| noticed.contains(&pair.place)).filter(is_in),
                 )
             };
             Report::look(kind, tool, sentences, chance, draw, holds)
@@ -134,7 +134,7 @@ impl Script {
             };
             return Self::Turns { calls: calls.into(), end, free: Box::default(), report: Some(report) };
         }
-        let (plan, order) = plan(kind, &mentioned, &pairs, &heeded, draw);
+        let (plan, order) = plan(kind, &mentioned, &pairs, &noticed, draw);
         let mut calls = Vec::with_capacity(plan.len());
         for task in plan {
             // Providers take far fewer tools than that.
@@ -177,11 +177,11 @@ fn find_paragraph(kind: SimKind, request: &ChatRequest, texts: &[&str], key: u64
 }
 
 /// The sub-sentences that the model does not ignore.
-fn heeded(kind: SimKind, pairs: &[Stated], tasks: usize, draw: &mut Draw) -> BTreeSet<(u32, u32)> {
+fn noticed(kind: SimKind, pairs: &[Stated], tasks: usize, draw: &mut Draw) -> BTreeSet<(u32, u32)> {
     let places: BTreeSet<(u32, u32)> = pairs.iter().map(|pair| pair.place).collect();
     let chance = kind.mistake_chance(tasks);
-    let mut is_heeded = |_: &(u32, u32)| kind != SimKind::Careless || draw.unit() >= chance;
-    places.into_iter().filter(|place| is_heeded(place)).collect()
+    let mut is_noticed = |_: &(u32, u32)| kind != SimKind::Careless || draw.unit() >= chance;
+    places.into_iter().filter(|place| is_noticed(place)).collect()
 }
 
 /// The tasks in the order in which the model will do them, and what has to come before what as it sees it; no
@@ -190,7 +190,7 @@ fn plan(
     kind: SimKind,
     mentioned: &[usize],
     pairs: &[Stated],
-    heeded: &BTreeSet<(u32, u32)>,
+    noticed: &BTreeSet<(u32, u32)>,
     draw: &mut Draw,
 ) -> (Vec<usize>, Option<Order>) {
     let chance = kind.mistake_chance(mentioned.len());
@@ -204,7 +204,7 @@ fn plan(
             plan.retain(|_| draw.unit() >= chance);
             (plan, order)
         }
-        SimKind::Careless => keep_order(mentioned, pairs, |pair| heeded.contains(&pair.place), Some(draw)),
+        SimKind::Careless => keep_order(mentioned, pairs, |pair| noticed.contains(&pair.place), Some(draw)),
     }
 }
 
@@ -213,14 +213,14 @@ fn plan(
 fn keep_order(
     mentioned: &[usize],
     pairs: &[Stated],
-    heeds: impl Fn(&Stated) -> bool,
+    notices: impl Fn(&Stated) -> bool,
     mut draw: Option<&mut Draw>,
 ) -> (Vec<usize>, Option<Order>) {
     let count = mentioned.len().min(ACTIONS_MAX);
     let Some(mut order) = Order::new(count) else { return (Vec::new(), None) };
     let place =
         |task: usize| mentioned.iter().position(|&other| other == task).filter(|&place| place < count);
-    for pair in pairs.iter().filter(|pair| heeds(pair)) {
+    for pair in pairs.iter().filter(|pair| notices(pair)) {
         if let (Some(first), Some(second)) = (place(pair.first), place(pair.second)) {
             // A text that contradicts itself cannot be kept to; what comes later in it gives way.
             let _ = order.try_before(Variable::new(first), Variable::new(second));

@@ -68,7 +68,7 @@ impl fmt::Display for SubTaskFault {
 }
 
 /// What a conversation asks of a model that writes sub-tasks.
-pub(crate) struct Asked<'r> {
+pub(crate) struct Request<'r> {
     asking: Asking,
     text: &'r str,
     /// How many sub-tasks of this conversation have ended.
@@ -77,7 +77,7 @@ pub(crate) struct Asked<'r> {
     was_corrected: bool,
 }
 
-impl<'r> Asked<'r> {
+impl<'r> Request<'r> {
     /// What is asked; `None` where nothing of that is.
     pub(crate) fn of(request: &'r ChatRequest) -> Option<Self> {
         let mut users = request.messages.iter().filter_map(|message| match message {
@@ -308,7 +308,7 @@ mod tests {
             headings::RESULTS,
             headings::TOOL
         );
-        let asked = Asked { asking: Asking::Call, text: &text, ended: 0, was_corrected: false };
+        let asked = Request { asking: Asking::Call, text: &text, ended: 0, was_corrected: false };
         assert_eq!(asked.results().iter().map(|it| value_of(it)).collect::<Vec<_>>(), ["7", "no"]);
         assert_eq!(asked.section(headings::TOOL), "- sql: x");
     }

@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 const ANSWER_CHARACTERS_MAX: usize = 1_000;
 
 /// What a conversation asks of a member of a team.
-pub(crate) struct Asked<'r> {
+pub(crate) struct Request<'r> {
     /// Who is asked.
     pub(crate) role: Role,
     text: &'r str,
@@ -27,7 +27,7 @@ pub(crate) fn problem(answer: &str) -> String {
     json!({"slots": {"answer": [{"text": text}]}, "constraints": []}).to_string()
 }
 
-impl<'r> Asked<'r> {
+impl<'r> Request<'r> {
     /// What is asked; `None` where no member of a team is.
     pub(crate) fn of(request: &'r ChatRequest) -> Option<Self> {
         let text = request.messages.iter().find_map(|message| match message {

@@ -18,13 +18,13 @@
 //! - An order without calls gets an answer that names the plan, and so does a plain question. The model knows
 //!   the tasks of the shipped topics by heart, because it is shown no tools then.
 
-mod course;
 mod going_on;
 mod instructions;
 mod key;
 mod order;
 mod plain;
 mod score;
+mod scripted_run;
 mod sections;
 pub(crate) mod tool_data;
 mod topics;
@@ -38,10 +38,10 @@ use planproof_trace::{FinishReason, Tool};
 
 use crate::calling::Calling;
 use crate::gold::Handed;
-use course::Course;
 use instructions::Instructions;
 use key::KeyWriter;
 use order::Role;
+use scripted_run::ScriptedRun;
 use sections::Text;
 use write::Writer;
 
@@ -162,8 +162,8 @@ fn write_on(model: &Calling, instructions: &Instructions, text: &str, settings: 
     };
     let request = about(text.question(), tools, settings);
     let known = model.known(&request);
-    let course = Course::new(model.kind, &known.script, known.key, &request);
-    let mut writer = Writer::new(model.kind, instructions, course);
+    let run = ScriptedRun::new(model.kind, &known.script, known.key, &request);
+    let mut writer = Writer::new(model.kind, instructions, run);
     written(settings, |out| going_on::go_on(&mut writer, &text, REPLY_BYTES_MAX, out))
 }
 
@@ -220,7 +220,7 @@ fn plan_in_words(model: &Calling, question: &str, settings: &Settings) -> Option
     }
     let request = about(question, tools, settings);
     let known = model.known(&request);
-    Some(Course::new(model.kind, &known.script, known.key, &request).told())
+    Some(ScriptedRun::new(model.kind, &known.script, known.key, &request).told())
 }
 
 /// A text that ends before the first of the texts that are to end it, and at the most tokens.

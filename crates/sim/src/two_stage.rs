@@ -9,14 +9,14 @@ use serde_json::Value as Json;
 use crate::gold::Handed;
 
 /// What a conversation asks of the agent's model.
-pub(crate) struct Asked<'r> {
+pub(crate) struct Request<'r> {
     text: &'r str,
     part: Part,
     /// The step, from 1.
     step: usize,
 }
 
-impl<'r> Asked<'r> {
+impl<'r> Request<'r> {
     /// What is asked; `None` where it is no line of a step.
     pub(crate) fn of(request: &'r ChatRequest) -> Option<Self> {
         let [Message::User { text }] = request.messages.as_slice() else { return None };

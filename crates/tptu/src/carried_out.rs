@@ -21,7 +21,7 @@ pub(crate) fn judge(
         return (String::new(), vec![Fault::NoList { what: "it is empty".to_owned() }]);
     }
     let mut faults = plan::judge(&steps(plan), &question.plan);
-    sub_task_questions::heed(&run.judged, &mut faults);
+    sub_task_questions::apply_judgements(&run.judged, &mut faults);
     if evaluation == Evaluation::ToolOrder {
         faults.retain(|fault| !matches!(fault, Fault::WrongSubtask { .. } | Fault::JudgedOther { .. }));
     }

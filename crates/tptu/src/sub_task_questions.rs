@@ -48,7 +48,7 @@ pub(crate) fn answers(events: &[Event]) -> BTreeMap<usize, bool> {
 }
 
 /// Puts what a judge said in place of what the key facts say.
-pub(crate) fn heed(judged: &BTreeMap<usize, bool>, faults: &mut Vec<Fault>) {
+pub(crate) fn apply_judgements(judged: &BTreeMap<usize, bool>, faults: &mut Vec<Fault>) {
     faults.retain(|fault| match fault {
         Fault::WrongSubtask { place, .. } => !judged.contains_key(place),
         _ => true,
@@ -69,7 +69,7 @@ mod tests {
     fn a_judge_decides_instead_of_facts() {
         let lacks = |place| Fault::WrongSubtask { place, fact: "x".to_owned() };
         let mut faults = vec![lacks(1), lacks(2), Fault::ExtraStep { place: 4 }];
-        heed(&BTreeMap::from([(1, true), (3, false), (4, false)]), &mut faults);
+        apply_judgements(&BTreeMap::from([(1, true), (3, false), (4, false)]), &mut faults);
         assert_eq!(faults, [lacks(2), Fault::JudgedOther { place: 3 }, Fault::ExtraStep { place: 4 }]);
     }
 }

@@ -44,7 +44,7 @@ pub struct RetracedTurn<'e> {
 
 /// What a model was asked.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Asked {
+pub enum ModelInput {
     /// To go on with this text.
     Text(String),
     /// To go on with this conversation. Where its last message is the assistant's, to go on with that one.
@@ -66,7 +66,7 @@ pub struct Planned {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Demonstrated {
     /// What the model is asked.
-    pub asked: Asked,
+    pub input: ModelInput,
     /// What it answers.
     pub reply: String,
 }
@@ -234,8 +234,8 @@ fn fits(writing: &Writing, events: &[&Event]) -> bool {
 
 impl RetracedTurn<'_> {
     /// What the model was asked.
-    pub fn asked(&self) -> Asked {
-        asked(&self.before)
+    pub fn input(&self) -> ModelInput {
+        model_input(&self.before)
     }
 
     /// How the text could have gone on instead of this reply, so that exactly these calls are made and the
@@ -262,11 +262,11 @@ impl RetracedTurn<'_> {
             match writing.monitor.step() {
                 Step::Continue => {
                     let made = writing.monitor.calls().len() - before;
-                    let asked = asked(&writing);
+                    let input = model_input(&writing);
                     let reply = next_reply(&writing, plan.get(made..).unwrap_or_default(), sees_each)?;
                     writing.take_reply(&reply, FinishReason::Stop);
                     if !reply.trim().is_empty() {
-                        shown.push(Demonstrated { asked, reply });
+                        shown.push(Demonstrated { input, reply });
                     }
                 }
                 Step::Environment => {
@@ -285,10 +285,10 @@ impl RetracedTurn<'_> {
     }
 }
 
-fn asked(writing: &Writing) -> Asked {
+fn model_input(writing: &Writing) -> ModelInput {
     match writing.request(Settings::default()) {
-        Request::Completion(request) => Asked::Text(request.prompt),
-        Request::Chat(request) => Asked::Messages(request.messages),
+        Request::Completion(request) => ModelInput::Text(request.prompt),
+        Request::Chat(request) => ModelInput::Messages(request.messages),
     }
 }
 

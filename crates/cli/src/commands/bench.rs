@@ -14,7 +14,7 @@ use planproof_runner::{CASES_MAX, Cases, StoreOptions};
 use planproof_store::{Matrix, Store};
 use planproof_suite::{Case, CaseError, Data, Selection, Suite};
 
-use super::campaign::{Asked, CampaignRequest, MakesCases};
+use super::campaign::{CampaignCommand, CampaignRequest, MakesCases};
 use super::print_json;
 use super::runs::must_exist;
 use crate::arguments::{BenchArguments, ChoiceArguments, Global, ReviewChoice};
@@ -79,13 +79,13 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     taken.extend(files(&arguments.choice));
     taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
     taken.extend(arguments.media.as_deref().map(|path| ("--media", path)));
-    let asked = Asked::Bench(&cases, arguments.all.repeat);
+    let command = CampaignCommand::Bench(&cases, arguments.all.repeat);
     let is_matrix = agents.as_ref().is_some_and(|agents| agents.len() > 1);
     if is_matrix && campaign.review != ReviewChoice::None {
         return Err(Failure::usage("--review shows the runs of one agent: name one"));
     }
     if is_matrix || resume.is_some() {
-        let request = matrix::Request { arguments, asked, taken: taken.clone(), global };
+        let request = matrix::Request { arguments, command, taken: taken.clone(), global };
         if let Some(agents) = agents.as_deref().filter(|_| is_matrix) {
             return matrix::begin(&request, agents);
         }
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     let request = CampaignRequest {
         campaign,
         agent: agents.and_then(|agents| agents.into_iter().next()),
-        asked,
+        command,
         all: &arguments.all,
         taken,
         shrink_to: None,

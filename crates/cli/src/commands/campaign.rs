@@ -1,7 +1,7 @@
 //! A campaign, from its beginning to its report: `planproof test`, and what `bench` and `limit` share with it.
 
 mod agreement;
-mod asked;
+mod campaign_command;
 mod carry_out;
 mod cases;
 mod derived;
@@ -34,7 +34,7 @@ use crate::report_files::{ReportFile, ReportFiles, must_differ};
 use crate::stream::Stream;
 use crate::{orders, terminal};
 
-pub(super) use asked::{Asked, MakesCases};
+pub(super) use campaign_command::{CampaignCommand, MakesCases};
 pub(super) use carry_out::{Ended, carry_out, stop_on_signal};
 pub(crate) use derived::Derived;
 pub(crate) use options::{CampaignOptions, ORDER, OrderOptions, of_simulation};
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     let request = CampaignRequest {
         campaign: &arguments.campaign,
         agent: named_agent(&arguments.campaign)?,
-        asked: Asked::Test(arguments),
+        command: CampaignCommand::Test(arguments),
         all: &arguments.all,
         taken: taken_files(arguments),
         shrink_to: arguments.shrink.shrink_to.as_deref(),
@@ -62,7 +62,7 @@ pub(super) struct CampaignRequest<'a> {
     pub(super) campaign: &'a CampaignArguments,
     /// Whom it is about, if the command line says so.
     pub(super) agent: Option<AgentSpec>,
-    pub(super) asked: Asked<'a>,
+    pub(super) command: CampaignCommand<'a>,
     pub(super) all: &'a AllCasesArguments,
     /// Other files of the command, with the options that name them.
     pub(super) taken: Vec<(&'static str, &'a Path)>,
@@ -81,7 +81,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         }
     };
     let stream = Stream::open(request.campaign.stream.as_deref(), &request.taken)?;
-    let mut prepared = prepare(request.campaign, global, request.agent.clone(), request.asked)?;
+    let mut prepared = prepare(request.campaign, global, request.agent.clone(), request.command)?;
     prepared.stream = stream;
     let run = &prepared.run;
     let all = |outcomes: &[Outcome]| run.all_at_once(outcomes);

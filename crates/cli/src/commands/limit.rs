@@ -11,7 +11,7 @@ use planproof_report::ReportedCampaign;
 use planproof_report::html::{self, HtmlLimits};
 
 use super::campaign::{
-    Asked, Ended, Prepared, REPLAY, broken_setup, carry_out, cost, named_agent, notes, prepare,
+    CampaignCommand, Ended, Prepared, REPLAY, broken_setup, carry_out, cost, named_agent, notes, prepare,
     stop_on_signal,
 };
 use super::{print_json, runtime};
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         &arguments.campaign,
         global,
         named_agent(&arguments.campaign)?,
-        Asked::Limit(plan, arguments),
+        CampaignCommand::Limit(plan, arguments),
     )?;
     prepared.stream = stream;
     let plan = prepared.run.options.limit.unwrap_or(plan);

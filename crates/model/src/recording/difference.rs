@@ -7,8 +7,8 @@ use std::time::Duration;
 use planproof_trace::Tool;
 use similar::{DiffOp, DiffTag, TextDiff};
 
-use super::asked::{Asked, Asking};
 use super::content::{Exchange, Question, Recording, Setup};
+use super::request::{KeyedRequest, RequestBody};
 use crate::{Message, Settings};
 
 /// Most recorded requests that are compared with one that is not recorded.
@@ -28,9 +28,9 @@ const TOKENS_BETWEEN_MAX: usize = 1;
 
 /// How `asked` differs from the nearest request of the recording: one with the same seed if there is any, and of these
 /// the one that has most in common from the beginning on.
-pub(super) fn describe(recording: &Recording, model: usize, asked: &Asked<'_>) -> String {
-    let is_chat = matches!(asked.asking, Asking::Chat { .. });
-    let seed = asked.settings.seed;
+pub(super) fn describe(recording: &Recording, model: usize, keyed: &KeyedRequest<'_>) -> String {
+    let is_chat = matches!(keyed.body, RequestBody::Chat { .. });
+    let seed = keyed.settings.seed;
     let setup = |exchange: &Exchange| &recording.setups[exchange.setup];
     let of_kind = |exchange: &&Exchange| {
         setup(exchange).model == model && matches!(exchange.question, Question::Chat { .. }) == is_chat
@@ -45,9 +45,9 @@ pub(super) fn describe(recording: &Recording, model: usize, asked: &Asked<'_>) -
     if candidates.is_empty() {
         candidates = recording.exchanges.iter().filter(of_kind).take(CANDIDATES_MAX).collect();
     }
-    let now: Vec<Parts> = match &asked.asking {
-        Asking::Chat { messages, .. } => messages.iter().map(Parts::of).collect(),
-        Asking::Completion { prompt, .. } => vec![Parts::text("the text", prompt)],
+    let now: Vec<Parts> = match &keyed.body {
+        RequestBody::Chat { messages, .. } => messages.iter().map(Parts::of).collect(),
+        RequestBody::Completion { prompt, .. } => vec![Parts::text("the text", prompt)],
     };
     let recorded = candidates.into_iter().map(|exchange| {
         let parts: Vec<Parts> = match &exchange.question {
@@ -70,7 +70,7 @@ pub(super) fn describe(recording: &Recording, model: usize, asked: &Asked<'_>) -
         return "it holds none of this kind".to_owned();
     };
     conversation_difference(&recorded, &now, is_chat)
-        .or_else(|| setup_difference(recording, setup(exchange), asked))
+        .or_else(|| setup_difference(recording, setup(exchange), keyed))
         .unwrap_or_else(|| "it goes on from another kept reply, or asks for other scores".to_owned())
 }
 
@@ -144,13 +144,13 @@ fn conversation_difference(recorded: &[Parts], now: &[Parts], is_chat: bool) -> 
     })
 }
 
-fn setup_difference(recording: &Recording, recorded: &Setup, asked: &Asked<'_>) -> Option<String> {
+fn setup_difference(recording: &Recording, recorded: &Setup, keyed: &KeyedRequest<'_>) -> Option<String> {
     let tools = recorded.tools.map_or(&[][..], |tools| &*recording.tools[tools].list);
-    let now = match &asked.asking {
-        Asking::Chat { tools, .. } => &*tools.list,
-        Asking::Completion { .. } => &[],
+    let now = match &keyed.body {
+        RequestBody::Chat { tools, .. } => &*tools.list,
+        RequestBody::Completion { .. } => &[],
     };
-    tools_difference(tools, now).or_else(|| settings_difference(&recorded.settings, &asked.settings))
+    tools_difference(tools, now).or_else(|| settings_difference(&recorded.settings, &keyed.settings))
 }
 
 fn tools_difference(recorded: &[Tool], now: &[Tool]) -> Option<String> {

@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planproof_trace::Secrets;
 
-use super::asked::{Asked, Asking};
 use super::content::{Question, Recording};
 use super::index::Index;
 use super::key::{self, Key, KnownTools, ToolLists};
 use super::may_differ::MayDiffer;
 use super::outcome::Outcome;
 use super::redact;
+use super::request::{KeyedRequest, RequestBody};
 use super::wire::{
     self, ExchangeLine, HeaderLine, ModelLine, SessionLine, SetupLine, ToolsLine, WireMessage, types,
 };
@@ -72,7 +72,7 @@ struct Known {
 
 /// A request, on its way to the model.
 pub(super) struct Sent<'a> {
-    pub(super) asked: Asked<'a>,
+    pub(super) keyed: KeyedRequest<'a>,
     /// The exchange whose kept reply it goes on from, if that is recorded.
     previous: Option<u32>,
 }
@@ -184,13 +184,13 @@ impl RecordingFile {
             (None, Some(id)) => key::after_unknown(id),
             (None, None) => key::beginning(),
         };
-        let asked = Asked::chat(model, request, start, &self.0.tool_lists, &self.0.secrets);
-        Sent { asked, previous: kept.map(|kept| kept.exchange) }
+        let keyed = KeyedRequest::chat(model, request, start, &self.0.tool_lists, &self.0.secrets);
+        Sent { keyed, previous: kept.map(|kept| kept.exchange) }
     }
 
     /// Looks at a request to go on from a plain text.
     pub(super) fn completion<'a>(&self, model: &str, request: &'a CompletionRequest) -> Sent<'a> {
-        Sent { asked: Asked::completion(model, request, &self.0.secrets), previous: None }
+        Sent { keyed: KeyedRequest::completion(model, request, &self.0.secrets), previous: None }
     }
 
     /// The reply that the file held when it was opened, if it has not been given to anybody since.
@@ -203,7 +203,7 @@ impl RecordingFile {
             return Err(error.clone());
         }
         let Some(Known { exchange, outcome, with_reply }) =
-            state.known.get_mut(&sent.asked.key).and_then(VecDeque::pop_front)
+            state.known.get_mut(&sent.keyed.key).and_then(VecDeque::pop_front)
         else {
             return Ok(None);
         };
@@ -227,11 +227,11 @@ impl RecordingFile {
             return Err(error.clone());
         }
         let mut lines = Vec::new();
-        let setup = state.index.setup(model, &sent.asked, &mut lines);
+        let setup = state.index.setup(model, &sent.keyed, &mut lines);
         let number = state.index.exchange_count + 1;
         wire::write(&state.index.exchange(number, setup, sent, &outcome), &mut lines);
         state.write(&self.0.path, &lines)?;
-        state.index.add(number, &sent.asked, &outcome);
+        state.index.add(number, &sent.keyed, &outcome);
         Ok(())
     }
 
@@ -249,8 +249,8 @@ impl Shared {
 
 impl Index {
     /// The number of a request's setup; its lines are written if they are not there yet.
-    fn setup(&mut self, model: &dyn Model, asked: &Asked<'_>, lines: &mut Vec<u8>) -> u32 {
-        if let Some(number) = self.setups.get(&asked.setup) {
+    fn setup(&mut self, model: &dyn Model, keyed: &KeyedRequest<'_>, lines: &mut Vec<u8>) -> u32 {
+        if let Some(number) = self.setups.get(&keyed.setup) {
             return *number;
         }
         let name = model.name();
@@ -260,13 +260,13 @@ impl Index {
             number
         });
         self.models.insert(name.to_owned(), model_number);
-        let tools = match &asked.asking {
-            Asking::Chat { tools, .. } if !tools.list.is_empty() => Some(self.tools(tools, lines)),
+        let tools = match &keyed.body {
+            RequestBody::Chat { tools, .. } if !tools.list.is_empty() => Some(self.tools(tools, lines)),
             _ => None,
         };
         let number = count(&self.setups) + 1;
-        self.setups.insert(asked.setup, number);
-        wire::write(&SetupLine::new(number, model_number, tools, &asked.settings), lines);
+        self.setups.insert(keyed.setup, number);
+        wire::write(&SetupLine::new(number, model_number, tools, &keyed.settings), lines);
         number
     }
 
@@ -289,8 +289,8 @@ impl Index {
         outcome: &'a Outcome,
     ) -> ExchangeLine<'a> {
         let mut line = ExchangeLine::new(number, setup, outcome);
-        match &sent.asked.asking {
-            Asking::Chat { messages, previous, keys, .. } => {
+        match &sent.keyed.body {
+            RequestBody::Chat { messages, previous, keys, .. } => {
                 let place = self.longest(keys);
                 line.after = place.map(|place| place.exchange);
                 line.first = place.filter(|place| !place.is_whole).map(|place| place.count);
@@ -300,8 +300,8 @@ impl Index {
                 let shared = place.map_or(0, |place| place.count as usize);
                 line.messages = Some(messages.iter().skip(shared).map(WireMessage::new).collect());
             }
-            Asking::Completion { prompt, score_prompt } => {
-                let before = self.prompt_before(sent.asked.setup, prompt);
+            RequestBody::Completion { prompt, score_prompt } => {
+                let before = self.prompt_before(sent.keyed.setup, prompt);
                 line.after = before.map(|(exchange, _)| exchange);
                 let shared = before.map_or(0, |(_, length)| length);
                 line.prompt = Some(prompt.get(shared..).unwrap_or_default().into());
@@ -312,17 +312,17 @@ impl Index {
     }
 
     /// Takes note of an exchange that was written.
-    fn add(&mut self, number: u32, asked: &Asked<'_>, outcome: &Outcome) {
+    fn add(&mut self, number: u32, keyed: &KeyedRequest<'_>, outcome: &Outcome) {
         self.exchange_count = number;
-        match &asked.asking {
-            Asking::Chat { keys, .. } => {
+        match &keyed.body {
+            RequestBody::Chat { keys, .. } => {
                 let with_reply = outcome.turn().zip(keys.last()).map(|(turn, key)| key::longer(*key, &turn));
                 self.add_chat(number, keys, with_reply);
                 self.keep(outcome, number, with_reply);
             }
-            Asking::Completion { prompt, .. } => {
+            RequestBody::Completion { prompt, .. } => {
                 if let Some(text) = outcome.text() {
-                    self.add_prompt(asked.setup, number, format!("{prompt}{text}"));
+                    self.add_prompt(keyed.setup, number, format!("{prompt}{text}"));
                 }
             }
         }

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planproof_trace::Secrets;
 
-use super::asked::Asked;
 use super::content::{Question, RecordedModel, Recording};
 use super::key::{self, Key, ToolLists};
 use super::outcome::Outcome;
+use super::request::KeyedRequest;
 use super::{RecordingError, difference};
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
@@ -95,27 +95,27 @@ impl ReplayModel {
             Some(id) => self.kept.get(id).copied().unwrap_or_else(|| key::after_unknown(id)),
         };
         let none = Secrets::default();
-        let asked = Asked::chat(self.name(), request, start, &self.tool_lists, &none);
-        if self.secrets.is_empty() || self.answers.contains_key(&asked.key) {
-            return self.outcome(&asked);
+        let keyed = KeyedRequest::chat(self.name(), request, start, &self.tool_lists, &none);
+        if self.secrets.is_empty() || self.answers.contains_key(&keyed.key) {
+            return self.outcome(&keyed);
         }
-        self.outcome(&Asked::chat(self.name(), request, start, &self.redacted_lists, &self.secrets))
+        self.outcome(&KeyedRequest::chat(self.name(), request, start, &self.redacted_lists, &self.secrets))
     }
 
     fn completion_outcome(&self, request: &CompletionRequest) -> Result<Outcome, ModelError> {
         let request = &*self.recording.may_differ.completion(request);
-        let asked = Asked::completion(self.name(), request, &Secrets::default());
-        if self.secrets.is_empty() || self.answers.contains_key(&asked.key) {
-            return self.outcome(&asked);
+        let keyed = KeyedRequest::completion(self.name(), request, &Secrets::default());
+        if self.secrets.is_empty() || self.answers.contains_key(&keyed.key) {
+            return self.outcome(&keyed);
         }
-        self.outcome(&Asked::completion(self.name(), request, &self.secrets))
+        self.outcome(&KeyedRequest::completion(self.name(), request, &self.secrets))
     }
 
-    fn outcome(&self, asked: &Asked<'_>) -> Result<Outcome, ModelError> {
-        let recorded = self.answers.get(&asked.key).map_or(&[][..], Vec::as_slice);
+    fn outcome(&self, keyed: &KeyedRequest<'_>) -> Result<Outcome, ModelError> {
+        let recorded = self.answers.get(&keyed.key).map_or(&[][..], Vec::as_slice);
         {
             let mut state = self.lock();
-            let times = state.asked.entry(asked.key).or_default();
+            let times = state.asked.entry(keyed.key).or_default();
             *times += 1;
             if let Some(place) = recorded.get(*times - 1) {
                 let outcome = &self.recording.exchanges[*place].outcome;
@@ -128,7 +128,7 @@ impl ReplayModel {
             }
         }
         let difference = match recorded.len() {
-            0 => difference::describe(&self.recording, self.model, asked),
+            0 => difference::describe(&self.recording, self.model, keyed),
             1 => "it was asked once, and is now asked once more".to_owned(),
             times => format!("it was asked {times} times, and is now asked once more"),
         };

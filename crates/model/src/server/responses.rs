@@ -42,7 +42,7 @@ struct WireRequest<'a> {
 }
 
 /// What an answer needs of its request after the model has been asked.
-struct Asked {
+struct ReplyContext {
     envelope: Envelope,
     number: u64,
     offered: Arc<OfferedTools>,
@@ -51,7 +51,7 @@ struct Asked {
     store: bool,
 }
 
-impl Asked {
+impl ReplyContext {
     /// Keeps the conversation, ended by the model's reply, for a later `previous_response_id`.
     fn keep(&self, shared: &Shared, request: ChatRequest, reply: ChatReply) {
         if !self.store {
@@ -96,15 +96,16 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
         model: wire.model,
         previous_response_id: wire.previous_response_id,
     };
-    let asked = Asked { envelope, number, offered, has_instructions, store: wire.store != Some(false) };
+    let context =
+        ReplyContext { envelope, number, offered, has_instructions, store: wire.store != Some(false) };
     if wire.stream == Some(true) {
-        return sse::answer(shared, request, EventNarrator::new(asked)).await;
+        return sse::answer(shared, request, EventNarrator::new(context)).await;
     }
     shared.think().await;
     let reply = shared.model.chat(&request).await?;
-    let items = Item::all_of(number, &reply, &asked.offered);
+    let items = Item::all_of(number, &reply, &context.offered);
     let response =
-        json(StatusCode::OK, &asked.envelope.response(Outcome::Ended(reply.finish, reply.usage), &items))?;
-    asked.keep(shared, request, reply);
+        json(StatusCode::OK, &context.envelope.response(Outcome::Ended(reply.finish, reply.usage), &items))?;
+    context.keep(shared, request, reply);
     Ok(response)
 }

@@ -21,18 +21,18 @@ const PIECES_WAITING_MAX: usize = 16;
 type Deltas<'a> = Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>;
 
 /// What a model can be asked.
-pub(super) trait Asked: Send + Sync + 'static {
+pub(super) trait StreamedRequest: Send + Sync + 'static {
     /// Asks it for a reply while it is being written.
     fn stream<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, Deltas<'a>>;
 }
 
-impl Asked for ChatRequest {
+impl StreamedRequest for ChatRequest {
     fn stream<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, Deltas<'a>> {
         model.chat_stream(self)
     }
 }
 
-impl Asked for CompletionRequest {
+impl StreamedRequest for CompletionRequest {
     fn stream<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, Deltas<'a>> {
         model.complete_stream(self)
     }
@@ -41,7 +41,7 @@ impl Asked for CompletionRequest {
 /// Turns a reply's deltas into the events of one protocol.
 pub(super) trait Narrator: Send + 'static {
     /// What is replied to.
-    type Request: Asked;
+    type Request: StreamedRequest;
 
     /// The events before the model's first word.
     fn begin(&mut self, out: &mut Events);

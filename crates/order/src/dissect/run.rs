@@ -10,7 +10,7 @@ use planproof_synth::{Case, Mutator};
 use planproof_trace::Draw;
 use tokio_util::sync::CancellationToken;
 
-use super::{Course, DissectOptions, Dissection, TrialRecord};
+use super::{DissectOptions, Dissection, Search, TrialRecord};
 use crate::OrderCase;
 
 /// A dissection that is to be run.
@@ -53,7 +53,7 @@ impl DissectionRun<'_> {
         observe: impl FnMut(&TrialRecord, &Outcome),
     ) -> Result<(CampaignEnd, Dissection), CampaignError> {
         let seed = self.campaign.seed;
-        let mut course = Course::new(self.cases, &self.errors, self.options, seed, self.mutator, known);
+        let mut search = Search::new(self.cases, &self.errors, self.options, seed, self.mutator, known);
         let trials = Campaign {
             id: self.id.clone(),
             // Its runs have other seeds than those of the campaign they come from.
@@ -64,8 +64,8 @@ impl DissectionRun<'_> {
         };
         let watch = RoundWatch { store, stop, supervision };
         let may_run = |record: &TrialRecord, _| may_run(&record.case);
-        let end = run_rounds(&mut course, &trials, watch, may_run, keep, observe).await?;
-        Ok((end, course.conclude()))
+        let end = run_rounds(&mut search, &trials, watch, may_run, keep, observe).await?;
+        Ok((end, search.conclude()))
     }
 
     /// The seed of the trials' runs, by that of the campaign.

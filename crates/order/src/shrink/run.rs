@@ -9,7 +9,7 @@ use planproof_synth::{Case, Shrinker};
 use planproof_trace::Draw;
 use tokio_util::sync::CancellationToken;
 
-use super::{CandidateRecord, Course, ShrinkOptions, Shrinking, Target};
+use super::{CandidateRecord, Search, ShrinkOptions, Shrinking, Target};
 use crate::OrderCase;
 
 /// A shrinking that is to be run.
@@ -51,7 +51,7 @@ impl ShrinkRun<'_> {
         keep: impl FnMut(u32, &[CandidateRecord]) -> Result<(), StoreError>,
         observe: impl FnMut(&CandidateRecord, &Outcome),
     ) -> Result<(CampaignEnd, Shrinking), CampaignError> {
-        let mut course = Course::new(self.cases, self.failures.clone(), self.options, self.shrinker, known);
+        let mut search = Search::new(self.cases, self.failures.clone(), self.options, self.shrinker, known);
         let candidates = Campaign {
             id: self.id.clone(),
             // Its runs have other seeds than those of the campaign they come from.
@@ -62,9 +62,9 @@ impl ShrinkRun<'_> {
         };
         let may_run = |record: &CandidateRecord, repeat| may_run(&record.case, repeat);
         let watch = RoundWatch { store, stop, supervision };
-        let end = run_rounds(&mut course, &candidates, watch, may_run, keep, observe).await?;
-        course.follow();
-        Ok((end, course.conclude()))
+        let end = run_rounds(&mut search, &candidates, watch, may_run, keep, observe).await?;
+        search.follow();
+        Ok((end, search.conclude()))
     }
 
     /// The seed of the candidates' runs, by that of the campaign.

@@ -12,7 +12,7 @@ use planproof_synth::START_TIME_ARGUMENT;
 use planproof_trace::{Arguments, CallId, TimeOfDay, Tool, ToolCall, sample_arguments};
 use serde_json::{Map, Value as Json, json};
 
-use super::Asked;
+use super::Request;
 use crate::calling::Calling;
 use crate::day::{DayScript, day_in, is_restart, minutes_in, start_in};
 use crate::reading::task_of;
@@ -35,7 +35,7 @@ const NOT_BEFORE: &str = " and not before ";
 /// What stands before the schema of a tool's arguments in a prompt.
 const SCHEMA: &str = "as a JSON schema: ";
 
-impl Asked<'_> {
+impl Request<'_> {
     /// The reply of a model that understands the task as `calling` does.
     pub(crate) fn understood(&self, calling: &Calling, request: &ChatRequest) -> String {
         match self.asking {
@@ -210,7 +210,7 @@ mod tests {
                 "{} x\n\n{task}\nThe day goes from 08:00 to 20:00.\n\n{of_results}\n{results}\n\n{of_sub_task}\n{sub_task}\n",
                 Asking::Call.mark()
             );
-            Asked { asking: Asking::Call, text: &text, ended: 0, was_corrected: false }.minute_when_free()
+            Request { asking: Asking::Call, text: &text, ended: 0, was_corrected: false }.minute_when_free()
         };
         let later = format!("Do the task: y{WHEN_FREE}");
         let first = format!("## 1 {{\"a\": \"Do the task: x{WHEN_FREE}{NOT_BEFORE}09:10\"}}");

@@ -8,7 +8,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{
-    Asked, CampaignOptions, OrderOptions, Outside, carry_out, new_campaign, resume_stored, stop_on_signal,
+    CampaignCommand, CampaignOptions, OrderOptions, Outside, carry_out, new_campaign, resume_stored,
+    stop_on_signal,
 };
 use super::super::{matrix, runtime};
 use crate::arguments::{BenchArguments, Global};
@@ -23,7 +24,7 @@ use crate::stream::Stream;
 /// What the command line says of a matrix, with what makes its cases.
 pub(super) struct Request<'a> {
     pub(super) arguments: &'a BenchArguments,
-    pub(super) asked: Asked<'a>,
+    pub(super) command: CampaignCommand<'a>,
     /// Other files of the command, with the options that name them.
     pub(super) taken: Vec<(&'static str, &'a std::path::Path)>,
     pub(super) global: &'a Global,
@@ -119,7 +120,7 @@ fn values(text: &str) -> Vec<String> {
 /// A new matrix.
 pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitCode, Failure> {
     let began = Instant::now();
-    let Request { arguments, asked, global, .. } = request;
+    let Request { arguments, command, global, .. } = request;
     let campaign = &arguments.campaign;
     if campaign.recording.replay.is_some() {
         return Err(Failure::usage(
@@ -131,10 +132,10 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
     let mut of_suite = OrderOptions::default();
-    of_suite.media = asked.media().map(planproof_runner::absolute).transpose()?;
-    of_suite.pages = asked.pages().map(crate::pages::absolute).transpose()?;
-    let new = new_campaign(campaign, global, first.clone(), asked, &of_suite);
-    let id = begin_matrix(&world, &new, agents, || asked.cases_of_suite())?;
+    of_suite.media = command.media().map(planproof_runner::absolute).transpose()?;
+    of_suite.pages = command.pages().map(crate::pages::absolute).transpose()?;
+    let new = new_campaign(campaign, global, first.clone(), command, &of_suite);
+    let id = begin_matrix(&world, &new, agents, || command.cases_of_suite())?;
     let store = StoreOptions::from(&campaign.store).open()?;
     let row = store.matrix(&id)?.ok_or_else(|| Failure::outside(format!("the matrix {id} is gone")))?;
     run(request, &store, row, page, began)
@@ -146,7 +147,7 @@ pub(super) fn go_on(request: &Request<'_>, store: &Store, row: MatrixRow) -> Res
     let first = first.ok_or_else(|| Failure::usage(format!("the matrix {} holds no campaign", row.id)))?;
     let options: CampaignOptions = crate::stored::options(&first)?;
     let what = format!("the matrix {}", row.id);
-    request.asked.must_fit(&options.kept, &what, ("resume it with", &format!("--resume {}", row.id)))?;
+    request.command.must_fit(&options.kept, &what, ("resume it with", &format!("--resume {}", row.id)))?;
     let page = page(request)?;
     run(request, store, row, page, Instant::now())
 }
@@ -256,7 +257,8 @@ async fn carry_on(
         let own = StoreOptions::from(&arguments.campaign.store).open()?;
         let stored = Stored::load(&own, &row.id)?;
         let about = |failure: Failure| failure.about(&format!("combination {}, {}", place + 1, row.agent));
-        let prepared = resume_stored(own, stored, &arguments.campaign.model, budgets, &request.asked, global);
+        let prepared =
+            resume_stored(own, stored, &arguments.campaign.model, budgets, &request.command, global);
         let mut prepared = prepared.map_err(about)?;
         prepared.matrix = Some(matrix.row.id.clone());
         prepared.stream.clone_from(&stream);

@@ -11,7 +11,7 @@ use planproof_order::{DissectOptions, OrderSuite};
 use planproof_runner::{CasesOrigin, RecordedCampaign};
 use planproof_suite::Case;
 
-use super::asked::Asked;
+use super::campaign_command::CampaignCommand;
 use super::cases::{Drawn, Making, of_orders};
 use super::options::OrderOptions;
 use crate::arguments::{CHOOSING, CampaignArguments, CaseArguments, Given, Global, TestArguments};
@@ -74,7 +74,7 @@ pub(super) fn must_agree(
     cases: &[Arc<dyn Case>],
     name: Option<&AgentSpec>,
     arguments: &CampaignArguments,
-    asked: &Asked<'_>,
+    command: &CampaignCommand<'_>,
     global: &Global,
 ) -> Result<(), Failure> {
     let note = &recorded.campaign;
@@ -105,20 +105,20 @@ pub(super) fn must_agree(
     agreement.switch("allow_distractors", !judge.distractor_fails, arguments.judge.allow_distractors);
     agreement.switch("fail_at_once", judge.at_once_fails, arguments.judge.fail_at_once);
     agreement.option("seed", Some(&options.seed.to_string()), Some(&global.seed.to_string()));
-    topics(&mut agreement, order, asked.topics())?;
-    match asked {
-        Asked::Test(asked) => {
-            drawn_cases(&mut agreement, (recorded, order), cases, asked, global.seed)?;
+    topics(&mut agreement, order, command.topics())?;
+    match command {
+        CampaignCommand::Test(test) => {
+            drawn_cases(&mut agreement, (recorded, order), cases, test, global.seed)?;
             agreement.option(
                 "repeat",
                 number(note.repeats).as_deref(),
-                number(asked.all.repeat.get()).as_deref(),
+                number(test.all.repeat.get()).as_deref(),
             );
             agreement
-                .options(dissecting(order.dissect.as_ref()), &dissecting(asked.dissect.options().as_ref()));
-            agreement.options(shrinking(order.shrink.as_ref()), &shrinking(asked.shrink.options().as_ref()));
+                .options(dissecting(order.dissect.as_ref()), &dissecting(test.dissect.options().as_ref()));
+            agreement.options(shrinking(order.shrink.as_ref()), &shrinking(test.shrink.options().as_ref()));
         }
-        Asked::Limit(plan, arguments) => {
+        CampaignCommand::Limit(plan, arguments) => {
             let shape = &arguments.shape;
             agreement.options(options.limit.as_ref().map(searching).unwrap_or_default(), &searching(plan));
             if let Some(Making::Levels(levels)) = made(note.drawn.as_ref().unwrap_or(&note.cases))? {
@@ -134,7 +134,7 @@ pub(super) fn must_agree(
                 agreement.options(shape.into_iter().filter(|(id, _)| !of_level.contains(id)).collect(), &now);
             }
         }
-        Asked::Bench(makes, repeat) => {
+        CampaignCommand::Bench(makes, repeat) => {
             let is_given = CHOOSING.iter().any(|id| global.given.has(id));
             let now = if is_given { makes.make()?.cases } else { cases.to_vec() };
             if !are_same(&now, cases) {
@@ -197,10 +197,10 @@ fn drawn_cases(
     agreement: &mut Agreement<'_>,
     (recorded, order): (&RecordedCampaign, &OrderOptions),
     cases: &[Arc<dyn Case>],
-    asked: &TestArguments,
+    test: &TestArguments,
     seed: u64,
 ) -> Result<(), Failure> {
-    if let Some(file) = &asked.from {
+    if let Some(file) = &test.from {
         let orders = OrderSuite::new(order.judge());
         let now = of_orders(&orders, select::read_cases(file)?).cases;
         let is_same = are_same(&now, cases);
@@ -212,14 +212,14 @@ fn drawn_cases(
         }
         return Ok(());
     }
-    let now = Drawn::of(&asked.draw, seed, asked.cases)?.as_written();
+    let now = Drawn::of(&test.draw, seed, test.cases)?.as_written();
     let campaign = &recorded.campaign;
     let origin = campaign.drawn.as_ref().unwrap_or(&campaign.cases);
     match (made(origin)?, origin) {
         (Some(Making::Drawn(drawn)), _) => agreement.options(drawn.as_written(), &now),
         // Nothing is known of cases from a file but how many they are.
         (None, CasesOrigin::Given(count)) => {
-            agreement.option("cases", Some(&count.to_string()), Some(&asked.cases.to_string()));
+            agreement.option("cases", Some(&count.to_string()), Some(&test.cases.to_string()));
             for (id, now) in now.into_iter().filter(|(id, _)| *id != "cases") {
                 if agreement.given.has(id) {
                     let now = words(id, now.as_deref());

@@ -8,7 +8,7 @@ use planproof_suite::questions::Question;
 use tokio::task::JoinSet;
 
 use crate::arguments::Global;
-use crate::commands::asked::Asked;
+use crate::commands::helper_model::HelperModel;
 use crate::commands::runtime;
 use crate::failure::Failure;
 use crate::progress;
@@ -23,19 +23,19 @@ const AT_ONCE_MAX: usize = 8;
 /// # Errors
 /// The model cannot be had, a budget is spent, or it was asked to stop.
 pub(super) fn answers(
-    asked: &Asked,
+    helper: &HelperModel,
     questions: &[Question],
     global: &Global,
 ) -> Result<BTreeMap<String, String>, Failure> {
     let bar = progress::bar(global, questions.len() as u64, 0);
     let answers = runtime()?.block_on(async {
-        let stop = asked.stop();
+        let stop = helper.stop();
         let (mut waiting, mut asking) = (questions.iter(), JoinSet::new());
         let mut answers = BTreeMap::new();
         loop {
             while asking.len() < AT_ONCE_MAX {
                 let Some(Question { key, text }) = waiting.next() else { break };
-                let (model, key) = (Arc::clone(&asked.model), key.clone());
+                let (model, key) = (Arc::clone(&helper.model), key.clone());
                 let settings =
                     Settings { temperature: Some(0.0), seed: Some(global.seed), ..Settings::default() };
                 let messages = vec![Message::User { text: text.clone() }];
@@ -44,7 +44,7 @@ pub(super) fn answers(
             }
             let joined = tokio::select! {
                 biased;
-                () = stop.cancelled() => return Err(asked.stopped_by()),
+                () = stop.cancelled() => return Err(helper.stopped_by()),
                 joined = asking.join_next() => joined,
             };
             match joined {
@@ -60,6 +60,6 @@ pub(super) fn answers(
         }
     });
     bar.finish_and_clear();
-    asked.tell_spent(global);
-    answers.map_err(|why| Failure::outside(format!("the judge model: {why}{}", asked.advice())))
+    helper.tell_spent(global);
+    answers.map_err(|why| Failure::outside(format!("the judge model: {why}{}", helper.advice())))
 }

@@ -69,14 +69,14 @@ struct Block<'a> {
 }
 
 /// What is asked.
-pub(super) struct Asked {
+pub(super) struct MessagesRequest {
     pub(super) request: ChatRequest,
     pub(super) model: String,
     pub(super) is_streamed: bool,
 }
 
 /// Reads the body of a request, for a message or for the count of its tokens.
-pub(super) fn read(shared: &Shared, body: &[u8]) -> Result<Asked, ApiError> {
+pub(super) fn read(shared: &Shared, body: &[u8]) -> Result<MessagesRequest, ApiError> {
     let wire: WireRequest<'_> =
         serde_json::from_slice(body).map_err(|error| ApiError::not_understood(&error))?;
     let mut messages = Vec::with_capacity(wire.messages.len() + 1);
@@ -95,7 +95,7 @@ pub(super) fn read(shared: &Shared, body: &[u8]) -> Result<Asked, ApiError> {
         stop: wire.stop_sequences.unwrap_or_default(),
     };
     let request = ChatRequest { messages, tools: Arc::clone(&offered.tools), settings, previous: None };
-    Ok(Asked { request, model: wire.model, is_streamed: wire.stream == Some(true) })
+    Ok(MessagesRequest { request, model: wire.model, is_streamed: wire.stream == Some(true) })
 }
 
 fn append(message: &WireMessage<'_>, place: usize, messages: &mut Vec<Message>) -> Result<(), ApiError> {

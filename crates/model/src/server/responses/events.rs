@@ -6,7 +6,7 @@
 use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
 use serde::Serialize;
 
-use super::Asked;
+use super::ReplyContext;
 use super::output::{Item, ItemBody, Outcome, ResponseBody, TextPart};
 use crate::server::Shared;
 use crate::server::error::ApiError;
@@ -15,7 +15,7 @@ use crate::{ChatDelta, ChatReply, ChatRequest};
 
 /// Tells one response.
 pub(super) struct EventNarrator {
-    asked: Asked,
+    context: ReplyContext,
     teller: Teller,
     items: Vec<Item>,
     /// Where the calls are among the items, by their place among the calls.
@@ -26,13 +26,13 @@ pub(super) struct EventNarrator {
 }
 
 impl EventNarrator {
-    pub(super) fn new(asked: Asked) -> Self {
+    pub(super) fn new(context: ReplyContext) -> Self {
         let teller = Teller { sequence_number: 0 };
-        Self { asked, teller, items: Vec::new(), calls: Vec::new(), texts: 0, live: 0 }
+        Self { context, teller, items: Vec::new(), calls: Vec::new(), texts: 0, live: 0 }
     }
 
     fn tell_response(&mut self, event: &str, outcome: Outcome<'_>, out: &mut Events) {
-        let response = self.asked.envelope.response(outcome, &self.items);
+        let response = self.context.envelope.response(outcome, &self.items);
         self.teller.tell(Event { r#type: event, response: Some(response), ..Event::default() }, out);
     }
 
@@ -109,7 +109,7 @@ impl Narrator for EventNarrator {
                 let last_is_text =
                     self.items.last().is_some_and(|item| matches!(item.body, ItemBody::Text { .. }));
                 if !last_is_text {
-                    let item = Item::text(self.asked.number, self.texts);
+                    let item = Item::text(self.context.number, self.texts);
                     self.texts += 1;
                     self.begin_item(item, out);
                 }
@@ -123,11 +123,11 @@ impl Narrator for EventNarrator {
                     self.end_live(out);
                 }
                 let item = Item::call(
-                    self.asked.number,
+                    self.context.number,
                     self.calls.len(),
                     id.as_str().to_owned(),
                     name,
-                    &self.asked.offered,
+                    &self.context.offered,
                 );
                 self.calls.push(self.items.len());
                 self.begin_item(item, out);
@@ -150,13 +150,13 @@ impl Narrator for EventNarrator {
         out: &mut Events,
     ) {
         if self.items.is_empty() {
-            self.begin_item(Item::text(self.asked.number, 0), out);
+            self.begin_item(Item::text(self.context.number, 0), out);
         }
         self.end_all(out);
         let outcome = Outcome::Ended(finish, usage);
         let reply = self.reply(finish, usage);
         // Kept before it is told: the caller may go on from it at once.
-        self.asked.keep(shared, request, reply);
+        self.context.keep(shared, request, reply);
         self.tell_response(&format!("response.{}", outcome.status()), outcome, out);
     }
 

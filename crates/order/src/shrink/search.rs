@@ -13,7 +13,7 @@ use super::{CandidateRecord, FailureCount, ShrinkOptions, Shrinking, ShrunkFailu
 use crate::{OrderCase, OrderOutcome, OrderRun, typed};
 
 /// All failures being shrunk.
-pub(super) struct Course<'a> {
+pub(super) struct Search<'a> {
     cases: &'a [Arc<OrderCase>],
     options: ShrinkOptions,
     failures: Vec<Failure<'a>>,
@@ -28,7 +28,7 @@ struct Failure<'a> {
     error: u32,
     id: String,
     target: Target,
-    search: ShrinkSearch<'a>,
+    reducer: ShrinkSearch<'a>,
     stage: Stage,
     /// What is run in this round: the record, and which repeats of it.
     wave: Option<(usize, Range<u32>)>,
@@ -50,7 +50,7 @@ enum Stage {
     Over,
 }
 
-impl<'a> Course<'a> {
+impl<'a> Search<'a> {
     pub(super) fn new(
         cases: &'a [Arc<OrderCase>],
         errors: Vec<(u32, Target)>,
@@ -65,11 +65,11 @@ impl<'a> Course<'a> {
             let case = cases[error as usize].case();
             match shrinker.search(case) {
                 Err(why) => skipped.push((error, why)),
-                Ok(search) => failures.push(Failure {
+                Ok(reducer) => failures.push(Failure {
                     error,
                     id: case.id.clone(),
                     target,
-                    search,
+                    reducer,
                     stage: Stage::Searching(FailureCount::default()),
                     wave: None,
                     candidates: 0,
@@ -123,7 +123,7 @@ impl Failure<'_> {
         if let Stage::Searching(count) = self.stage {
             let more = count.runs_to_decide(options);
             let is_new = count.runs == 0;
-            match self.search.candidate() {
+            match self.reducer.candidate() {
                 Some(candidate) if self.runs + more <= options.runs_max => {
                     let number = self.candidates + u32::from(is_new);
                     let id = format!("{}.candidate-{number}", self.id);
@@ -133,7 +133,7 @@ impl Failure<'_> {
                 _ => self.stage = Stage::Confirming,
             }
         }
-        let shrunk = self.search.shrunk();
+        let shrunk = self.reducer.shrunk();
         if matches!(self.stage, Stage::Over) || options.confirm == 0 || shrunk.end == ShrinkEnd::NotFailing {
             self.stage = Stage::Over;
             return None;
@@ -165,7 +165,7 @@ impl Failure<'_> {
                 count.failed += found.failed;
                 count.runs += found.runs;
                 if let Some(fails) = count.decision(options) {
-                    self.search.answer(fails);
+                    self.reducer.answer(fails);
                     *count = FailureCount::default();
                 }
             }
@@ -178,7 +178,7 @@ impl Failure<'_> {
     }
 
     fn conclude(self, records: &[CandidateRecord]) -> ShrunkFailure {
-        let shrunk = self.search.shrunk();
+        let shrunk = self.reducer.shrunk();
         let of_result = (0..).zip(records).filter(|(_, record)| {
             record.error == self.error && record.case.paragraph == shrunk.case.paragraph
         });
@@ -206,7 +206,7 @@ impl Failure<'_> {
     }
 }
 
-impl Rounds for Course<'_> {
+impl Rounds for Search<'_> {
     type Record = CandidateRecord;
 
     fn records(&self) -> &[CandidateRecord] {

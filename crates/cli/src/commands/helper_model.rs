@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use planproof_model::Model;
 use planproof_model::metering::{Meter, Spent};
-use planproof_runner::{Around, Budgets, ModelForm, Models, key_needed, open_cache};
+use planproof_runner::{Budgets, ModelForm, Models, Wrapping, key_needed, open_cache};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::{progress, secrets, signals};
 
 /// The model with what watches over it.
-pub(crate) struct Asked {
+pub(crate) struct HelperModel {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) meter: Arc<Meter>,
     deadline: Option<Instant>,
@@ -24,7 +24,7 @@ pub(crate) struct Asked {
     is_cached: bool,
 }
 
-impl Asked {
+impl HelperModel {
     /// The model of that name. Nothing is asked yet.
     pub(crate) fn find(name: &str, arguments: &AskingArguments) -> Result<Self, Failure> {
         let world = Outside { asking: &arguments.model, is_quiet: false, store: Path::new("") };
@@ -36,8 +36,8 @@ impl Asked {
         let open = |path: &Path| open_cache(&world, path, secrets::held());
         let cache = arguments.cache.as_deref().map(open).transpose()?;
         let meter = Arc::new(Meter::new(budgets.budget(), models.with_cost(Spent::default(), &prices)));
-        let around = Around { meter: &meter, prices: &prices, file: cache.as_ref() };
-        let model = models.surrounded(name, ModelForm::Chat, &around)?;
+        let wrapping = Wrapping { meter: &meter, prices: &prices, file: cache.as_ref() };
+        let model = models.wrapped(name, ModelForm::Chat, &wrapping)?;
         Ok(Self {
             model,
             meter,

@@ -8,7 +8,7 @@ use planproof_trace::{Arguments, TimeOfDay, Tool};
 
 use crate::SimKind;
 use crate::day::{DayScript, Known, start_in};
-use crate::heed::{Progress, is_right_call};
+use crate::follow_guard::{Progress, is_right_call};
 use crate::reading::task_of;
 use crate::report::numbers;
 use crate::script::Script;
@@ -45,7 +45,7 @@ pub(super) struct NextCall {
 
 /// A run so far.
 #[derive(Debug, Clone)]
-pub(super) struct Course<'s> {
+pub(super) struct ScriptedRun<'s> {
     kind: SimKind,
     script: &'s Script,
     key: u64,
@@ -77,7 +77,7 @@ struct Day<'s> {
     open: Vec<(String, Option<u16>)>,
 }
 
-impl<'s> Course<'s> {
+impl<'s> ScriptedRun<'s> {
     /// A run in which nothing has happened, of a request with that key.
     pub(super) fn new(kind: SimKind, script: &'s Script, key: u64, request: &ChatRequest) -> Self {
         let so_far = match script {
@@ -122,7 +122,7 @@ impl<'s> Course<'s> {
         let (step, free) = match (self.script, &self.so_far) {
             (Script::Turns { calls, end, free, report }, SoFar::Turns(progress)) => {
                 let (step, turn) = progress.next(calls, *report);
-                let free = turn.filter(|_| !progress.has_heeded()).and_then(|turn| free.get(turn));
+                let free = turn.filter(|_| !progress.has_followed_advice()).and_then(|turn| free.get(turn));
                 (step.unwrap_or_else(|| progress.end(*end, *report)), free.copied().unwrap_or_default())
             }
             // When a task may start depends on when the one before it ended.
@@ -213,20 +213,20 @@ impl<'s> Course<'s> {
 
     /// The whole plan in words, as far as it can be known.
     pub(super) fn told(&self) -> String {
-        let mut course = self.clone();
+        let mut run = self.clone();
         let mut told = Vec::new();
-        while let (Next::Call(call), true) = (course.next(), told.len() < TOLD_CALLS_MAX) {
-            let task = course.task(call.tool).to_owned();
-            let name = course.tool(call.tool).map(|tool| tool.name.clone()).unwrap_or_default();
+        while let (Next::Call(call), true) = (run.next(), told.len() < TOLD_CALLS_MAX) {
+            let task = run.task(call.tool).to_owned();
+            let name = run.tool(call.tool).map(|tool| tool.name.clone()).unwrap_or_default();
             let start = call.start.map(planproof_synth::clock_time).unwrap_or_default();
             told.push(match (start.as_str(), call.sentences) {
                 ("", 0) => task,
                 ("", sentences) => conflict_in_words(sentences),
                 (start, _) => format!("{task} at {start}"),
             });
-            course.called(&name, &start);
+            run.called(&name, &start);
         }
-        match course.next() {
+        match run.next() {
             Next::Say(text) if told.is_empty() => text.to_owned(),
             _ => format!("The plan: {}.", told.join(", ")),
         }

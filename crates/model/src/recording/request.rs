@@ -9,17 +9,17 @@ use super::redact;
 use crate::{ChatRequest, CompletionRequest, Message, ReplyId, Settings};
 
 /// A request.
-pub(super) struct Asked<'a> {
+pub(super) struct KeyedRequest<'a> {
     /// The same for the same request, wherever it is made.
     pub(super) key: Key,
     /// The same for requests of one model with the same settings and tools.
     pub(super) setup: Key,
     pub(super) settings: Cow<'a, Settings>,
-    pub(super) asking: Asking<'a>,
+    pub(super) body: RequestBody<'a>,
 }
 
 /// What is asked.
-pub(super) enum Asking<'a> {
+pub(super) enum RequestBody<'a> {
     /// To go on with a conversation.
     Chat {
         messages: Cow<'a, [Message]>,
@@ -33,7 +33,7 @@ pub(super) enum Asking<'a> {
     Completion { prompt: Cow<'a, str>, score_prompt: bool },
 }
 
-impl<'a> Asked<'a> {
+impl<'a> KeyedRequest<'a> {
     /// A request whose conversation begins at `start`.
     pub(super) fn chat(
         model: &str,
@@ -54,8 +54,8 @@ impl<'a> Asked<'a> {
         let settings = redact::settings(&request.settings, secrets);
         let setup = key::setup(model, tools.key, &settings);
         let previous = request.previous.as_ref();
-        let asking = Asking::Chat { messages, tools, previous, keys };
-        Self { key: key::chat(setup, last), setup, settings, asking }
+        let body = RequestBody::Chat { messages, tools, previous, keys };
+        Self { key: key::chat(setup, last), setup, settings, body }
     }
 
     pub(super) fn completion(model: &str, request: &'a CompletionRequest, secrets: &Secrets) -> Self {
@@ -63,7 +63,7 @@ impl<'a> Asked<'a> {
         let settings = redact::settings(&request.settings, secrets);
         let setup = key::setup(model, key::tools(&[]), &settings);
         let key = key::completion(setup, &prompt, request.score_prompt);
-        let asking = Asking::Completion { prompt, score_prompt: request.score_prompt };
-        Self { key, setup, settings, asking }
+        let body = RequestBody::Completion { prompt, score_prompt: request.score_prompt };
+        Self { key, setup, settings, body }
     }
 }

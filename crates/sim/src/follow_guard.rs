@@ -24,7 +24,7 @@ pub(crate) struct Advised {
 }
 
 /// Whether a tool's answer says that the call was denied.
-pub(crate) fn is_held_back(answer: &str) -> bool {
+pub(crate) fn is_denied(answer: &str) -> bool {
     answer.contains(GUARD_NOT_DONE)
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Progress {
     /// What it will call next, because it was told to.
     advised: Option<u16>,
     /// Tools that it has called because it was told to.
-    heeded: Vec<u16>,
+    followed: Vec<u16>,
     /// Calls that have no answer yet.
     open: VecDeque<Made>,
     /// It was told that there is a conflict to report, and has no plan any more.
@@ -85,7 +85,7 @@ impl Progress {
 
     /// What follows at the end of the plan.
     pub(crate) fn end(&self, end: Step, report: Option<Report>) -> Step {
-        let has_reported = report.is_some_and(|report| self.heeded.contains(&report.tool));
+        let has_reported = report.is_some_and(|report| self.followed.contains(&report.tool));
         if has_reported { Step::Say(REPORTED) } else { end }
     }
 
@@ -94,7 +94,7 @@ impl Progress {
         if self.is_told_of_conflict {
             return None;
         }
-        let is_open = |turn: &usize| tool_of(calls, *turn).is_some_and(|tool| !self.heeded.contains(&tool));
+        let is_open = |turn: &usize| tool_of(calls, *turn).is_some_and(|tool| !self.followed.contains(&tool));
         let again = self.again.iter().copied().find(is_open);
         again
             .map(|turn| (turn, false))
@@ -105,7 +105,7 @@ impl Progress {
     /// that a turn that would make up for it is passed over.
     pub(crate) fn called(&mut self, calls: &[Step], is_made_good: impl Fn(Slip) -> bool) {
         if let Some(tool) = self.advised.take() {
-            self.heeded.push(tool);
+            self.followed.push(tool);
             self.open.push_back(Made::Other);
             return;
         }
@@ -128,7 +128,7 @@ impl Progress {
     /// The first of the calls without an answer has got this one.
     pub(crate) fn answered(&mut self, kind: SimKind, calls: &[Step], tools: &[Tool], answer: &str) {
         let Some(made) = self.open.pop_front() else { return };
-        if kind == SimKind::InOrder || !is_held_back(answer) {
+        if kind == SimKind::InOrder || !is_denied(answer) {
             return;
         }
         if let Made::Turn(turn) = made {
@@ -149,8 +149,8 @@ impl Progress {
     }
 
     /// Whether it has done anything that it was told to, or is about to.
-    pub(crate) fn has_heeded(&self) -> bool {
-        self.advised.is_some() || !self.heeded.is_empty()
+    pub(crate) fn has_followed_advice(&self) -> bool {
+        self.advised.is_some() || !self.followed.is_empty()
     }
 
     /// The turn that was not tried yet.

@@ -13,7 +13,7 @@ use super::{DissectOptions, DissectedError, Dissection, Next, Seen, Trial, Trial
 use crate::{OrderCase, OrderRun, typed};
 
 /// Makes trials and knows what they showed.
-pub(super) struct Course<'a> {
+pub(super) struct Search<'a> {
     cases: &'a [Arc<OrderCase>],
     /// The places of those that are dissected.
     errors: &'a [u32],
@@ -37,7 +37,7 @@ enum Move {
     Over(Next),
 }
 
-impl<'a> Course<'a> {
+impl<'a> Search<'a> {
     pub(super) fn new(
         cases: &'a [Arc<OrderCase>],
         errors: &'a [u32],
@@ -130,7 +130,7 @@ impl<'a> Course<'a> {
     }
 }
 
-impl Rounds for Course<'_> {
+impl Rounds for Search<'_> {
     type Record = TrialRecord;
 
     fn records(&self) -> &[TrialRecord] {

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 
 /// Which command asks for a campaign, with what only that command says of a new one.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::commands) enum Asked<'a> {
+pub(in crate::commands) enum CampaignCommand<'a> {
     /// `test`.
     Test(&'a TestArguments),
     /// `limit`, for a search along this plan in cases of this shape.
@@ -48,7 +48,7 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
     fn make(&self) -> Result<Cases, Failure>;
 }
 
-impl Asked<'_> {
+impl CampaignCommand<'_> {
     /// The cases, of this bank unless they are in a file.
     pub(super) fn cases(&self, seed: u64, bank: &TopicBank) -> Result<Cases, Failure> {
         match self {
