@@ -229,10 +229,10 @@ mod tests {
                     let mut words: Vec<String> = path.iter().map(ToString::to_string).collect();
                     words.extend([format!("--{name}"), wrong.to_owned()]);
                     let error = super::command().try_get_matches_from(words).err();
-                    let told = error.map(|error| error.to_string()).unwrap_or_default();
+                    let message = error.map(|error| error.to_string()).unwrap_or_default();
                     assert!(
-                        told.starts_with(&format!("error: --{name} is ")) && told.chars().count() < 150,
-                        "--{name} {wrong}: {told}"
+                        message.starts_with(&format!("error: --{name} is ")) && message.chars().count() < 150,
+                        "--{name} {wrong}: {message}"
                     );
                 }
             }

@@ -199,7 +199,7 @@ impl Connection {
         let (render, read) = (&render, &read);
         let once = |refused: Refused| async move {
             self.wait_for_turn().await;
-            let body = rendered(render(&refused.told(settings)))?;
+            let body = rendered(render(&refused.removed_from(settings)))?;
             let exchange = async {
                 let response = endpoint.post(body, ReplyForm::Json).await?;
                 endpoint.read(response.into_body()).await
@@ -228,7 +228,7 @@ impl Connection {
         let (render, decoder) = (&render, &decoder);
         let once = |refused: Refused| async move {
             self.wait_for_turn().await;
-            let body = rendered(render(&refused.told(settings)))?;
+            let body = rendered(render(&refused.removed_from(settings)))?;
             let deadline = Instant::now() + self.request_timeout;
             let Ok(response) = timeout_at(deadline, endpoint.post(body, ReplyForm::Events)).await else {
                 return Err(self.timed_out(endpoint));

@@ -59,7 +59,7 @@ pub struct Prepared {
 /// A model that is served, with what it tells the agent counted.
 pub(crate) struct Served {
     pub(crate) model: Arc<dyn Model>,
-    pub(crate) told: Arc<Meter>,
+    pub(crate) meter: Arc<Meter>,
 }
 
 /// What a replay is held to.
@@ -128,11 +128,11 @@ impl Prepared {
     /// What the campaign took so far.
     pub(crate) fn progress(&self, budgets: &str) -> Progress {
         let spent = self.meter.as_ref().map(|meter| budgets::to_stored(meter.spent()));
-        let told = self.served.as_ref().map(|(_, served)| served.told.spent().usage).unwrap_or_default();
+        let served = self.served.as_ref().map(|(_, served)| served.meter.spent().usage).unwrap_or_default();
         Progress {
             spent: spent.unwrap_or_default(),
-            served_input_tokens: told.input_tokens,
-            served_output_tokens: told.output_tokens,
+            served_input_tokens: served.input_tokens,
+            served_output_tokens: served.output_tokens,
             ended_by: None,
             budgets: budgets.to_owned(),
         }
@@ -141,8 +141,8 @@ impl Prepared {
     /// Books each request in the store when it is answered, so that a campaign that is killed has not lost
     /// what it spent; without a writer no more.
     pub(crate) fn watch_spending(&self, writer: Option<&Writer>) {
-        let told = self.served.as_ref().map(|(_, served)| &served.told);
-        let meters = [self.meter.as_ref(), told];
+        let served_meter = self.served.as_ref().map(|(_, served)| &served.meter);
+        let meters = [self.meter.as_ref(), served_meter];
         let [spent, served] = meters.map(|meter| meter.map_or_else(Weak::new, Arc::downgrade));
         let watcher = writer.map(|writer| -> Arc<dyn Fn() + Send + Sync> {
             let (id, writer) = (self.campaign.id.clone(), Mutex::new(writer.clone()));

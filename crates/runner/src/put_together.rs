@@ -79,15 +79,15 @@ impl<W: World> AgentRequest<'_, W> {
         meter: &Arc<Meter>,
         prices: &Prices,
         file: Option<&RecordingFile>,
-        told: Usage,
+        served_before: Usage,
     ) -> Result<WithServed, W::Error> {
         let wrapping = Wrapping { meter, prices, file };
         let (agent, served) = self.agent(&|name, form| models.wrapped(name, form, &wrapping))?;
         let served = served.zip(self.serve_model).map(|(model, name)| {
-            let before = Spent { usage: told, ..Spent::default() };
-            let told = Arc::new(Meter::new(Default::default(), before));
-            let model = Arc::new(MeteredModel::new(model, None, Arc::clone(&told)));
-            (name.to_owned(), Served { model, told })
+            let before = Spent { usage: served_before, ..Spent::default() };
+            let meter = Arc::new(Meter::new(Default::default(), before));
+            let model = Arc::new(MeteredModel::new(model, None, Arc::clone(&meter)));
+            (name.to_owned(), Served { model, meter })
         });
         Ok((agent, served))
     }

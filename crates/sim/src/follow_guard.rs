@@ -30,8 +30,8 @@ pub(crate) fn is_denied(answer: &str) -> bool {
 
 /// The calls that an answer names as right: each a tool in backticks, then the task, then perhaps a start.
 pub(crate) fn advice(answer: &str, tools: &[Tool]) -> Vec<Advised> {
-    let Some((_, told)) = answer.split_once(GUARD_RIGHT_NOW) else { return Vec::new() };
-    let mut pieces = told.split('`').skip(1);
+    let Some((_, right_calls)) = answer.split_once(GUARD_RIGHT_NOW) else { return Vec::new() };
+    let mut pieces = right_calls.split('`').skip(1);
     let mut advised = Vec::new();
     while let (Some(name), Some(rest)) = (pieces.next(), pieces.next()) {
         let Some(place) = shown_place(tools, name, "") else { continue };

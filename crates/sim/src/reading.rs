@@ -32,8 +32,8 @@ pub(crate) fn is_among(set: u64, sentence: u32) -> bool {
 /// The task that a tool does, in the words of the query. Tools tell it in quotes, behind whatever else they say:
 /// `Does the task "network diagnosis".` Where one does not, what it quotes first, or its name, has to do.
 pub(crate) fn task_of(tool: &Tool) -> &str {
-    let told = tool.description.rsplit_once("Does the task \"").and_then(|(_, rest)| rest.split('"').next());
-    let quoted = told.or_else(|| tool.description.split('"').nth(1)).filter(|text| !text.is_empty());
+    let task = tool.description.rsplit_once("Does the task \"").and_then(|(_, rest)| rest.split('"').next());
+    let quoted = task.or_else(|| tool.description.split('"').nth(1)).filter(|text| !text.is_empty());
     quoted.unwrap_or(&tool.name)
 }
 

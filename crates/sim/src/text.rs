@@ -220,7 +220,7 @@ fn plan_in_words(model: &Calling, question: &str, settings: &Settings) -> Option
     }
     let request = about(question, tools, settings);
     let known = model.known(&request);
-    Some(ScriptedRun::new(model.kind, &known.script, known.key, &request).told())
+    Some(ScriptedRun::new(model.kind, &known.script, known.key, &request).in_words())
 }
 
 /// A text that ends before the first of the texts that are to end it, and at the most tokens.

@@ -41,21 +41,21 @@ impl Key {
 
     /// The key where it is to be looked for in replies: long enough, and no plain word (`benchmark`), which servers
     /// without keys are given and which a model may well write.
-    fn telling(&self) -> Option<&str> {
+    fn recognisable(&self) -> Option<&str> {
         let is_word = |key: &str| key.bytes().all(|byte| byte.is_ascii_lowercase());
         self.expose().filter(|key| key.len() >= REPLY_KEY_BYTES_MIN && !is_word(key))
     }
 
     /// Takes the key out of a text of a reply.
     pub(crate) fn clean(&self, text: &mut String) {
-        if let Some(key) = self.telling().filter(|key| text.contains(*key)) {
+        if let Some(key) = self.recognisable().filter(|key| text.contains(*key)) {
             *text = text.replace(key, MARK);
         }
     }
 
     /// Takes the key out of the name of a call.
     pub(crate) fn clean_id(&self, id: &mut CallId) {
-        if self.telling().is_some_and(|key| id.as_str().contains(key)) {
+        if self.recognisable().is_some_and(|key| id.as_str().contains(key)) {
             let mut text = id.as_str().to_owned();
             self.clean(&mut text);
             *id = CallId::new(text);
@@ -73,7 +73,7 @@ impl Key {
 
     fn clean_object(&self, object: &mut Map<String, Value>) {
         object.values_mut().for_each(|value| self.clean_value(value));
-        if self.telling().is_some_and(|key| object.keys().any(|name| name.contains(key))) {
+        if self.recognisable().is_some_and(|key| object.keys().any(|name| name.contains(key))) {
             let fields = std::mem::take(object).into_iter().map(|(mut name, value)| {
                 self.clean(&mut name);
                 (name, value)
@@ -91,7 +91,7 @@ pub(crate) trait Clean {
 
 impl Clean for ChatReply {
     fn clean(&mut self, key: &Key) {
-        if key.telling().is_none() {
+        if key.recognisable().is_none() {
             return;
         }
         key.clean(&mut self.text);
@@ -128,7 +128,7 @@ pub(crate) struct CleanedPieces {
 impl CleanedPieces {
     /// Takes the next piece; gives what can be passed on.
     pub(crate) fn push(&mut self, key: &Key, piece: String) -> String {
-        let Some(key) = key.telling() else { return piece };
+        let Some(key) = key.recognisable() else { return piece };
         let mut rest = if self.held.is_empty() { piece } else { std::mem::take(&mut self.held) + &piece };
         let mut out = String::new();
         while let Some(place) = rest.find(key) {

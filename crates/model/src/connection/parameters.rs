@@ -70,22 +70,22 @@ impl Refused {
     }
 
     /// The settings without what is refused.
-    pub(crate) fn told(self, settings: &Settings) -> Cow<'_, Settings> {
+    pub(crate) fn removed_from(self, settings: &Settings) -> Cow<'_, Settings> {
         let drops = |parameter: Parameter| self.has(parameter) && parameter.is_in(settings);
         if ![Parameter::Temperature, Parameter::Stop, Parameter::Seed].into_iter().any(drops) {
             return Cow::Borrowed(settings);
         }
-        let mut told = settings.clone();
+        let mut kept = settings.clone();
         if drops(Parameter::Temperature) {
-            told.temperature = None;
+            kept.temperature = None;
         }
         if drops(Parameter::Stop) {
-            told.stop.clear();
+            kept.stop.clear();
         }
         if drops(Parameter::Seed) {
-            told.seed = None;
+            kept.seed = None;
         }
-        Cow::Owned(told)
+        Cow::Owned(kept)
     }
 
     /// The setting of a request that was sent without those already refused, if the error refuses one.
@@ -179,7 +179,7 @@ mod tests {
         }
         let known = Refused::these(&[Parameter::Temperature, Parameter::Stop]);
         let expected = Settings { temperature: None, stop: Vec::new(), ..settings.clone() };
-        assert_eq!(*known.told(&settings), expected);
-        assert!(matches!(known.told(&expected), Cow::Borrowed(_)));
+        assert_eq!(*known.removed_from(&settings), expected);
+        assert!(matches!(known.removed_from(&expected), Cow::Borrowed(_)));
     }
 }

@@ -15,7 +15,7 @@ use crate::script::Script;
 use crate::step::{Slip, Step};
 
 /// Most calls of a plan that is told in words.
-const TOLD_CALLS_MAX: usize = 200;
+const CALLS_IN_WORDS_MAX: usize = 200;
 
 /// The next thing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,8 +187,8 @@ impl<'s> ScriptedRun<'s> {
             }
             (_, SoFar::Day(day)) => {
                 let arguments = Arguments::from_text(input);
-                let told = || TimeOfDay::parse(input.trim()).map(TimeOfDay::minute);
-                day.called(&self.tools, name.trim(), start_in(&arguments).or_else(told));
+                let plain_time = || TimeOfDay::parse(input.trim()).map(TimeOfDay::minute);
+                day.called(&self.tools, name.trim(), start_in(&arguments).or_else(plain_time));
             }
             (Script::Day(_), SoFar::Turns(_)) => {}
         }
@@ -212,14 +212,14 @@ impl<'s> ScriptedRun<'s> {
     }
 
     /// The whole plan in words, as far as it can be known.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn in_words(&self) -> String {
         let mut run = self.clone();
-        let mut told = Vec::new();
-        while let (Next::Call(call), true) = (run.next(), told.len() < TOLD_CALLS_MAX) {
+        let mut words = Vec::new();
+        while let (Next::Call(call), true) = (run.next(), words.len() < CALLS_IN_WORDS_MAX) {
             let task = run.task(call.tool).to_owned();
             let name = run.tool(call.tool).map(|tool| tool.name.clone()).unwrap_or_default();
             let start = call.start.map(planproof_synth::clock_time).unwrap_or_default();
-            told.push(match (start.as_str(), call.sentences) {
+            words.push(match (start.as_str(), call.sentences) {
                 ("", 0) => task,
                 ("", sentences) => conflict_in_words(sentences),
                 (start, _) => format!("{task} at {start}"),
@@ -227,8 +227,8 @@ impl<'s> ScriptedRun<'s> {
             run.called(&name, &start);
         }
         match run.next() {
-            Next::Say(text) if told.is_empty() => text.to_owned(),
-            _ => format!("The plan: {}.", told.join(", ")),
+            Next::Say(text) if words.is_empty() => text.to_owned(),
+            _ => format!("The plan: {}.", words.join(", ")),
         }
     }
 }

@@ -109,7 +109,7 @@ impl<'a> Writer<'a> {
         let is_answer = plan.way == [kind] || mark.contains("answer");
         let can_call = self.has(Role::Arguments);
         match (is_answer, plan.next) {
-            (true, _) if !can_call => self.run.told(),
+            (true, _) if !can_call => self.run.in_words(),
             (true, Next::Say(text)) => text.to_owned(),
             (true, Next::Call(_)) => "What is left cannot be done.".to_owned(),
             (false, _) if mark.contains("reflection") && self.is_faulted => {

@@ -43,24 +43,24 @@ pub(super) struct EventDecoder<'a> {
     request: &'a ChatRequest,
     calls: BegunCalls,
     /// The items of words of which something has been passed on.
-    told: BTreeSet<u64>,
+    passed_on: BTreeSet<u64>,
 }
 
 impl<'a> EventDecoder<'a> {
     pub(super) fn new(request: &'a ChatRequest) -> Self {
-        Self { request, calls: BegunCalls::default(), told: BTreeSet::new() }
+        Self { request, calls: BegunCalls::default(), passed_on: BTreeSet::new() }
     }
 
     fn text(&mut self, place: Option<u64>, text: String, out: &mut Deltas<'_>) {
         if !text.is_empty() {
-            self.told.insert(place.unwrap_or_default());
+            self.passed_on.insert(place.unwrap_or_default());
             out.text(text);
         }
     }
 
     /// Whether words of the item have been passed on; of an item without a place, whether any words have.
-    fn has_told(&self, place: Option<u64>) -> bool {
-        place.map_or(!self.told.is_empty(), |place| self.told.contains(&place))
+    fn has_passed_on(&self, place: Option<u64>) -> bool {
+        place.map_or(!self.passed_on.is_empty(), |place| self.passed_on.contains(&place))
     }
 
     /// The call that arguments belong to. What comes before its beginning is passed over: the whole item follows.
@@ -76,7 +76,7 @@ impl<'a> EventDecoder<'a> {
         out: &mut Deltas<'_>,
     ) -> Result<(), ModelError> {
         match item.kind {
-            Some(ItemKind::Message) if !self.has_told(place) => {
+            Some(ItemKind::Message) if !self.has_passed_on(place) => {
                 let text = item.content.map(|content| content.into_text("")).unwrap_or_default();
                 self.text(place, text, out);
             }
@@ -119,7 +119,7 @@ impl<'a> EventDecoder<'a> {
     /// some servers leave items out here, so that neither places nor numbers can be compared.
     fn end(&mut self, mut response: WireResponse<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
         let end = response.end(out.endpoint)?;
-        let (no_words, no_calls) = (self.told.is_empty(), self.calls.len() == 0);
+        let (no_words, no_calls) = (self.passed_on.is_empty(), self.calls.len() == 0);
         for (place, item) in (0..).zip(response.output.into_iter().flatten()) {
             match item.kind {
                 Some(ItemKind::Message) if no_words => self.item(Some(place), item, out)?,
