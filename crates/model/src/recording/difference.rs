@@ -1,4 +1,4 @@
-//! In what a request differs from the nearest one that was recorded, in words.
+//! How a request differs from the nearest recorded one, in words.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -14,20 +14,20 @@ use crate::{Message, Settings};
 /// Most recorded requests that are compared with one that is not recorded.
 const CANDIDATES_MAX: usize = 2000;
 
-/// Longest time for comparing two texts word by word; after it the difference is told more coarsely.
+/// Longest time for comparing two texts word by word; after it the difference is reported more coarsely.
 const COMPARISON_TIME_MAX: Duration = Duration::from_millis(200);
 
 /// Most characters of a quoted text.
 const QUOTE_CHARACTERS_MAX: usize = 100;
 
-/// Words and blanks that are shown before and behind the words that differ.
+/// Words and blanks that are shown before and after the words that differ.
 const CONTEXT_TOKENS: usize = 4;
 
-/// Words and blanks that may lie between two changes which are told as one.
+/// Words and blanks between two changes that are reported as one.
 const TOKENS_BETWEEN_MAX: usize = 1;
 
-/// How `asked` differs from the nearest request of the recording: one with the same seed if there is any, and of these
-/// the one that has most in common from the beginning on.
+/// How the request differs from the nearest one in the recording: one with the same seed if there is any, and among
+/// those the one with the longest common beginning.
 pub(super) fn describe(recording: &Recording, model: usize, keyed: &KeyedRequest<'_>) -> String {
     let is_chat = matches!(keyed.body, RequestBody::Chat { .. });
     let seed = keyed.settings.seed;
@@ -74,7 +74,7 @@ pub(super) fn describe(recording: &Recording, model: usize, keyed: &KeyedRequest
         .unwrap_or_else(|| "it goes on from another kept reply, or asks for other scores".to_owned())
 }
 
-/// A message in parts that can be compared as texts.
+/// A message divided into parts that can be compared as texts.
 #[derive(Debug, PartialEq)]
 struct Parts {
     role: &'static str,
@@ -103,7 +103,7 @@ impl Parts {
         }
     }
 
-    /// Bytes that the first texts have in common.
+    /// Number of equal bytes at the beginning.
     fn common_bytes(&self, other: &Self) -> usize {
         let bytes =
             |parts: &Self| parts.texts.first().map_or(Vec::new(), |(_, text)| text.clone().into_bytes());
@@ -189,7 +189,7 @@ fn settings_difference(recorded: &Settings, now: &Settings) -> Option<String> {
     Some(format!("{what}: recorded {old}, now {new}"))
 }
 
-/// The first words that differ, with a few around them: `, at character 310: recorded "...", now "..."`.
+/// The first words that differ, with some context: `, at character 310: recorded "...", now "..."`.
 fn text_difference(old: &str, new: &str) -> String {
     let diff = TextDiff::configure().timeout(COMPARISON_TIME_MAX).diff_words(old, new);
     let (old_words, new_words) = (diff.old_slices(), diff.new_slices());

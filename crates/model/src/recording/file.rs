@@ -31,10 +31,10 @@ pub struct Origin {
     pub command: String,
 }
 
-/// A recording that is being written. Cheap to clone; all clones write to one file, which no other program can write to
-/// meanwhile.
+/// A recording that is being written. Cheap to clone; all clones write to one file, which is locked against other
+/// programs.
 ///
-/// After a failed write nothing is written any more, so that a file whose disk was full ends in one torn line.
+/// After a failed write nothing more is written, so that a full disk leaves only one torn line.
 #[derive(Clone)]
 pub struct RecordingFile(Arc<Shared>);
 
@@ -46,7 +46,7 @@ struct Shared {
     state: Mutex<State>,
 }
 
-/// What was in the file when it was opened.
+/// The content of the file when it was opened.
 #[derive(Debug, Default)]
 struct Before {
     notes: Vec<Note>,
@@ -58,7 +58,7 @@ struct State {
     bytes: u64,
     failure: Option<RecordingError>,
     index: Index,
-    /// Replies that the file held when it was opened and that have not been given to anybody since.
+    /// Replies that the file held when it was opened and that have not been used since.
     known: HashMap<Key, VecDeque<Known>>,
 }
 
@@ -73,13 +73,13 @@ struct Known {
 /// A request, on its way to the model.
 pub(super) struct Sent<'a> {
     pub(super) keyed: KeyedRequest<'a>,
-    /// The exchange whose kept reply it goes on from, if that is recorded.
+    /// The exchange whose stored reply it continues from, if that is recorded.
     previous: Option<u32>,
 }
 
 impl RecordingFile {
-    /// Begins a recording. Where there is a file with something in it, `overwrite` decides; a recording that
-    /// was only just begun counts as empty.
+    /// Creates a recording. If the file exists and is not empty, `overwrite` decides; a recording without any
+    /// exchange counts as empty.
     ///
     /// # Errors
     /// [`RecordingError::Exists`], [`RecordingError::InUse`], [`RecordingError::CannotWrite`].
@@ -100,11 +100,11 @@ impl RecordingFile {
         Self::begin(path, file, origin, secrets)
     }
 
-    /// Opens a recording to go on with it: what it holds is answered from it. A torn last line is cut off
+    /// Opens a recording to continue it: requests that it holds are answered from it. A torn last line is cut off
     /// ([`torn_line`](Self::torn_line)). A missing or empty file becomes a recording.
     ///
     /// # Errors
-    /// As [`Recording::read`] and [`create`](Self::create). A file that is no recording is left as it is.
+    /// Those of [`Recording::read`] and [`create`](Self::create). A file that is not a recording is left unchanged.
     pub fn open(path: &Path, origin: &Origin, secrets: Secrets) -> Result<Self, RecordingError> {
         let file = open_locked(path)?;
         let Some(mut recording) = Recording::read_from(path, &file, MayDiffer::default())? else {
@@ -160,7 +160,7 @@ impl RecordingFile {
         &self.0.before.notes
     }
 
-    /// The last line of the file when it was opened, from 1, if it was only half written and so was cut off.
+    /// The number of the last line of the file when it was opened, if it was incomplete and therefore cut off.
     pub fn torn_line(&self) -> Option<u64> {
         self.0.before.torn_line
     }
@@ -176,7 +176,7 @@ impl RecordingFile {
         self.lock().write(&self.0.path, &line)
     }
 
-    /// Looks at a request to go on with a conversation.
+    /// Prepares a request to continue a conversation.
     pub(super) fn chat<'a>(&self, model: &str, request: &'a ChatRequest) -> Sent<'a> {
         let kept = request.previous.as_ref().and_then(|id| self.lock().index.kept(id));
         let start = match (&kept, &request.previous) {
@@ -188,15 +188,15 @@ impl RecordingFile {
         Sent { keyed, previous: kept.map(|kept| kept.exchange) }
     }
 
-    /// Looks at a request to go on from a plain text.
+    /// Prepares a request to continue a plain text.
     pub(super) fn completion<'a>(&self, model: &str, request: &'a CompletionRequest) -> Sent<'a> {
         Sent { keyed: KeyedRequest::completion(model, request, &self.0.secrets), previous: None }
     }
 
-    /// The reply that the file held when it was opened, if it has not been given to anybody since.
+    /// The reply that the file held when it was opened, if it has not been used since.
     ///
     /// # Errors
-    /// The file cannot be written any more.
+    /// The file can no longer be written.
     pub(super) fn take_known(&self, sent: &Sent<'_>) -> Result<Option<Outcome>, RecordingError> {
         let mut state = self.lock();
         if let Some(error) = &state.failure {
@@ -211,7 +211,7 @@ impl RecordingFile {
         Ok(Some(outcome))
     }
 
-    /// Appends what came of a request, and whatever it refers to that is not in the file yet.
+    /// Appends the outcome of a request, and everything it refers to that is not in the file yet.
     ///
     /// # Errors
     /// [`RecordingError::CannotWrite`], also where an earlier write failed.
@@ -248,7 +248,7 @@ impl Shared {
 }
 
 impl Index {
-    /// The number of a request's setup; its lines are written if they are not there yet.
+    /// The number of a request's setup; its lines are written unless the file has them.
     fn setup(&mut self, model: &dyn Model, keyed: &KeyedRequest<'_>, lines: &mut Vec<u8>) -> u32 {
         if let Some(number) = self.setups.get(&keyed.setup) {
             return *number;
@@ -280,7 +280,7 @@ impl Index {
         number
     }
 
-    /// The line of an exchange, without what the file holds already.
+    /// The line of an exchange, without the parts that the file already has.
     fn exchange<'a>(
         &self,
         number: u32,
@@ -311,7 +311,7 @@ impl Index {
         line
     }
 
-    /// Takes note of an exchange that was written.
+    /// Records an exchange that was written.
     fn add(&mut self, number: u32, keyed: &KeyedRequest<'_>, outcome: &Outcome) {
         self.exchange_count = number;
         match &keyed.body {
@@ -328,7 +328,7 @@ impl Index {
         }
     }
 
-    /// Takes note that somebody was given a reply which the server keeps.
+    /// Records that a caller got a reply which the server stores.
     fn keep(&mut self, outcome: &Outcome, exchange: u32, with_reply: Option<Key>) {
         if let Some((id, with_reply)) = outcome.id().zip(with_reply) {
             self.add_kept(id.clone(), exchange, with_reply);
@@ -340,7 +340,7 @@ fn count<K, V>(map: &HashMap<K, V>) -> u32 {
     u32::try_from(map.len()).unwrap_or(u32::MAX)
 }
 
-/// The complete replies of a recording, by what was asked.
+/// The complete replies of a recording, by request.
 fn known(recording: Recording) -> HashMap<Key, VecDeque<Known>> {
     let mut known: HashMap<Key, VecDeque<Known>> = HashMap::new();
     for (number, exchange) in (1..).zip(recording.exchanges) {
@@ -357,13 +357,13 @@ fn known(recording: Recording) -> HashMap<Key, VecDeque<Known>> {
     known
 }
 
-/// Opens a file for appending, and keeps other programs from doing the same.
+/// Opens a file for appending, and locks it against other programs.
 fn open_locked(path: &Path) -> Result<File, RecordingError> {
     let cannot = |error: std::io::Error| RecordingError::cannot_write(path, &error);
     let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(cannot)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(RecordingError::InUse { path: path.to_owned() }),
-        // Some file systems have no locks; a recording is as good without.
+        // Some file systems have no locks; a recording works without them.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }

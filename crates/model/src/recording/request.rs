@@ -1,4 +1,4 @@
-//! A request without secrets, and what it is known by.
+//! A request without secrets, and its key.
 
 use std::borrow::Cow;
 
@@ -8,9 +8,9 @@ use super::key::{self, Key, KnownTools, ToolLists};
 use super::redact;
 use crate::{ChatRequest, CompletionRequest, Message, ReplyId, Settings};
 
-/// A request.
+/// A request with its keys.
 pub(super) struct KeyedRequest<'a> {
-    /// The same for the same request, wherever it is made.
+    /// The same for equal requests, wherever they are made.
     pub(super) key: Key,
     /// The same for requests of one model with the same settings and tools.
     pub(super) setup: Key,
@@ -24,9 +24,9 @@ pub(super) enum RequestBody<'a> {
     Chat {
         messages: Cow<'a, [Message]>,
         tools: KnownTools,
-        /// The reply that the server goes on from.
+        /// The reply that the server continues from.
         previous: Option<&'a ReplyId>,
-        /// Of the beginnings of the conversation, from none of its messages to all.
+        /// The keys of the conversation's beginnings, from none of its messages to all.
         keys: Vec<Key>,
     },
     /// To go on from a plain text.
@@ -34,7 +34,7 @@ pub(super) enum RequestBody<'a> {
 }
 
 impl<'a> KeyedRequest<'a> {
-    /// A request whose conversation begins at `start`.
+    /// A request whose conversation continues from `start`.
     pub(super) fn chat(
         model: &str,
         request: &'a ChatRequest,

@@ -41,18 +41,18 @@ struct WireRequest<'a> {
     stop: Option<Stop>,
 }
 
-/// What an answer needs of its request after the model has been asked.
+/// The parts of a request that the answer still needs after the model has replied.
 struct ReplyContext {
     envelope: Envelope,
     number: u64,
     offered: Arc<OfferedTools>,
-    /// The first message is the request's own `instructions`, which do not carry over to the next answer.
+    /// The first message is the request's own `instructions`, which do not apply to the next answer.
     has_instructions: bool,
     store: bool,
 }
 
 impl ReplyContext {
-    /// Keeps the conversation, ended by the model's reply, for a later `previous_response_id`.
+    /// Stores the conversation, ended by the model's reply, for a later `previous_response_id`.
     fn keep(&self, shared: &Shared, request: ChatRequest, reply: ChatReply) {
         if !self.store {
             return;

@@ -1,7 +1,7 @@
 //! A response as the events of a stream.
 //!
-//! The protocol tells one item after the other, while a model may write several calls at once. So the first item that
-//! is not complete is told as it grows, and those behind it are told when their turn comes.
+//! The protocol sends one item after the other, while a model may write several calls in parallel. So the first
+//! incomplete item is sent as it grows, and those after it when their turn comes.
 
 use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub(super) struct EventNarrator {
     /// Where the calls are among the items, by their place among the calls.
     calls: Vec<usize>,
     texts: usize,
-    /// The items before this one have been told to their end.
+    /// The items before this one have been sent completely.
     live: usize,
 }
 
@@ -54,7 +54,7 @@ impl EventNarrator {
         }
     }
 
-    /// Tells the live item's end, so that the next one is live.
+    /// Sends the live item's end, so that the next one becomes live.
     fn end_live(&mut self, out: &mut Events) {
         if let Some(item) = self.items.get_mut(self.live) {
             item.complete = true;
@@ -116,7 +116,7 @@ impl Narrator for EventNarrator {
                 self.grow(self.items.len() - 1, &more, out);
             }
             ChatDelta::CallStart { id, name, .. } => {
-                // Words before a call have come to their end; other calls may still grow.
+                // Text before a call is complete; other calls may still grow.
                 let live_is_text =
                     self.items.get(self.live).map(|item| matches!(item.body, ItemBody::Text { .. }));
                 if live_is_text == Some(true) {
@@ -155,7 +155,7 @@ impl Narrator for EventNarrator {
         self.end_all(out);
         let outcome = Outcome::Ended(finish, usage);
         let reply = self.reply(finish, usage);
-        // Kept before it is told: the caller may go on from it at once.
+        // Stored before it is sent: the client may continue from it at once.
         self.context.keep(shared, request, reply);
         self.tell_response(&format!("response.{}", outcome.status()), outcome, out);
     }
@@ -170,7 +170,7 @@ struct Teller {
     sequence_number: u64,
 }
 
-/// An event with the fields of all kinds, of which each kind has its own.
+/// An event with the fields of all kinds; each kind uses its own.
 #[derive(Serialize, Default)]
 struct Event<'a> {
     r#type: &'a str,
