@@ -1,4 +1,4 @@
-//! What a simulated model is going to do with a request: its calls, then its answer.
+//! A simulated model's script for a request: its calls, then its answer.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,15 @@ use crate::step::{ALL_DONE, Slip, Step};
 /// What a model will do in a run.
 #[derive(Debug)]
 pub(crate) enum Script {
-    /// All turns, known from the start. `free` says of each how many of the turns right before it could as well come
-    /// after it, as far as the model knows.
+    /// All turns, known from the start. `free` gives for each how many of the turns right before it could just as
+    /// well come after it, as far as the model knows.
     Turns { calls: Box<[Step]>, end: Step, free: Box<[u8]>, report: Option<Report> },
     /// Turns that depend on what the tools answer.
     Day(DayScript),
 }
 
-/// Names what the script follows from: the user's text, the tools and the seed (FNV-1a, 64 bits, which never changes).
+/// A hash of everything that determines the script: the user's text, the tools and the seed (FNV-1a, 64 bits, which
+/// never changes).
 pub(crate) fn key(request: &ChatRequest) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |bytes: &[u8]| {
@@ -46,8 +47,8 @@ pub(crate) fn key(request: &ChatRequest) -> u64 {
     hash
 }
 
-/// Names the same within this process, in much less time, as every turn of every run is looked up by it:
-/// eight bytes at once, as the hash of the Rust compiler's own maps has it.
+/// The same within this process, but much faster, because every turn of every run is looked up by it: eight bytes at
+/// once, like the hash of the Rust compiler's own maps.
 pub(crate) fn seen(request: &ChatRequest) -> u64 {
     let mut hash = request.settings.seed.unwrap_or_default();
     let mut add = |word: u64| hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
@@ -86,7 +87,7 @@ impl Script {
         let is_all_at_once = key & 1 == 0;
         match self {
             Self::Day(script) => script.steps(request, is_all_at_once),
-            // A guard's words are heeded one at a time.
+            // Advice from a guard is followed one call at a time.
             Self::Turns { calls, .. } if calls.get(made) != Some(&step) => vec![step],
             Self::Turns { calls, free, .. } => {
                 let is_free =
@@ -137,7 +138,7 @@ impl Script {
         let (plan, order) = plan(kind, &mentioned, &pairs, &noticed, draw);
         let mut calls = Vec::with_capacity(plan.len());
         for task in plan {
-            // Providers take far fewer tools than that.
+            // Providers accept far fewer tools than that.
             let tool = u16::try_from(task).unwrap_or(u16::MAX);
             add_call(kind, Call { tool, sentences: 0 }, mentioned.len(), draw, &mut calls);
         }
@@ -165,7 +166,7 @@ fn progress(kind: SimKind, calls: &[Step], request: &ChatRequest) -> Progress {
     progress
 }
 
-/// Reads the first block of the user's text that can be read.
+/// Reads the first readable block of the user's text.
 fn find_paragraph(kind: SimKind, request: &ChatRequest, texts: &[&str], key: u64) -> Option<Found> {
     let SimKind::Planted(fault) = kind else {
         return read_paragraph(user_texts(request), texts).map(|(_, found)| found);
@@ -184,8 +185,8 @@ fn noticed(kind: SimKind, pairs: &[Stated], tasks: usize, draw: &mut Draw) -> BT
     places.into_iter().filter(|place| is_noticed(place)).collect()
 }
 
-/// The tasks in the order in which the model will do them, and what has to come before what as it sees it; no
-/// order where it takes the whole sequence for one.
+/// The tasks in the order in which the model will do them, and the constraints between them as it sees them; no
+/// constraints if it considers the whole sequence binding.
 fn plan(
     kind: SimKind,
     mentioned: &[usize],
@@ -208,8 +209,8 @@ fn plan(
     }
 }
 
-/// A sequence that keeps to the heeded pairs: at each step the task mentioned first, or a drawn one. And
-/// their order, whose variables are places among the tasks mentioned.
+/// A sequence that respects the noticed pairs: at each step the task mentioned first, or a drawn one. Also their
+/// order, whose variables are indices into the mentioned tasks.
 fn keep_order(
     mentioned: &[usize],
     pairs: &[Stated],
@@ -222,7 +223,7 @@ fn keep_order(
         |task: usize| mentioned.iter().position(|&other| other == task).filter(|&place| place < count);
     for pair in pairs.iter().filter(|pair| notices(pair)) {
         if let (Some(first), Some(second)) = (place(pair.first), place(pair.second)) {
-            // A text that contradicts itself cannot be kept to; what comes later in it gives way.
+            // A contradictory text cannot be respected; later statements give way.
             let _ = order.try_before(Variable::new(first), Variable::new(second));
         }
     }
@@ -240,7 +241,7 @@ fn keep_order(
     (plan, Some(order))
 }
 
-/// Of each turn, how many of those right before it call tasks that need not come before its own.
+/// For each turn, how many of those right before it call tasks that need not precede it.
 fn free_turns(calls: &[Step], mentioned: &[usize], order: Option<&Order>) -> Box<[u8]> {
     let Some(order) = order else { return Box::default() };
     let variable = |step: &Step| match step {

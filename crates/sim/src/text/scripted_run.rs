@@ -1,4 +1,4 @@
-//! Where a run in text stands in its script, so that the script means the same in both forms.
+//! The position of a run in text within its script, so that the script means the same in both forms.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::report::numbers;
 use crate::script::Script;
 use crate::step::{Slip, Step};
 
-/// Most calls of a plan that is told in words.
+/// Most calls of a plan in words.
 const CALLS_IN_WORDS_MAX: usize = 200;
 
 /// The next thing to do.
@@ -31,15 +31,15 @@ pub(super) enum Next {
 pub(super) struct NextCall {
     /// The place of its tool.
     pub(super) tool: u16,
-    /// When the task starts, in minutes from midnight, where the tool takes that.
+    /// The start of the task, in minutes from midnight, if the tool takes one.
     pub(super) start: Option<u16>,
-    /// The sentences that it reports, a bit for each; none where it does something else.
+    /// The sentences that it reports, a bit for each; none if it is not a report.
     pub(super) sentences: u64,
     /// What goes wrong with it.
     pub(super) slip: Slip,
-    /// Asked again, the model makes the same mistake.
+    /// The model repeats the mistake if it is asked again.
     pub(super) insists: bool,
-    /// How many of the calls right before it could as well come after it.
+    /// How many of the calls right before it could just as well come after it.
     pub(super) free: usize,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct ScriptedRun<'s> {
     tools: Arc<[Tool]>,
     seed: u64,
     calls: usize,
-    /// Calls without a result, which are the last ones.
+    /// Calls without a result; they are the last ones.
     pending: usize,
     so_far: SoFar<'s>,
 }
@@ -71,14 +71,14 @@ struct Day<'s> {
     script: &'s DayScript,
     /// From results alone.
     certain: Known,
-    /// And from what is expected of the calls that have no result yet.
+    /// Also from the expected results of the open calls.
     expected: Known,
     /// Tool and start of each of these.
     open: Vec<(String, Option<u16>)>,
 }
 
 impl<'s> ScriptedRun<'s> {
-    /// A run in which nothing has happened, of a request with that key.
+    /// A run before its first call, for a request with that key.
     pub(super) fn new(kind: SimKind, script: &'s Script, key: u64, request: &ChatRequest) -> Self {
         let so_far = match script {
             Script::Turns { .. } => SoFar::Turns(Progress::default()),
@@ -103,7 +103,7 @@ impl<'s> ScriptedRun<'s> {
         self.tools.get(usize::from(place))
     }
 
-    /// The place of a tool, whose name may be written in other capitals.
+    /// The index of a tool, whose name may differ in case.
     pub(super) fn place_of(&self, name: &str) -> Option<u16> {
         let same = |tool: &Tool| tool.name.eq_ignore_ascii_case(name.trim());
         self.tools.iter().position(same).and_then(|place| u16::try_from(place).ok())
@@ -125,7 +125,7 @@ impl<'s> ScriptedRun<'s> {
                 let free = turn.filter(|_| !progress.has_followed_advice()).and_then(|turn| free.get(turn));
                 (step.unwrap_or_else(|| progress.end(*end, *report)), free.copied().unwrap_or_default())
             }
-            // When a task may start depends on when the one before it ended.
+            // When a task may start depends on when the previous one ended.
             (_, SoFar::Day(day)) => (day.script.step_after(&day.expected), 0),
             (Script::Day(_), SoFar::Turns(_)) => return Next::Say(""),
         };
@@ -142,7 +142,7 @@ impl<'s> ScriptedRun<'s> {
         }
     }
 
-    /// Whether a mistake with the next call is made again when the model is asked again.
+    /// Whether a mistake in the next call is repeated when the model is asked again.
     fn insists(&self, tool: u16) -> bool {
         match (self.script, &self.so_far) {
             (Script::Turns { calls, .. }, SoFar::Turns(progress)) => {
@@ -182,7 +182,7 @@ impl<'s> ScriptedRun<'s> {
         let is_known = self.place_of(name).is_some();
         match (self.script, &mut self.so_far) {
             (Script::Turns { calls, .. }, SoFar::Turns(progress)) => {
-                // Whoever called the tool rightly after all has no call to make up for.
+                // A model that called the tool correctly after all has no call to make up for.
                 progress.called(calls, |slip| slip != Slip::WrongName || is_known);
             }
             (_, SoFar::Day(day)) => {
@@ -194,7 +194,7 @@ impl<'s> ScriptedRun<'s> {
         }
     }
 
-    /// The environment has written: the results of the calls that had none, if there are any.
+    /// The environment has written: the results of the open calls, if there are any.
     pub(super) fn answered(&mut self, content: &str) {
         self.pending = 0;
         match (self.script, &mut self.so_far) {
@@ -266,7 +266,7 @@ impl Day<'_> {
     }
 }
 
-/// The items of a numbered list of so many, which may go over several lines.
+/// The `count` items of a numbered list; an item may span several lines.
 fn numbered(text: &str, count: usize) -> Option<Vec<&str>> {
     if count < 2 {
         return None;

@@ -1,4 +1,4 @@
-//! What a simulated model of tasks writes on from where a text stands.
+//! A simulated model's continuation of a text about tasks.
 
 use planproof_synth::{SENTENCES_ARGUMENT, START_TIME_ARGUMENT};
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use crate::SimKind;
 use crate::step::Slip;
 use crate::writing::{WRONG_NAME_PREFIX, start_text, write_arguments};
 
-/// What stands where a mark had to, when a clumsy model forgets its marks.
+/// Replaces a mark when a clumsy model forgets its marks.
 const STRAY: &str = "Let me see. ";
 
 /// A text that is being written.
@@ -22,9 +22,9 @@ pub(super) struct Writer<'a> {
     place: Place,
     /// The tool that the next call is to be made of.
     named: Option<String>,
-    /// What the environment wrote last finds fault with something.
+    /// The environment's latest section reports a fault.
     is_faulted: bool,
-    /// A call has been begun: a section on the way to it stands there.
+    /// A call has been begun: the text has a section on the way to it.
     is_calling: bool,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Writer<'a> {
         self.instructions.sections.iter().any(|section| section.role == role)
     }
 
-    /// What the tool named last is called with.
+    /// The arguments for the tool named last.
     fn input(&self, call: Option<NextCall>) -> String {
         let named = self.named.as_deref().unwrap_or_default();
         let place = self.run.place_of(named.strip_prefix(WRONG_NAME_PREFIX).unwrap_or(named));
@@ -78,7 +78,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The tasks that are called for before this kind of section, or one that is given, comes again.
+    /// The tasks that are called before this kind of section, or one by others, comes again.
     fn tasks_after(&self, kind: Kind, call: NextCall, plan: &Plan<Next>) -> Vec<String> {
         let mut tasks = vec![self.run.task(call.tool).to_owned()];
         let order = &self.instructions.order;
@@ -121,8 +121,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A clumsy model may break the form before it begins with a call. The mark that it writes instead is
-    /// never that of an answer: whoever tries to answer is led to an answer, and so has given up.
+    /// A clumsy model may break the form before it begins a call. The mark that it writes instead is never that of an
+    /// answer: a model that is led to an answer has given up.
     fn slip_in_form(&self, out: &mut String) {
         if self.kind != SimKind::Clumsy {
             return;
@@ -193,7 +193,7 @@ impl Author for Writer<'_> {
         };
         match self.instructions.role(kind) {
             Role::Tool => {
-                // A text that needs a call to end gets the first tool there is.
+                // A text that needs a call to end gets the first tool of the list.
                 let tool = self.run.tool(call.map_or(0, |call| call.tool));
                 let name = tool.map_or("none", |tool| tool.name.as_str());
                 let prefix = match call {
