@@ -1,9 +1,9 @@
-//! Live repair: a guard between agent and tools, which holds back every call after which the run could not
-//! pass any more. (The idea of the paper's section 7.)
+//! Live repair: a guard between agent and tools, which denies every call after which the run could no longer pass.
+//! (The idea of the paper's section 7.)
 //!
-//! The agent is told that the call was not done, why, and which calls are right at this point, in the words
-//! of tasks and tools. The constraints are not shown to it, and the guard never calls a tool of its own
-//! accord: what an agent does not call at all stays undone.
+//! The agent learns that the call was not made, why, and which calls are right at this point, in the words of tasks
+//! and tools. The guard does not show it the constraints, and never calls a tool by itself: tasks that an agent does
+//! not call stay undone.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use planproof_synth::{
 };
 use planproof_trace::{TimeOfDay, ToolCall};
 
-/// How a run stands: what is done, and what may be done next. Costs some microseconds a call.
+/// The state of a run: the finished actions, and those that may come next. Costs some microseconds a call.
 ///
 /// In an infeasible case no task may be done, and a conflict has to be reported; the guard does not say which.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub struct GuardState {
     problem: Arc<Requirements>,
     /// The set of the actions that are done.
     done: u64,
-    /// In the time form, when the last task ended, in minutes from midnight.
+    /// In the time form, the end of the last task, in minutes from midnight.
     minute: u16,
     /// A conflict was reported.
     has_reported: bool,
@@ -48,10 +48,10 @@ pub struct RightCall {
 }
 
 impl GuardState {
-    /// A run of the case in which nothing is done yet. `options` say whether repeats and distractors fail it.
+    /// A run of the case before its first call. `options` say whether repeats and distractors fail it.
     ///
     /// # Panics
-    /// Never for a case that was synthesised or read from a file: both check that a feasible one can be satisfied.
+    /// Never for a synthesised case or one from a file: in both cases a feasible case was checked to be satisfiable.
     pub fn new(case: impl Into<Arc<Case>>, options: JudgeOptions) -> Self {
         let case = case.into();
         let problem = match case.timed_problem() {
@@ -79,8 +79,8 @@ impl GuardState {
         self.done.count_ones() as usize == self.case.actions.len()
     }
 
-    /// The calls after which a correct continuation is left, by the places of their actions. None when all is done, or
-    /// where that was not found out within the limits of the search, and none in an infeasible case.
+    /// The calls that leave a correct continuation, by the indices of their actions. Empty if everything is done, if
+    /// the search reached its limits, and in an infeasible case.
     pub fn right_now(&self) -> Vec<RightCall> {
         let call = |variable: Variable, start| RightCall { action: variable.index(), start };
         match &*self.problem {
@@ -96,8 +96,8 @@ impl GuardState {
         }
     }
 
-    /// Why the run could not pass any more after this call, for the agent; `None` if it could, or if no tool
-    /// executes the call anyway. Where nothing is right any more, nothing is objected to.
+    /// Why the run could not pass after this call, for the agent; `None` if it could, or if no tool executes the call
+    /// anyway. If no right call is left, there is no objection.
     pub fn objection(&self, call: &ToolCall) -> Option<String> {
         let right = self.right_now();
         if right.is_empty() && !self.is_complete() && self.case.is_feasible() {
@@ -128,7 +128,7 @@ impl GuardState {
         reason.or_else(|| self.wrong_value(call))
     }
 
-    /// Which value a tool before this one returned for the call, where the call passes another one.
+    /// The value that an earlier tool returned for the call, if the call passes another one.
     fn wrong_value(&self, call: &ToolCall) -> Option<String> {
         let passed = |name: &str| call.arguments.as_object().and_then(|arguments| arguments.get(name));
         let (name, _) =
@@ -141,7 +141,7 @@ impl GuardState {
         Some(format!("{name} has to be what the call for \"{from}\" returned"))
     }
 
-    /// Why the task cannot be done at this point.
+    /// Why the task must not be done at this point.
     fn out_of_order(
         &self,
         call: &ToolCall,
@@ -185,7 +185,7 @@ impl GuardState {
         }
     }
 
-    /// What is right, as it is written to the agent.
+    /// The right calls, in words for the agent.
     fn advice(&self, right: &[RightCall]) -> String {
         if !self.case.is_feasible() && !self.has_reported {
             return format!(
@@ -213,7 +213,7 @@ impl GuardState {
         format!("{GUARD_RIGHT_NOW}{}.", calls.collect::<Vec<_>>().join(", or "))
     }
 
-    /// Takes note of a call that its tool has executed.
+    /// Records a call that its tool has executed.
     pub fn executed(&mut self, call: &ToolCall) {
         if self.case.is_restart(&call.name) {
             self.begin();
@@ -229,13 +229,13 @@ impl GuardState {
     }
 }
 
-/// When a call starts its task, if it says so.
+/// The start time in a call, if it has one.
 fn start_of(call: &ToolCall) -> Option<u16> {
     let start = call.arguments.as_object()?.get(START_TIME_ARGUMENT)?.as_str()?;
     TimeOfDay::parse(start).map(TimeOfDay::minute)
 }
 
-/// The guard of one run: how the run stands decides what may be called.
+/// The guard of one run: its state decides which calls are allowed.
 #[derive(Debug, Clone)]
 pub(crate) struct OrderGuard {
     state: GuardState,

@@ -24,20 +24,20 @@ pub struct DissectionRun<'a> {
     pub id: String,
     /// How.
     pub options: DissectOptions,
-    /// Places of the failed cases, as [`pick_errors`](super::pick_errors) gives them.
+    /// Indices of the failed cases, as returned by [`pick_errors`](super::pick_errors).
     pub errors: Vec<u32>,
     /// Makes the variants.
     pub mutator: Mutator<'a>,
 }
 
 impl DissectionRun<'_> {
-    /// Runs all trials that are left after `known`, those that were made already in the order in which they
-    /// were made. Hands the new ones of each round to `keep`, with the place of the first, before any of them
-    /// is run, and each outcome to `observe` with the trials so far. A trial that `may_run` refuses leaves
-    /// its error open, and so does one that could not be scored.
+    /// Runs all trials that are left after `known`, which holds the existing ones in the order in which they were
+    /// made. Passes the new ones of each round to `keep`, with the index of the first, before any of them is run, and
+    /// each outcome to `observe` with the trials so far. A trial that `may_run` refuses leaves its error open, and so
+    /// does one that could not be scored.
     ///
     /// # Errors
-    /// As [`Campaign::run`], and what `keep` says.
+    /// Those of [`Campaign::run`], and those of `keep`.
     #[expect(
         clippy::too_many_arguments,
         reason = "what a campaign takes, and what the trials need beside it"
@@ -56,7 +56,7 @@ impl DissectionRun<'_> {
         let mut search = Search::new(self.cases, &self.errors, self.options, seed, self.mutator, known);
         let trials = Campaign {
             id: self.id.clone(),
-            // Its runs have other seeds than those of the campaign they come from.
+            // Its runs have other seeds than those of the original campaign.
             seed: Self::seed(seed),
             repeats: NonZeroU32::MIN,
             memory: self.campaign.memory.clone().map(Memory::without_learning),
@@ -68,7 +68,7 @@ impl DissectionRun<'_> {
         Ok((end, search.conclude()))
     }
 
-    /// The seed of the trials' runs, by that of the campaign.
+    /// The seed of the trials' runs, derived from that of the campaign.
     pub fn seed(campaign: u64) -> u64 {
         Draw::new(campaign, 0, "dissect/runs").number()
     }

@@ -1,6 +1,5 @@
-//! Learning data of agents that write their calls as text: each request of their model as it was put, from
-//! the first reply on that was wrong, with a reply that carries out the correct plan in the agent's own
-//! language.
+//! Learning data of agents that write their calls as text: each original request of their model, from the first wrong
+//! reply on, with a reply that executes the correct plan in the agent's own language.
 
 use planproof_agents::behaviour::retrace::{Demonstrated, ModelInput, Planned, Retracer};
 use planproof_model::Message;
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Form, LeftOut, call, target, tools_of};
 use crate::GuardState;
 
-/// The lines of a failed run. `retracer` is of the agent's specification.
+/// The lines of a failed run. `retracer` belongs to the agent's specification.
 pub(super) fn lines(
     case: &Case,
     verdict: &Verdict,
@@ -60,7 +59,7 @@ pub(super) fn lines(
     Err(LeftOut::NothingWrong)
 }
 
-/// The calls that are left, as near to the correct plan of the verdict as they can be.
+/// The calls that are left, as near to the verdict's correct plan as possible.
 fn rest_of_plan(case: &Case, verdict: &Verdict, mut state: GuardState) -> Result<Vec<Planned>, LeftOut> {
     let target = target(case, verdict);
     let mut plan = Vec::new();
@@ -78,7 +77,7 @@ fn chat_line(shown: &Demonstrated) -> Value {
     match &shown.input {
         ModelInput::Text(prompt) => json!({ "prompt": prompt, "completion": shown.reply }),
         ModelInput::Messages(messages) => {
-            // What stands in the conversation already is not to be learnt.
+            // Text that is already in the conversation must not be learnt.
             let mut messages: Vec<Value> = messages.iter().map(|it| message(it, true)).collect();
             messages.push(json!({ "role": "assistant", "content": shown.reply, "weight": 1 }));
             json!({ "messages": messages })

@@ -1,4 +1,4 @@
-//! What is run to shrink failures: what was run by now, and what comes next.
+//! The runs for shrinking failures: those made so far, and the next ones.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(super) struct Search<'a> {
     failures: Vec<Failure<'a>>,
     skipped: Vec<(u32, NoShrinking)>,
     records: Vec<CandidateRecord>,
-    /// The record of an error's paragraph, and whether it is one that confirms.
+    /// The index of the record for an error and a paragraph, and whether it confirms the result.
     places: HashMap<(u32, bool, String), usize>,
 }
 
@@ -30,7 +30,7 @@ struct Failure<'a> {
     target: Target,
     reducer: ShrinkSearch<'a>,
     stage: Stage,
-    /// What is run in this round: the record, and which repeats of it.
+    /// The runs of this round: the record, and which of its repeats.
     wave: Option<(usize, Range<u32>)>,
     /// Candidates by now.
     candidates: u32,
@@ -44,7 +44,7 @@ struct Failure<'a> {
 /// How far a failure is.
 #[derive(Clone, Copy)]
 enum Stage {
-    /// The candidate of the search is being run; so far it came to this.
+    /// The current candidate is being run; these are its counts so far.
     Searching(FailureCount),
     Confirming,
     Over,
@@ -82,7 +82,7 @@ impl<'a> Search<'a> {
         Self { cases, options, failures, skipped, records, places }
     }
 
-    /// Goes on as far as the runs that are there allow, without asking for others.
+    /// Advances as far as the existing runs allow, without requesting others.
     pub(super) fn follow(&mut self) {
         for place in 0..self.failures.len() {
             loop {
@@ -105,7 +105,7 @@ impl<'a> Search<'a> {
         Shrinking { options, failures, skipped, candidates: records }
     }
 
-    /// The record of a candidate, made if it is not there.
+    /// The record of a candidate, created if necessary.
     fn place(&mut self, error: u32, number: Option<u32>, case: Case) -> usize {
         let key = (error, number.is_none(), case.paragraph.clone());
         let Self { places, records, .. } = self;
@@ -117,8 +117,8 @@ impl<'a> Search<'a> {
 }
 
 impl Failure<'_> {
-    /// What it takes to go on: a case, which of the candidates it is, and which repeats of it. Nothing where
-    /// it is over.
+    /// What the next step requires: a case, which of the candidates it is, and which repeats of it. `None` if it is
+    /// over.
     fn wanted(&mut self, options: &ShrinkOptions) -> Option<(Case, Option<u32>, Range<u32>)> {
         if let Stage::Searching(count) = self.stage {
             let more = count.runs_to_decide(options);
@@ -142,13 +142,13 @@ impl Failure<'_> {
         Some((case, None, 0..options.confirm))
     }
 
-    /// The runs that were wanted are those of that record.
+    /// The requested runs are those of that record.
     fn begin(&mut self, record: usize, number: Option<u32>, repeats: Range<u32>) {
         self.candidates = self.candidates.max(number.unwrap_or(0));
         self.wave = Some((record, repeats));
     }
 
-    /// Takes in what the runs of the round came to, if all are there and have a score.
+    /// Evaluates the runs of the round, if all of them exist and have a score.
     fn absorb(&mut self, records: &[CandidateRecord], options: &ShrinkOptions) {
         let Some((place, repeats)) = self.wave.clone() else { return };
         let CandidateRecord { case, outcomes, .. } = &records[place];
@@ -239,7 +239,7 @@ impl Rounds for Search<'_> {
                 repeats.clone().filter(is_left).map(|repeat| Unit { ordinal: *place as u32, repeat })
             });
             let units: Vec<Unit> = units.collect();
-            // A round whose runs are all there is passed over.
+            // A round whose runs all exist is skipped.
             if !units.is_empty() || waves.is_empty() {
                 return units;
             }
