@@ -40,11 +40,11 @@ pub struct NewCampaign {
     pub timeout: Duration,
     /// Most model turns of a run.
     pub iterations: u32,
-    /// Most runs at once; `None` for what fits the kind of agent.
+    /// Most runs at once; `None` for the default of the kind of agent.
     pub concurrency: Option<NonZeroUsize>,
     /// The model that is served to an external agent.
     pub serve_model: Option<String>,
-    /// Variables that a program gets beside it, though they look as if they held keys.
+    /// Variables that a program gets in addition, although they look as if they held keys.
     pub program: ProgramOptions,
     /// What it may spend.
     pub budgets: BudgetOptions,
@@ -52,13 +52,13 @@ pub struct NewCampaign {
     pub keeping: Keeping,
     /// Where it is kept.
     pub store: StoreOptions,
-    /// How a limit is searched for, where it is a search.
+    /// The plan of the search, if the campaign searches for a limit.
     pub limit: Option<LimitPlan>,
-    /// The name of its suite; `None` for that of before there were several.
+    /// The name of its suite; `None` for the first suite, as in campaigns from before there were several.
     pub suite: Option<String>,
-    /// What only the campaigns of its suite have.
+    /// Options that only the campaigns of its suite have.
     pub of_suite: Map<String, Value>,
-    /// What was asked for, as a command line.
+    /// The request, as a command line.
     pub command_line: String,
     /// What its user calls it.
     pub label: Option<String>,
@@ -73,15 +73,15 @@ pub enum Keeping {
     Record {
         /// Which.
         file: PathBuf,
-        /// Whether it is overwritten if it is there.
+        /// Whether an existing file is overwritten.
         force: bool,
     },
-    /// What this file holds is not asked, and what is asked is added to it.
+    /// Requests that this file holds are answered from it, and all others are added to it.
     Cache(PathBuf),
 }
 
 impl Keeping {
-    /// Where answers come from and go, if a model is asked through us.
+    /// Where answers come from and where they are stored, if a model is asked through us.
     pub(crate) fn answers(&self, is_asked: bool) -> Result<Answers, RunnerError> {
         let (option, answers) = match self {
             Self::Nowhere => return Ok(Answers::Live),
@@ -98,11 +98,11 @@ impl Keeping {
     }
 }
 
-/// Begins a campaign on the cases that `make` gives. Everything that may be wrong with it comes before the store is
-/// touched.
+/// Begins a campaign on the cases that `make` returns. Everything that may be wrong with it is checked before the
+/// store is touched.
 ///
 /// # Errors
-/// Something is wrong with what is asked for, or the store or a file fails.
+/// Something in the request is wrong, or the store or a file fails.
 pub fn begin<W: World>(
     world: &W,
     new: &NewCampaign,
@@ -182,7 +182,7 @@ pub fn begin<W: World>(
 }
 
 impl NewCampaign {
-    /// What is kept of it, if all that is asked for fits together.
+    /// The options to store, if everything in the request fits together.
     pub(crate) fn options<W: World>(
         &self,
         request: &AgentRequest<'_, W>,

@@ -1,4 +1,4 @@
-//! The agent of a campaign, put together with its models and what is around them.
+//! The agent of a campaign, assembled with its wrapped models.
 
 use std::collections::HashSet;
 use std::num::NonZeroU32;
@@ -20,17 +20,17 @@ use crate::prepared::Served;
 use crate::recorded::RecordedCampaign;
 use crate::world::{FindModel, ModelForm, World};
 
-/// Runs at once by default: our own loops wait for the model only, external agents are whole processes.
+/// Concurrent runs by default: our own loops only wait for the model, external agents are whole processes.
 pub(crate) const CONCURRENCY_IN_PROCESS: usize = 64;
 pub(crate) const CONCURRENCY_EXTERNAL: usize = 4;
 
 /// An agent, and the model that is served to it.
 type WithModel = (AgentUnderTest, Option<Arc<dyn Model>>);
 
-/// The same, with the name of the model and what it tells.
+/// The same, with the name of the model and its meter.
 type WithServed = (AgentUnderTest, Option<(String, Served)>);
 
-/// What it takes to put together the agent of a campaign.
+/// The request for the agent of a campaign.
 pub(crate) struct AgentRequest<'a, W> {
     pub(crate) world: &'a W,
     pub(crate) agent: &'a AgentSpec,
@@ -72,7 +72,7 @@ impl<W: World> AgentRequest<'_, W> {
         Ok((agent, Some(model)))
     }
 
-    /// The agent with all that is around its models.
+    /// The agent with its wrapped models.
     pub(crate) fn wrapped(
         &self,
         models: &Models<'_, W>,
@@ -92,7 +92,7 @@ impl<W: World> AgentRequest<'_, W> {
         Ok((agent, served))
     }
 
-    /// Makes sure that so many runs at once can have their connections or processes. A simulated model in process
+    /// Makes sure that `runs` concurrent runs can have their connections or processes. A simulated model in process
     /// needs none.
     pub(crate) fn allow_open_files(&self, agent: &AgentUnderTest, runs: usize) -> Result<(), W::Error> {
         let is_in_process = agent.agent.is_in_process()
@@ -102,7 +102,7 @@ impl<W: World> AgentRequest<'_, W> {
     }
 }
 
-/// Runs that did not come to their end when the campaign was recorded.
+/// Runs that had not ended when the campaign was recorded.
 pub(crate) fn left_out(
     recorded: &RecordedCampaign,
     cases: &[Arc<dyn Case>],

@@ -30,19 +30,20 @@ pub struct Replay {
     pub file: PathBuf,
     /// The file of what may differ in its requests.
     pub may_differ: Option<PathBuf>,
-    /// Whom to run; `None` for the agent that was recorded.
+    /// The agent to run; `None` for the recorded one.
     pub agent: Option<AgentSpec>,
-    /// Variables that a program gets beside a served model. They are for whoever runs it to say, like the program.
+    /// Variables that a program gets in addition if a model is served to it. The user of the replay decides on them,
+    /// as on the program.
     pub program: ProgramOptions,
-    /// Longest time of a run; `None` for that of then.
+    /// Longest time of a run; `None` for the recorded value.
     pub timeout: Option<Duration>,
-    /// Most runs at once; `None` for what fits.
+    /// Most runs at once; `None` for the default.
     pub concurrency: Option<NonZeroUsize>,
-    /// What it may spend, of which only the time counts.
+    /// Its budgets, of which only the time counts.
     pub budgets: BudgetOptions,
     /// Where it is kept.
     pub store: StoreOptions,
-    /// What was asked for, as a command line.
+    /// The request, as a command line.
     pub command_line: String,
     /// What its user calls it.
     pub label: Option<String>,
@@ -51,7 +52,7 @@ pub struct Replay {
 /// Runs a recorded campaign again on its own cases.
 ///
 /// # Errors
-/// The recording is of a program that nobody names, or of none of its runs, or the store fails.
+/// The recording is of a program that the user does not name, or holds no finished run, or the store fails.
 pub fn replay<W: World>(
     world: &W,
     asked: &Replay,
@@ -59,7 +60,7 @@ pub fn replay<W: World>(
     cases: Cases,
 ) -> Result<Prepared, W::Error> {
     let note = &recorded.campaign;
-    // A program is run only if whoever runs it names it: a recording may come from anywhere.
+    // A program is run only if the user names it: a recording may come from anywhere.
     let name = match &asked.agent {
         Some(agent) => agent,
         None if recorded.agent.is_judged_by_program() => {
@@ -107,7 +108,7 @@ pub fn replay<W: World>(
     if recorded.agent.is_program() {
         request.allow_open_files(&agent, options.concurrency.min(runs))?;
     } else if asked.concurrency.is_none() {
-        // The answers come at once, so there is nothing to be spared.
+        // The answers are immediate, so there is no reason to limit the concurrency.
         options.concurrency = options.concurrency.max(CONCURRENCY_IN_PROCESS);
     }
 
