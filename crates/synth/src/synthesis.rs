@@ -371,7 +371,7 @@ impl<'a> Synthesizer<'a> {
 
     /// One run of Algorithm 1. Grows to a drawn number of sentences (one to half the actions, rounded up), and
     /// further, within the limit, while an action is not mentioned yet. If a contradiction is to involve at least
-    /// `least` of its sentences, one sentence is left for that.
+    /// `contradicted` of its sentences, one sentence is left for that.
     fn paragraph<S: Stated>(
         &self,
         draw: &mut Draw,

@@ -62,7 +62,7 @@ pub struct Variant {
     pub case: Case,
     /// What kind of change it was.
     pub mutation: Mutation,
-    /// The replaced texts with their replacements.
+    /// The replaced pieces, in the order of the paragraph.
     pub changes: Vec<Change>,
 }
 
