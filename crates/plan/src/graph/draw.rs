@@ -47,7 +47,7 @@ impl GraphDrawing {
     }
 }
 
-/// A foreign text on one line, at most `most` characters of it, with control characters as blanks.
+/// A foreign text on one line, at most `characters_max` characters of it, with control characters as blanks.
 fn on_one_line(text: &str, characters_max: usize) -> String {
     let words: Vec<&str> = text.split(|it: char| it.is_whitespace() || it.is_control()).collect();
     let line = words.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(" ");

@@ -233,12 +233,12 @@ mod tests {
         let mut known: BTreeMap<String, (String, Vec<bool>)> = BTreeMap::new();
         for requirement in one.iter().chain(&two) {
             let spec = read(&source(requirement)).expect("a specification");
-            let words = in_words(&spec.requirements[0], &|name| format!("[{name}]")).join(" ");
+            let sentence = in_words(&spec.requirements[0], &|name| format!("[{name}]")).join(" ");
             let meaning: Vec<bool> =
                 words.iter().map(|word| textbook::holds(&spec, &spec.requirements[0], word)).collect();
             let (other, same) =
-                known.entry(words.clone()).or_insert_with(|| (requirement.clone(), meaning.clone()));
-            assert_eq!(*same, meaning, "{requirement} and {other} read alike: {words}");
+                known.entry(sentence.clone()).or_insert_with(|| (requirement.clone(), meaning.clone()));
+            assert_eq!(*same, meaning, "{requirement} and {other} read alike: {sentence}");
         }
         assert!(known.len() > 500, "{}", known.len());
     }
