@@ -78,7 +78,7 @@ impl<'t> Action<'t> {
         (is_name && !argument.is_empty()).then_some(Self { name, argument })
     }
 
-    /// The argument split into at most `most` arguments at commas followed by a blank. There may be fewer; the excess
+    /// The argument split into at most `count` arguments at commas followed by a blank. There may be fewer; the excess
     /// is left out. A single one may contain commas.
     pub fn arguments(&self, count: usize) -> impl Iterator<Item = &'t str> + use<'t> {
         let (all, parts) = match count {

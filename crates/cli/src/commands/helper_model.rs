@@ -1,4 +1,4 @@
-//! A model that is asked for texts, such as topics and queries, with a meter around it and a cache around that.
+//! A model that writes texts for commands, such as topics and queries, wrapped in a meter and a cache.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::commands::campaign::Outside;
 use crate::failure::Failure;
 use crate::{progress, secrets, signals};
 
-/// The model with what watches over it.
+/// The model with its meter and its limits.
 pub(crate) struct HelperModel {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) meter: Arc<Meter>,
@@ -25,7 +25,7 @@ pub(crate) struct HelperModel {
 }
 
 impl HelperModel {
-    /// The model of that name. Nothing is asked yet.
+    /// The model with that name. Sends no request yet.
     pub(crate) fn find(name: &str, arguments: &AskingArguments) -> Result<Self, Failure> {
         let world = Outside { asking: &arguments.model, is_quiet: false, store: Path::new("") };
         let models = Models::live(&world, key_needed(arguments.cache.as_deref()));
@@ -47,7 +47,7 @@ impl HelperModel {
         })
     }
 
-    /// Is cancelled when the time is over or a signal asks us to stop. Must be called within a Tokio runtime.
+    /// Cancelled when the time is over or a signal asks us to stop. Must be called within a Tokio runtime.
     pub(crate) fn stop(&self) -> CancellationToken {
         let (stop, deadline) = (CancellationToken::new(), self.deadline);
         let (cancelled, signal) = (stop.clone(), signals::stop_requested());

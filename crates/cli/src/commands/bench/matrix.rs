@@ -21,7 +21,7 @@ use crate::select;
 use crate::stored::Stored;
 use crate::stream::Stream;
 
-/// What the command line says of a matrix, with what makes its cases.
+/// The command line's description of a matrix, with the maker of its cases.
 pub(super) struct Request<'a> {
     pub(super) arguments: &'a BenchArguments,
     pub(super) command: CampaignCommand<'a>,
@@ -30,7 +30,7 @@ pub(super) struct Request<'a> {
     pub(super) global: &'a Global,
 }
 
-/// Whom the command line asks for: all combinations; `None` where it names no agent.
+/// The agents in the command line: all combinations; `None` if it names no agent.
 pub(super) fn asked_for(
     arguments: &BenchArguments,
     global: &Global,
@@ -57,7 +57,7 @@ pub(super) fn asked_for(
     agents.iter().map(with_options).collect::<Result<_, _>>().map(Some)
 }
 
-/// Agents and models with each share of wrong answers for each `sim/gold` among them.
+/// Agents and models, with each `sim/gold` among them repeated for each share of wrong answers.
 fn with_noise(
     agents: Vec<String>,
     models: Vec<String>,
@@ -102,7 +102,7 @@ fn settings(sets: &[&String]) -> Result<Vec<(&'static str, Vec<String>)>, Failur
     Ok(all)
 }
 
-/// The values of a setting, which commas separate; one behind a backslash is a part of a value.
+/// The values of a setting, separated by commas; a comma after a backslash is a part of a value.
 fn values(text: &str) -> Vec<String> {
     let mut values = vec![String::new()];
     let mut characters = text.chars().peekable();
@@ -141,7 +141,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     run(request, &store, row, page, began)
 }
 
-/// A matrix of the store, whose combinations go on.
+/// A matrix of the store, whose combinations are resumed.
 pub(super) fn go_on(request: &Request<'_>, store: &Store, row: MatrixRow) -> Result<ExitCode, Failure> {
     let first = store.campaigns_of_matrix(&row.id)?.into_iter().next();
     let first = first.ok_or_else(|| Failure::usage(format!("the matrix {} holds no campaign", row.id)))?;
@@ -152,7 +152,7 @@ pub(super) fn go_on(request: &Request<'_>, store: &Store, row: MatrixRow) -> Res
     run(request, store, row, page, Instant::now())
 }
 
-/// The page that is asked for. There are no other files of a matrix.
+/// The requested page. A matrix has no other files.
 fn page(request: &Request<'_>) -> Result<Option<ReportFile>, Failure> {
     let Request { arguments, taken, global, .. } = request;
     let ReportFileArguments { html, junit, csv, inspect, step_summary } = &arguments.all.files;
@@ -171,7 +171,7 @@ fn page(request: &Request<'_>) -> Result<Option<ReportFile>, Failure> {
     ReportFile::page(html.as_deref(), taken, global)
 }
 
-/// Runs what is not finished of it, one combination after the other, and shows the whole.
+/// Runs the unfinished part of it, one combination after the other, and shows the whole.
 fn run(
     request: &Request<'_>,
     store: &Store,
@@ -207,7 +207,7 @@ fn run(
         return Err(failure);
     }
     match matrix::print(&table, page, &notes, global) {
-        // Whoever reads no further wants to know all the same how it went.
+        // Even a user who reads no further wants to know the result.
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
     }

@@ -1,5 +1,5 @@
-//! Whether what the command line says of a campaign agrees with what was recorded. What is recorded may be said again
-//! beside `--replay`, so that one line of options serves a recording, its replays and live runs.
+//! Whether the command line agrees with the recording. Recorded options may be repeated beside `--replay`, so that
+//! one line of options serves a recording, its replays and live runs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::arguments::{CHOOSING, CampaignArguments, CaseArguments, Given, Global
 use crate::failure::Failure;
 use crate::select;
 
-/// An option as it would be written: the id of its argument, and its value. A switch that is on has an empty
-/// value; what is not said has none.
+/// An option in its written form: the id of its argument, and its value. A switch that is on has an empty value; an
+/// absent one has none.
 pub(super) type Written = (&'static str, Option<String>);
 
 /// Compares options as they are written.
@@ -64,11 +64,11 @@ pub(super) fn switch(is_on: bool) -> Option<String> {
     is_on.then(String::new)
 }
 
-/// Makes sure that nothing the command line says contradicts the recording, whose cases these are. `name` is the agent
-/// that is given, with its options.
+/// Makes sure that the command line does not contradict the recording, whose cases these are. `name` is the given
+/// agent, with its options.
 ///
 /// # Errors
-/// One error names every contradiction with both values.
+/// One error with every contradiction and both values.
 pub(super) fn must_agree(
     (recorded, order): (&RecordedCampaign, &OrderOptions),
     cases: &[Arc<dyn Case>],
@@ -80,7 +80,7 @@ pub(super) fn must_agree(
     let note = &recorded.campaign;
     let mut agreement = Agreement { given: &global.given, contradictions: Vec::new() };
     match name {
-        // Programs may lie elsewhere on another machine; models and ways of planning are what was recorded.
+        // Programs may be elsewhere on another machine; models and ways of planning are as recorded.
         Some(name) if *name != recorded.agent && !is_same_program(name, &recorded.agent) => {
             agreement.contradictions.push(format!("recorded was the agent {}, now {name}", note.agent));
         }
@@ -162,7 +162,7 @@ fn is_same_program(name: &AgentSpec, recorded: &AgentSpec) -> bool {
     name.is_program() && recorded.is_program() && name.is_guarded() == recorded.is_guarded()
 }
 
-/// How cases were made that were not given.
+/// How cases were made, unless they were given.
 fn made(origin: &CasesOrigin) -> Result<Option<Making>, Failure> {
     match origin {
         CasesOrigin::Made(how) => Making::read(how).map(Some),
@@ -217,7 +217,7 @@ fn drawn_cases(
     let origin = campaign.drawn.as_ref().unwrap_or(&campaign.cases);
     match (made(origin)?, origin) {
         (Some(Making::Drawn(drawn)), _) => agreement.options(drawn.as_written(), &now),
-        // Nothing is known of cases from a file but how many they are.
+        // The only known fact about cases from a file is their number.
         (None, CasesOrigin::Given(count)) => {
             agreement.option("cases", Some(&count.to_string()), Some(&test.cases.to_string()));
             for (id, now) in now.into_iter().filter(|(id, _)| *id != "cases") {

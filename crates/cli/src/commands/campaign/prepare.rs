@@ -33,7 +33,8 @@ use crate::select;
 use crate::stored::Stored;
 use crate::values::seconds;
 
-/// Prepares what the command line asks for. Everything the user may have got wrong comes before the store is touched.
+/// Prepares the request of the command line. All possible mistakes of the user are checked before the store is
+/// touched.
 pub(in crate::commands) fn prepare(
     arguments: &CampaignArguments,
     global: &Global,
@@ -77,7 +78,7 @@ pub(in crate::commands) fn named_agent(arguments: &CampaignArguments) -> Result<
     agent.map(|name| select::with_options(name, &arguments.agent_options)).transpose()
 }
 
-/// What the command line says of a new campaign.
+/// The command line's description of a new campaign.
 pub(in crate::commands) fn new_campaign(
     arguments: &CampaignArguments,
     global: &Global,
@@ -87,11 +88,11 @@ pub(in crate::commands) fn new_campaign(
 ) -> NewCampaign {
     let recording = &arguments.recording;
     let program = program(arguments, command);
-    // A program that knows how it is tested could draw the cases of a seed that it knows, with their answers. A cache
-    // holds answers to the cases of before, which have to be the same.
+    // A program that recognises the test could draw the cases of a known seed, with their answers. A cache contains
+    // answers to earlier cases, which have to be the same.
     let can_be_drawn = !global.given.has("seed") && recording.cache.is_none() && command.draws_cases();
     let seed_is_secret = can_be_drawn && agent.is_program() && program.isolate != Isolate::None;
-    // Many readers of JSON lose something of larger numbers.
+    // Many JSON readers lose precision of larger numbers.
     let drawn = || u64::from_le_bytes(select::random_bytes()) >> (u64::BITS - f64::MANTISSA_DIGITS);
     let seed = if seed_is_secret { drawn() } else { global.seed };
     NewCampaign {
@@ -119,7 +120,7 @@ pub(in crate::commands) fn new_campaign(
     }
 }
 
-/// What a program is started with, from which the files of the command line are hidden.
+/// How a program is started, with the files of the command line hidden from it.
 fn program(arguments: &CampaignArguments, command: &CampaignCommand<'_>) -> ProgramOptions {
     let ProgramArguments { env, env_file, cwd, allow_host, isolate, header, body, answer } =
         arguments.program.clone();
@@ -155,7 +156,7 @@ fn begin(
     Ok(Prepared::new(run, order))
 }
 
-/// A campaign from the store: its cases, its options, and the runs that are finished, judged again from their traces.
+/// A campaign from the store: its cases, its options, and the finished runs, judged again from their traces.
 fn go_on(
     arguments: &CampaignArguments,
     global: &Global,
@@ -176,7 +177,7 @@ fn go_on(
     resume_stored(store, stored, &arguments.model, (&arguments.budget).into(), &command, global)
 }
 
-/// The same of a campaign that was read, with these budgets.
+/// The same for a campaign that was already read, with these budgets.
 pub(in crate::commands) fn resume_stored(
     store: Store,
     stored: Stored,

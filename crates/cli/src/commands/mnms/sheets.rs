@@ -24,7 +24,7 @@ use crate::terminal::inline;
 const RESULT_CHARACTERS_MAX: usize = 2000;
 /// Most raters of a sheet.
 const RATERS_MAX: usize = planproof_mnms::generate::RATERS_MAX;
-/// Fields that say what a plan gave, the first that is there.
+/// Fields with the result of a plan; the first existing one is used.
 const RESULT_FIELDS: [&str; 3] = ["msg", "result", "prediction"];
 
 pub(super) fn drafts(file: &Path, sheet: &SheetArguments, global: &Global) -> Result<ExitCode, Failure> {
@@ -60,7 +60,7 @@ pub(super) fn alternatives(
         (None, true) => Some(helper.stopped_by()),
         (None, false) => None,
     };
-    // A sheet that lacks what a model would have proposed would be filled in for nothing.
+    // A sheet without a model's proposals would be filled in for nothing.
     if let Some(why) = why {
         let (finished, advice) = (proposed.finished, helper.advice());
         return Err(Failure::outside(format!("asked about {finished} of {tools} tools only: {why}{advice}")));

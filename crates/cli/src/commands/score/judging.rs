@@ -17,11 +17,11 @@ use crate::terminal::inline;
 /// Most questions at once.
 const AT_ONCE_MAX: usize = 8;
 
-/// The answers of a model to all questions, by their keys. What it answers to one does not depend on the others, so
-/// that with the same answers, as from a cache, all comes to the same.
+/// The answers of a model to all questions, by their keys. Each answer is independent of the others, so the same
+/// answers, for example from a cache, give the same result.
 ///
 /// # Errors
-/// The model cannot be had, a budget is spent, or it was asked to stop.
+/// The model is unavailable, a budget is used up, or it was asked to stop.
 pub(super) fn answers(
     helper: &HelperModel,
     questions: &[Question],
@@ -54,7 +54,7 @@ pub(super) fn answers(
                     answers.insert(key, reply.text);
                 }
                 Some(Ok((_, Err(error)))) => return Err(inline(&error.to_string())),
-                // Nothing of ours panics there; a model that does has failed.
+                // Our code does not panic there; a model that does has failed.
                 Some(Err(error)) => return Err(error.to_string()),
             }
         }

@@ -1,4 +1,4 @@
-//! `planproof topics from-mcp`: a topic of the tools that the user's agent will have.
+//! `planproof topics from-mcp`: a topic from the tools of the user's agent.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
     Ok(ExitCode::Passed)
 }
 
-/// A file of names: texts by tools, with null for those that are to be left out.
+/// A file of names: texts by tools, with null for omitted ones.
 fn read_names(path: &Path) -> Result<BTreeMap<String, Option<String>>, Failure> {
     serde_json::from_str(&select::read_text(path)?).map_err(|error| {
         Failure::usage(format!(
@@ -72,8 +72,8 @@ fn read_names(path: &Path) -> Result<BTreeMap<String, Option<String>>, Failure> 
     })
 }
 
-/// The tools of the sources, and what those are called there that have another name here. The servers are
-/// ended then; no tool is called.
+/// The tools of the sources, with their original names if they have another name here. The servers are ended then; no
+/// tool is called.
 async fn list(sources: &[Source], global: &Global) -> Result<(Vec<Tool>, BTreeMap<String, String>), Failure> {
     let stop = signals::stop_requested();
     let opened = tokio::select! {
@@ -135,7 +135,7 @@ async fn name(
     Ok(texts)
 }
 
-/// Says what is left out, and what to look at.
+/// Reports what is left out, and what to check.
 fn tell(named: &NamedTools, global: &Global) {
     for it in &named.left_out {
         progress::say(global, &inline(&format!("note: left out `{}`: {}", it.tool, it.why)));

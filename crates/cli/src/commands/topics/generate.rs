@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &GenerateArguments, global: &Global) -> Result<Exit
     }
 }
 
-/// Says what is not used, what is missing, and what to look at.
+/// Reports what is not used, what is missing, and what to check.
 fn tell(generated: &Generated, wanted: TopicsWanted, global: &Global) {
     let Generated { topics, dropped, in_order, .. } = generated;
     for Dropped { job, text, why } in dropped.iter().take(NOTES_MAX) {
