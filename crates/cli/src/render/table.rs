@@ -50,7 +50,7 @@ impl fmt::Display for Table {
 }
 
 impl Table {
-    /// The table within `width` columns; without a limit, row by row.
+    /// The table within `columns` columns; without a limit, row by row.
     fn shown(&self, columns: Option<usize>) -> String {
         let whole = self.0.to_string();
         let width = whole.lines().map(|line| line.trim_end().chars().count()).max().unwrap_or_default();

@@ -13,7 +13,7 @@ use crate::progress::tell;
 use crate::stored;
 use crate::terminal;
 
-/// Lists lessons, at most the newest `limit` ones.
+/// Lists lessons, at most the newest `most`.
 pub(super) fn list(
     store: &Store,
     run: Option<&str>,
