@@ -1,4 +1,5 @@
-//! Our values for every input of a kit, one JSON line each, to be compared with the original implementation's.
+//! Prints our values for every input of a kit, one JSON line each, so that they can be compared with those of the
+//! original implementation.
 
 mod apibank;
 mod behaviour;
@@ -13,10 +14,10 @@ use anyhow::{Result, bail};
 /// Names of the kits.
 const KITS: [&str; 5] = ["apibank", "behaviour", "mnms", "qa", "travelplanner"];
 
-/// Our values for the kit of this name in a directory, as the original implementations would give them.
+/// Computes our values for the kit called `name` in a directory, in the form the original implementations would give.
 ///
 /// # Errors
-/// There is no such kit, or a file of it is missing or makes no sense.
+/// There is no such kit, or one of its files is missing or malformed.
 pub(crate) fn lines(name: &str, directory: &Path) -> Result<Vec<String>> {
     match name {
         "apibank" => apibank::lines(directory),

@@ -1,5 +1,5 @@
-//! Development tasks. `cargo run -p xtask -- tidy` checks what the compiler cannot; `kit NAME DIR` prints our
-//! values for every input of a kit; `sbom` prints what is in the binary.
+//! Development tasks. `cargo run -p xtask -- tidy` checks what the compiler cannot; `kit NAME DIR` prints our values
+//! for every input of a kit; `sbom` prints the contents of the binary.
 
 mod kit;
 mod sbom;

@@ -1,5 +1,5 @@
-//! What is in the binary: a bill of materials in CycloneDX, of what cargo links for every target. C that packages bring
-//! along, as SQLite in `libsqlite3-sys`, is in it as those packages.
+//! A bill of materials of the binary in CycloneDX format: everything cargo links, for every target. Bundled C code,
+//! such as SQLite in `libsqlite3-sys`, is listed as the package that bundles it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,10 +12,10 @@ use toml::Table;
 /// The package that is installed.
 const PACKAGE: &str = "planproof";
 
-/// The bill of the binary.
+/// Builds the bill of materials of the binary.
 ///
 /// # Errors
-/// cargo cannot be asked, or the lock file cannot be read.
+/// Cargo cannot be run, or the lock file cannot be read.
 pub(crate) fn bill(root: &Path) -> Result<Value> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["metadata", "--locked", "--format-version=1"])
@@ -59,7 +59,7 @@ pub(crate) fn bill(root: &Path) -> Result<Value> {
     }))
 }
 
-/// The packages that a node of cargo's graph links or builds with; not those of tests.
+/// The packages that a node of cargo's graph links or builds with, without those used only by tests.
 fn linked(node: &Value) -> BTreeSet<&str> {
     let is_linked =
         |dependency: &&Value| list(dependency, "dep_kinds").any(|kind| text(kind, "kind") != Some("dev"));
@@ -80,7 +80,7 @@ fn component(package: &Value, checksums: &BTreeMap<(&str, &str), &str>) -> Value
     component
 }
 
-/// The checksums of the lock file by name and version.
+/// The checksums in the lock file, keyed by name and version.
 fn checksums(lock: &Table) -> BTreeMap<(&str, &str), &str> {
     let packages = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten();
     packages

@@ -1,5 +1,5 @@
-//! What must hold in the repository and the compiler does not see: crate edges, purity, licences, actions that are
-//! commits, documents that name what exists, and no leftovers.
+//! Checks repository rules that the compiler does not see: crate edges, purity, licences, actions pinned to commits,
+//! documents that name only what exists, and no leftovers.
 
 mod documents;
 mod manifests;
@@ -21,7 +21,7 @@ use repository::Repository;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     path: String,
-    /// Counted from 1; 0 if it is about the whole file.
+    /// Counted from 1; 0 if the finding is about the whole file.
     line: usize,
     what: String,
 }
@@ -41,10 +41,10 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Checks the repository at `root`. Gives the number of files looked at, and what was found in the order of the paths.
+/// Checks the repository at `root`. Returns the number of files checked and the findings, ordered by path.
 ///
 /// # Errors
-/// git or cargo cannot be asked, or a data file of xtask is broken.
+/// Git or cargo cannot be run, or one of xtask's data files is malformed.
 pub(crate) fn check(root: &Path) -> Result<(usize, Vec<Finding>)> {
     let repository = Repository::read(root)?;
     let edges: Table = include_str!("../data/edges.toml").parse()?;
@@ -64,14 +64,14 @@ pub(crate) fn check(root: &Path) -> Result<(usize, Vec<Finding>)> {
     Ok((repository.files.len(), findings))
 }
 
-/// The strings of an array in a data file of xtask.
+/// The strings of an array in one of xtask's data files.
 fn strings<'a>(table: &'a Table, key: &str) -> Result<Vec<&'a str>> {
     let array = table.get(key).and_then(toml::Value::as_array);
     let all = array.and_then(|values| values.iter().map(toml::Value::as_str).collect());
     all.ok_or_else(|| anyhow::anyhow!("`{key}` is not a list of strings"))
 }
 
-/// The table of that name in a data file of xtask.
+/// The table called `name` in one of xtask's data files.
 fn table<'a>(table: &'a Table, key: &str) -> Result<&'a Table> {
     table.get(key).and_then(toml::Value::as_table).ok_or_else(|| anyhow::anyhow!("`{key}` is not a table"))
 }

@@ -1,4 +1,4 @@
-//! An agent under test, of whatever kind, and what it is run with.
+//! An agent under test of any kind, and the inputs of one run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,38 +14,40 @@ use crate::memory::Lessons;
 use crate::team::Reviewing;
 use crate::{RunLimits, Surroundings};
 
-/// An agent under test. Whoever runs one need not know of what kind it is.
+/// An agent under test. The caller need not know its kind.
 pub trait Agent: Send + Sync + fmt::Debug {
-    /// Runs it until its end, which is for the caller to record. All that comes before it, from the query on,
-    /// is recorded by then. Dropping the future ends the run, with all that was started for it.
+    /// Runs the agent until its end; the caller records the end. Everything before it, from the query on, is recorded
+    /// by then. Dropping the future ends the run and everything that was started for it.
     ///
     /// # Errors
-    /// What it needs around it cannot be had. What goes wrong in the run itself is an end of it.
+    /// The surroundings that the agent needs are not available. Anything that goes wrong in the run itself is an end
+    /// of the run.
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>>;
 
-    /// Whether it can resume a run that was cut off, from [`RunContext::earlier`]. Any other begins the run anew.
+    /// Whether the agent can resume a run that was cut off, from [`RunContext::earlier`]. Other agents start the run
+    /// again.
     fn can_resume(&self) -> bool {
         false
     }
 
-    /// The model that is asked whatever a case leaves to a judge, after the run and before its end; nobody by default.
-    /// The agent itself has nothing to do with it.
+    /// The model that answers what a case leaves to a judge, after the run and before its end; none by default. The
+    /// agent itself does not use it.
     fn judge(&self) -> Option<&dyn Model> {
         None
     }
 
-    /// Whether all of it is our code, so that nothing in it depends on the time but a model may.
+    /// Whether all of it is our code, so that only a model can make its behaviour depend on the time.
     fn is_in_process(&self) -> bool {
         true
     }
 
-    /// What keeps it from what would let it cheat, and what of that holds; `None` where it is no program of the user's.
+    /// Which layers keep it from cheating, and which of them hold; `None` if it is not a program of the user's.
     fn isolation(&self) -> Option<&Account> {
         None
     }
 
-    /// Where it is to be given what belongs to the model that is served to it, so that it cannot be run without one, in
-    /// words that complete a sentence; `None` if it can.
+    /// Where the user has to place the details of the served model, as words that complete a sentence, if the agent
+    /// cannot run without a served model; `None` if it can.
     fn needs_served_model(&self) -> Option<&'static str> {
         None
     }
@@ -64,13 +66,13 @@ pub struct RunContext<'a> {
     pub seed: u64,
     /// Takes the events.
     pub recorder: &'a Recorder,
-    /// What was recorded of this run before it was cut off, if it was; empty otherwise.
+    /// What was recorded of this run before it was cut off; empty for a new run.
     pub earlier: &'a [Event],
-    /// Who is asked about the work of a team; nobody without one.
+    /// The person who reviews the work of a team; `None` for no review.
     pub reviewing: Option<&'a Reviewing>,
-    /// The lessons of earlier runs that an agent with a memory can recall; nothing without one.
+    /// The lessons of earlier runs that an agent with a memory can recall; `None` for no lessons.
     pub memory: Option<&'a Lessons>,
-    /// What agents have around them that are not our code.
+    /// The servers around agents that are not our code.
     pub surroundings: &'a Surroundings,
 }
 
@@ -79,11 +81,11 @@ pub struct RunContext<'a> {
 pub struct Ran {
     /// How it ended.
     pub end: EndReason,
-    /// What it had to do with its surroundings; `None` where it needs none.
+    /// How the run used its surroundings; `None` if it needs none.
     pub contact: Option<Contact>,
-    /// A budget refused a request that it made to the model which we serve to it.
+    /// A budget refused a request to the model that we serve to the agent.
     pub was_refused: bool,
-    /// A person stopped it. It counts as not run, and can be resumed.
+    /// A person stopped the run. It counts as not run, and can be resumed.
     pub was_stopped: bool,
 }
 
@@ -94,20 +96,20 @@ impl Ran {
     }
 }
 
-/// What a run had to do with its surroundings.
+/// How a run used its surroundings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contact {
-    /// What told the agent where its tools are.
+    /// The variable or field that gave the agent the URL of its tools.
     pub tools_at: &'static str,
-    /// It asked for its tools, in whatever way, or there were none to ask for.
+    /// Whether it requested its tools in any way; also true if there were none to request.
     pub connected: bool,
-    /// How often the model answered that is served to it; `None` where it brings its own.
+    /// How many replies the served model gave; `None` if the agent brings its own model.
     pub model_answers: Option<u32>,
-    /// A request of it was not in the recording that answers, which is no fault of the surroundings.
+    /// A request was missing from the recording that answers, which is no fault of the surroundings.
     pub not_recorded: bool,
 }
 
-/// Why an agent cannot be run. None of these is its fault.
+/// Why an agent cannot be run. None of these reasons is the agent's fault.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// The tools cannot be offered.

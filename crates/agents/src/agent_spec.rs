@@ -1,9 +1,9 @@
-//! Agents by name, as command lines, the run store and recordings have them: `tools@sim/perfect`,
+//! Names of agents, as they appear on command lines, in the run store and in recordings: `tools@sim/perfect`,
 //! `repair:react:samples=3@openai/gpt-5`, `spec:my.spec@anthropic/claude`, `command:python agent.py`,
 //! `worker:python worker.py`, `url:http://...`.
 //!
-//! A name is taken apart here and nowhere else. Parsing looks at the text alone: it reads no file, and asks
-//! of no model or program whether it is there.
+//! Names are parsed here and nowhere else. Parsing looks at the text alone: it reads no file, and does not ask
+//! whether the model or program exists.
 
 mod suggestion;
 
@@ -23,7 +23,7 @@ use crate::{FunctionCallingAgent, PlanningAgent, TeamAgent, TwoStageAgent};
 
 pub use suggestion::model as model_with_provider;
 
-/// What the name of an agent begins with that has a guard between it and the tools.
+/// Prefix of an agent that has a guard between it and the tools.
 pub const GUARD_PREFIX: &str = "repair:";
 
 const COMMAND_PREFIX: &str = "command:";
@@ -32,24 +32,24 @@ const WORKER_PREFIX: &str = "worker:";
 
 const URL_PREFIX: &str = "url:";
 
-/// Least likeness of a kind to the one that is suggested for it: a letter or two differ.
+/// Minimum similarity between a kind and the one suggested for it: a letter or two may differ.
 const KIND_SCORE_MIN: f64 = 0.88;
 
-/// What a kind of agent begins with that is made from a user's specification.
+/// Prefix of a kind of agent that is made from a user's specification.
 const SPEC_PREFIX: &str = "spec:";
 
-/// What a pair of kinds begins with: the second one answers where samples of the first do not agree.
+/// Prefix of a pair of kinds: the second one answers if samples of the first disagree.
 const PAIR_PREFIX: &str = "fallback:";
 
-/// What an evaluator begins with that is a program.
+/// Prefix of an evaluator that is a program.
 const PROGRAM_PREFIX: &str = "program:";
 
-/// What stands in the name of an agent whose answers a program judges.
+/// Marks an agent whose answers a program judges.
 const PROGRAM_OPTION: &str = "evaluator=program:";
 
 /// Agents that come with suites and ask no model, under the same name in each suite that has one: a search that takes
-/// what is best at each step; a reader of what texts demand; a solver that is given what a case demands, one that also
-/// proves that nothing is better, and one that reads the demands out of the text.
+/// the best option at each step; a reader that extracts the demands of a text; a solver that is given the demands of
+/// a case; one that also proves that nothing is better; and one that reads the demands from the text.
 pub const SUITE_AGENTS: [&str; 5] = ["greedy", "reader", "solver", "solver-cheapest", "solver-from-text"];
 
 /// The options of an agent, in the order in which a name made from the command line has them.
@@ -73,19 +73,19 @@ pub const AGENT_OPTIONS: [&str; 17] = [
     PLANNER_OPTION,
 ];
 
-/// The option of the two-stage agent: the name of its planner's model.
+/// The option of the two-stage agent that names its planner's model.
 const PLANNER_OPTION: &str = "planner";
 
-/// The option of agents that write sub-tasks: whether they have a memory of earlier runs.
+/// The option of agents that write sub-tasks that turns on a memory of earlier runs.
 const MEMORY_OPTION: &str = "memory";
 
-/// Those of them that a planning agent has.
+/// The options of a planning agent.
 const PLAN_OPTIONS: [&str; 5] = ["format", "strategy", "feedback", "replies", "judge"];
 
-/// Those of them that an agent has that writes sub-tasks. A planning agent has them, too, but for the memory.
+/// The options of an agent that writes sub-tasks. A planning agent has them, too, except the memory.
 const SUB_TASK_OPTIONS: [&str; 3] = ["replies", "judge", MEMORY_OPTION];
 
-/// Those of them that a team has. All others are for agents that are made from a specification.
+/// The options of a team. All others are for agents that are made from a specification.
 const TEAM_OPTIONS: [&str; 5] = ["compose-executors", "deliver", "manager", "parallel", "roles"];
 
 /// An agent's name, taken apart.
@@ -123,15 +123,15 @@ pub enum AgentKind {
     Tools(ToolLoop),
     /// Writes a plan and carries it out.
     Planning(AgentOptions),
-    /// Writes sub-tasks with their tools and carries them out.
+    /// Writes sub-tasks with their tools and executes them.
     SubTasks(Division, AgentOptions),
-    /// Searches in steps, keeps what it finds in a notebook, and has a planner make the plan of it.
+    /// Searches in steps, keeps what it finds in a notebook, and has a planner write the plan from it.
     TwoStage(AgentOptions),
     /// Divides the task among several.
     Team(AgentOptions),
     /// Goes by a specification.
     Specified(SpecName, AgentOptions),
-    /// Takes votes over samples of the first, and asks the second where they do not agree.
+    /// Takes votes over samples of the first, and asks the second if they disagree.
     Pair(SpecName, PairedWith, AgentOptions),
 }
 
@@ -142,7 +142,7 @@ pub enum ToolLoop {
     WholeConversation,
     /// `tools-cot`: the same, and the model is asked to reason before each call.
     Reasoning,
-    /// `responses`: the model's server keeps the conversation.
+    /// `responses`: the model's server stores the conversation.
     ServerState,
 }
 
@@ -160,11 +160,11 @@ pub enum SpecName {
 pub enum PairedWith {
     /// The function-calling loop.
     Tools,
-    /// An agent that goes by a specification.
+    /// An agent that follows a specification.
     Specified(SpecName),
 }
 
-/// What the options in a name say; `None` where they say nothing.
+/// The options in a name; `None` for each that the name leaves out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentOptions {
     /// How many samples are taken.
@@ -191,21 +191,21 @@ pub struct AgentOptions {
     pub manager: Option<ManagerPrompt>,
     /// How many sub-tasks of a team run at the same time at most.
     pub parallel: Option<NonZeroU32>,
-    /// Whether the manager of a team puts the executors together itself.
+    /// Whether the manager of a team composes the executors itself.
     pub compose: Option<bool>,
     /// The file that describes the roles of a team.
     pub roles: Option<String>,
-    /// The name of the model that is asked what cases leave to a judge.
+    /// The name of the model that answers what cases leave to a judge.
     pub judge: Option<String>,
     /// Whether the agent has a memory of earlier runs.
     pub memory: Option<bool>,
     /// The name of the model that plans in the second of two stages.
     pub planner: Option<String>,
-    /// As they are written, in the order of the name.
+    /// The options as they are written, in the order of the name.
     written: Vec<(&'static str, String)>,
 }
 
-/// Who judges the answers that an agent proposes.
+/// How the answers that an agent proposes are judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EvaluatorName {
     /// Nobody.
@@ -218,16 +218,16 @@ pub enum EvaluatorName {
     Program(String),
 }
 
-/// What is wrong with an agent's name, and what could stand there.
+/// What is wrong with an agent's name, and what would be valid there.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct AgentSpecError(String);
 
 impl AgentSpec {
-    /// Takes a name apart.
+    /// Parses a name.
     ///
     /// # Errors
-    /// There is no such kind of agent, it has no such options, or a guard stands before a guard.
+    /// There is no such kind of agent, the kind has no such options, or a guard is put in front of a guard.
     pub fn parse(text: &str) -> Result<Self, AgentSpecError> {
         let bare = text.strip_prefix(GUARD_PREFIX).unwrap_or(text);
         if bare.starts_with(GUARD_PREFIX) {
@@ -260,12 +260,12 @@ impl AgentSpec {
         &self.form
     }
 
-    /// Whether it is a program of the user's, started for each run or kept for many.
+    /// Whether it is a program of the user's, whether it is started for each run or kept for many.
     pub fn is_program(&self) -> bool {
         matches!(self.form, AgentForm::Command(_) | AgentForm::Worker(_))
     }
 
-    /// Whether it is a service of the user's, asked for each run.
+    /// Whether it is a service of the user's.
     pub fn is_service(&self) -> bool {
         matches!(self.form, AgentForm::Url(_))
     }
@@ -284,7 +284,7 @@ impl AgentSpec {
         }
     }
 
-    /// Its name in its suite, if it is one that comes with a suite.
+    /// Its name in its suite, if it comes with a suite.
     pub fn of_suite(&self) -> Option<&'static str> {
         match self.form {
             AgentForm::OfSuite(name) => Some(name),
@@ -311,7 +311,7 @@ impl AgentSpec {
         }
     }
 
-    /// The value of an option of [`AGENT_OPTIONS`], as it is written in the name.
+    /// The value of an option from [`AGENT_OPTIONS`], as the name has it.
     pub fn option_written(&self, option: &str) -> Option<&str> {
         let mut written = self.options()?.written.iter();
         written.find(|(other, _)| *other == option).map(|(_, value)| value.as_str())
@@ -322,7 +322,7 @@ impl AgentSpec {
         self.options().is_some_and(|options| options.memory == Some(true))
     }
 
-    /// The specifications that it is made from, in the order of the name.
+    /// The specifications that the agent is made from, in the order of the name.
     pub fn specifications(&self) -> Vec<&SpecName> {
         match &self.form {
             AgentForm::Asking { kind, .. } => match kind {
@@ -340,11 +340,11 @@ impl AgentSpec {
         }
     }
 
-    /// The same agent with these options besides, each a name of [`AGENT_OPTIONS`] with its value.
+    /// The same agent with additional options, each a name from [`AGENT_OPTIONS`] with its value.
     ///
     /// # Errors
-    /// It has no options, an option stands in the name already or has a value that it cannot have, or the
-    /// name could not be taken apart again.
+    /// The agent takes no options, an option is already in the name or has an invalid value, or the resulting name
+    /// could not be parsed again.
     pub fn with_options(&self, given: &[(&'static str, String)]) -> Result<Self, AgentSpecError> {
         let Some((first, _)) = given.first() else { return Ok(self.clone()) };
         let (Some(held), Some(model)) = (self.options(), self.model()) else {
@@ -364,7 +364,7 @@ impl AgentSpec {
         let guard = &self.text[..self.text.len() - self.bare().len()];
         let text = format!("{guard}{base}:{}@{model}", texts.join(","));
         let made = Self::parse(&text)?;
-        // A command may hold whatever separates the parts of a name.
+        // A command may contain the characters that separate the parts of a name.
         let is_read_back =
             made.model() == Some(model) && made.options().is_some_and(|options| options.written == all);
         if !is_read_back {
@@ -620,7 +620,7 @@ fn known() -> String {
     format!("{}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND", kinds().join(", "))
 }
 
-/// The kind that one was probably meant to be.
+/// The kind that the user probably meant.
 fn nearest(kind: &str) -> Option<&'static str> {
     let scored = kinds().into_iter().map(|known| (strsim::jaro_winkler(kind, known), known));
     let (score, known) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
@@ -658,7 +658,7 @@ fn who_has(option: &str) -> &'static str {
     }
 }
 
-/// What is wrong with a kind of agent that there is not.
+/// The fault of an unknown kind of agent.
 fn unknown(kind: &str) -> AgentSpecError {
     let known_kind =
         kind.split_once(':').filter(|(base, _)| ToolLoop::find(base).is_some() || has_options(base));
@@ -688,7 +688,7 @@ fn parts(name: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// A kind without its options, and these.
+/// A kind without its options, and the options.
 fn split(kind: &str) -> (&str, &str) {
     let places = AGENT_OPTIONS.iter().filter_map(|option| kind.find(&format!(":{option}=")));
     match places.min() {
@@ -697,7 +697,7 @@ fn split(kind: &str) -> (&str, &str) {
     }
 }
 
-/// How an agent of this kind divides tasks into sub-tasks, if it is one that does.
+/// How an agent of this kind divides tasks into sub-tasks; `None` if it does not.
 fn division(base: &str) -> Option<Division> {
     Division::ALL.into_iter().find(|division| division.as_str() == base)
 }
@@ -715,7 +715,7 @@ fn is_specified(base: &str) -> bool {
     is_shipped || base.starts_with(SPEC_PREFIX) || base.starts_with(PAIR_PREFIX)
 }
 
-/// Where the first of the options ends. A command may hold commas, so it ends at the next option alone.
+/// Where the first of the options ends. A command may contain commas, so only the next option ends it.
 fn end_of_first(options: &str) -> usize {
     let end = if options.starts_with(PROGRAM_OPTION) {
         AGENT_OPTIONS.iter().filter_map(|option| options.find(&format!(",{option}="))).min()
@@ -856,8 +856,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a name holds: it is taken apart without a panic, its parts make the name, and it is shown
-        /// as it was written.
+        /// Whatever a name holds, parsing does not panic, its parts make the name again, and it is shown as it was
+        /// written.
         #[test]
         fn any_text_is_a_name_or_an_error(text in "(repair:|command:|worker:|url:|spec:|fallback:|react|tools|samples=3|evaluator=program:|[:,@=/ a-zé]){0,12}") {
             if let Ok(spec) = AgentSpec::parse(&text) {

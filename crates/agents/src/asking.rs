@@ -1,15 +1,15 @@
-//! A conversation without tools, as agents have it who ask for one text at a time.
+//! A conversation without tools, for agents that ask for one text at a time.
 
 use planproof_model::{ChatRequest, Message, Model, Settings};
 use planproof_trace::{EndReason, EventKind, FinishReason, Recorder};
 
 use crate::behaviour::filtered;
 
-/// Asks a model for the next text of a conversation, and records its turn. A text that was cut off at the model's limit
-/// is given as far as it goes: whoever reads it sees best what is missing.
+/// Asks a model for the next text of a conversation, and records its turn. A text that was cut off at the model's
+/// limit is returned as far as it goes: the caller is the best judge of what is missing.
 ///
 /// # Errors
-/// The end of the run, where the model cannot be had or refuses to write.
+/// The end of the run, if the model is unavailable or refuses to write.
 pub(crate) async fn ask(
     model: &dyn Model,
     messages: Vec<Message>,

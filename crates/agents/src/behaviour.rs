@@ -1,10 +1,10 @@
-//! Agents made from a specification: one loop, which asks a model for text, holds what it writes to the
-//! specification with a [`Monitor`](planproof_spec::Monitor), and does what the states of the environment ask
-//! for. (Crouse et al., arXiv 2310.08535.)
+//! Agents made from a specification. One loop asks a model for text, holds the text to the specification with a
+//! [`Monitor`](planproof_spec::Monitor), and does what the states of the environment require. (Crouse et al., arXiv
+//! 2310.08535.)
 //!
-//! Every run that is answered is in the language of the specification, whatever the model writes. How a model
-//! is told to go on with its text depends on what it can do ([`Continuation`]); the trace says which way was
-//! used, which sections there are, and what was corrected.
+//! Every run that is answered is in the language of the specification, whatever the model writes. How a model is
+//! asked to continue its text depends on what it supports ([`Continuation`]); the trace records which way was used,
+//! which sections there are, and what was corrected.
 
 mod continuation;
 mod conversing;
@@ -45,19 +45,19 @@ pub use schemas::Schemas;
 /// How an agent made from a specification is run.
 #[derive(Debug, Clone)]
 pub struct BehaviourOptions {
-    /// How the model is asked to go on; `None` for the best way that it has, for which its server may be
-    /// asked. A way other than [`Continuation::Text`] holds for what is asked beside the text as well:
-    /// answers from evidence, summaries, judgements.
+    /// How the model is asked to continue; `None` for the best way that it supports, which may require a request to
+    /// its server. A way other than [`Continuation::Text`] also applies to requests beside the text: answers from
+    /// evidence, summaries, judgements.
     pub continuation: Option<Continuation>,
     /// 0 (always the likeliest token) to 2.
     pub temperature: f64,
-    /// Which ways of the published implementation to follow.
+    /// Which details of the published implementation to follow.
     pub compat: Compat,
-    /// Corrections after which a run is given up: the agent has failed.
+    /// Number of corrections after which a run is given up: the agent has failed.
     pub corrections_max: u32,
     /// Bytes of a run's text, a limit of the run.
     pub text_bytes_max: usize,
-    /// What of calls and their summary the handler `summarise` writes.
+    /// Which text about calls the handler `summarise` writes.
     pub summary: summary::Choice,
     /// Who judges for the handler `evaluate`.
     pub evaluator: Evaluator,
@@ -77,10 +77,10 @@ impl Default for BehaviourOptions {
     }
 }
 
-/// Why there is no agent of this specification and this model.
+/// Why no agent can be made of this specification and this model.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BehaviourError {
-    /// The model cannot be asked in the way that was wanted.
+    /// The model cannot be asked in the requested way.
     #[error("{model} cannot be asked in the way \"{continuation}\"")]
     Continuation {
         /// The model.
@@ -101,7 +101,7 @@ pub enum BehaviourError {
 #[derive(Clone)]
 pub struct BehaviourAgent {
     model: Arc<dyn Model>,
-    /// The same, for what is asked beside the text.
+    /// The same model, for requests beside the text.
     side_model: Arc<dyn Model>,
     automaton: Arc<Automaton>,
     options: BehaviourOptions,
@@ -109,10 +109,10 @@ pub struct BehaviourAgent {
 }
 
 impl BehaviourAgent {
-    /// An agent that keeps to `automaton` and asks `model`.
+    /// An agent that follows `automaton` and asks `model`.
     ///
     /// # Errors
-    /// The model cannot be asked as the options say, or a state of the environment has no handler.
+    /// The model cannot be asked in the way the options require, or a state of the environment has no handler.
     pub fn new(
         model: Arc<dyn Model>,
         automaton: Arc<Automaton>,
@@ -142,7 +142,8 @@ impl BehaviourAgent {
         &self.model
     }
 
-    /// How it asks its model, as far as it is known what that can do: the model's server may have to be asked.
+    /// How the agent asks its model, as far as the model's capabilities are known: the model's server may have to be
+    /// asked.
     pub fn continuation(&self) -> Continuation {
         let way = continuation::way(self.model.capabilities(), self.options.continuation);
         way.unwrap_or(Continuation::Chat)
@@ -162,9 +163,9 @@ impl BehaviourAgent {
     }
 }
 
-/// An answer is the content of the last state of a finished run. A model that has to be corrected too often, or writes
-/// content that breaks a rule again and again, makes the agent fail; the limits of the run and of its text are limits
-/// reached, unless the run may end where it then is.
+/// An answer is the content of the last state of a finished run. A model that needs too many corrections, or writes
+/// content that breaks a rule again and again, makes the agent fail. Limits of the run and of its text end the run as
+/// limits reached, unless the run may end at that point.
 impl Agent for BehaviourAgent {
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {

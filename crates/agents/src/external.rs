@@ -1,8 +1,8 @@
 //! Agents that are not ours: a program started for each case, one that is kept for many cases, or a service asked for
 //! each case.
 //!
-//! Both get the query and a URL where the case's tools are offered over the Model Context Protocol, and give back
-//! text. What they did is judged from the calls that arrived at that URL, never from what they say.
+//! All of them get the query and a URL where the case's tools are offered over the Model Context Protocol, and return
+//! text. They are judged by the calls that arrived at that URL, never by what they claim.
 //!
 //! Whatever the agent does (hangs, floods, crashes, leaves children behind) ends in an
 //! [`EndReason`] and leaves nothing running; see [`CommandAgent`] for what that covers.
@@ -24,14 +24,14 @@ pub use environment::{ProgramSetting, SERVED_VARIABLES, holds_key};
 pub use url::{BodyName, FormError, SERVICE_HEADERS_MAX, ServiceForm, UrlAgent, UrlError};
 pub use worker::WorkerAgent;
 
-/// Most characters of the beginning, and of the end, of what an agent wrote that a reason repeats.
+/// Most characters of the beginning, and of the end, of an agent's output that a reason repeats.
 const QUOTE_CHARS_MAX: usize = 200;
 
 /// A model that is served to the agent, in the protocols of OpenAI, Anthropic and Gemini.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelAccess<'a> {
-    /// Where: a URL of this run's own, which ends with the version, as OpenAI's clients want it. Those of the others
-    /// may have it, too.
+    /// Where: a URL of this run alone, which ends with the version, as OpenAI's clients require. The other clients
+    /// accept that as well.
     pub base_url: &'a str,
     /// The key that it takes.
     pub api_key: &'a SecretString,
@@ -46,16 +46,15 @@ pub struct ExternalRun<'a> {
     pub query: &'a str,
     /// Where its tools are.
     pub mcp_url: &'a str,
-    /// The model that is served to it; `None` where it brings its own.
+    /// The model that is served to it; `None` if it brings its own.
     pub model: Option<ModelAccess<'a>>,
-    /// What ends the run if nothing else does. `iterations` is watched by whoever counts the tool calls and
-    /// model turns.
+    /// What ends the run if nothing else does. The servers that count tool calls and model turns enforce
+    /// `iterations`.
     pub limits: &'a RunLimits,
-    /// Is cancelled when the agent has called more tools than `limits.iterations`, or asked the served model
-    /// more often.
+    /// Cancelled when the agent has made more than `limits.iterations` tool calls or requests to the served model.
     pub limit_reached: &'a CancellationToken,
-    /// Takes the query when the run starts, and is closed the moment the end is known, so that a call which a dying
-    /// agent still makes is no part of the run.
+    /// Takes the query when the run starts, and is closed the moment the end is known, so that a late call by a dying
+    /// agent is not part of the run.
     pub recorder: &'a Recorder,
 }
 
@@ -81,8 +80,8 @@ impl ExternalRun<'_> {
     }
 }
 
-/// At most [`QUOTE_CHARS_MAX`] characters of the beginning and of the end of `text`, with a mark where
-/// something was left out: a traceback says what it is at its end.
+/// At most [`QUOTE_CHARS_MAX`] characters of the beginning and of the end of `text`, with a mark where something was
+/// left out: the message of a traceback is at its end.
 fn shortened(text: &str) -> String {
     let text = text.trim();
     let count = text.chars().count();

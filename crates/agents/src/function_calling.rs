@@ -1,8 +1,8 @@
 //! The function-calling loop: the model gets query and tools, every tool call it writes is executed, and the results
-//! go back to it, until it answers without a call. (The paper's "OpenAI Tools" agent, section 5.)
+//! are sent back to it, until it answers without a call. (The paper's "OpenAI Tools" agent, section 5.)
 //!
-//! The conversation so far goes along with every request, or lies at the model's server, which then gets only what is
-//! new. (The paper's "OpenAI Assistants" agent; the protocol of that name has given way to the responses.)
+//! The conversation so far is sent with every request, or stored at the model's server, which then gets only what is
+//! new. (The paper's "OpenAI Assistants" agent; OpenAI has replaced that protocol by the responses.)
 
 use std::collections::HashSet;
 use std::fmt;
@@ -25,20 +25,20 @@ pub struct FunctionCallingAgent {
     reasons: bool,
 }
 
-/// What the model is asked where it is to reason before each call.
+/// The system message of agents whose model is to reason before each call.
 const REASONING: &str = include_str!("../data/reasoning.txt");
 
 impl FunctionCallingAgent {
     /// The name on the command line of the kind that sends the conversation with every request.
     pub const KIND: &'static str = "tools";
 
-    /// The name on the command line of the kind that leaves the conversation at the model's server.
+    /// The name on the command line of the kind that stores the conversation at the model's server.
     pub const KIND_WITH_SERVER_STATE: &'static str = "responses";
 
     /// The name on the command line of the kind whose model is asked to reason before each call.
     pub const KIND_THAT_REASONS: &'static str = "tools-cot";
 
-    /// The same as [`new`](Self::new), with standing instructions to reason step by step before each call: the baseline
+    /// The same as [`new`](Self::new), with a system message to reason step by step before each call: the baseline
     /// that PMC calls CoT (section 5.1).
     pub fn reasoning(model: Arc<dyn Model>) -> Option<Self> {
         Self::new(model).map(|agent| Self { reasons: true, ..agent })
@@ -49,8 +49,8 @@ impl FunctionCallingAgent {
         model.capabilities().tool_calls.then_some(Self { model, server_state: false, reasons: false })
     }
 
-    /// An agent that asks `model` and leaves the conversation at its server: the first request holds the query, each
-    /// later one only the results of the latest calls. `None` if the model cannot call tools or keeps no replies.
+    /// An agent that asks `model` and stores the conversation at its server: the first request holds the query, each
+    /// later one only the results of the latest calls. `None` if the model cannot call tools or stores no replies.
     ///
     /// A server that has lost the conversation leaves the run unscored.
     pub fn with_server_state(model: Arc<dyn Model>) -> Option<Self> {
@@ -107,7 +107,7 @@ impl FunctionCallingAgent {
                 let calls = calls.iter().map(|call| call.id.clone()).collect();
                 run.recorder.record(EventKind::Batch { calls });
             }
-            // One after the other as they were written: what the model meant to do at once has its order all the same.
+            // One after the other as written: even calls that the model meant to make at once have an order.
             let mut results = Vec::with_capacity(calls.len());
             for call in &calls {
                 results.push(execute_recorded(&**run.toolbox, run.recorder, call).await);
@@ -136,16 +136,16 @@ impl Agent for FunctionCallingAgent {
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });
-            // Boxed, because each future around it would otherwise keep room for it twice: where it is handed over, and
-            // where it is polled.
+            // Boxed, because each future around it would otherwise reserve room for it twice: once where it is passed
+            // on, and once where it is polled.
             let end = run_time::within(run.limits.wall, Box::pin(self.turns(&run))).await;
             Ok(Ran::in_process(end.unwrap_or_else(|over| run.limits.out_of_time(&over))))
         })
     }
 }
 
-/// Makes `request` the next one of a conversation that its server keeps. The server knows the calls by the ids that the
-/// model gave them, even where those are not unique.
+/// Makes `request` the next one of a conversation that the server stores. The server knows the calls by the ids that
+/// the model gave them, even if those are not unique.
 fn go_on_at_server(
     request: &mut ChatRequest,
     reply: ReplyId,

@@ -2,27 +2,27 @@
 //!
 //! # What is where
 //!
-//! The trait that all of them have (`agent.rs`), what they have around them (`surroundings.rs`), and their names,
-//! taken apart (`agent_spec.rs`). The function-calling loop, which sends the conversation with each request (`tools@`)
-//! or leaves it at the model's server (`responses@`), `command:` (`external/command.rs`), `worker:`
-//! (`external/worker.rs`: what is said in `external/worker/process.rs`, who is free in `external/worker/pool.rs`),
+//! The trait that all of them implement (`agent.rs`), their surroundings (`surroundings.rs`), and the parser of their
+//! names (`agent_spec.rs`). The function-calling loop, which sends the conversation with each request (`tools@`) or
+//! stores it at the model's server (`responses@`), `command:` (`external/command.rs`), `worker:`
+//! (`external/worker.rs`: its protocol in `external/worker/process.rs`, the free ones in `external/worker/pool.rs`),
 //! `url:` (`external/url.rs`), the task as JSON (`external/question.rs`), the programs of the user's that they start
 //! (`program.rs`, in process groups of `tools`) without the keys of our environment (`external/environment.rs`), and
-//! the limits of a run (`limits.rs`). The planning agent (`planning.rs`): its options (`planning/options.rs`), what it
-//! asks (`planning/prompt.rs`), what it says of a plan (`planning/feedback.rs`), and carrying one out
+//! the limits of a run (`limits.rs`). The planning agent (`planning.rs`): its options (`planning/options.rs`), its
+//! prompts (`planning/prompt.rs`), its feedback on a plan (`planning/feedback.rs`), and the execution of one
 //! (`planning/carry_out.rs`). The agents that write sub-tasks with their tools, at once or one by one (`subtasks.rs`,
-//! where its parts are listed). The published two-stage agent of TravelPlanner (`two_stage.rs`). The team of manager,
-//! executors, supervisor and deliverer (`team.rs`, where its parts are listed). How these two ask a model
-//! (`asking.rs`). Agents made from a specification
-//! (`behaviour.rs`): the loop under the monitor (`behaviour/run_loop.rs`), the text that it writes
-//! (`behaviour/writing.rs`), runs gone through again from their traces (`behaviour/retrace.rs`) and how they could go
-//! on (`behaviour/retrace/way.rs`), what a model reads (`behaviour/instructions.rs`, requirements in words), how it
-//! is asked to go on (`behaviour/continuation.rs`), and what the environment does (`behaviour/handlers.rs`). A plan is
-//! carried out in `behaviour/plan.rs`. What they ask a model apart from their run (`behaviour/plain.rs`): evidence
-//! instead of labels (`behaviour/evidence.rs`), an answer from it (`behaviour/solve.rs`), a summary and whether it is
-//! better than what it sums up (`behaviour/summary.rs`), a judgement (`behaviour/evaluator.rs`, by a program in
-//! `behaviour/evaluator/program.rs`), votes (`behaviour/votes.rs`) and the agent that takes them over samples of
-//! another (`behaviour/voting.rs`). What agents recall of earlier runs (`memory.rs`, where its parts are listed).
+//! which lists its parts). The published two-stage agent of TravelPlanner (`two_stage.rs`). The team of manager,
+//! executors, supervisor and deliverer (`team.rs`, which lists its parts). How these two ask a model (`asking.rs`).
+//! Agents made from a specification (`behaviour.rs`): the loop under the monitor (`behaviour/run_loop.rs`), the text
+//! that it writes (`behaviour/writing.rs`), runs retraced from their traces (`behaviour/retrace.rs`) and how they
+//! could have continued (`behaviour/retrace/way.rs`), the instructions of a model (`behaviour/instructions.rs`,
+//! requirements in words), the request to continue (`behaviour/continuation.rs`), and the work of the environment
+//! (`behaviour/handlers.rs`). A plan is executed in `behaviour/plan.rs`. Side texts, which they request outside of
+//! their run (`behaviour/plain.rs`): evidence instead of labels (`behaviour/evidence.rs`), an answer from it
+//! (`behaviour/solve.rs`), a summary and whether it is better than its input (`behaviour/summary.rs`), a judgement
+//! (`behaviour/evaluator.rs`, by a program in `behaviour/evaluator/program.rs`), votes (`behaviour/votes.rs`) and the
+//! agent that takes them over samples of another (`behaviour/voting.rs`). What agents recall of earlier runs
+//! (`memory.rs`, which lists its parts).
 
 mod agent;
 mod agent_spec;

@@ -9,13 +9,12 @@ use planproof_trace::{EndReason, LimitKind};
 /// [`EndReason::LimitReached`](planproof_trace::EndReason::LimitReached), not an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunLimits {
-    /// Longest time from the query to the end. What a run waits for because of us or of a model's server is not counted
-    /// ([`run_time`](planproof_model::run_time)).
+    /// Longest time from the query to the end. Time that a run waits because of us or of a model's server is not
+    /// counted ([`run_time`](planproof_model::run_time)).
     pub wall: Duration,
     /// Most model turns of an in-process agent, most tool calls of an external one.
     pub iterations: u32,
-    /// Most bytes that an external agent writes to stdout and stderr together, or that the reply of an agent at a
-    /// URL has.
+    /// Most bytes of an external agent's stdout and stderr together, or of the reply of an agent at a URL.
     pub output_bytes: u64,
 }
 
@@ -27,7 +26,7 @@ impl Default for RunLimits {
 }
 
 impl RunLimits {
-    /// How a run ends whose time is over. Inside a model request it says nothing of the agent.
+    /// The end of a run whose time is over. If that happens inside a model request, it says nothing about the agent.
     pub(crate) fn out_of_time(&self, over: &Over) -> EndReason {
         match &over.asked {
             Some(model) => EndReason::Unscored {

@@ -1,13 +1,13 @@
-//! Memory of earlier runs: what a judged run teaches an agent that writes sub-tasks, and what of it a later run
-//! recalls. (Ruan et al. 2023, "TPTU", section 2.2, name memory from feedback, errors included, as an ability of
-//! agents; how it works is ours.)
+//! Memory of earlier runs: what a judged run teaches an agent that writes sub-tasks, and what a later run recalls of
+//! it. (Ruan et al. 2023, "TPTU", section 2.2, name memory from feedback, errors included, as an ability of agents;
+//! how it works is ours.)
 //!
-//! A lesson follows from the events of a run and the class of its verdict alone, without a model: nothing that only the
-//! case or its judge knows can get into one. What stands in the trace beside the agent's own doing, such as what a
-//! judge model was asked or a guard denied, is passed over.
+//! A lesson follows from the events of a run and the class of its verdict alone, without a model: nothing that only
+//! the case or its judge knows can get into one. Parts of the trace that are not the agent's own doing, such as a
+//! question to a judge model or a guard's denial, are passed over.
 //!
-//! What can be recalled is fixed before a run begins, so that runs do not depend on which of them ends first: whoever
-//! starts runs hands over [`Lessons`], and where these come from and how they are kept the agent does not know.
+//! What can be recalled is fixed before a run begins, so that runs do not depend on which of them ends first: the
+//! caller passes [`Lessons`], and the agent does not know where they come from or how they are stored.
 //!
 //! # What is where
 //!
@@ -29,16 +29,16 @@ pub const LESSONS_OF_RUN_MAX: usize = 8;
 /// Longest text of a lesson, in bytes.
 pub const LESSON_BYTES_MAX: usize = 1_000;
 
-/// Longest text by which a lesson is found, in bytes.
+/// Longest search text of a lesson, in bytes.
 pub const ABOUT_BYTES_MAX: usize = 2_000;
 
-/// Most lessons that can be recalled in a run: the newest.
+/// Most lessons that a run can recall: the newest.
 pub const LESSONS_VISIBLE_MAX: usize = 5_000;
 
 /// Most lessons in one prompt.
 pub const LESSONS_SHOWN_MAX: usize = 4;
 
-/// Most bytes that they take together, with their marks and the ends of lines.
+/// Most bytes of these lessons together, with their marks and the ends of lines.
 pub const LESSONS_SHOWN_BYTES_MAX: usize = 2_000;
 
 /// What a run taught.
@@ -46,9 +46,9 @@ pub const LESSONS_SHOWN_BYTES_MAX: usize = 2_000;
 pub struct Lesson {
     /// The tool that it is about; `None` where it is about a whole run.
     pub tool: Option<String>,
-    /// The words by which it is found: those of the sub-task and of the tool, or of the task.
+    /// The words by which it is found: those of the sub-task and the tool, or of the task.
     pub about: String,
-    /// What a model is shown: one line of at most [`LESSON_BYTES_MAX`] bytes.
+    /// The text for a model: one line of at most [`LESSON_BYTES_MAX`] bytes.
     pub text: String,
 }
 
@@ -72,7 +72,7 @@ pub struct Source {
     pub repeat: u32,
 }
 
-/// A text in one line, with `...` at its end where it is longer than so many bytes.
+/// A text as one line, with `...` at its end if it is longer than `bytes_max`.
 fn line(text: &str, bytes_max: usize) -> String {
     const CUT: &str = "...";
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

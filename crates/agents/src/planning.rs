@@ -1,11 +1,11 @@
-//! The planning agent: a model writes a plan, gets feedback on it, and what it settles on is carried out.
-//! (Ma et al. 2024, "m&m's", section 4; its code as the specification of m&m's has it in section 4. The calls at the
-//! end of a plan that was not carried out while it was made are ours: there the paper runs a program of its own.)
+//! The planning agent: a model writes a plan and gets feedback on it, and the plan that it settles on is executed.
+//! (Ma et al. 2024, "m&m's", section 4; its code as the specification of m&m's has it in section 4. Executing a plan
+//! at the end, if that was not done while it was written, is ours: there the paper runs a program of its own.)
 //!
-//! The tools, and what may be done with what they give, come from [`Toolbox::catalogue`]; where a toolbox has none, it
-//! is taken from the schemas of the tools, and anything may follow anything.
+//! The tools and the types of their outputs come from [`Toolbox::catalogue`]. If a toolbox has no catalogue, one is
+//! made from the schemas of the tools, and anything may follow anything.
 //!
-//! In the trace a plan is a section of the model, and what was found of it are sections of the environment, with the
+//! In the trace a plan is a section of the model, and the findings on it are sections of the environment, with the
 //! states and notes of [`findings`].
 //!
 //! [`Toolbox::catalogue`]: planproof_tools::Toolbox::catalogue
@@ -34,13 +34,13 @@ use crate::{Agent, Ran, RunContext, RunError};
 use carry_out::Outputs;
 pub use options::{Feedback, PlanFormat, PlanOptions, Strategy};
 
-/// What stands in the conversation for a reply without text.
+/// The text of a reply without text in the conversation.
 const EMPTY_REPLY: &str = "(no text)";
 
-/// Longest text of a section that says what was found, in bytes.
+/// Longest text of a section with findings, in bytes.
 const FINDING_BYTES_MAX: usize = 4 * 1024;
 
-/// An agent that writes a plan and carries it out.
+/// An agent that writes a plan and executes it.
 #[derive(Clone)]
 pub struct PlanningAgent {
     model: Arc<dyn Model>,
@@ -53,20 +53,20 @@ impl PlanningAgent {
     /// The name on the command line.
     pub const KIND: &'static str = "plan";
 
-    /// An agent that asks `model` and plans as `options` say. Without a sandbox only those of its programs are carried
-    /// out that are lists of calls, step by step.
+    /// An agent that asks `model` and plans as `options` say. Without a sandbox only programs that are lists of calls
+    /// are executed, step by step.
     pub fn new(model: Arc<dyn Model>, options: PlanOptions) -> Self {
         Self { model, options, sandbox: None, judge: None }
     }
 
-    /// The same, with its programs run in this sandbox.
+    /// The same agent, which runs its programs in this sandbox.
     #[must_use]
     pub fn with_sandbox(self, sandbox: Arc<Sandbox>) -> Self {
         Self { sandbox: Some(sandbox), ..self }
     }
 
-    /// The same, with a model that is asked what cases leave to a judge, such as whether a value says the same as the
-    /// right one.
+    /// The same agent, with a model that answers what cases leave to a judge, such as whether a value says the same
+    /// as the right one.
     #[must_use]
     pub fn with_judge(self, judge: Arc<dyn Model>) -> Self {
         Self { judge: Some(judge), ..self }
@@ -136,7 +136,7 @@ impl fmt::Debug for PlanningAgent {
     }
 }
 
-/// The end of a run for which no worker could be had.
+/// The end of a run for which no worker was available.
 fn unscored(error: &SandboxError) -> EndReason {
     EndReason::Unscored { reason: error.to_string() }
 }
@@ -156,9 +156,9 @@ struct Draft {
     plan: Option<Plan>,
     /// The program, where plans are written as such.
     program: String,
-    /// The plan as it is was carried out to its end, or that failed.
+    /// The plan in its current form was executed to its end, or that failed.
     is_executed: bool,
-    /// What steps gave that were carried out one by one.
+    /// The results of steps that were executed one by one.
     outputs: Outputs,
     attempts: u32,
 }
@@ -181,7 +181,7 @@ impl Work<'_> {
         }
     }
 
-    /// A reply that holds a whole plan. What can be read is the plan from then on, whatever is found of it.
+    /// A reply that holds a whole plan. A plan that can be read counts from then on, whatever the findings on it.
     async fn consider_whole(&mut self, reply: &str) -> Result<Next, SandboxError> {
         let read = match self.options.format {
             PlanFormat::Json => read_json(reply).map(|plan| (Some(plan), String::new())),
@@ -216,7 +216,7 @@ impl Work<'_> {
         Ok(Next::Stop)
     }
 
-    /// A reply that holds the next step, which belongs to the plan once nothing is found against it.
+    /// A reply that holds the next step, which belongs to the plan once there are no findings against it.
     async fn consider_step(&mut self, reply: &str) -> Next {
         let held = self.draft.plan.take().unwrap_or_default();
         let read = self.read_step(reply, &held);
@@ -240,7 +240,7 @@ impl Work<'_> {
                 Ok(value) => output = Some(value.to_string()),
                 Err(what) => {
                     self.note(findings::EXECUTION, findings::FAULTY, &what);
-                    // The call of a step that is written again needs an id of its own.
+                    // The call of a rewritten step needs an id of its own.
                     self.draft.outputs.begin_again();
                     return if reply.contains(headings::TERMINATE) {
                         Next::Stop
@@ -310,7 +310,7 @@ impl Work<'_> {
         Next::Ask(feedback::not_verified(self.options, faults))
     }
 
-    /// Carries the plan out from its beginning. Gives what went wrong, in words for the model.
+    /// Executes the plan from its beginning. Returns what went wrong, in words for the model.
     async fn execute(&mut self) -> Result<Result<(), String>, SandboxError> {
         self.draft.is_executed = true;
         self.draft.attempts = self.draft.attempts.max(self.draft.outputs.attempt()) + 1;
@@ -335,7 +335,7 @@ impl Work<'_> {
         Ok(if note == findings::FAULTY { Err(text) } else { Ok(()) })
     }
 
-    /// Carries the plan out if that was not done yet, and answers with it.
+    /// Executes the plan if that was not done yet, and answers with it.
     async fn finish(mut self) -> Result<EndReason, SandboxError> {
         let has_plan = match &self.draft.plan {
             Some(plan) => !plan.steps.is_empty(),
@@ -351,7 +351,7 @@ impl Work<'_> {
     fn answer(&self) -> String {
         let Draft { plan, program, .. } = &self.draft;
         match (self.options.format, plan) {
-            // Steps that came one by one are lines without a function around them.
+            // Steps that came one by one are lines without an enclosing function.
             (PlanFormat::Code, Some(plan)) if self.options.strategy == Strategy::StepByStep => {
                 to_python(plan)
             }

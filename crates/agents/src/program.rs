@@ -28,7 +28,7 @@ pub(crate) struct Program {
     arguments: Vec<String>,
 }
 
-/// Why a command cannot be run. All of these are the user's to mend.
+/// Why a command cannot be run. The user can mend all of these.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CommandError {
     /// There is no program.
@@ -43,7 +43,7 @@ pub enum CommandError {
         /// The command.
         text: String,
     },
-    /// An argument names what differs from task to task, in a command for all of them.
+    /// An argument has a placeholder for what differs from task to task, in a command for all of them.
     #[error(
         "`{{{name}}}` stands in the arguments of a worker, which is started once for all tasks: each task brings its own, \
          on the worker's stdin; or write `command:`, which starts the program for each task"
@@ -70,8 +70,8 @@ pub enum CommandError {
 
 impl Program {
     /// Splits a command into words by the rules of the shell: blanks, quotes and backslashes count; pipes, variables
-    /// and patterns mean nothing (for those write `sh -c '...'`). A Windows path keeps its backslashes. `example` is a
-    /// command for the message.
+    /// and patterns mean nothing (for those write `sh -c '...'`). A Windows path keeps its backslashes. `example` is
+    /// a command for the error message.
     pub(crate) fn parse(text: &str, example: &'static str) -> Result<Self, CommandError> {
         let words = split_command(text);
         let words = words.ok_or_else(|| CommandError::UnclosedQuote { text: text.to_owned() })?;
@@ -96,7 +96,7 @@ impl Program {
         std::iter::once(&self.name).chain(&self.arguments).map(String::as_str)
     }
 
-    /// Finds the program's file as the system will, on `PATH` unless its name has a slash: then it is from `folder`.
+    /// Finds the program's file the way the system will: on `PATH`, or relative to `folder` if its name has a slash.
     pub(crate) fn resolve(&self, folder: Option<&Path>) -> Result<PathBuf, CommandError> {
         let hint = if self.name.contains('/') {
             let path = self.file(folder);
@@ -124,7 +124,7 @@ impl Program {
         self.arguments.iter().any(|argument| argument.contains(&placeholder))
     }
 
-    /// What is started: the system would take a path from `folder` or from our directory, as it likes.
+    /// The absolute path to start: the system may resolve a relative path from `folder` or from our directory.
     fn file(&self, folder: Option<&Path>) -> PathBuf {
         match folder.filter(|_| self.name.contains('/')) {
             Some(folder) => folder.join(&self.name),
@@ -132,8 +132,8 @@ impl Program {
         }
     }
 
-    /// The command, with all its streams as pipes, its program from `folder`, started by `launcher` where there is
-    /// one. Each value stands in the arguments where its name stands in braces.
+    /// The command, with all its streams as pipes, its program relative to `folder`, started by `launcher` if there
+    /// is one. Each placeholder `{NAME}` in the arguments is replaced by its value.
     pub(crate) fn command(
         &self,
         values: &[(&str, &str)],
@@ -161,14 +161,14 @@ impl fmt::Display for Program {
     }
 }
 
-/// A program that was started, as the leader of a process group. Dropping it kills all of the group at once.
+/// A running program, as the leader of a process group. Dropping it kills the whole group at once.
 pub(crate) struct Running {
     group: ProcessGroup,
     stdin: Option<ChildStdin>,
     output: Output,
 }
 
-/// A text with values where their names stand in braces. What a value holds is not looked into again.
+/// A text with placeholders replaced by values. Placeholders inside a value are left alone.
 pub(crate) fn filled(text: &str, values: &[(&str, &str)]) -> String {
     let (mut made, mut rest) = (String::new(), text);
     while let Some(place) = rest.find('{') {
@@ -190,7 +190,7 @@ pub(crate) fn filled(text: &str, values: &[(&str, &str)]) -> String {
     made
 }
 
-/// What came of a line that a program was sent.
+/// The outcome of sending a line to a program.
 pub(crate) enum Reply {
     /// The line that it wrote.
     Line(Vec<u8>),
@@ -203,20 +203,19 @@ pub(crate) enum Reply {
 /// What ended a program by itself.
 pub(crate) enum Ended {
     Exited(io::Result<ExitStatus>),
-    /// It wrote more than it may. It may still run.
+    /// It wrote more than the limit. It may still run.
     TooMuch,
 }
 
 impl Running {
-    /// Starts a command whose streams are pipes. It may write so many bytes to stdout and stderr together.
+    /// Starts a command whose streams are pipes. `bytes_max` limits stdout and stderr together.
     pub(crate) fn start(mut command: Command, bytes_max: u64) -> io::Result<Self> {
         let mut group = ProcessGroup::start(&mut command)?;
         let (stdin, stdout, stderr) = group.take_streams();
         Ok(Self { group, stdin, output: Output::new(stdout, stderr, bytes_max) })
     }
 
-    /// Feeds the program and reads what it writes until it exits, or has written too much. To be called once; may be
-    /// dropped.
+    /// Feeds the program and reads its output until it exits or exceeds the limit. Call this once; it may be dropped.
     pub(crate) async fn until_end(&mut self, input: &[u8]) -> Ended {
         let mut feeding = pin!(feed(self.stdin.take(), input));
         let (mut is_fed, mut is_read) = (false, false);
@@ -235,8 +234,9 @@ impl Running {
         }
     }
 
-    /// Sends the program a line, which may be empty, and waits until it has written one. It may write so many bytes to
-    /// stdout and stderr together meanwhile. Once dropped before its end, the program's streams cannot be relied on.
+    /// Sends the program a line, which may be empty, and waits until it has written one. The limit applies to stdout
+    /// and stderr together during that time. If this is dropped before its end, the program's streams must not be
+    /// used again.
     pub(crate) async fn exchange(&mut self, sent: &[u8], bytes_max: u64) -> Reply {
         let Self { group, stdin, output } = self;
         output.begin_anew(bytes_max);
@@ -252,7 +252,8 @@ impl Running {
                     None => return Reply::Ended(timeout(GRACE, group.leader_exit()).await.ok()),
                 },
                 status = group.leader_exit() => {
-                    // Its last words may still be in the pipe, which whoever outlives it may hold open for ever.
+                    // Its last words may still be in the pipe, which a process that outlives it may hold open for
+                    // ever.
                     let last = match reply {
                         Some(line) => Some(line),
                         None => timeout(GRACE, output.line()).await.ok().flatten(),
@@ -266,7 +267,7 @@ impl Running {
         }
     }
 
-    /// Whether the program runs, and has written nothing to stdout that nobody asked it for.
+    /// Whether the program runs, and has written nothing unasked to stdout.
     pub(crate) fn is_fit(&mut self) -> bool {
         let is_running = self.group.leader_exit().now_or_never().is_none();
         is_running && self.output.line().now_or_never().is_none() && self.output.is_quiet()
@@ -278,11 +279,11 @@ impl Running {
         self.group.kill().await;
     }
 
-    /// Ends what is left of the group after its leader, and gives what was written.
+    /// Ends the rest of the group after its leader, and returns the output.
     pub(crate) async fn finish(self) -> Output {
         let Self { mut group, mut output, .. } = self;
-        // What the program wrote may still be in its pipes. They end when nobody holds them any more, and whoever
-        // outlives the program may hold them for ever.
+        // The program's output may still be in its pipes. They end when no process holds them any more, and a process
+        // that outlives the program may hold them for ever.
         let ending = async {
             group.terminate().await;
             group.kill().await;
@@ -308,7 +309,7 @@ async fn send(stdin: Option<&mut ChildStdin>, sent: &[u8]) {
     }
 }
 
-/// Why a program was not started, if this is how its launcher ended.
+/// Why a program was not started, if its launcher ended in this way.
 pub(crate) fn not_started(status: ExitStatus, output: &Output) -> Option<String> {
     Launcher::has_failed(status).then(|| match output.stderr_tail() {
         said if said.is_empty() => "the program could not be isolated".to_owned(),
@@ -316,17 +317,17 @@ pub(crate) fn not_started(status: ExitStatus, output: &Output) -> Option<String>
     })
 }
 
-/// Why a program was ended for the memory that it took, if this is how its launcher ended.
+/// Why a program was killed for its memory, if its launcher ended with that signal.
 pub(crate) fn over_memory(status: ExitStatus, account: &Account) -> Option<String> {
     Launcher::has_killed(status).then(|| account.over_memory())
 }
 
-/// How a program failed, with the end of what it wrote to stderr, or else to stdout.
+/// How a program failed, with the end of its stderr, or else its stdout.
 pub(crate) fn failure(status: ExitStatus, output: &Output) -> String {
     with_last_words(&format!("the command ended with {status}"), output)
 }
 
-/// A clause with the end of what the program wrote to stderr, or else to stdout.
+/// A clause with the end of the program's stderr, or else its stdout.
 pub(crate) fn with_last_words(clause: &str, output: &Output) -> String {
     let (stderr, stdout) = (output.stderr_tail(), output.stdout_tail());
     if !stderr.is_empty() {

@@ -1,20 +1,20 @@
-//! Agents that write sub-tasks with their tools and carry them out: all at once (one-step), one by one (sequential),
-//! or one by one within groups (hierarchical). (Ruan et al. 2023, "TPTU", section 2.3. What goes back to the model,
-//! the hierarchical agent, which the paper names and leaves out, and a person's review are ours.)
+//! Agents that write sub-tasks with their tools and execute them: all at once (one-step), one by one (sequential), or
+//! one by one within groups (hierarchical). (Ruan et al. 2023, "TPTU", section 2.3. The feedback to the model, the
+//! hierarchical agent, which the paper names and leaves out, and a person's review are ours.)
 //!
-//! The parts of the paper's framework (section 2.1) stand in the trace: the task instruction as the query; designed
-//! prompts as sections of the actor that asks; the tool set; what models wrote as turns; the intermediate output as
-//! plans, sub-tasks, calls with their results and faults; and the final answer as the end. The states of sections are
-//! those of [`planproof_plan::subtasks::sections`].
+//! The parts of the paper's framework (section 2.1) are all in the trace: the task instruction as the query; designed
+//! prompts as sections of the actor that asks; the tool set; model output as turns; the intermediate output as plans,
+//! sub-tasks, calls with their results and faults; and the final answer as the end. The states of sections are those
+//! of [`planproof_plan::subtasks::sections`].
 //!
-//! Each conversation begins with one message that holds all that the model has to know, and goes on only where
-//! something in a reply has to be mended or a next sub-task is wanted, so that any server of chats takes it.
+//! Each conversation begins with one message that holds everything the model has to know, and continues only if
+//! something in a reply has to be mended or a next sub-task is requested, so that any chat server accepts it.
 //!
 //! # What is where
 //!
-//! The agent and its run are here, sub-tasks and how far each is in `subtasks/steps.rs`, conversations with the model
-//! in `subtasks/conversation.rs`, calls in `subtasks/call.rs`, a person's review in `subtasks/review.rs`, what earlier
-//! runs taught in `subtasks/remembering.rs`, and the prompts in `subtasks/prompts.rs`.
+//! The agent and its run are here, sub-tasks and their progress in `subtasks/steps.rs`, conversations with the model
+//! in `subtasks/conversation.rs`, calls in `subtasks/call.rs`, a person's review in `subtasks/review.rs`, lessons of
+//! earlier runs in `subtasks/remembering.rs`, and the prompts in `subtasks/prompts.rs`.
 
 mod call;
 mod conversation;
@@ -40,18 +40,18 @@ use crate::{Agent, Ran, RunContext, RunError};
 use conversation::Desk;
 use steps::Steps;
 
-/// How often a model that is asked for one sub-task at a time may come up with the same one.
+/// How often a model that is asked for one sub-task at a time may repeat the same one.
 pub const REPEATS_MAX: usize = 5;
 
-/// Most characters of a result that a model is shown. Of a longer one it sees the beginning and the end.
+/// Most characters of a result that a model sees. A longer one is shown with its beginning and its end.
 pub const RESULT_CHARACTERS_MAX: usize = 8_000;
 
 /// How such an agent works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubTaskOptions {
-    /// How often a model is asked again at most, for each thing that it is asked for.
+    /// How often a model is asked again at most, for each reply that is needed.
     pub replies_max: NonZeroU32,
-    /// Whether the model is shown lessons of earlier runs, as far as a run is given any.
+    /// Whether the model sees lessons of earlier runs, if a run is given any.
     pub remembers: bool,
 }
 
@@ -62,7 +62,7 @@ impl Default for SubTaskOptions {
     }
 }
 
-/// An agent that writes sub-tasks and carries them out.
+/// An agent that writes sub-tasks and executes them.
 #[derive(Clone)]
 pub struct SubTaskAgent {
     model: Arc<dyn Model>,
@@ -72,13 +72,14 @@ pub struct SubTaskAgent {
 }
 
 impl SubTaskAgent {
-    /// An agent that asks `model` and divides tasks in this way. The model need not be able to call tools: it writes
-    /// what they are called with as text.
+    /// An agent that asks `model` and divides tasks in this way. The model need not support tool calls: it writes the
+    /// arguments as text.
     pub fn new(model: Arc<dyn Model>, division: Division, options: SubTaskOptions) -> Self {
         Self { model, division, options, judge: None }
     }
 
-    /// The same, with a model that is asked what cases leave to a judge, such as whether a sub-task is the right one.
+    /// The same agent, with a model that answers what cases leave to a judge, such as whether a sub-task is the right
+    /// one.
     #[must_use]
     pub fn with_judge(self, judge: Arc<dyn Model>) -> Self {
         Self { judge: Some(judge), ..self }
@@ -103,7 +104,7 @@ impl SubTaskAgent {
                     review::ask(&desk, &mut steps, &Moment::Planned).await?;
                 }
                 call::carry_out(&mut desk, &mut steps).await?;
-                // What a person made of the plan is what was carried out.
+                // The plan as the person changed it is the one that was executed.
                 if steps.was_changed() {
                     let list = steps.to_json().to_string();
                     desk.note(Asking::Plan, sections::PLAN, Author::User, &list, "");
@@ -150,7 +151,7 @@ impl SubTaskAgent {
             let Some(pair) = next else { return Ok(()) };
             let count = steps.len() + 1;
             if let Some(words) = endless(count, steps.count_of(&pair) + 1) {
-                // It is not carried out, but the trace shows it.
+                // It is not executed, but the trace shows it.
                 let (text, place) = (pair.to_json().to_string(), count.to_string());
                 desk.note(Asking::Next, sections::SUB_TASK, Author::Model, &text, &place);
                 return Err(desk.broken(Asking::Next, &PlanFault::new(PlanFaultKind::Endless, words)));
@@ -162,7 +163,7 @@ impl SubTaskAgent {
     }
 }
 
-/// Why no further sub-task is taken up, if that is so.
+/// Why no further sub-task is started, if that is so.
 fn endless(count: usize, of_same: usize) -> Option<String> {
     if of_same > REPEATS_MAX {
         return Some(format!("the same sub-task came up {of_same} times, and {REPEATS_MAX} is the most"));
@@ -198,7 +199,7 @@ impl Agent for SubTaskAgent {
     }
 }
 
-/// Why a run does not come to its answer.
+/// Why a run does not reach its answer.
 enum Stop {
     /// It has ended.
     Ended(Box<EndReason>),

@@ -1,4 +1,4 @@
-//! What agents have around them that are not our code: a server for their tools, and one for their model.
+//! The surroundings of agents that are not our code: a server for their tools, and one for their model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,23 +19,23 @@ pub struct ServedModel {
     pub model: Arc<dyn Model>,
     /// Its name, as the agent is told it.
     pub name: String,
-    /// The key that the agent is given, and has to ask with.
+    /// The key that the agent is given, and has to use.
     pub key: SecretString,
 }
 
-/// Is shown what a served model writes in one run.
+/// Observes what a served model writes in one run.
 pub trait ServedWatch: ReplyWatch {
-    /// The calls that it has written, so that they are made in the order of writing.
+    /// The calls that it has written, so that they are executed in the order of writing.
     fn written(&self) -> &Arc<WrittenCalls>;
 
-    /// Why the run says nothing of its agent, where what was asked or answered shows that.
+    /// Why the run says nothing about its agent, if the requests or replies show that.
     fn unscored(&self) -> Option<String>;
 }
 
 /// Makes the watch of a run.
 type MakeWatch = Arc<dyn Fn(&RunContext<'_>) -> Arc<dyn ServedWatch> + Send + Sync>;
 
-/// What runs share that go on at the same time. A server is started by the first run that needs it, and ends with this.
+/// What concurrent runs share. A server is started by the first run that needs it, and ends when this is dropped.
 pub struct Surroundings {
     token: fn() -> [u8; TOKEN_BYTES],
     hold: Duration,
@@ -51,14 +51,14 @@ impl Surroundings {
         Self { token, hold: Duration::ZERO, served: None, tools, models }
     }
 
-    /// The same, where answers of tools are held so long, as in [`RunTools::hold`].
+    /// The same, with the answers of tools delayed by this time, as in [`RunTools::hold`].
     #[must_use]
     pub fn holding(mut self, hold: Duration) -> Self {
         self.hold = hold;
         self
     }
 
-    /// The same, where this model is served to each run, with a watch of its own.
+    /// The same, with this model served to each run, with a watch of its own.
     #[must_use]
     pub fn serving(
         mut self,
@@ -69,8 +69,8 @@ impl Surroundings {
         self
     }
 
-    /// Opens them to one run, until the returned value is dropped, for an agent that reaches this machine by one of
-    /// these names; by its loopback address if there are none.
+    /// Opens the surroundings to one run, until the returned value is dropped, for an agent that reaches this machine
+    /// by one of these names, or by its loopback address if there are none.
     pub(crate) async fn open(&self, run: &RunContext<'_>, hosts: &[String]) -> Result<OpenRun<'_>, RunError> {
         let server = self.tools.get_or_try_init(|| McpServer::bind(0)).await?;
         let watched = self.served.as_ref().map(|(served, watch)| (served, watch(run)));
@@ -118,7 +118,7 @@ struct OpenModel<'s> {
 }
 
 impl OpenRun<'_> {
-    /// What an external agent learns about them.
+    /// What an external agent learns about its surroundings.
     pub(crate) fn external<'a>(&'a self, run: &RunContext<'a>) -> ExternalRun<'a> {
         let model = self.model.as_ref().map(|model| ModelAccess {
             base_url: model.run.base_url(),
@@ -135,7 +135,7 @@ impl OpenRun<'_> {
         }
     }
 
-    /// What came of a run that the agent took to this end, having been told by `tools_at` where its tools are.
+    /// The outcome of a run that the agent took to this end; `tools_at` is what gave it the URL of its tools.
     pub(crate) fn ran(&self, end: EndReason, tools_at: &'static str) -> Ran {
         let served = self.model.as_ref().map(|model| &model.run);
         let contact = Contact {
@@ -154,7 +154,7 @@ impl OpenRun<'_> {
 }
 
 impl OpenModel<'_> {
-    /// The end of the run: it says nothing of the agent if the model could not be had.
+    /// The end of the run: it says nothing about the agent if the model was unavailable.
     fn end(&self, end: EndReason) -> EndReason {
         let name = "the model that is served to the agent";
         if let Some(reason) = self.watch.unscored() {

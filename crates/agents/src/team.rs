@@ -1,22 +1,21 @@
 //! The team: a manager divides the task into a graph of sub-tasks, executors carry them out with tools, a supervisor
-//! rewrites a sub-task from the results that it needs, and a deliverer makes the answer. (Zhang et al., "Planning with
-//! Multi-Constraints via Collaborative Language Agents" (PMC), section 4; retries, limits and what happens after a
-//! failure are ours.)
+//! rewrites a sub-task from the results that it needs, and a deliverer makes the answer. (Zhang et al., "Planning
+//! with Multi-Constraints via Collaborative Language Agents" (PMC), section 4; retries, limits and the behaviour
+//! after a failure are ours.)
 //!
-//! Everybody is an actor of one trace: `manager`, `supervisor/ID`, `executor/ID` with the id of the sub-task, and
-//! `deliverer`. What passes between them are sections of the environment, with the states of [`sections`].
+//! Every role is an actor of one trace: `manager`, `supervisor/ID`, `executor/ID` with the id of the sub-task, and
+//! `deliverer`. Their messages to each other are sections of the environment, with the states of [`sections`].
 //!
-//! Sub-tasks that do not need each other run side by side where the model is a real one and the tools allow it. With a
-//! simulated model they run one after the other in the order of the graph, so that a trace stays the same byte for
-//! byte.
+//! Independent sub-tasks run in parallel if the model is a real one and the tools allow it. With a simulated model
+//! they run one after the other in the order of the graph, so that a trace stays the same byte for byte.
 //!
 //! # What is where
 //!
-//! The run from the first request to the answer is here, how far it is in `team/progress.rs`, a sub-task in
-//! `team/sub_task.rs`, a person who steps in in `team/review.rs`, the prompts in `team/prompts.rs` and `data/team`,
-//! options in `team/options.rs`, executors that the manager puts together in `team/compose.rs`,
-//! constraints that are checked on reports in `team/checked.rs`, the solver in `team/solve.rs`, and the part of the
-//! tools that an executor sees in `team/some_tools.rs`.
+//! The run from the first request to the answer is here, its progress in `team/progress.rs`, a sub-task in
+//! `team/sub_task.rs`, a person's intervention in `team/review.rs`, the prompts in `team/prompts.rs` and `data/team`,
+//! options in `team/options.rs`, executors that the manager composes in `team/compose.rs`, constraints that are
+//! checked on reports in `team/checked.rs`, the solver in `team/solve.rs`, and an executor's subset of the tools in
+//! `team/some_tools.rs`.
 
 mod checked;
 mod compose;
@@ -52,13 +51,13 @@ use sub_task::SubTaskEnd;
 /// How often a manager writes a graph before the run is given up.
 pub const GRAPH_TRIES_MAX: u32 = 3;
 
-/// Most characters of a result that others are shown. Of a longer one they see the beginning and the end.
+/// Most characters of a result that others see. A longer one is shown with its beginning and its end.
 pub const RESULT_CHARACTERS_MAX: usize = 8_000;
 
-/// Longest text of a section, in bytes: more than a graph of the largest size takes.
+/// Longest text of a section, in bytes: more than the largest possible graph takes.
 const SECTION_BYTES_MAX: usize = 1024 * 1024;
 
-/// What stands in a conversation for a reply without text, which servers refuse.
+/// The text of a reply without text in a conversation, because servers refuse an empty one.
 const EMPTY_REPLY: &str = "(no text)";
 
 /// An executor of a team.
@@ -70,7 +69,7 @@ pub struct Executor {
     pub about: String,
     /// The names of its tools; `None` for all.
     pub tools: Option<Vec<String>>,
-    /// Instructions that its prompt begins with instead of those of the template; may be empty.
+    /// The beginning of its prompt instead of the template's; may be empty.
     pub prompt: String,
     /// What does its work.
     pub agent: Arc<dyn Agent>,
@@ -100,7 +99,7 @@ impl TeamAgent {
     /// The name on the command line.
     pub const KIND: &'static str = "team";
 
-    /// The name of the one executor of a team for which nobody named any.
+    /// The name of the only executor of a team without named executors.
     pub const WORKER: &'static str = "worker";
 
     /// A team of these models and executors, with the prompts that come with planproof.
@@ -114,7 +113,7 @@ impl TeamAgent {
         Self { prompts, ..self }
     }
 
-    /// One model for all roles, and one executor with all tools: our function-calling loop, or what `agent` is.
+    /// One model for all roles, and one executor with all tools: our function-calling loop, or `agent`.
     pub fn of_one(model: &Arc<dyn Model>, agent: Arc<dyn Agent>, options: TeamOptions) -> Self {
         let models = TeamModels {
             manager: Arc::clone(model),
@@ -124,7 +123,7 @@ impl TeamAgent {
         Self::new(models, vec![Self::worker(agent)], options)
     }
 
-    /// The executor of a team for which nobody named any: it has all tools.
+    /// The executor of a team without named executors: it has all tools.
     pub fn worker(agent: Arc<dyn Agent>) -> Executor {
         Executor {
             name: Self::WORKER.to_owned(),
@@ -146,7 +145,7 @@ impl TeamAgent {
         if !self.options.composes {
             return self.work_on(run, restored).await;
         }
-        // What was composed before the run was cut off counts only where the run resumes.
+        // Executors that were composed before the run was cut off count only if the run resumes.
         let earlier = if restored.is_some() { run.earlier } else { &[] };
         let team = self.with_composed(&RunContext { earlier, ..*run }).await?;
         team.work_on(run, restored).await
@@ -173,7 +172,7 @@ impl TeamAgent {
         })
     }
 
-    /// How far the run was when it was cut off, where it was and the tools can be brought to the state that they had.
+    /// The state of the run when it was cut off, if it was and the tools can be restored to their state at that time.
     async fn restored(&self, run: &RunContext<'_>) -> Option<Progress> {
         let (progress, kept) = Progress::of_events(run.earlier)?;
         let kept = run.earlier.get(..kept)?;
@@ -183,7 +182,7 @@ impl TeamAgent {
             Restoring::Again => {
                 for event in kept {
                     if let EventKind::Call(call) = &event.kind {
-                        // What it gives is in the trace already; what it leaves behind is what is wanted.
+                        // The result is in the trace already; this call is repeated for its effect on the tools.
                         run.toolbox.execute(call).await;
                     }
                 }
@@ -192,7 +191,7 @@ impl TeamAgent {
         run.recorder.restore(kept).then_some(progress)
     }
 
-    /// Asks the person who watches, if anybody does, until the team may go on.
+    /// Asks the reviewer, if there is one, until the team may continue.
     async fn review(
         &self,
         run: &RunContext<'_>,
@@ -227,7 +226,7 @@ impl TeamAgent {
         self.executors.iter().map(|executor| executor.name.as_str()).collect()
     }
 
-    /// A tool that an executor is to have and that there is not: the fault of who described the team.
+    /// A nonexistent tool that an executor is to have: the fault of the team's description.
     fn missing_tool(&self, tools: &[Tool]) -> Option<String> {
         self.executors.iter().find_map(|executor| {
             let is_missing = |name: &&String| !tools.iter().any(|tool| tool.name == **name);
@@ -241,7 +240,7 @@ impl TeamAgent {
         })
     }
 
-    /// The manager's graph. What is wrong with one goes back to it.
+    /// The manager's graph. Its faults are sent back to the manager.
     async fn divide(&self, run: &RunContext<'_>) -> Result<SubTaskGraph, EndReason> {
         let recorder = actor(run.recorder, Role::Manager.as_str());
         let names = self.executor_names();
@@ -295,8 +294,8 @@ impl TeamAgent {
         }
     }
 
-    /// How many sub-tasks may run at the same time. A person who is asked after each sees one after the other, so that
-    /// nothing runs while work is changed.
+    /// How many sub-tasks may run at the same time. If a person is asked after each, they run one after the other, so
+    /// that nothing runs while the person changes the work.
     fn width(&self, run: &RunContext<'_>) -> usize {
         let tools = run.toolbox;
         let is_reviewed = run.reviewing.is_some_and(|reviewing| reviewing.when == ReviewWhen::Each);
@@ -343,7 +342,7 @@ impl Agent for TeamAgent {
     }
 }
 
-/// Why a run does not come to its answer.
+/// Why a run does not reach its answer.
 enum Stop {
     /// It has ended.
     Ended(Box<EndReason>),
@@ -375,7 +374,7 @@ struct ResultText<'a> {
     is_failure: bool,
 }
 
-/// What these sub-tasks gave, in their order.
+/// The results of these sub-tasks, in order.
 fn results_of<'a>(
     sub_tasks: impl Iterator<Item = &'a SubTask>,
     ends: &HashMap<String, SubTaskEnd>,
@@ -391,7 +390,7 @@ fn results_of<'a>(
 /// Asks a model, and records its turn.
 ///
 /// # Errors
-/// The end of the run, where the model cannot be had or refuses to write.
+/// The end of the run, if the model is unavailable or refuses to write.
 async fn ask(
     model: &dyn Model,
     messages: &[Message],
@@ -402,18 +401,18 @@ async fn ask(
     asking::ask(model, messages.to_vec(), settings, recorder).await
 }
 
-/// The end of a run that a role has broken.
+/// The end of a run that a role has failed.
 fn failed(role: Role, what: &str) -> EndReason {
     EndReason::AgentFailed { reason: format!("{role}: {what}") }
 }
 
 /// The recorder of somebody in the team.
 fn actor(recorder: &Recorder, name: &str) -> Recorder {
-    // Names are made here of letters that may stand in one. Without a name the events are still there.
+    // Names here consist of valid letters. Without a name the events would still be recorded.
     recorder.as_actor(name).unwrap_or_else(|_| recorder.clone())
 }
 
-/// Notes what passes between the roles. `about` is the id of a sub-task, or empty.
+/// Records a message between the roles. `about` is the id of a sub-task, or empty.
 fn note(recorder: &Recorder, state: &str, text: &str, about: &str) {
     noted(recorder, Author::Environment, state, text, about);
 }

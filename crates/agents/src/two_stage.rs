@@ -1,18 +1,18 @@
-//! The two-stage agent of TravelPlanner as it was published: it searches in steps of a thought and an action, each a
-//! request of its own, keeps what it finds in a notebook, and has a planner make the plan of the notebook alone. (Xie
-//! et al. 2024, sections 3 and 4; the rules are those of the benchmark's code, `agents/tool_agents.py`.)
+//! The two-stage agent of TravelPlanner as published: it searches in steps of a thought and an action, each a request
+//! of its own, keeps what it finds in a notebook, and has a planner write the plan from the notebook alone. (Xie et
+//! al. 2024, sections 3 and 4; the rules are those of the benchmark's code, `agents/tool_agents.py`.)
 //!
 //! # The rules
 //!
-//! A result of a search stays in view until the next action: before that is carried out, the result becomes a note that
-//! it is masked. The run stops, without an answer, where the steps or the prompt become too long, at the third time in
-//! a row of the same action, and at an action whose tool has failed three times since anything last succeeded. The
-//! planner ends the run, whatever it says; where the notebook is too long for it, there is no plan either. Why a run
-//! stopped is a section of its trace.
+//! The result of a search stays in view until the next action: before that is executed, the result is replaced by a
+//! note that it is masked. The run stops without an answer if the steps or the prompt become too long, at the third
+//! consecutive repetition of an action, and at an action whose tool has failed three times since anything last
+//! succeeded. The planner ends the run, whatever it writes; if the notebook is too long for it, there is no plan
+//! either. The reason for a stop is a section of the trace.
 //!
-//! Three things are different. Tokens of a prompt are estimated at four bytes each. The planner has the whole request
-//! before its notes, not only what the agent hands on. What the published code masks before the first search, the word
-//! `None` wherever it stands, is left as it is.
+//! Three things differ. Tokens of a prompt are estimated at four bytes each. The planner gets the whole request
+//! before its notes, not only the agent's excerpt. The published code masks the word `None` everywhere before the
+//! first search; here it is left alone.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,27 +34,27 @@ const INSTRUCTIONS: &str = include_str!("../data/two_stage.txt");
 /// Most steps of a run.
 const STEPS_MAX: usize = 30;
 
-/// How often in a row the same action may not be written.
+/// How many times in a row the same action is too many.
 const SAME_ACTIONS: usize = 3;
 
 /// Failures of a tool after which it is not called again.
 const FAILURES_MAX: u32 = 3;
 
-/// Most tokens of a prompt, and of one to models of the older family.
+/// Most tokens of a prompt, in general and for models of the older family.
 const PROMPT_TOKENS_MAX: usize = 30_000;
 const PROMPT_TOKENS_MAX_OLD: usize = 15_000;
 
-/// What names of models of the older family have in them. They are asked at temperature 1, all others at 0.
+/// Parts of names of models of the older family. They are asked at temperature 1, all others at 0.
 const OLD_MODELS: &str = "gpt-3.5";
 
 /// Bytes of a token, to count those of a prompt without a tokenizer. (English has some four.)
 const BYTES_OF_TOKEN: usize = 4;
 
-/// Under what failures of actions are counted that are none.
+/// The key that counts failures of invalid actions.
 const NO_ACTION: &str = "an action that there is not";
 
-/// The search whose failures the published code counts under a name that it never looks at, while its calls end with
-/// the failures of actions that there are not.
+/// The search whose failures the published code counts under a key that it never reads, although its calls end with
+/// the failures of nonexistent actions.
 const NOT_COUNTED: &str = "AccommodationSearch";
 
 /// The search whose result is never masked.
@@ -63,10 +63,10 @@ const NOT_MASKED: &str = "CitySearch";
 /// What stands for a masked result.
 const MASKED: &str = "Masked, because room is short. What the plan needs of it has to be in the notebook.";
 
-/// What is observed where no action was written.
+/// The observation if no action was written.
 const NOTHING_DONE: &str = "Nothing was done, because no action was written.";
 
-/// The actor whose turn the planner's is in the trace.
+/// The actor of the planner's turn in the trace.
 const PLANNER_ACTOR: &str = "planner";
 
 /// The states of sections beside [`STOPPED`].
@@ -176,7 +176,7 @@ impl TwoStageAgent {
         if prompt.len() / BYTES_OF_TOKEN > most {
             return Err(Stop::Stopped(format!("a prompt of more than {most} tokens")));
         }
-        // Later lines would be thrown away; a line break alone is an end that some servers refuse.
+        // Later lines would be discarded; some servers refuse a line break as the only stop text.
         let stop = [Part::Thought, Part::Action, Part::Observation].map(|part| format!("\n{}", part.word()));
         let reply = ask(&*self.model, run, run.recorder, prompt, stop.into()).await?;
         // A model may write the label again.
@@ -185,7 +185,7 @@ impl TwoStageAgent {
         Ok(line.strip_prefix(&part.label(number)).unwrap_or(line).trim().to_owned())
     }
 
-    /// What the planner makes of the notebook.
+    /// The planner's answer to the notebook.
     async fn plan(&self, run: &RunContext<'_>, notes: &str) -> Result<EndReason, Stop> {
         // The name is ours, and fits.
         let recorder = run.recorder.as_actor(PLANNER_ACTOR).unwrap_or_else(|_| run.recorder.clone());
@@ -214,7 +214,7 @@ async fn ask(
 enum Stop {
     /// It has ended.
     Ended(EndReason),
-    /// A rule of the loop stopped it, which says so in words.
+    /// The words of a rule of the loop that stopped it.
     Stopped(String),
 }
 

@@ -9,7 +9,7 @@ use crate::world::World;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}: {text}")]
 pub struct Raised {
-    /// The name of its class, such as `KeyError`.
+    /// The name of the exception's class, such as `KeyError`.
     pub kind: String,
     /// What `str` gives of it.
     pub text: String,
@@ -40,18 +40,18 @@ impl Raised {
 /// Why a call has no output.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// The tool caught it: its text is the `exception` of the record.
+    /// The tool caught the exception, whose text becomes the record's `exception`.
     #[error("{0}")]
     Caught(String),
-    /// The tool did not catch it, so that there is no record.
+    /// The tool did not catch the exception, so there is no record.
     #[error(transparent)]
     Raised(#[from] Raised),
-    /// Something outside of the call is missing, such as a database or a service. It says nothing of the caller.
+    /// Something outside the call is missing, such as a database or a service. This is not the caller's fault.
     #[error("{tool} cannot be carried out: {what}")]
     Outage {
         /// Which tool.
         tool: String,
-        /// What is missing, and what to do about it.
+        /// What is missing, and how to fix it.
         what: String,
     },
 }
@@ -63,12 +63,12 @@ impl Fault {
     }
 }
 
-/// Runs a tool. The arguments are complete: every parameter is there, in the order of the tool's parameters, and left
-/// out ones are `None`.
+/// Runs a tool. The arguments are complete: every parameter is present, in the tool's order, and omitted ones are
+/// `None`.
 pub type Call = fn(Dict, &mut World) -> Result<Record, Fault>;
 
-/// Whether a predicted record is as good as the gold one. Some checks of the original take arguments out of both
-/// records while they compare, so both may be changed.
+/// Whether a predicted record is as good as the gold record. Some of the original's checks remove arguments from both
+/// records while comparing them, so both may be changed.
 pub type Check = fn(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised>;
 
 /// A tool: plain data and two functions.
@@ -76,7 +76,7 @@ pub type Check = fn(predicted: &mut Record, gold: &mut Record) -> Result<bool, R
 pub struct Entry {
     /// Its name, as calls have it.
     pub name: &'static str,
-    /// Parameters that may be left out, which makes them `None`.
+    /// Optional parameters, which become `None` when omitted.
     pub optional: &'static [&'static str],
     /// What it does.
     pub call: Call,

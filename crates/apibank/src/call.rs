@@ -1,11 +1,10 @@
 //! Calls in texts: `[ApiName(key1='value1', key2='value2')]`.
 //!
-//! [`extract`] and [`parse`] do by hand what the two regular expressions of the original do, so that what they get
-//! wrong is wrong here as well: an empty value swallows the parameter after it, an apostrophe ends a value, a list
-//! between quotes is cut after its first bracket, and what is not between quotes is cut at the first character that
-//! is no word. [`coerce`] reads the declared types.
+//! [`extract`] and [`parse`] reproduce the original's two regular expressions by hand, including their faults: an
+//! empty value swallows the next parameter, an apostrophe ends a value, a quoted list is cut after its first bracket,
+//! and an unquoted value is cut at the first non-word character. [`coerce`] converts values to the declared types.
 //!
-//! [`read`] and [`typed`] are what was meant (`call/read.rs`, `call/typed.rs`, `call/literal.rs`).
+//! [`read`] and [`typed`] are the intended behaviour (`call/read.rs`, `call/typed.rs`, `call/literal.rs`).
 
 mod literal;
 mod read;
@@ -19,9 +18,9 @@ use crate::catalogue::Spec;
 use crate::python::{is_digits, is_space, is_word};
 use crate::value::{Dict, Value};
 
-/// The first call in a text: `[`, word characters, `(`, anything within the line up to its last `)]`.
+/// The first call in a text: `[`, word characters, `(`, and anything within the line up to its last `)]`.
 ///
-/// Two calls on a line come out as one. `None` where there is no call.
+/// Two calls on a line are returned as one. `None` if there is no call.
 pub fn extract(text: &str) -> Option<&str> {
     find(text).map(|found| found.whole)
 }
@@ -48,13 +47,13 @@ fn find_in_line(line: &str) -> Option<Found<'_>> {
     })
 }
 
-/// How many bytes of word characters a text begins with.
+/// The number of bytes of word characters at the start of a text.
 fn word_length(text: &str) -> usize {
     text.find(|it| !is_word(it)).unwrap_or(text.len())
 }
 
-/// The name and the arguments of a call that [`extract`] gave, all arguments as texts. Of parameters that occur twice
-/// the last counts.
+/// The name and the arguments of a call returned by [`extract`], with all arguments as texts. If a parameter occurs
+/// twice, the last one counts.
 pub fn parse(text: &str) -> Option<(String, Dict)> {
     let found = find(text)?;
     let mut arguments = Dict::new();
@@ -69,7 +68,7 @@ pub fn parse(text: &str) -> Option<(String, Dict)> {
                 arguments.insert(name.to_owned(), value.into());
                 length
             }
-            // What fails at the beginning of a word fails within it.
+            // A match that fails at the start of a word also fails within it.
             None => name.len().max(first.len_utf8()),
         };
         rest = &rest[length..];
@@ -77,8 +76,8 @@ pub fn parse(text: &str) -> Option<(String, Dict)> {
     Some((found.name.to_owned(), arguments))
 }
 
-/// The value of the argument that begins here with its name, and how many bytes both take. `until_bracket`: how many
-/// bytes the text has up to the last `]`.
+/// The value of the argument whose name starts here, and how many bytes both take. `until_bracket` is the number of
+/// bytes up to the last `]`.
 fn argument<'t>(text: &'t str, name: &str, until_bracket: Option<usize>) -> Option<(&'t str, usize)> {
     if name.is_empty() {
         return None;
@@ -104,11 +103,11 @@ fn argument<'t>(text: &'t str, name: &str, until_bracket: Option<usize>) -> Opti
     (length > 0).then(|| (&value[..length], from + length))
 }
 
-/// The arguments of a call with the types that the tool declares, as the original reads them.
+/// Converts the arguments of a call to the types that the tool declares, as the original does.
 ///
 /// # Errors
-/// `AssertionError` for a parameter that the tool does not have and for a number that is none; `Exception` for a type
-/// that is none of the usual.
+/// `AssertionError` for a parameter that the tool does not have or for an invalid number; `Exception` for an unknown
+/// type.
 pub fn coerce(spec: &Spec, arguments: &Dict) -> Result<Dict, Raised> {
     let mut typed = Dict::new();
     for (name, value) in arguments {
@@ -125,7 +124,7 @@ pub fn coerce(spec: &Spec, arguments: &Dict) -> Result<Dict, Raised> {
             ("float", Value::Text(text)) => {
                 let digits = text.replacen('.', "", 1);
                 let number = is_digits(&digits).then(|| text.parse().unwrap_or(f64::INFINITY));
-                // Here the original does not say which.
+                // The original does not name the parameter here.
                 Value::Float(number.ok_or_else(|| Raised::assertion("invalid parameter type."))?)
             }
             ("bool", value) => Value::Bool(*value == Value::from("True")),
@@ -137,10 +136,10 @@ pub fn coerce(spec: &Spec, arguments: &Dict) -> Result<Dict, Raised> {
     Ok(typed)
 }
 
-/// Puts the arguments into the order of the tool's parameters and `None` where an optional one is left out.
+/// Puts the arguments into the order of the tool's parameters, with `None` for omitted optional ones.
 ///
 /// # Errors
-/// `TypeError` in the words of Python 3.11 where others are left out.
+/// `TypeError` in the words of Python 3.11 if required ones are omitted.
 pub fn bind(spec: &Spec, optional: &[&str], mut arguments: Dict) -> Result<Dict, Raised> {
     let mut bound = Dict::new();
     let mut missing = Vec::new();

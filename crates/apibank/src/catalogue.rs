@@ -1,7 +1,7 @@
-//! What is said of the tools: names, parameters and their types, results.
+//! The descriptions of the tools: names, parameters and their types, results.
 //!
-//! The facts are those of API-Bank; the descriptions are our own, because those of the original stay with its data.
-//! Who has the original's own catalogue reads it with [`Catalogue::read`].
+//! The facts are those of API-Bank. The descriptions are our own, because the original ones are part of its data. If
+//! you have the original catalogue, read it with [`Catalogue::read`].
 
 use std::sync::LazyLock;
 
@@ -39,7 +39,7 @@ impl Spec {
         self.inputs.iter().find(|parameter| parameter.name == name)
     }
 
-    /// The record of the tool, as the original hands it to models and as `ToolSearcher` gives it.
+    /// The record of the tool, as the original passes it to models and as `ToolSearcher` returns it.
     pub fn to_value(&self) -> Value {
         let parameters = |all: &[Parameter]| {
             let named = all.iter().map(|it| {
@@ -58,7 +58,7 @@ impl Spec {
     }
 }
 
-/// The tools of one set, in their order. Two sets have tools of the same names with other parameters.
+/// The tools of one set, in order. Two sets have tools with the same names but different parameters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Catalogue {
     specs: Vec<Spec>,
@@ -71,7 +71,7 @@ static TOOLS: LazyLock<Catalogue> = LazyLock::new(|| own(include_str!("../data/t
 static LEVEL3: LazyLock<Catalogue> = LazyLock::new(|| own(include_str!("../data/level3.json")));
 
 fn own(text: &str) -> Catalogue {
-    // The files are part of the crate, and a test reads both.
+    // The files are part of the crate, and a test parses both.
     Catalogue::read(text, None).unwrap_or_default()
 }
 
@@ -86,11 +86,11 @@ impl Catalogue {
         &LEVEL3
     }
 
-    /// A catalogue out of JSON: a list of records with `name`, `description`, `input_parameters`,
-    /// `output_parameters`, and optionally `database` and `set`. With a set, only its tools are taken.
+    /// Parses a catalogue from JSON: a list of records with `name`, `description`, `input_parameters`,
+    /// `output_parameters`, and optionally `database` and `set`. If a set is given, only its tools are included.
     ///
     /// # Errors
-    /// The text is no JSON of this form; the error says which record lacks what.
+    /// The text is not JSON of this form; the error says which record lacks which field.
     pub fn read(text: &str, set: Option<&str>) -> Result<Self, CatalogueError> {
         let value: Value = serde_json::from_str(text).map_err(|error| CatalogueError(error.to_string()))?;
         let records =

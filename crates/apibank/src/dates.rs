@@ -1,5 +1,5 @@
-//! Dates and times as the original reads them: `strptime` of Python 3.11 with its error texts, and the helper that
-//! several tools put before it.
+//! Dates and times as the original parses them: `strptime` of Python 3.11 with its error texts, and the normalization
+//! that several tools apply first.
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The pattern of `strptime`, which stands in error texts.
+    /// The pattern for `strptime`, which appears in error texts.
     pub fn pattern(self) -> &'static str {
         match self {
             Self::Date => "%Y-%m-%d",
@@ -29,7 +29,7 @@ impl Format {
     }
 }
 
-/// A point in time without a zone. Later ones are greater.
+/// A point in time without a time zone. Later ones are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
     year: u32,
@@ -44,7 +44,7 @@ pub struct Moment {
 const YEAR: u32 = 1900;
 
 impl Moment {
-    /// What `strftime` of Linux writes: the year without leading zeros, all else with two digits.
+    /// The format of `strftime` on Linux: the year without leading zeros, everything else with two digits.
     pub fn write(&self, format: Format) -> String {
         let mut text = String::new();
         let Self { year, month, day, hour, minute, second } = self;

@@ -1,16 +1,16 @@
 //! Agents that come with a suite and ask no model: their calls are made and their answers recorded like those of
-//! others.
+//! other agents.
 
 use planproof_agents::{Agent, Ran, RunContext, RunError};
 use planproof_model::BoxFuture;
 use planproof_suite::{Case, Gold};
 use planproof_trace::{Arguments, Author, CallId, EndReason, EventKind, LimitKind, ToolCall};
 
-/// The section that holds how an answer was come by.
+/// The section that explains how an answer was found.
 const REASONING: &str = "reasoning";
 
-/// Stands for an agent of a suite among agents under test. A campaign asks the case what it does; run by itself it does
-/// nothing.
+/// Represents an agent of a suite among agents under test. A campaign asks the case for its actions; run by itself it
+/// does nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct OfSuite;
 

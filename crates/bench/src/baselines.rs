@@ -1,4 +1,4 @@
-//! What agents that do not plan would get: the rates beside which a success rate means something.
+//! The results of agents that do not plan: reference rates for a success rate.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ pub struct BaselineRates(Vec<BaselineRate>);
 pub struct BaselineRate {
     /// Whose.
     pub baseline: &'static Baseline,
-    /// The rate of each agent that it stands for, by name; `None` where it is not known for every run.
+    /// The rate of each agent that it comprises, by name; `None` if it is not known for every run.
     members: Vec<(&'static str, Option<f64>)>,
 }
 
 impl BaselineRate {
-    /// The rate of the best of its agents; `None` where none is known.
+    /// The rate of the best of its agents; `None` if none is known.
     pub fn best(&self) -> Option<f64> {
         self.members.iter().filter_map(|(_, rate)| *rate).max_by(f64::total_cmp)
     }
@@ -32,12 +32,12 @@ impl BaselineRates {
         self.0.iter()
     }
 
-    /// The rate of the baseline of that name; `None` where it is not known, or there is none of that name.
+    /// The rate of the baseline of that name; `None` if it is unknown, or there is no such baseline.
     pub fn rate(&self, name: &str) -> Option<f64> {
         self.0.iter().find(|rate| rate.baseline.name == name)?.best()
     }
 
-    /// The rates over groups together, each worth its number of runs.
+    /// The rates over several groups together, each weighted by its number of runs.
     pub(crate) fn weighted(groups: &[(&Self, u64)]) -> Self {
         let Some((first, _)) = groups.first() else { return Self::default() };
         let runs: f64 = groups.iter().map(|(_, runs)| *runs as f64).sum();
@@ -57,7 +57,7 @@ impl BaselineRates {
     }
 }
 
-/// A baseline of one agent is a number, one of several a number for each by name.
+/// A baseline of one agent is a number, one of several an object with a number for each name.
 impl Serialize for BaselineRates {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
@@ -74,7 +74,7 @@ impl Serialize for BaselineRates {
     }
 }
 
-/// Adds up, run by run, how likely each of the agents is to pass the case.
+/// Adds up, over all runs, the probability of each agent to pass the case.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BaselineSums {
     runs: u64,

@@ -25,11 +25,10 @@ use crate::served::end_of;
 use crate::setup::{DOUBTFUL_RUNS_MAX, Nothing, Noticing, Setup};
 use crate::{Memory, Outcome, RunSummary};
 
-/// How long a campaign that was stopped waits for what its runs still write. Only a run that never yields
-/// takes longer.
+/// How long a stopped campaign waits for the last output of its runs. Only a run that never yields takes longer.
 const ENDING_MAX: Duration = Duration::from_secs(5);
 
-/// The agent with the names that traces and reports give it.
+/// The agent, with its names in traces and reports.
 #[derive(Debug, Clone)]
 pub struct AgentUnderTest {
     /// The agent.
@@ -40,10 +39,10 @@ pub struct AgentUnderTest {
     pub model: Option<String>,
     /// The model is one of our simulations.
     pub simulated: bool,
-    /// A guard stands between it and the tools, which denies calls after which the run could not pass any more, where
-    /// the cases have one.
+    /// Whether a guard stands between it and the tools, if the cases have one. The guard denies calls after which the
+    /// run could no longer pass.
     pub guarded: bool,
-    /// The name of the agent in its suite, where it is one that comes with the suite and asks no model.
+    /// The name of the agent in its suite, if it comes with the suite and asks no model.
     pub of_suite: Option<String>,
 }
 
@@ -56,9 +55,9 @@ pub struct Campaign {
     pub agent: AgentUnderTest,
     /// On what.
     pub cases: Arc<[Arc<dyn Case>]>,
-    /// How often each case is run. Each run has a seed of its own; the first is that of a case that is run once.
+    /// How often each case is run. Each run has a seed of its own; the first has the seed of a single run.
     pub repeats: NonZeroU32,
-    /// Seed of the runs (the cases have theirs).
+    /// Seed of the runs (the cases have their own).
     pub seed: u64,
     /// What ends a run.
     pub limits: RunLimits,
@@ -68,46 +67,46 @@ pub struct Campaign {
     pub token: fn() -> [u8; TOKEN_BYTES],
     /// The model that is served to an external agent, if it does not bring its own.
     pub served: Option<ServedModel>,
-    /// The memory of its agent, where that has one.
+    /// The memory of its agent, if that has one.
     pub memory: Option<Memory>,
 }
 
-/// What watches over a campaign while it runs. None of it changes a result but a person who steps in.
+/// The observers and limits of a campaign while it runs. Only a person who intervenes can change a result.
 #[derive(Debug, Clone, Default)]
 pub struct Supervision {
     /// Kept out of the traces.
     pub secrets: Secrets,
-    /// Holds the model that is paid for to its budget, around which it has to stand (a `MeteredModel`): by
-    /// itself it learns of no request, and refuses none. Once it has refused a request, no run is begun any
-    /// more; those going on end as they may, and one that was refused a request counts as not run.
+    /// Holds the paid model to its budget. The model has to be wrapped in it (a `MeteredModel`): by itself it neither
+    /// sees nor refuses requests. Once it has refused a request, no run is started any more; runs in progress
+    /// continue, and one that was refused a request counts as not run.
     pub meter: Option<Arc<BudgetMeter>>,
-    /// When the runs going on are ended and count as not run.
+    /// When runs in progress are ended and count as not run.
     pub deadline: Option<Instant>,
-    /// Who is asked about the work of teams; nobody without one.
+    /// The reviewer of the work of teams; `None` for no review.
     pub reviewing: Option<Reviewing>,
-    /// What is known of the set-up. Runs that say nothing of the agent because it is broken are unscored.
+    /// Findings about the set-up. Runs that say nothing about the agent because the set-up is broken are unscored.
     pub setup: Arc<Setup>,
 }
 
-/// What is to be done of a campaign, and what watches over it.
+/// The runs of a campaign that are to be made, with their observers.
 #[derive(Clone)]
 pub struct Work<'a> {
-    /// The runs, in their order. All of them must be [`units`](Campaign::units) of the campaign, whose first case is at
-    /// the place `first`.
+    /// The runs, in order. All of them must be [`units`](Campaign::units) of the campaign, whose first case has the
+    /// index `first`.
     pub units: &'a [Unit],
-    /// The place of the campaign's first case, in the store and in the units: 0 but where a campaign grows in rounds.
+    /// The index of the campaign's first case, in the store and in the units: 0 unless a campaign grows in rounds.
     pub first: u32,
-    /// What was recorded of runs that were cut off, for agents that can resume them.
+    /// The events of runs that were cut off, for agents that can resume them.
     pub earlier: HashMap<Unit, Vec<Event>>,
-    /// Where runs are kept; nowhere without one.
+    /// Where runs are stored; `None` to store nothing.
     pub store: Option<Writer>,
     /// Ends it when it is cancelled.
     pub stop: &'a CancellationToken,
     /// What watches over it.
     pub supervision: Supervision,
-    /// Who executes the runs; the campaign itself, in this process, without one.
+    /// The executor of the runs; `None` for the campaign itself, in this process.
     pub executor: Option<Arc<dyn Executor>>,
-    /// Whether each event is observed as it is recorded.
+    /// Whether each event is reported to the observer as it is recorded.
     pub is_followed: bool,
 }
 
@@ -118,7 +117,7 @@ impl<'a> Work<'a> {
         Self { units, first, earlier, store, stop, supervision, executor: None, is_followed: false }
     }
 
-    /// The same, where this was recorded of runs before they were cut off.
+    /// The same, with these events of runs before they were cut off.
     pub fn resuming(self, earlier: HashMap<Unit, Vec<Event>>) -> Self {
         Self { earlier, ..self }
     }
@@ -128,12 +127,12 @@ impl<'a> Work<'a> {
         Self { supervision, ..self }
     }
 
-    /// The same, whose runs that one executes.
+    /// The same, with this executor.
     pub fn executed_by(self, executor: Arc<dyn Executor>) -> Self {
         Self { executor: Some(executor), ..self }
     }
 
-    /// The same, each event of which is observed if `is_followed`.
+    /// The same, with each event reported to the observer if `is_followed`.
     pub fn followed(self, is_followed: bool) -> Self {
         Self { is_followed, ..self }
     }
@@ -144,21 +143,21 @@ impl<'a> Work<'a> {
 pub enum CampaignEnd {
     /// All cases were run.
     Complete,
-    /// The meter refused a request. What was not run can be run later.
+    /// The meter refused a request. The remaining runs can be made later.
     BudgetUsedUp,
-    /// The deadline came first. What was not run can be run later.
+    /// The deadline came first. The remaining runs can be made later.
     DeadlineReached,
-    /// The set-up is broken, as [`Setup::broken`] says. What was not run can be run once it is mended.
+    /// The set-up is broken, as [`Setup::broken`] says. The remaining runs can be made once it is repaired.
     SetupBroken,
 }
 
-/// Why a campaign cannot go on. Finished runs are kept.
+/// Why a campaign cannot continue. Finished runs are kept.
 #[derive(Debug, Error)]
 pub enum CampaignError {
     /// The run store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// What the agent needs around it cannot be had.
+    /// The surroundings that the agent needs are unavailable.
     #[error(transparent)]
     Run(#[from] RunError),
     /// A case's tools cannot be made.
@@ -180,38 +179,39 @@ pub enum CampaignError {
 /// What all runs of a campaign share.
 struct Shared {
     campaign: Campaign,
-    /// The place in the store of the first of its cases.
+    /// The index of its first case in the store.
     first: u32,
     earlier: HashMap<Unit, Vec<Event>>,
     store: Option<Writer>,
     supervision: Supervision,
     executor: Arc<dyn Executor>,
-    /// Takes the events of all runs, where somebody observes them.
+    /// Takes the events of all runs, if there is an observer for them.
     observer: Option<UnboundedSender<(Unit, Event)>>,
-    /// Ends the agents that have not ended by themselves.
+    /// Stops the agents that have not ended by themselves.
     cut_off: CancellationToken,
 }
 
 impl Campaign {
-    /// Its runs, every case once before any is run again: a campaign that is cut short has then seen most of its cases.
+    /// Its runs, with every case once before any repeat: a campaign that is cut short has then covered most of its
+    /// cases.
     pub fn units(&self) -> impl Iterator<Item = Unit> + use<> {
         let cases = self.cases.len() as u32;
         (0..self.repeats.get())
             .flat_map(move |repeat| (0..cases).map(move |ordinal| Unit { ordinal, repeat }))
     }
 
-    /// Its units that are not among these, in their order.
+    /// Its units that are not among these, in order.
     pub fn units_but(&self, finished: &HashSet<Unit>) -> Vec<Unit> {
         self.units().filter(|unit| !finished.contains(unit)).collect()
     }
 
-    /// Runs the agent on the units of `work`, and hands to `observe` what happens: first what is planned, then each run
-    /// that begins, and each outcome once it is in the store. A run that counts as not run ends without a word, and
-    /// stays unfinished in the store. Must be called within a Tokio runtime.
+    /// Runs the agent on the units of `work`, and reports to `observe`: first the plan, then the beginning of each
+    /// run, and each outcome once it is in the store. A run that counts as not run ends without a report, and stays
+    /// unfinished in the store. Must be called within a Tokio runtime.
     ///
     /// # Errors
-    /// The store or the tool server failed, or `stop` was cancelled: then runs that were going on are ended (with
-    /// the processes they started), and later work on what is not finished resumes.
+    /// The store or the tool server failed, or `stop` was cancelled: then runs in progress are ended (with the
+    /// processes they started), and later work on the unfinished ones resumes.
     pub async fn run(
         &self,
         work: Work<'_>,
@@ -234,7 +234,7 @@ impl Campaign {
         if shared.is_repeatable() {
             setup.note_that_it_works();
         }
-        // Runs that came to nothing, until it is known whose fault that is.
+        // Runs without a result, until it is known whose fault that is.
         let mut doubtful: Vec<(Ended, Nothing)> = Vec::new();
         loop {
             if doubtful.len() >= DOUBTFUL_RUNS_MAX {
@@ -274,7 +274,7 @@ impl Campaign {
             let step = match joined.map(finished_run).transpose() {
                 Ok(step) => step,
                 Err(error) => {
-                    // What the others asked for is booked once they have ended.
+                    // Requests of the others are booked once they have ended.
                     let _ = shared.end_runs(&mut running, &mut live, &mut observe).await;
                     return Err(error);
                 }
@@ -299,7 +299,7 @@ impl Campaign {
                 None if doubtful.is_empty() => return Ok(CampaignEnd::Complete),
                 None => {}
             }
-            // Nobody knows better, or there is no run that could tell.
+            // Nothing better is known, or no run could show it.
             let must_stop = setup.must_stop(doubtful.iter().map(|(_, nothing)| nothing));
             let culprit = doubtful
                 .iter()
@@ -321,11 +321,10 @@ impl Campaign {
     }
 }
 
-/// Begins fewer runs towards the end of a budget, because what a run has spent that then does not come to its end is
-/// spent for nothing.
+/// Starts fewer runs towards the end of a budget, because the expenses of a run that cannot finish are wasted.
 struct Taper {
     meter: Option<Arc<BudgetMeter>>,
-    /// The part of the budget that was spent before.
+    /// The part of the budget that was spent before this campaign.
     used_before: f64,
     /// Runs that have ended.
     ended: u32,
@@ -338,7 +337,7 @@ impl Taper {
         Self { meter, used_before, ended: 0 }
     }
 
-    /// Whether one more run is expected to fit beside those that go on, each of which is taken to be half done.
+    /// Whether another run is expected to fit beside those in progress, each of which is assumed to be half done.
     fn allows_one_more(&self, going_on: usize) -> bool {
         let Some(meter) = &self.meter else { return true };
         if meter.is_used_up() || going_on == 0 {
@@ -350,7 +349,7 @@ impl Taper {
     }
 }
 
-/// The seed of a run. The first run of a case has the seed that it would have if it were the only one.
+/// The seed of a run. The first run of a case has the seed of a single run.
 fn run_seed(campaign: u64, unit: Unit) -> u64 {
     let first = Draw::new(campaign, u64::from(unit.ordinal), "run/1").number();
     match unit.repeat {
@@ -359,7 +358,8 @@ fn run_seed(campaign: u64, unit: Unit) -> u64 {
     }
 }
 
-/// Begins a run. Apart from what is compiled anew for each kind of observer, so that this crate compiles it, once.
+/// Starts a run. Separate from the code that is generic over the observer, so that it is compiled only once, in this
+/// crate.
 fn begin(running: &mut JoinSet<Result<Step, CampaignError>>, shared: &Arc<Shared>, unit: Unit) {
     let shared = Arc::clone(shared);
     running.spawn(async move { shared.run_unit(unit).await });
@@ -369,11 +369,11 @@ fn begin(running: &mut JoinSet<Result<Step, CampaignError>>, shared: &Arc<Shared
 enum Step {
     /// The run is finished.
     Done(Box<Outcome>),
-    /// It was refused a request, and so counts as not run.
+    /// It was refused a request, so it counts as not run.
     NotRun,
     /// A person stopped it, and the campaign with it. It counts as not run, and can be resumed.
     Stopped,
-    /// It came to nothing, and whose fault that is has to be seen.
+    /// It has no result, and whose fault that is has to be found.
     Doubtful(Box<Ended>, Nothing),
 }
 
@@ -383,7 +383,7 @@ impl Step {
     }
 }
 
-/// A run whose agent has ended, and whose verdict is yet to come.
+/// A run whose agent has ended, but which is not judged yet.
 struct Ended {
     unit: Unit,
     /// In the store.
@@ -401,7 +401,7 @@ fn finished_run(joined: Result<Result<Step, CampaignError>, JoinError>) -> Resul
 }
 
 impl Shared {
-    /// Over when the campaign's time is; never without a deadline.
+    /// Ready when the campaign's time is over; never without a deadline.
     fn deadline(&self) -> impl Future<Output = ()> + use<> {
         let deadline = self.supervision.deadline;
         async move {
@@ -412,8 +412,8 @@ impl Shared {
         }
     }
 
-    /// Ends the runs that go on, and waits for those whose agents have ended by now: the store keeps them, so
-    /// they are to be seen as well. Every other account of the campaign would know of fewer runs than the
+    /// Ends the runs in progress, and waits for those whose agents have ended by now: the store has them, so they
+    /// have to be reported as well. Otherwise all other accounts of the campaign would have fewer runs than the
     /// store.
     async fn end_runs(
         &self,
@@ -443,7 +443,7 @@ impl Shared {
         self.supervision.meter.as_ref().is_some_and(|meter| meter.is_used_up())
     }
 
-    /// Whether nothing that happens depends on the time, as with a simulated model of ours in process.
+    /// Whether no event depends on the time, as with a simulated model of ours in process.
     fn is_repeatable(&self) -> bool {
         let agent = &self.campaign.agent;
         agent.simulated && agent.agent.is_in_process() && !self.over_http()
@@ -520,7 +520,7 @@ impl Shared {
         self.finish(ended, None).await.map(Step::done)
     }
 
-    /// Judges a run and finishes it in the store. It is unscored if it came to nothing through no fault of its agent.
+    /// Judges a run and finishes it in the store. It is unscored if it has no result through no fault of its agent.
     async fn finish(&self, ended: Ended, nothing: Option<&Nothing>) -> Result<Outcome, CampaignError> {
         let Ended { unit, run, recorder, end, wall, requests } = ended;
         recorder.end(match nothing {
@@ -542,7 +542,7 @@ impl Shared {
         &self.campaign.cases[(unit.ordinal - self.first) as usize]
     }
 
-    /// A model of our own name behind an HTTP server: simulated all the same, but timed.
+    /// A simulated model of ours behind an HTTP server: simulated nevertheless, but timed.
     fn over_http(&self) -> bool {
         self.campaign.agent.model.as_deref().is_some_and(|model| !model.starts_with("sim/"))
     }

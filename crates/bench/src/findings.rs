@@ -15,7 +15,7 @@ pub struct Finding<'a> {
     pub case: &'a dyn Case,
     /// Its place in the campaign.
     pub ordinal: u32,
-    /// Which repeat of the case failed so first, from 0.
+    /// The first repeat of the case with this failure, from 0.
     pub repeat: u32,
     /// How the agent failed.
     pub class: Class,
@@ -34,7 +34,7 @@ pub struct Candidate {
     pub repeat: u32,
     /// How the agent failed.
     pub class: Class,
-    /// What makes one case smaller than another: [`Card::order`].
+    /// The order of cases by size: [`Card::order`].
     pub size: (u32, [u32; 2]),
 }
 
@@ -43,7 +43,7 @@ pub struct Candidate {
 pub struct Pick {
     /// Place of the case in the campaign.
     pub ordinal: u32,
-    /// Which repeat of the case failed so first, from 0.
+    /// The first repeat of the case with this failure, from 0.
     pub repeat: u32,
     /// How the agent failed.
     pub class: Class,
@@ -52,7 +52,7 @@ pub struct Pick {
 }
 
 impl Candidate {
-    /// The candidate that a run is; `None` unless it failed.
+    /// The candidate for a failed run; `None` unless it failed.
     pub fn of(card: &Card, run: &RunSummary) -> Option<Self> {
         let class = run.scored.as_ref()?.class?;
         Some(Self { ordinal: run.ordinal, repeat: run.repeat, class, size: card.order() })
@@ -60,8 +60,8 @@ impl Candidate {
 }
 
 /// The smallest failing cases: of each class first the smallest, the most frequent class first, then the next
-/// smallest, until there are `most`. A case that failed several times in a class counts once there. How small
-/// a case is [its card](Card::order) says.
+/// smallest, until there are `most`. A case that failed several times in a class counts once there. [Its
+/// card](Card::order) defines its size.
 pub fn pick_smallest(candidates: impl IntoIterator<Item = Candidate>, most: usize) -> Vec<Pick> {
     let mut by_class: BTreeMap<Class, Vec<Candidate>> = BTreeMap::new();
     for candidate in candidates {
@@ -84,7 +84,7 @@ pub fn pick_smallest(candidates: impl IntoIterator<Item = Candidate>, most: usiz
         .collect()
 }
 
-/// [`pick_smallest`] of the outcomes of a campaign, with all that findings show.
+/// [`pick_smallest`] of the outcomes of a campaign, with all the data of findings.
 pub fn pick_findings<'a>(
     cases: &'a [Arc<dyn Case>],
     outcomes: &'a [Outcome],

@@ -1,8 +1,8 @@
-//! Live repair: a guard between agent and tools, which denies every call after which the run could not pass any more.
+//! Live repair: a guard between agent and tools, which denies every call after which the run could no longer pass.
 //! (The idea of the paper's section 7.)
 //!
-//! What is denied, and what the agent is told instead, is the case's to say ([`Guard`]). The guard never calls a tool
-//! of its own accord: what an agent does not call at all stays undone.
+//! The case decides which calls are denied and what the agent reads instead ([`Guard`]). The guard never calls a tool
+//! by itself: tasks that an agent does not call stay undone.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl GuardedTools {
         Self { tools, guard: Mutex::new(guard) }
     }
 
-    /// Whether a call is right depends on those before it, so the guard is held until the call has ended.
+    /// Whether a call is right depends on earlier calls, so the guard is locked until the call has ended.
     async fn answer(&self, call: &ToolCall) -> ToolResult {
         let mut guard = self.guard.lock().await;
         if let Decision::Deny(why) = guard.before(call) {
@@ -51,7 +51,7 @@ impl Toolbox for GuardedTools {
         false
     }
 
-    /// Which call is right depends on those that have ended before it began.
+    /// Which call is right depends on the calls that ended before it began.
     fn is_strictly_sequential(&self) -> bool {
         true
     }

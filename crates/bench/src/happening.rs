@@ -1,4 +1,4 @@
-//! The stream of what happens in a campaign, which everybody observes who shows or keeps it.
+//! The stream of a campaign's events, for all observers that show or store them.
 
 use planproof_store::Unit;
 use planproof_trace::{Event, EventSink};
@@ -6,17 +6,17 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::Outcome;
 
-/// What happens in a campaign, as whoever shows or keeps it sees it.
+/// An event of a campaign, for observers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunProgress {
     /// This number of runs is to be made.
     Planned(usize),
     /// A run begins.
     Started(Unit),
-    /// An event of a run was recorded. Only where the [`Work`](crate::Work) asks for it, in the order of the run, and
-    /// before the run's end is seen.
+    /// An event of a run was recorded. Only if the [`Work`](crate::Work) requests it; in the order of the run, and
+    /// before the run's end is reported.
     Event(Unit, Box<Event>),
-    /// A run has come to its end, and is in the store.
+    /// A run has ended, and is in the store.
     Ended(Box<Outcome>),
 }
 
@@ -27,23 +27,22 @@ impl RunProgress {
     }
 }
 
-/// Takes events of all runs to the one who observes the campaign. The channel has no limit of its own: a recorder
-/// never waits, and what lies in it is kept by the run's recorder as well, so that it at most doubles what runs take
-/// that are under way.
+/// Takes events of all runs to the campaign's observer. The channel has no limit of its own: a recorder never waits,
+/// and the run's recorder stores the same events, so the channel at most doubles the memory of runs in progress.
 pub(crate) struct Live {
     sender: Option<UnboundedSender<(Unit, Event)>>,
     receiver: UnboundedReceiver<(Unit, Event)>,
 }
 
 impl Live {
-    /// Of a campaign whose events somebody observes, or nobody.
+    /// For a campaign with or without an observer of its events.
     pub(crate) fn new(is_observed: bool) -> (Self, Option<UnboundedSender<(Unit, Event)>>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let ours = is_observed.then_some(sender);
         (Self { sender: ours.clone(), receiver }, ours)
     }
 
-    /// The next event; never one where nobody observes them.
+    /// The next event; never ready without an observer.
     pub(crate) async fn next(&mut self) -> RunProgress {
         if self.sender.is_some()
             && let Some((unit, event)) = self.receiver.recv().await
@@ -61,7 +60,7 @@ impl Live {
     }
 }
 
-/// Shows events of a run to the campaign's observer, and then to another sink.
+/// Passes the events of a run to the campaign's observer, and then to another sink.
 pub(crate) struct Following {
     pub(crate) unit: Unit,
     pub(crate) observer: UnboundedSender<(Unit, Event)>,
@@ -70,7 +69,7 @@ pub(crate) struct Following {
 
 impl EventSink for Following {
     fn append(&self, event: &Event) {
-        // A campaign that has ended observes nothing more.
+        // A campaign that has ended observes nothing any more.
         let _ = self.observer.send((self.unit, event.clone()));
         if let Some(sink) = &self.sink {
             sink.append(event);

@@ -1,8 +1,9 @@
-//! The seam between a campaign and whoever executes its runs: a job goes out, its trace comes back.
+//! The interface between a campaign and the executor of its runs: a job goes out, its trace comes back.
 //!
-//! The campaign decides what is run and when, keeps the trace and has it judged; an executor only lets the agent act.
-//! All that a run depends on is in its [`Job`], so another process or machine may execute it: what crosses is the
-//! case's line ([`Case::to_line`]), the agent's name, limits and seed, and events come back for the recorder.
+//! The campaign decides which runs are made and when, stores the trace and has it judged; an executor only runs the
+//! agent. Everything that a run depends on is in its [`Job`], so another process or machine may execute it: the
+//! case's line ([`Case::to_line`]), the agent's name, limits and seed are sent, and events come back for the
+//! recorder.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use crate::guard::GuardedTools;
 use crate::served::Replies;
 use crate::{AgentUnderTest, Campaign, CampaignError, acting, judging};
 
-/// One run to be made, and all that it depends on.
+/// One run to be made, and everything that it depends on.
 #[derive(Debug, Clone)]
 pub struct Job {
     /// What the agent is tested on.
@@ -31,28 +32,28 @@ pub struct Job {
     pub limits: RunLimits,
     /// Its seed.
     pub seed: u64,
-    /// What was recorded of the run before it was cut off, for an agent that can resume it.
+    /// The events of the run before it was cut off, for an agent that can resume it.
     pub earlier: Vec<Event>,
-    /// What an agent with a memory can recall of earlier runs; nothing without one.
+    /// The recallable lessons of earlier runs for an agent with a memory.
     pub memory: Option<Arc<Lessons>>,
 }
 
-/// What came of a job, beside the events that were recorded.
+/// The result of a job, beside the recorded events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Executed {
     /// How the run ended.
     pub ran: Ran,
-    /// How long the agent took, without what it waited for because of rate limits, budgets and further attempts.
+    /// The agent's time, without its waits for rate limits, budgets and repeated attempts.
     pub wall: Duration,
 }
 
 /// Executes jobs, several at once.
 pub trait Executor: Send + Sync {
-    /// Lets the agent act, and records all that it does but the end of the run. Where the future is dropped, the
-    /// agent ends. Must be called within a Tokio runtime.
+    /// Runs the agent, and records everything that it does except the end of the run. Dropping the future ends the
+    /// agent. Must be called within a Tokio runtime.
     ///
     /// # Errors
-    /// What the agent needs around it cannot be had, or the case's tools cannot be made.
+    /// The surroundings that the agent needs are unavailable, or the case's tools cannot be made.
     fn execute<'a>(
         &'a self,
         job: &'a Job,
@@ -91,7 +92,7 @@ impl InProcess {
             memory: memory.as_deref(),
             surroundings: &self.surroundings,
         };
-        // Boxed, as each of the functions that it is handed to would hold it twice, and thousands of runs may go on.
+        // Boxed, because each function on the way would hold it twice, and thousands of runs may be in progress.
         let running = Box::pin(async {
             let ran = match &agent.of_suite {
                 Some(name) => Box::pin(acting::act(&**case, name, &run)).await,
@@ -100,14 +101,15 @@ impl InProcess {
             let is_of_use =
                 !ran.was_stopped && !ran.was_refused && !matches!(ran.end, EndReason::Unscored { .. });
             let Some(judge) = agent.agent.judge().filter(|_| is_of_use) else { return Ok(ran) };
-            // The agent is not kept waiting by its judge.
+            // The agent does not have to wait for its judge.
             let asked = Box::pin(judging::ask(judge, &**case, recorder, *seed, ran.end));
             Ok::<_, RunError>(Ran { end: run_time::uncharged(asked).await, ..ran })
         });
         let ((ran, was_refused), wall) = run_time::measured(noting_refusals(running)).await;
         let mut ran = ran?;
         ran.was_refused |= was_refused;
-        // What a tool could not do for want of something outside is not held against the agent, whatever it made of it.
+        // If a tool failed because something outside was unavailable, the agent is not blamed, whatever it made of
+        // it.
         if let Some(reason) = tools.outage() {
             ran.end = EndReason::Unscored { reason };
         }
@@ -125,7 +127,7 @@ impl Executor for InProcess {
     }
 }
 
-/// What the campaign's agent has around it, where that is not our code.
+/// The surroundings of the campaign's agent, if it is not our code.
 fn surroundings(campaign: &Campaign) -> Surroundings {
     let surroundings = Surroundings::new(campaign.token).holding(OVERLAP_HOLD);
     let Some(served) = campaign.served.clone() else { return surroundings };

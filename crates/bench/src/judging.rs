@@ -1,18 +1,18 @@
-//! Asking a judge model what a case leaves to one, between the end of the agent's work and that of the run.
+//! The questions that a case leaves to a judge model, asked between the end of the agent's work and that of the run.
 
 use planproof_model::{ChatRequest, Message, Model, Settings};
 use planproof_suite::Case;
 use planproof_suite::questions::{ANSWERED, JUDGE};
 use planproof_trace::{Author, EndReason, EventKind, Recorder};
 
-/// Most questions of one run. What is beyond them is not asked.
+/// Most questions of one run. Questions beyond that are not asked.
 pub const QUESTIONS_MAX: usize = 50;
 
 /// Longest answer that is kept, in bytes.
 const ANSWER_BYTES_MAX: usize = 16 * 1024;
 
-/// Has all questions of the case answered and recorded. Gives the end of the run: `end`, or that it is unscored because
-/// the judge cannot be had, which is not the agent's doing.
+/// Has all questions of the case answered and recorded. Returns the end of the run: `end`, or unscored if the judge
+/// is unavailable, which is not the agent's fault.
 pub(crate) async fn ask(
     judge: &dyn Model,
     case: &dyn Case,

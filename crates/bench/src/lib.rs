@@ -1,19 +1,19 @@
 //! The engine: campaigns of runs of any kind of case, statistics and comparisons. It knows no suite.
 //!
-//! A *campaign* runs one agent over a set of cases, has each judge its trace, and keeps everything in the run
+//! A *campaign* runs one agent over a set of cases, has each case judge its trace, and stores everything in the run
 //! store. [`Report`] sums it up.
 //!
 //! # What is where
 //!
-//! Campaigns, with the budget, deadline and keys that watch over them (`campaign.rs`), the stream of what happens in
-//! them (`happening.rs`), the seam to whoever executes runs (`job.rs`), what a judge model is asked (`judging.rs`),
-//! what came of a run (`outcome.rs`), the doubt whether their set-up works (`setup.rs`), what puts a guard between
-//! agent and tools (`guard.rs`), agents that come with a suite (`acting.rs`), what a served model replies
-//! (`served.rs`), campaigns whose cases follow from what came before (`rounds.rs`), what repeats say (`repeats.rs`),
-//! intervals for looking often (`sequential.rs`), what agents that do not plan would get (`baselines.rs`), the search
-//! for the capability limit (`limit.rs`), what figures need of a run (`summary.rs`), what a team took (`team.rs`),
-//! the memory of an agent (`memory.rs`), what it took to hold models to specifications (`monitored.rs`), reports
-//! (`report.rs`), findings (`findings.rs`), and what closer looks at failures showed (`studies.rs`).
+//! Campaigns, with their budget, deadline and keys (`campaign.rs`), the stream of their events (`happening.rs`), the
+//! interface to the executor of runs (`job.rs`), questions to a judge model (`judging.rs`), the outcome of a run
+//! (`outcome.rs`), the check whether their set-up works (`setup.rs`), the adapter of a guard between agent and tools
+//! (`guard.rs`), agents that come with a suite (`acting.rs`), the replies of a served model (`served.rs`), campaigns
+//! whose cases follow from earlier outcomes (`rounds.rs`), figures of repeats (`repeats.rs`), intervals for repeated
+//! looks (`sequential.rs`), results of agents that do not plan (`baselines.rs`), the search for the capability limit
+//! (`limit.rs`), the data of a run for figures (`summary.rs`), the costs of a team (`team.rs`), the memory of an
+//! agent (`memory.rs`), the cost of holding models to specifications (`monitored.rs`), reports (`report.rs`),
+//! findings (`findings.rs`), and the results of closer looks at failures (`studies.rs`).
 
 mod acting;
 mod baselines;

@@ -1,10 +1,10 @@
-//! The capability limit: up to how many actions an agent plans well enough (paper, sections 6.2 and 6.3,
+//! The capability limit: the number of actions up to which an agent plans well enough (paper, sections 6.2 and 6.3,
 //! figures 8 and 9).
 //!
-//! The number of actions grows. At each one the agent is put on so many cases, and the limit is the last
-//! number before the success rate falls under the threshold. All of a search is one campaign, whose cases
-//! come level by level; what is to be run next follows from the outcomes alone, so a search can be broken off
-//! and resumed, and comes to the same at any concurrency.
+//! The number of actions grows. At each number the agent is tested on some cases, and the limit is the last number
+//! before the success rate falls below the threshold. The whole search is one campaign, whose cases come level by
+//! level; the next cases follow from the outcomes alone, so a search can be interrupted and resumed, and has the same
+//! result at any concurrency.
 
 use planproof_suite::{Card, Suite};
 use serde::{Deserialize, Serialize};
@@ -15,8 +15,8 @@ use crate::{Interval, Report, RunSummary, SummaryInput, confidence_sequence, wil
 /// Schema name of the report of a limit search.
 pub const LIMIT_SCHEMA: &str = "planproof/limit/v1";
 
-/// Cases after which a level is first looked at. The later looks are at twice as many each, so that there is
-/// always much to be run at once.
+/// Cases after which a level is first evaluated. Each later evaluation is at twice as many, so that there are always
+/// many cases to run at once.
 pub const FIRST_LOOK: u32 = 20;
 
 /// Width of a column of difficulty, in bits.
@@ -30,13 +30,13 @@ pub struct LimitPlan {
     pub from: u32,
     /// The last one.
     pub to: u32,
-    /// Cases for each pair of actions: `n` actions have `cases_per_pair * n (n - 1) / 2`, unless that is too many.
+    /// Cases per pair of actions: `n` actions have `cases_per_pair * n (n - 1) / 2`, up to a maximum.
     pub cases_per_pair: u32,
     /// Most cases of one number of actions.
     pub cases_max: u32,
-    /// The limit is where the success rate falls under this, 0 to 1.
+    /// The limit is where the success rate falls below this, 0 to 1.
     pub threshold: f64,
-    /// A number of actions is left as soon as it is plain on which side of the threshold its rate is.
+    /// Whether a number of actions is left as soon as it is clear on which side of the threshold its rate is.
     pub early_stop: bool,
     /// All numbers of actions are tested, even beyond the limit.
     pub past_limit: bool,
@@ -89,7 +89,7 @@ impl Side {
 pub enum LimitOutcome {
     /// The rate falls under the threshold behind the limit.
     Found,
-    /// The rate is under it with the fewest actions already.
+    /// The rate is already below it with the fewest actions.
     BelowFrom,
     /// The rate never fell under it.
     AboveTo,
@@ -104,11 +104,11 @@ pub struct LimitLevel {
     pub actions: u32,
     /// Cases that were drawn for it.
     pub planned: u32,
-    /// Runs with a score that count: fewer than planned after an early stop.
+    /// Scored runs that count: fewer than planned after an early stop.
     pub runs: u64,
     /// Runs that passed.
     pub passed: u64,
-    /// Runs that say nothing of the agent, because something else failed.
+    /// Runs that say nothing about the agent, because something else failed.
     pub unscored: u64,
     /// Success rate; null without runs.
     pub rate: Option<f64>,
@@ -116,13 +116,13 @@ pub struct LimitLevel {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// Lower end of the interval that early stops are decided by (see [`confidence_sequence`]).
+    /// Lower end of the interval that decides on early stops (see [`confidence_sequence`]).
     pub sequential_low: f64,
     /// Upper end.
     pub sequential_high: f64,
     /// On which side of the threshold the rate is: by the second interval with early stops, by the first without.
     pub side: Side,
-    /// Success rate of a random order; null where it is not known for every case.
+    /// Success rate of a random order; null if it is not known for every case.
     pub chance: Option<f64>,
     /// Success rate of the order of mention; null without runs.
     pub in_order: Option<f64>,
@@ -133,9 +133,9 @@ pub struct LimitLevel {
 /// Success on cases of about the same difficulty.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ByBits {
-    /// From so many bits of constraint, `log2(n! / correct plans)`.
+    /// From this number of bits of constraint, `log2(n! / correct plans)`.
     pub bits_from: u32,
-    /// To fewer than so many.
+    /// To below this number of bits.
     pub bits_to: u32,
     /// Runs with a score.
     pub runs: u64,
@@ -161,16 +161,16 @@ pub struct LimitReport {
     pub plan: LimitPlan,
     /// What it came to.
     pub outcome: LimitOutcome,
-    /// The last number of actions before the rate first falls under the threshold; null if that is not known,
-    /// or if it is under it from the beginning.
+    /// The last number of actions before the rate first falls below the threshold; null if that is unknown, or if it
+    /// is below from the beginning.
     pub limit: Option<u32>,
-    /// Up to here every rate is plainly above the threshold; null if that of the fewest actions is not.
+    /// Up to here every rate is clearly above the threshold; null if that of the fewest actions is not.
     pub limit_low: Option<u32>,
-    /// Behind here a rate is plainly below it; null if none is, or if that of the fewest actions is.
+    /// Beyond here a rate is clearly below it; null if none is, or if that of the fewest actions is.
     pub limit_high: Option<u32>,
-    /// By number of actions, as far as was tested.
+    /// By number of actions, as far as tested.
     pub levels: Vec<LimitLevel>,
-    /// By difficulty, as far as that is known.
+    /// By difficulty, as far as known.
     pub by_bits: Vec<ByBits>,
     /// The runs that count, summed up.
     pub campaign: Report,
@@ -179,7 +179,7 @@ pub struct LimitReport {
 /// What is left to be done of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LimitStep {
-    /// Run these cases, by their places in the campaign.
+    /// Run these cases, by their indices in the campaign.
     Run(Vec<u32>),
     /// It has come to its end.
     Done,
@@ -215,8 +215,8 @@ impl LimitPlan {
         (plan.from..=plan.to).map(move |actions| (actions, plan.cases(actions)))
     }
 
-    /// What to run next. `score` tells of the run of the case at that place: `None` if it has not come to its end, else
-    /// whether it passed, if it has a score.
+    /// The next cases to run. `score` returns the result of the run of the case at that index: `None` if it has not
+    /// ended, else whether it passed, if it has a score.
     pub fn next(&self, score: impl Fn(u32) -> Option<Option<bool>>) -> LimitStep {
         self.walk(&score).1
     }
@@ -231,7 +231,7 @@ impl LimitPlan {
             if !missing.is_empty() {
                 return (tested, LimitStep::Run(missing));
             }
-            // Without a score there is nothing to go on from.
+            // Without a score there is no basis to continue.
             if level.scored == 0 || level.side == Side::Below && !self.past_limit {
                 break;
             }
@@ -239,7 +239,7 @@ impl LimitPlan {
         (tested, LimitStep::Done)
     }
 
-    /// A level as far as it is decided, and the cases that are missing to decide it.
+    /// A level as far as it is decided, and the cases that are still needed to decide it.
     fn test(
         &self,
         actions: u32,
@@ -298,8 +298,8 @@ impl LimitPlan {
 }
 
 impl LimitReport {
-    /// Sums up a search whose campaign has these cases, level by level, each run once. Runs beyond what decided a level
-    /// do not count.
+    /// Sums up a search whose campaign has these cases, level by level, each run once. Runs beyond those that decided
+    /// a level do not count.
     pub fn new(plan: LimitPlan, input: SummaryInput<'_>) -> Self {
         let mut by_place: Vec<Option<&RunSummary>> = vec![None; input.cards.len()];
         for run in input.runs {
@@ -384,8 +384,8 @@ impl Tested {
     }
 }
 
-/// Success by columns of difficulty, which is how unlikely the first of the suite's baselines is to pass; cases of
-/// which that is not known are left out, and so are empty columns.
+/// Success by columns of difficulty, which is the improbability that the first of the suite's baselines passes; cases
+/// without a known difficulty and empty columns are left out.
 fn by_bits(suite: &dyn Suite, cards: &[Card], runs: &[RunSummary]) -> Vec<ByBits> {
     let mut columns: std::collections::BTreeMap<u32, (u64, u64, BaselineSums)> =
         std::collections::BTreeMap::new();
@@ -393,7 +393,7 @@ fn by_bits(suite: &dyn Suite, cards: &[Card], runs: &[RunSummary]) -> Vec<ByBits
         let (Some(card), Some(passed)) = (cards.get(run.ordinal as usize), run.passed()) else { continue };
         let chance = card.baselines.first().copied().flatten();
         let Some(chance) = chance.filter(|chance| *chance > 0.0) else { continue };
-        // Never negative: nothing is likelier than certain.
+        // Never negative: no probability exceeds 1.
         let column = ((-chance.log2()).max(0.0) / f64::from(BITS_PER_COLUMN)) as u32;
         let (runs, passes, baselines) = columns.entry(column).or_default();
         *runs += 1;

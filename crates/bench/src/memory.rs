@@ -1,4 +1,5 @@
-//! The memory of a campaign's agent: what its runs can recall, what they teach, and both as a part of the report.
+//! The memory of a campaign's agent: what its runs can recall, the lessons they yield, and both as a part of the
+//! report.
 
 use std::sync::Arc;
 
@@ -12,20 +13,20 @@ use crate::Outcome;
 /// The memory of a campaign's agent.
 #[derive(Debug, Clone)]
 pub struct Memory {
-    /// What each run can recall: the same from the first to the last, whatever is learned meanwhile.
+    /// The recallable lessons of each run: the same from the first to the last, even if lessons are added meanwhile.
     pub lessons: Arc<Lessons>,
-    /// Under which word the lessons of its runs are kept, for later campaigns; they are not kept without one.
+    /// The key under which the lessons of its runs are stored for later campaigns; `None` to store none.
     pub kept_as: Option<String>,
 }
 
 impl Memory {
-    /// The same, whose runs teach nothing: those that a campaign leads to, and those that are replayed.
+    /// The same, without storing lessons of its runs: for derived campaigns and for replays.
     #[must_use]
     pub fn without_learning(self) -> Self {
         Self { kept_as: None, ..self }
     }
 
-    /// What a run with these events and this outcome teaches: nothing where it is unscored.
+    /// The lessons of a run with these events and this outcome; none if it is unscored.
     pub(crate) fn learned(&self, events: &[Event], outcome: &Outcome) -> Vec<NewLesson> {
         let (Some(kept_as), Ok(_)) = (&self.kept_as, &outcome.verdict) else { return Vec::new() };
         let new = |Lesson { tool, about, text }| NewLesson { kept_as: kept_as.clone(), tool, about, text };
@@ -33,7 +34,7 @@ impl Memory {
     }
 }
 
-/// How many lessons could be recalled, and how many stood in prompts.
+/// How many lessons could be recalled, and how many were in prompts.
 pub(crate) fn section(used: &MemoryUse) -> Section {
     let MemoryUse { visible, shown, of_same_case, runs } = *used;
     let figure = |name: &'static str, value: u64, note: &str| Figure {
@@ -55,7 +56,7 @@ pub(crate) fn section(used: &MemoryUse) -> Section {
         ],
         tables: Vec::new(),
         lines: Vec::new(),
-        // Counts alone, which JSON can always say.
+        // Only counts, which JSON can always represent.
         json: serde_json::to_value(used).unwrap_or_default(),
     }
 }

@@ -1,4 +1,4 @@
-//! What it took to hold the models of agents made from specifications to them, over runs.
+//! The cost of holding the models of agents made from specifications to them, over runs.
 
 use std::collections::BTreeSet;
 
@@ -6,27 +6,27 @@ use planproof_agents::behaviour::evaluator::JudgedBy;
 use planproof_trace::{Continuation, Event, EventKind, Tally};
 use serde::{Deserialize, Serialize};
 
-/// What it took to hold a model to its specification, in one run or in several, and how it was asked.
+/// The cost of holding a model to its specification, in one run or in several, and how it was asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct MonitorUse {
     /// Corrections.
     pub corrections: u64,
-    /// Corrections that wrote a whole prompt because its beginning was not enough.
+    /// Corrections that wrote a whole prompt because its beginning was insufficient.
     pub escalations: u64,
-    /// Tokens that the model wrote and that were discarded, by their share of the bytes.
+    /// Discarded tokens of the model, by their share of the bytes.
     pub discarded_tokens: u64,
-    /// Tokens that the model read again because a correction made another request necessary.
+    /// Tokens that the model read again because a correction required another request.
     pub repeated_tokens: u64,
-    /// How it was asked to go on with its text: `text`, `partial_turn`, `chat`. Runs of one agent agree in it.
+    /// How it was asked to continue its text: `text`, `partial_turn`, `chat`. The same in all runs of one agent.
     pub continuations: BTreeSet<&'static str>,
-    /// Who judged proposed answers, as in `nobody` or `judge openai/gpt-5-mini`; empty where the
-    /// specification has no such state, or no run came to it.
+    /// The judge of proposed answers, as in `nobody` or `judge openai/gpt-5-mini`; empty if the specification has no
+    /// such state, or no run reached it.
     pub judged_by: BTreeSet<String>,
 }
 
 impl MonitorUse {
-    /// Reads it off the events of a run; `None` unless an agent made from a specification began in it. Of several such
-    /// agents, as with a fallback or samples, all are counted.
+    /// Reads the data from the events of a run; `None` unless an agent made from a specification began in it. If
+    /// there are several such agents, as with a fallback or samples, all are counted.
     pub fn of(events: &[Event]) -> Option<Self> {
         let mut found = None;
         for event in events {
@@ -56,7 +56,7 @@ impl MonitorUse {
         self.judged_by.extend(other.judged_by.iter().cloned());
     }
 
-    /// All of these together; `None` where none of them has any.
+    /// The sum of all of these; `None` if none of them has any.
     pub fn sum<'a>(all: impl IntoIterator<Item = &'a Option<Self>>) -> Option<Self> {
         let mut sum: Option<Self> = None;
         for one in all.into_iter().flatten() {
@@ -98,7 +98,7 @@ impl From<&MonitorUse> for MonitorText {
 }
 
 impl MonitorText {
-    /// What is stored; `None` where it names a continuation that there is not.
+    /// The stored data; `None` if they name an unknown continuation.
     pub(crate) fn read(self) -> Option<MonitorUse> {
         let known =
             |word: &String| Continuation::ALL.map(Continuation::as_str).into_iter().find(|at| at == word);

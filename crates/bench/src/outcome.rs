@@ -11,7 +11,7 @@ use planproof_trace::{Event, EventKind, Usage};
 
 use crate::MonitorUse;
 
-/// What came of one run. Code that belongs to one suite may put the suite's own verdict into it.
+/// The outcome of one run. Code of one suite may put the suite's own verdict into it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome<V = Verdict> {
     /// Place of the case in the campaign.
@@ -20,23 +20,22 @@ pub struct Outcome<V = Verdict> {
     pub repeat: u32,
     /// The verdict, or why there is none.
     pub verdict: Result<V, Unscored>,
-    /// How long the agent took, without what it waited for because of rate limits, budgets and further attempts.
+    /// The agent's time, without its waits for rate limits, budgets and repeated attempts.
     pub wall: Duration,
     /// Tokens it took.
     pub usage: Usage,
-    /// What it took to hold the model to its specification, where the agent is made from one.
+    /// The cost of holding the model to its specification, if the agent is made from one.
     pub monitor: Option<MonitorUse>,
-    /// What the roles of a team took, where the agent is one.
+    /// The costs of the roles of a team, if the agent is one.
     pub team: Option<TeamUse>,
-    /// What the agent recalled of earlier runs, where it has a memory.
+    /// The recalled lessons of earlier runs, if the agent has a memory.
     pub memory: Option<MemoryUse>,
-    /// How many of its requests the model answered that is served to the agent, where one is. Not in the
-    /// trace.
+    /// How many requests the served model answered, if one is served to the agent. Not in the trace.
     pub requests: Option<u32>,
 }
 
 impl Outcome {
-    /// Judges the events of a run. A judge that panics, which is a bug of its suite, leaves the run unscored.
+    /// Judges the events of a run. If the judge panics, which is a bug of its suite, the run is unscored.
     pub fn of(case: &dyn Case, unit: Unit, events: &[Event], wall: Duration) -> Self {
         let mut usage = Usage::default();
         for event in events {
@@ -72,7 +71,7 @@ impl<V> Outcome<V> {
         Unit { ordinal: self.ordinal, repeat: self.repeat }
     }
 
-    /// The same run with another verdict, where it has one.
+    /// The same run with another verdict, if it has one.
     pub fn map<W>(self, change: impl FnOnce(V) -> W) -> Outcome<W> {
         let Self { ordinal, repeat, verdict, wall, usage, monitor, team, memory, requests } = self;
         Outcome {

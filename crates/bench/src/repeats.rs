@@ -1,5 +1,5 @@
-//! What the repeats of cases say: how often an agent passes a case every time. The intervals know that runs of one case
-//! are alike ([`planproof_suite::statistics`]).
+//! Figures of repeats: how often an agent passes a case every time. The intervals account for the similarity of runs
+//! of one case ([`planproof_suite::statistics`]).
 
 use std::collections::BTreeSet;
 
@@ -17,11 +17,10 @@ pub struct Repeated {
     pub flaky: u64,
     /// Cases that failed in every scored run.
     pub never: u64,
-    /// How likely an agent is to pass a case in each of `k` runs, for every `k` up to the number of repeats.
+    /// The probability that an agent passes a case in each of `k` runs, for every `k` up to the number of repeats.
     pub pass_all: Vec<PassAll>,
-    /// Scored runs that asked the model which is served to the agent nothing, although another run of the
-    /// same case did: a cache of the agent's own answered, and they show nothing that the other run did not.
-    /// Absent where no model is served.
+    /// Scored runs without any request to the served model, although another run of the same case made some: a cache
+    /// of the agent's own answered, so they show nothing beyond the other run. Absent if no model is served.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without_requests: Option<u64>,
 }
@@ -42,7 +41,7 @@ pub struct PassAll {
 }
 
 impl Repeated {
-    /// Sums up cases that were each run `repeats` times, or less often where runs have no score.
+    /// Sums up cases that were each run `repeats` times, or less often if runs have no score.
     pub fn of(cases: &[CaseRuns], repeats: u32) -> Self {
         let count = |is: &dyn Fn(&CaseRuns) -> bool| {
             cases.iter().filter(|case| case.runs > 0 && is(case)).count() as u64
@@ -56,7 +55,7 @@ impl Repeated {
         }
     }
 
-    /// In a sentence, that some runs are no repeats; `None` where all are, as far as is known.
+    /// A sentence saying that some runs are no repeats; `None` if all are, as far as is known.
     pub fn what_is_no_repeat(&self) -> Option<String> {
         let without = self.without_requests.filter(|without| *without > 0)?;
         let (runs, are) =
@@ -68,7 +67,7 @@ impl Repeated {
     }
 }
 
-/// Counts what [`Repeated::without_requests`] says, of the runs of a campaign.
+/// The count for [`Repeated::without_requests`] of the runs of a campaign.
 pub(crate) fn without_requests(runs: &[&RunSummary]) -> Option<u64> {
     runs.iter().find_map(|run| run.requests)?;
     let has_asked = |run: &&&RunSummary| run.requests.is_some_and(|requests| requests > 0);
@@ -79,8 +78,8 @@ pub(crate) fn without_requests(runs: &[&RunSummary]) -> Option<u64> {
 }
 
 impl PassAll {
-    /// The mean over the cases of `C(passed, k) / C(runs, k)`, which is an estimate without bias, as in S. Yao and
-    /// others, "τ-bench: A benchmark for tool-agent-user interaction in real-world domains" (arXiv 2406.12045).
+    /// The mean over the cases of `C(passed, k) / C(runs, k)`, an unbiased estimate, as in S. Yao and others,
+    /// "τ-bench: A benchmark for tool-agent-user interaction in real-world domains" (arXiv 2406.12045).
     fn of(cases: &[CaseRuns], k: u32) -> Self {
         let enough = cases.iter().filter(|case| case.runs >= k);
         let runs = enough.clone().map(|case| u64::from(case.runs)).sum();
@@ -113,7 +112,7 @@ mod tests {
     }
 
     /// Over 2,000 campaigns with cases of different difficulty the interval holds the true rate about as often as it
-    /// says.
+    /// claims.
     #[test]
     fn intervals_of_passing_twice_hold_the_true_rate_as_often_as_they_say() {
         const CAMPAIGNS: u64 = 2000;

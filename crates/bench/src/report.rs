@@ -35,26 +35,26 @@ pub struct ReportInput<'a> {
     pub repeats: u32,
     /// What came of them.
     pub outcomes: &'a [Outcome],
-    /// How the cases were made, where they were synthesised.
+    /// How the cases were made, if they were synthesised.
     pub synthesis: Option<SynthesisUse>,
-    /// What the runs cost in US dollars; `None` where no price is known.
+    /// The cost of the runs in US dollars; `None` if no price is known.
     pub cost: Option<f64>,
     /// The budget that ended the campaign before its last case, with its unit ("0.50 USD", "60 minutes").
     pub ended_by: Option<&'a str>,
 }
 
-/// What it took to make the cases of a campaign.
+/// The cost of making the cases of a campaign.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SynthesisUse {
     /// Calls of the solver.
     pub solver_calls: u64,
     /// Time in it.
     pub solver_time: Duration,
-    /// All of the time, that of the solver included.
+    /// The total time, including the solver's.
     pub time: Duration,
 }
 
-/// The same as [`ReportInput`], of summaries.
+/// The same as [`ReportInput`], from summaries.
 #[derive(Clone, Copy)]
 pub struct SummaryInput<'a> {
     /// The kind of case.
@@ -65,24 +65,24 @@ pub struct SummaryInput<'a> {
     pub model: Option<&'a str>,
     /// The model is one of our simulations.
     pub simulated: bool,
-    /// What figures need of all cases of the campaign.
+    /// The data of all cases of the campaign for figures.
     pub cards: &'a [Card],
     /// How often each case is run.
     pub repeats: u32,
     /// Their runs that came to an end.
     pub runs: &'a [RunSummary],
-    /// How the cases were made, where they were synthesised.
+    /// How the cases were made, if they were synthesised.
     pub synthesis: Option<SynthesisUse>,
-    /// What the runs cost in US dollars; `None` where no price is known.
+    /// The cost of the runs in US dollars; `None` if no price is known.
     pub cost: Option<f64>,
     /// The budget that ended the campaign before its last case, with its unit ("0.50 USD", "60 minutes").
     pub ended_by: Option<&'a str>,
 }
 
-/// A run that is not what was written into the run store.
+/// A run that differs from what was written into the run store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DamagedRun {
-    /// The id of its case, as far as that can be read.
+    /// The id of its case, as far as it is readable.
     pub case: String,
     /// Which repeat of the case, from 0.
     pub repeat: u32,
@@ -90,8 +90,8 @@ pub struct DamagedRun {
     pub why: String,
 }
 
-/// Report v1, as it is written. Cases that are [scored apart](Card::apart) are in [`apart`](Self::apart) and in the
-/// suite's own [`sections`](Self::sections) alone: cases, runs, their results, classes and flags are those of the
+/// Report v1, in its written form. Cases that are [scored apart](Card::apart) are only in [`apart`](Self::apart) and
+/// in the suite's own [`sections`](Self::sections): cases, runs, their results, classes and flags are those of the
 /// others. Times, tokens and cost are of all.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
@@ -102,95 +102,94 @@ pub struct Report {
     pub agent: String,
     /// The model, where it is known.
     pub model: Option<String>,
-    /// The model is one of our simulations: the figures say nothing of any real model.
+    /// The model is one of our simulations: the figures say nothing about any real model.
     pub simulated: bool,
-    /// The model's answers came from a recording alone. Not known to [`Report::new`]; whoever replays says so.
+    /// The model's answers came from a recording alone. Unknown to [`Report::new`]; the caller sets it for a replay.
     pub replay: bool,
-    /// Cases with a run that came to an end, scored or not.
+    /// Cases with a finished run, scored or not.
     pub cases: u64,
     /// How often each case is run.
     pub repeats: u32,
-    /// Runs that came to an end, scored or not: as many as cases where each is run once.
+    /// Finished runs, scored or not: as many as cases if each is run once.
     pub runs: u64,
     /// Runs that passed.
     pub passed: u64,
     /// Runs that failed.
     pub failed: u64,
-    /// Runs that say nothing of the agent, because something else failed.
+    /// Runs that say nothing about the agent, because something else failed.
     pub unscored: u64,
     /// Lower end of the 95 % interval of the success rate over all scored runs; see [`success_rate`].
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// What repeats say beyond that; null where each case is run once.
+    /// The figures of repeats beyond that; null if each case is run once.
     pub repeated: Option<Repeated>,
-    /// Runs that were not begun, or did not come to their end, because a budget was used up or the campaign
-    /// was interrupted.
+    /// Runs that were not begun or not finished, because a budget was used up or the campaign was interrupted.
     pub not_run: u64,
     /// The budget that ended the campaign before its last case.
     pub ended_by: Option<String>,
-    /// Why the campaign was stopped after its first runs, which say nothing of the agent: its set-up is
-    /// broken. Absent where it is not. Not known to [`Report::new`], as [`replay`](Self::replay).
+    /// Why the campaign was stopped after its first runs, which say nothing about the agent: its set-up is broken.
+    /// Absent otherwise. Unknown to [`Report::new`], like [`replay`](Self::replay).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken_setup: Option<String>,
-    /// The fingerprint of the key that sealed the runs last; absent where nobody did. Not known to [`Report::new`], as
-    /// [`replay`](Self::replay).
+    /// The fingerprint of the key that sealed the runs last; absent if they were not sealed. Unknown to
+    /// [`Report::new`], like [`replay`](Self::replay).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
-    /// What its user calls the campaign; absent where nothing was said. Not known to [`Report::new`], as
+    /// The user's name for the campaign; absent if there is none. Unknown to [`Report::new`], like
     /// [`replay`](Self::replay).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Runs that are left out, because they are not what was written into the run store; absent where there are none.
-    /// Not known to [`Report::new`], as [`replay`](Self::replay).
+    /// Runs that are left out, because they differ from what was written into the run store; absent if there are
+    /// none. Unknown to [`Report::new`], like [`replay`](Self::replay).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<DamagedRun>,
     /// Failed runs by class.
     pub classes: BTreeMap<&'static str, u64>,
-    /// Scored runs by everything that applied to them.
+    /// Scored runs by each of their flags.
     pub flags: BTreeMap<&'static str, u64>,
-    /// In what the size of cases is counted: the word for several.
+    /// The unit of the size of cases, in the plural.
     #[serde(serialize_with = "unit_name")]
     pub unit: Unit,
     /// By the size of the case, ascending.
     pub by_size: Vec<BySize>,
-    /// Figures that only this suite has, by name, each with its value (null where nothing is known of it) and the ends
-    /// of its 95 % interval; absent where it has none.
+    /// Figures that only this suite has, by name, each with its value (null if it is unknown) and the ends of its 95
+    /// % interval; absent if the suite has none.
     #[serde(skip_serializing_if = "Metrics::is_empty")]
     pub metrics: Metrics,
     /// Parts that only this suite has, each in a field of its key.
     #[serde(flatten)]
     pub sections: Sections,
-    /// The cases that are scored apart; `None` where there are none. What there is to say of them is in the sections.
+    /// The cases that are scored apart; `None` if there are none. Remarks on them are in the sections.
     #[serde(skip)]
     pub apart: Option<Apart>,
-    /// The solver's work during synthesis; absent where no case was synthesised.
+    /// The solver's work during synthesis; absent if no case was synthesised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub solver: Option<SolverUse>,
-    /// Seconds of synthesis, the solver included.
+    /// Seconds of synthesis, including the solver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synthesis_seconds: Option<f64>,
-    /// Seconds that the agent took, summed over runs (which may have gone on at the same time).
+    /// The agent's time in seconds, summed over runs (which may have been concurrent).
     pub agent_seconds: f64,
     /// Tokens.
     pub tokens: Tokens,
-    /// What it took to hold models to their specifications; null where the agent is not made from one.
+    /// The cost of holding models to their specifications; null if the agent is not made from one.
     pub monitor: Option<MonitorUse>,
-    /// Cost in US dollars; null where no price is known.
+    /// Cost in US dollars; null if no price is known.
     pub cost: Option<f64>,
-    /// Some requests came without a count of tokens, or were given up: what they may have cost at most is in the cost.
-    /// Not known to [`Report::new`], as [`replay`](Self::replay).
+    /// Some requests had no token count, or were given up: the cost contains the most that they may have cost.
+    /// Unknown to [`Report::new`], like [`replay`](Self::replay).
     pub cost_is_estimate: bool,
-    /// What kept the agent's program from what would let it cheat, and what of that held in all runs; absent where it
-    /// is no program that planproof starts. Not known to [`Report::new`], as [`replay`](Self::replay).
+    /// The isolation of the agent's program, and which parts of it held in all runs; absent if the agent is no
+    /// program started by planproof. Unknown to [`Report::new`], like [`replay`](Self::replay).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Account>,
-    /// Models that refused a temperature and so were asked without one: their answers vary more from campaign
-    /// to campaign. Not known to [`Report::new`], as [`replay`](Self::replay).
+    /// Models that refused a temperature and so were asked without one: their answers vary more between campaigns.
+    /// Unknown to [`Report::new`], like [`replay`](Self::replay).
     pub without_temperature: Vec<String>,
-    /// What the dissection of its errors showed; null where they were not dissected. Not known to [`Report::new`].
+    /// The dissection of its errors; null if they were not dissected. Unknown to [`Report::new`].
     pub dissection: Option<DissectionReport>,
-    /// What shrinking its failures showed; absent where they were not shrunk. Not known to [`Report::new`].
+    /// The shrinking of its failures; absent if they were not shrunk. Unknown to [`Report::new`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shrinking: Option<ShrinkReport>,
 }
@@ -214,7 +213,7 @@ pub struct BySize {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// What agents that do not plan would get.
+    /// The results of agents that do not plan.
     pub baselines: BaselineRates,
 }
 
@@ -252,17 +251,17 @@ impl Serialize for Sections {
 pub struct Apart {
     /// The word for them: [`Card::apart`].
     pub word: String,
-    /// Cases with a run that came to an end, scored or not.
+    /// Cases with a finished run, scored or not.
     pub cases: u64,
-    /// Runs that came to an end, scored or not.
+    /// Finished runs, scored or not.
     pub runs: u64,
     /// Runs that passed.
     pub passed: u64,
     /// Runs that failed.
     pub failed: u64,
-    /// Runs that say nothing of the agent, because something else failed.
+    /// Runs that say nothing about the agent, because something else failed.
     pub unscored: u64,
-    /// Runs that were not begun, or did not come to their end.
+    /// Runs that were not begun or not finished.
     pub not_run: u64,
 }
 
@@ -272,7 +271,7 @@ impl Apart {
         self.passed + self.failed
     }
 
-    /// Of runs of such cases; `planned` is how many there are to be.
+    /// The figures of runs of such cases; `planned` is the number of runs to be made.
     fn of(runs: &[&RunSummary], cards: &[Card], repeats: u32) -> Option<Self> {
         let word = cards.iter().find_map(|card| card.apart.clone())?;
         let planned = cards.iter().filter(|card| card.is_apart()).count() as u64 * u64::from(repeats);
@@ -326,7 +325,7 @@ impl Report {
         })
     }
 
-    /// Sums up a campaign of which only summaries were read.
+    /// Sums up a campaign from its summaries alone.
     pub fn of_summaries(input: SummaryInput<'_>) -> Self {
         let SummaryInput { suite, cards, .. } = input;
         let is_apart = |run: &&RunSummary| cards.get(run.ordinal as usize).is_some_and(Card::is_apart);
@@ -432,37 +431,37 @@ impl Report {
         self.passed + self.failed
     }
 
-    /// Scored runs, those of cases scored apart included.
+    /// Scored runs, including those of cases scored apart.
     pub fn all_scored(&self) -> u64 {
         self.scored() + self.apart.as_ref().map_or(0, Apart::scored)
     }
 
-    /// Failed runs, those of cases scored apart included.
+    /// Failed runs, including those of cases scored apart.
     pub fn all_failed(&self) -> u64 {
         self.failed + self.apart.as_ref().map_or(0, |apart| apart.failed)
     }
 
-    /// Unscored runs, those of cases scored apart included.
+    /// Unscored runs, including those of cases scored apart.
     pub fn all_unscored(&self) -> u64 {
         self.unscored + self.apart.as_ref().map_or(0, |apart| apart.unscored)
     }
 
-    /// Runs that did not come to their end, those of cases scored apart included.
+    /// Unfinished runs, including those of cases scored apart.
     pub fn all_not_run(&self) -> u64 {
         self.not_run + self.apart.as_ref().map_or(0, |apart| apart.not_run)
     }
 
-    /// Runs that came to their end, those of cases scored apart included.
+    /// Finished runs, including those of cases scored apart.
     pub fn all_runs(&self) -> u64 {
         self.runs + self.apart.as_ref().map_or(0, |apart| apart.runs)
     }
 
-    /// Cases with such a run, those scored apart included.
+    /// Cases with a finished run, including those scored apart.
     pub fn all_cases(&self) -> u64 {
         self.cases + self.apart.as_ref().map_or(0, |apart| apart.cases)
     }
 
-    /// The success rate over all scored runs with its 95 % interval; `None` where no run has a score.
+    /// The success rate over all scored runs with its 95 % interval; `None` if no run has a score.
     pub fn success(&self) -> Option<Rate> {
         let rate = self.passed as f64 / self.scored() as f64;
         (self.scored() > 0).then_some(Rate { rate, low: self.low, high: self.high })
@@ -474,7 +473,7 @@ impl Report {
         BaselineRates::weighted(&groups)
     }
 
-    /// The rate of the suite's baseline of that name over all scored runs; `None` where it is not known.
+    /// The rate of the suite's baseline of that name over all scored runs; `None` if it is unknown.
     pub fn baseline(&self, name: &str) -> Option<f64> {
         self.baselines().rate(name)
     }
@@ -488,7 +487,7 @@ impl BySize {
     }
 }
 
-/// The interval of a rate of which nothing is known.
+/// The interval of an unknown rate.
 const UNKNOWN: Interval = Interval { low: 0.0, high: 1.0 };
 
 #[derive(Default)]

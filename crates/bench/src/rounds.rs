@@ -1,8 +1,8 @@
-//! Campaigns whose cases are not all known when they begin: which come next follows from what came of those before.
+//! Campaigns whose cases are not all known at the beginning: the next cases follow from the outcomes of earlier ones.
 //!
-//! They go in rounds. What is run in a round follows from what the rounds before came to, in whatever order
-//! their runs ended; so the same seed gives the same cases in the same places, however many run at once and
-//! however often it was cut off.
+//! They are run in rounds. The runs of a round follow from the results of earlier rounds, in whatever order their
+//! runs ended; so the same seed gives the same cases in the same places, whatever the concurrency and however often
+//! it was cut off.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,23 +18,23 @@ pub trait Rounds {
     /// A case, and where it comes from.
     type Record;
 
-    /// All of them so far, in the order in which they were made: the place of each is its ordinal.
+    /// All of them so far, in the order in which they were made: the index of each is its ordinal.
     fn records(&self) -> &[Self::Record];
 
     /// The case of one, to be run.
     fn case(&self, record: &Self::Record) -> Arc<dyn Case>;
 
-    /// What is to be run now, for which records may be added. Nothing at the end.
+    /// The next units to run; records may be added for them. Empty at the end.
     fn next(&mut self) -> Vec<Unit>;
 
     /// What came of a run.
     fn take(&mut self, outcome: Outcome);
 
-    /// There will be nothing of that run this time, so what waits for it does not resume.
+    /// That run will have no result this time, so anything that waits for it stops.
     fn halt(&mut self, unit: Unit);
 }
 
-/// What a campaign in rounds takes beside its cases.
+/// The settings of a campaign in rounds beside its cases.
 pub struct RoundWatch<'a> {
     /// Where their runs are kept.
     pub store: Option<Writer>,
@@ -44,12 +44,12 @@ pub struct RoundWatch<'a> {
     pub supervision: Supervision,
 }
 
-/// Runs all rounds, with the agent, the id, the seed and the repeats of `campaign` (its cases do not count).
-/// Hands new records to `keep`, with the place of the first, before any of them is run, and each outcome to
-/// `observe`. A unit that `may_run` refuses is not run.
+/// Runs all rounds, with the agent, the id, the seed and the repeats of `campaign` (its cases are ignored). Passes
+/// new records to `keep`, with the index of the first, before any of them is run, and each outcome to `observe`. A
+/// unit that `may_run` refuses is not run.
 ///
 /// # Errors
-/// As [`Campaign::run`], and what `keep` says.
+/// Those of [`Campaign::run`], and those of `keep`.
 pub async fn run_rounds<R: Rounds>(
     rounds: &mut R,
     campaign: &Campaign,
@@ -90,7 +90,7 @@ pub async fn run_rounds<R: Rounds>(
         }
         let ended: HashSet<Unit> = outcomes.iter().map(Outcome::unit).collect();
         outcomes.into_iter().for_each(|outcome| rounds.take(outcome));
-        // One that was refused a request does not count as run.
+        // A run that was refused a request does not count.
         let open = units.into_iter().filter(|unit| !ended.contains(unit));
         refused.into_iter().chain(open).for_each(|unit| rounds.halt(unit));
         if end != CampaignEnd::Complete {

@@ -1,25 +1,24 @@
 //! Intervals that hold however often one looks at them.
 //!
-//! Whoever looks at a 95 % interval after every few runs and stops once it says what he wants to know errs
-//! far more often than one time in twenty: every look is another chance to err. The interval here is made for
-//! looking: the chance that it *ever* leaves out the true rate, at any of endlessly many looks, is at most 5
-//! %.
+//! A person who checks a 95 % interval after every few runs, and stops once it shows the desired result, errs far
+//! more often than one time in twenty: every look is another chance to err. The interval here allows repeated looks:
+//! the probability that it *ever* excludes the true rate, at any of infinitely many looks, is at most 5 %.
 
 use crate::Interval;
 
-/// The chance that the interval ever leaves out the true rate.
+/// The probability that the interval ever excludes the true rate.
 const ERROR: f64 = 0.05;
 
-/// Halvings of the range in which an end of the interval lies: enough for all digits of a floating-point number.
+/// Bisection steps for an end of the interval: enough for the full precision of a floating-point number.
 const HALVINGS: u32 = 60;
 
-/// A range that holds the true rate at every look with 95 % confidence, for `successes` out of `trials` so
-/// far. It is wider than Wilson's interval for the same counts; without trials it is 0 to 1.
+/// A range that holds the true rate at every look with 95 % confidence, for `successes` out of `trials` so far. It is
+/// wider than Wilson's interval for the same counts; without trials it is 0 to 1.
 ///
-/// It holds the rates `p` for which `(trials + 1) * P(successes | trials, p)` is above 5 %, with the binomial
-/// probability `P`. The inverse of the left side is the likelihood of the data if all rates were equally
-/// likely, over their likelihood at `p`. For the true rate that ratio is a martingale that begins at 1, so by
-/// Ville's inequality the chance that it ever reaches 20 is at most 1 in 20.
+/// It contains the rates `p` for which `(trials + 1) * P(successes | trials, p)` is above 5 %, with the binomial
+/// probability `P`. The inverse of the left side is the likelihood of the data under a uniform prior of rates,
+/// divided by their likelihood at `p`. For the true rate that ratio is a martingale that begins at 1, so by Ville's
+/// inequality the probability that it ever reaches 20 is at most 1 in 20.
 ///
 /// Sources: J. Ville, "Étude critique de la notion de collectif" (1939); H. Robbins, "Statistical methods
 /// related to the law of the iterated logarithm", Annals of Mathematical Statistics 41 (1970), 1397-1409.
@@ -29,16 +28,16 @@ pub fn confidence_sequence(successes: u64, trials: u64) -> Interval {
     }
     let (s, n) = (successes as f64, trials as f64);
     let failures = trials - successes;
-    // Binomial coefficients overflow soon, so everything is taken as logarithms.
+    // Binomial coefficients overflow soon, so everything is computed in logarithms.
     let mut coefficient = (n + 1.0).ln();
     for k in 1..=successes.min(failures) {
         let k = k as f64;
         coefficient += ((n - s.min(n - s) + k) / k).ln();
     }
-    // With nothing raised to the power of nothing as one.
+    // With 0 to the power of 0 as 1.
     let power = |base: f64, exponent: f64| if exponent == 0.0 { 0.0 } else { exponent * base.ln() };
     let holds = |p: f64| coefficient + power(p, s) + power(1.0 - p, n - s) > ERROR.ln();
-    // The probability falls to both sides of the observed rate, which is always in the interval.
+    // The probability decreases on both sides of the observed rate, which is always in the interval.
     let end = |mut outside: f64| {
         let mut inside = s / n;
         if holds(outside) {
@@ -91,8 +90,8 @@ mod tests {
         assert_eq!(confidence_sequence(5, 5).high, 1.0);
     }
 
-    /// Agents whose rate is exactly the threshold, looked at after every run: the interval excludes it rarely, and
-    /// Wilson's excludes it sooner or later with every third.
+    /// Agents whose rate is exactly the threshold, evaluated after every run: the interval rarely excludes it, while
+    /// Wilson's excludes it sooner or later for every third agent.
     #[test]
     fn looking_often_does_not_mislead() {
         let (mut misled, mut misled_by_wilson) = (0, 0);
@@ -102,7 +101,7 @@ mod tests {
             for trials in 1..=300 {
                 successes += u64::from(draw.unit() < 0.2);
                 let excludes = |interval: Interval| interval.low > 0.2 || interval.high < 0.2;
-                // The first few runs say nothing in Wilson's interval that anybody would act on.
+                // Nobody would act on Wilson's interval after the first few runs.
                 excluded_by_wilson |= trials >= 20 && excludes(wilson(successes, trials));
                 excluded |= excludes(confidence_sequence(successes, trials));
             }

@@ -1,5 +1,5 @@
-//! The replies of a model that is served to the agent under test: what was written together is judged as it
-//! was written.
+//! The replies of a model that is served to the agent under test: calls that were written together are judged in the
+//! order of writing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,12 +12,12 @@ use planproof_model::{ChatReply, ChatRequest};
 use planproof_tools::mcp::WrittenCalls;
 use planproof_trace::{EndReason, EventKind, Recorder, Tool};
 
-/// Takes down what the model writes in one run.
+/// Records what the model writes in one run.
 pub(crate) struct Replies {
     tools: Arc<[Tool]>,
     recorder: Recorder,
     written: Arc<WrittenCalls>,
-    /// The model's name, where it is one of our simulations.
+    /// The model's name, if it is one of our simulations.
     simulated: Option<String>,
     was_at_a_loss: AtomicBool,
 }
@@ -35,14 +35,14 @@ impl ServedWatch for Replies {
         &self.written
     }
 
-    /// A simulated model was asked what it does not understand.
+    /// A simulated model did not understand a request.
     fn unscored(&self) -> Option<String> {
         let model = self.simulated.as_deref().filter(|_| self.was_at_a_loss.load(Ordering::Relaxed))?;
         Some(not_understood(model))
     }
 }
 
-/// Why a run has no score whose simulated model was asked what it does not understand.
+/// Why a run has no score in which a simulated model did not understand a request.
 fn not_understood(model: &str) -> String {
     format!(
         "{model} does not understand the conversation that this agent has with it, which says nothing of the agent: a \
@@ -51,8 +51,8 @@ fn not_understood(model: &str) -> String {
     )
 }
 
-/// The end of a run in our own process, which has no score where all that the simulated model said is that it does not
-/// understand what it is asked.
+/// The end of a run in our own process. The run has no score if the simulated model only said that it does not
+/// understand the request.
 pub(crate) fn end_of(end: EndReason, simulated: Option<&str>) -> EndReason {
     match (&end, simulated) {
         (EndReason::Answered { text }, Some(model)) if is_at_a_loss(text) => {
@@ -67,7 +67,7 @@ impl ReplyWatch for Replies {
         if self.simulated.is_some() && is_at_a_loss(&reply.text) {
             self.was_at_a_loss.store(true, Ordering::Relaxed);
         }
-        // A framework has tools of its own, as for its final answer.
+        // A framework has tools of its own, for example for its final answer.
         let calls = reply.calls.iter().filter_map(|call| {
             let place = own_place_of_call(&self.tools, &request.tools, &call.name)?;
             Some((self.tools[place].name.clone(), call.arguments.clone()))

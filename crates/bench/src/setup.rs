@@ -1,10 +1,9 @@
-//! Whether the set-up of a campaign works. A program that is not there, a key that is refused or an agent
-//! that never looks for its tools fails in every case alike, and says nothing of how an agent plans.
+//! Whether the set-up of a campaign works. A missing program, a refused key or an agent that never requests its tools
+//! fails in every case alike, and says nothing about how an agent plans.
 //!
-//! Until one of its runs has shown that the set-up works, a campaign runs one case at a time, and what a run
-//! that comes to nothing is taken for waits: once the set-up is known to work it is the agent's failure; if
-//! [`SETUP_FAILURES_MAX`] runs come to nothing in the same way, the campaign is stopped, and they are
-//! unscored.
+//! Until one of its runs has shown that the set-up works, a campaign runs one case at a time, and the classification
+//! of runs without a result is postponed: once the set-up is known to work, they are the agent's failures; if
+//! [`SETUP_FAILURES_MAX`] runs fail in the same way, the campaign is stopped, and they are unscored.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,13 +12,14 @@ use planproof_agents::{Contact, Ran};
 use planproof_trace::{EndReason, Event, EventKind, EventSink};
 use tokio_util::sync::CancellationToken;
 
-/// The number of runs that come to nothing in the same way and so stop a campaign of which nothing else is known.
+/// The number of runs without a result, all failing in the same way, that stop a campaign about which nothing else is
+/// known.
 pub const SETUP_FAILURES_MAX: usize = 3;
 
-/// The number of runs that came to nothing in different ways after which the set-up is taken to work: the agent fails.
+/// The number of runs failing in different ways after which the set-up is assumed to work: the agent fails.
 pub const DOUBTFUL_RUNS_MAX: usize = 10;
 
-/// What stands in a refusal of a model's key, as servers and their libraries word it.
+/// Phrases in a refusal of a model's key, in the words of servers and their libraries.
 const KEY_REFUSALS: [&str; 12] = [
     "error code: 401",
     "401 unauthorized",
@@ -35,7 +35,7 @@ const KEY_REFUSALS: [&str; 12] = [
     "api_key client option must be set",
 ];
 
-/// What is known of a campaign's set-up, shared by all of its runs.
+/// Findings about a campaign's set-up, shared by all of its runs.
 #[derive(Debug, Default)]
 pub struct Setup {
     works: CancellationToken,
@@ -43,7 +43,7 @@ pub struct Setup {
     broken: Mutex<Option<String>>,
 }
 
-/// A run that came to nothing before its first tool call, so that the fault may be the set-up's.
+/// A run without a result before its first tool call, so that the set-up may be at fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Nothing {
     how: How,
@@ -59,12 +59,12 @@ enum How {
     KeyRefused,
     /// Something outside of the agent failed.
     Outside(String),
-    /// The agent broke, having asked for its tools.
+    /// The agent failed after it had requested its tools.
     Broke(String),
 }
 
 impl Setup {
-    /// A set-up of which runs of before are known that have a score.
+    /// A set-up with earlier scored runs.
     pub fn that_has_worked(has_worked: bool) -> Self {
         Self { has_worked, ..Self::default() }
     }
@@ -91,25 +91,25 @@ impl Setup {
         }
     }
 
-    /// Over once the set-up is known to work.
+    /// Ready once the set-up is known to work.
     pub(crate) async fn known_to_work(&self) {
         self.works.cancelled().await;
     }
 
-    /// Whether the campaign has to stop for what its runs came to so far.
+    /// Whether the results so far require the campaign to stop.
     pub(crate) fn must_stop<'a>(&self, doubtful: impl Iterator<Item = &'a Nothing> + Clone) -> bool {
         let Some(last) = doubtful.clone().last() else { return false };
         let alike = doubtful.filter(|nothing| nothing.how == last.how).count();
         alike >= SETUP_FAILURES_MAX
     }
 
-    /// Whether a run that came to nothing is to be held against the set-up where there were too few to
-    /// compare: that an agent broke may be due to its case.
+    /// Whether a run without a result counts against the set-up if there were too few to compare: an agent may have
+    /// failed because of its case.
     pub(crate) fn is_at_fault(&self, nothing: &Nothing) -> bool {
         !self.has_worked && !matches!(nothing.how, How::Broke(_))
     }
 
-    /// Whether that alone is worth stopping for: an outage may be over with the next run.
+    /// Whether that alone is a reason to stop: an outage may be over with the next run.
     pub(crate) fn is_broken_by(&self, nothing: &Nothing) -> bool {
         self.is_at_fault(nothing) && !matches!(nothing.how, How::Outside(_))
     }
@@ -137,8 +137,8 @@ impl fmt::Display for Nothing {
 }
 
 impl Nothing {
-    /// A run that came to these events and this end; `None` if it says that the set-up works. An agent that never asked
-    /// for its tools is in doubt where its task cannot be done without them.
+    /// The failure of a run with these events and this end; `None` if it shows that the set-up works. An agent that
+    /// never requested its tools is suspicious if its task cannot be done without them.
     pub(crate) fn of(events: &[Event], ran: &Ran, needs_tools: bool) -> Option<Self> {
         match ran.contact {
             None => Self::in_process(events, &ran.end),
@@ -176,7 +176,7 @@ impl Nothing {
             EndReason::Answered { text } => text,
             EndReason::LimitReached { .. } | EndReason::Unscored { .. } => return None,
         };
-        // A model that answered was no trouble; what the agent made of the answer is its own affair.
+        // A model that answered is not at fault; the agent's use of the answer is its own affair.
         if contact.model_answers.is_some_and(|answers| answers > 0) {
             return None;
         }
@@ -225,8 +225,7 @@ fn shows_that_it_works(kind: &EventKind) -> bool {
     matches!(kind, EventKind::Turn { .. } | EventKind::Call(_))
 }
 
-/// Notes with the first answer of a model, or the first tool call, that the set-up works, and passes on what
-/// it is shown.
+/// Records with the first answer of a model, or the first tool call, that the set-up works, and passes its input on.
 pub(crate) struct Noticing<S> {
     pub(crate) setup: S,
     pub(crate) sink: Option<Box<dyn EventSink>>,

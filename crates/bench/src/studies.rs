@@ -1,4 +1,4 @@
-//! What closer looks at the failures of a campaign showed, as plain data that reports draw. A suite that dissects or
+//! The results of closer looks at the failures of a campaign, as plain data for reports. A suite that dissects or
 //! shrinks its failures fills it.
 
 mod dissection;

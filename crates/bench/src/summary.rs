@@ -1,8 +1,8 @@
-//! What figures need of a run, kept beside it so that a report of many runs reads nothing else.
+//! The data of a run for figures, stored beside it so that a report of many runs reads nothing else.
 //!
-//! Everything here follows from case and trace, as the verdict does, but for the number of requests to a
-//! served model. It is stored so that the figures of a hundred thousand runs need neither their cases nor
-//! their traces; whoever wants to be sure judges again. What figures need of a case is its [`Card`].
+//! Everything here follows from case and trace, as the verdict does, except the number of requests to a served model.
+//! It is stored so that the figures of a hundred thousand runs need neither their cases nor their traces; judging
+//! again makes sure of it. The data of a case for figures are its [`Card`].
 
 use std::time::Duration;
 
@@ -16,29 +16,29 @@ use serde::{Deserialize, Serialize};
 use crate::monitored::MonitorText;
 use crate::{MonitorUse, Outcome};
 
-/// Who judged: another version may judge otherwise.
+/// Who judged: another version may judge differently.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What figures need of a run that came to an end.
+/// The data of a finished run for figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSummary {
     /// Place of the case in the campaign.
     pub ordinal: u32,
     /// Which repeat of the case, from 0.
     pub repeat: u32,
-    /// How it was judged; `None` where it is unscored.
+    /// How it was judged; `None` if it is unscored.
     pub scored: Option<Scored>,
-    /// How long the agent took, on the clock on the wall.
+    /// The agent's wall time.
     pub wall: Duration,
     /// Tokens it took.
     pub usage: Usage,
-    /// What it took to hold the model to its specification, where the agent is made from one.
+    /// The cost of holding the model to its specification, if the agent is made from one.
     pub monitor: Option<MonitorUse>,
-    /// What the roles of a team took, where the agent is one.
+    /// The costs of the roles of a team, if the agent is one.
     pub team: Option<TeamUse>,
-    /// What the agent recalled of earlier runs, where it has a memory.
+    /// The recalled lessons of earlier runs, if the agent has a memory.
     pub memory: Option<MemoryUse>,
-    /// How many of its requests the model answered that is served to the agent, where one is.
+    /// How many requests the served model answered, if one is served to the agent.
     pub requests: Option<u32>,
 }
 
@@ -49,19 +49,19 @@ struct CardText<'a> {
     card: std::borrow::Cow<'a, Card>,
 }
 
-/// A field that is not known is of another version, and may be a score.
+/// An unknown field is one of another version, and may be a score.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RunText {
     version: String,
     flags: Vec<String>,
-    /// Each with its name, its value and its weight. Absent where the suite has none.
+    /// Each with its name, its value and its weight. Absent if the suite has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     scores: Vec<(String, f64, f64)>,
     input_tokens: u64,
     output_tokens: u64,
-    /// Null where the agent is not made from a specification. Summaries without it are of before it was counted, and so
-    /// are not read.
+    /// Null if the agent is not made from a specification. Summaries without it are from before it was counted, and
+    /// so are not read.
     #[serde(deserialize_with = "Option::deserialize")]
     monitor: Option<MonitorText>,
     /// Absent where the agent is no team.
@@ -87,7 +87,7 @@ pub fn card_to_json(card: &Card) -> String {
     json(&CardText { version: VERSION, card: std::borrow::Cow::Borrowed(card) })
 }
 
-/// Reads [`card_to_json`] back; `None` if it is anything else, or of another version of planproof.
+/// Reads [`card_to_json`] back; `None` for anything else, and for another version of planproof.
 pub fn card_from_json(text: &str) -> Option<Card> {
     let text: CardText<'_> = serde_json::from_str(text).ok()?;
     (text.version == VERSION).then(|| text.card.into_owned())
@@ -99,7 +99,7 @@ impl RunSummary {
         Self::with(outcome, |verdict| verdict.scored.clone())
     }
 
-    /// The same of an outcome with another verdict, of which `scored` gives what figures need.
+    /// The same for an outcome with another verdict, of which `scored` returns the data for figures.
     pub fn with<V>(outcome: &Outcome<V>, scored: impl FnOnce(&V) -> Scored) -> Self {
         Self {
             ordinal: outcome.ordinal,
@@ -114,7 +114,7 @@ impl RunSummary {
         }
     }
 
-    /// What of the summary the run store has no column for, as JSON.
+    /// The parts of the summary for which the run store has no column, as JSON.
     pub fn to_json(&self) -> String {
         let flags = self.scored.iter().flat_map(|scored| &scored.flags);
         let scores = self.scored.iter().flat_map(|scored| &scored.scores);
@@ -131,14 +131,14 @@ impl RunSummary {
         })
     }
 
-    /// The number of requests in what [`to_json`](Self::to_json) wrote, in whatever version of planproof: a
-    /// run that is judged again has it from nowhere else.
+    /// The number of requests in the output of [`to_json`](Self::to_json), of any version of planproof: a run that is
+    /// judged again has no other source for it.
     pub fn requests_in(text: &str) -> Option<u32> {
         serde_json::from_str(text).ok().and_then(|text: RequestsText| text.requests)
     }
 
-    /// Reads [`to_json`](Self::to_json) back, with what the columns say; `None` if it is anything else, or of another
-    /// version of planproof, or of another suite.
+    /// Reads [`to_json`](Self::to_json) back, together with the columns; `None` for anything else, and for another
+    /// version of planproof or another suite.
     pub fn from_json(
         suite: &dyn Suite,
         unit: Unit,
@@ -181,7 +181,7 @@ impl RunSummary {
         Some(Self { ordinal, repeat, scored, wall, usage, monitor, team, memory, requests })
     }
 
-    /// Whether it passed; `None` where it is unscored.
+    /// Whether it passed; `None` if it is unscored.
     pub fn passed(&self) -> Option<bool> {
         self.scored.as_ref().map(Scored::passed)
     }

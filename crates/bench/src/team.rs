@@ -1,9 +1,9 @@
-//! What a team took, as a part of the report.
+//! The costs of a team, as a part of the report.
 
 use planproof_plan::team::{RoleUse, TeamUse};
 use planproof_suite::{Figure, Section, Table};
 
-/// Turns, calls, tokens and faults of each role, and what became of the sub-tasks, over all runs that came to an end.
+/// Turns, calls, tokens and faults of each role, and the results of the sub-tasks, over all finished runs.
 pub(crate) fn section(used: &TeamUse) -> Section {
     let row = |(role, used): (planproof_plan::team::Role, RoleUse)| {
         let RoleUse { turns, calls, input_tokens, output_tokens, faults } = used;
@@ -39,7 +39,7 @@ pub(crate) fn section(used: &TeamUse) -> Section {
         figures,
         tables: vec![table],
         lines: Vec::new(),
-        // Counts alone, which JSON can always say.
+        // Only counts, which JSON can always represent.
         json: serde_json::to_value(used).unwrap_or_default(),
     }
 }

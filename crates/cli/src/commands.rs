@@ -1,11 +1,11 @@
 //! The commands, one module each.
 
-pub(crate) mod asked;
 pub(crate) mod bench;
 pub(crate) mod campaign;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod helper_model;
 pub(crate) mod init;
 pub(crate) mod limit;
 pub(crate) mod man;
@@ -30,7 +30,7 @@ mod tool_sources;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// Threads beside those of the runtime: the writer of the run store, the signals, and what blocks.
+/// Threads in addition to those of the runtime: the writer of the run store, the signals, and blocking work.
 const THREADS_BESIDE: usize = 6;
 
 /// The async runtime of the commands that need one.
@@ -42,14 +42,14 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .map_err(|error| Failure::outside(format!("cannot start the async runtime: {error}")))
 }
 
-/// Makes sure of so many threads: where there are fewer, the runtime panics.
+/// Makes sure that this many threads are available: otherwise the runtime panics.
 ///
 /// # Errors
-/// The system does not give as many.
+/// The system does not provide that many.
 fn must_have_threads(count: usize) -> Result<(), Failure> {
     let gate = std::sync::Mutex::new(());
     std::thread::scope(|scope| {
-        // All of them are there before one may end.
+        // All of them must exist before one may end.
         let closed = gate.lock();
         let started = (0..count).try_for_each(|_| {
             std::thread::Builder::new().spawn_scoped(scope, || drop(gate.lock())).map(drop)
@@ -64,7 +64,7 @@ fn must_have_threads(count: usize) -> Result<(), Failure> {
     })
 }
 
-/// The same on one thread, where what comes first must be begun first.
+/// The same on one thread, if tasks must start in order.
 fn runtime_in_order() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()

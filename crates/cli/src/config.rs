@@ -1,6 +1,6 @@
-//! The configuration file, `planproof.toml`, and `--set`. What they set is given to the command line's parser as if it
-//! stood on the command line, behind what stands there; so there is one place that parses and checks, and flags beat
-//! `--set`, which beats the file, which beats the environment.
+//! The configuration file, `planproof.toml`, and `--set`. Their settings are passed to the command line's parser as
+//! if they were on the command line, with lower precedence; so there is one place that parses and checks, and flags
+//! override `--set`, which overrides the file, which overrides the environment.
 
 mod keys;
 mod layer;
@@ -36,23 +36,23 @@ pub(crate) use written::written_anew;
 use layer::{Entry, Reading};
 use origin::{Origin, Setting, Source};
 
-/// Keys that belong to another one: where that is given on the command line, the file's values of these are not used.
+/// Keys that depend on another one: if that is given on the command line, the file's values of these are ignored.
 const COMPANIONS: [(&str, &str); 1] = [("agent", "serve_model")];
 
 /// A command line that was understood.
 pub(crate) struct Parsed {
     pub(crate) arguments: Arguments,
-    /// What of it the command line does not say.
+    /// The settings that the command line does not give.
     pub(crate) origins: Origins,
 }
 
-/// Everything that one document says: the file, or one `--set`.
+/// All settings of one document: the file, or one `--set`.
 struct Layer {
     entries: Vec<Entry>,
     origin: Origin,
 }
 
-/// What the command line says, as far as it can be known before the file is read.
+/// The command line's own settings, as far as they are known before the file is read.
 struct Call<'a> {
     /// The commands, from the root on.
     path: Vec<&'a str>,
@@ -64,14 +64,13 @@ fn is_help(error: &clap::Error) -> bool {
     matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand)
 }
 
-/// Parses the command line (the program's name first) with the file it names or the one found from the current
-/// directory, and `--set`. Like clap it ends the process where help is asked for or the command line itself is wrong.
+/// Parses the command line (the program's name first) with the named file or the one found from the current
+/// directory, and `--set`. Like clap it ends the process if help is requested or the command line itself is wrong.
 ///
 /// # Errors
 /// The file or a `--set` is wrong; the error says where.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
-    // Building the parser and parsing is most of what a short command does, so it is done again only where it
-    // has to be.
+    // Building the parser and parsing take most of a short command's time, so this is repeated only if necessary.
     let parsed = values::command().try_get_matches_from(&words);
     let parsed = match parsed {
         Err(error) if is_help(&error) => in_groups(values::command()).try_get_matches_from(&words),
@@ -83,7 +82,7 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             exit(error)
         }
-        // What is missing may stand in the file.
+        // The file may contain missing arguments.
         Err(_) => {
             let matches = values::command().ignore_errors(true).try_get_matches_from(&words);
             lenient = matches.unwrap_or_else(|error| exit(&error));
@@ -188,8 +187,8 @@ fn settings(call: &Call<'_>, lenient: &ArgMatches, words: &[OsString]) -> Result
     Ok(chosen)
 }
 
-/// The file as that of `--media`, where it has such a section, the command is about tools that ask its servers, and
-/// nothing else says where they are.
+/// The file as that of `--media`, if it has such a section, the command uses tools with these servers, and nothing
+/// else says where they are.
 fn servers_of_file(call: &Call<'_>, command: &Command, file: &Layer, chosen: &[Setting]) -> Option<Setting> {
     let Origin::File(source) = &file.origin else { return None };
     let suite = call.matches.try_get_one::<String>("suite").ok().flatten();
@@ -209,7 +208,7 @@ fn servers_of_file(call: &Call<'_>, command: &Command, file: &Layer, chosen: &[S
     Some(Setting { entry: Entry { key, ..entry }, origin: file.origin.clone() })
 }
 
-/// Of what is set, the keys that this command has and that nothing of a higher rank replaces or rules out.
+/// The settings that this command has and that nothing of higher precedence replaces or excludes.
 fn choose(call: &Call<'_>, command: &Command, sets: &[Layer], file: &[Layer]) -> Vec<Setting> {
     let arguments: Vec<&Arg> = command.get_arguments().collect();
     let in_layers = |layers: &[Layer], argument: &Arg| in_effect(layers, &call.path, argument);
@@ -228,8 +227,8 @@ fn choose(call: &Call<'_>, command: &Command, sets: &[Layer], file: &[Layer]) ->
     by_set.into_iter().map(|(_, setting)| setting).chain(by_file).collect()
 }
 
-/// Whether the file's value of `argument` is not to be used because `above` is given. A recording that is
-/// named says what the file says of other campaigns.
+/// Whether the file's value of `argument` is ignored because `above` is given. If a recording is named, the file's
+/// settings are about other campaigns.
 fn rules_out(command: &Command, above: &Arg, argument: &Arg) -> bool {
     let conflict =
         |a: &Arg, b: &Arg| command.get_arg_conflicts_with(a).iter().any(|other| other.get_id() == b.get_id());
@@ -240,7 +239,7 @@ fn rules_out(command: &Command, above: &Arg, argument: &Arg) -> bool {
         || conflict(argument, above)
 }
 
-/// What the layers say of an argument: in the nearest section the last one that says something.
+/// The value of an argument in the layers: the last one in the nearest section.
 fn in_effect(layers: &[Layer], path: &[&str], argument: &Arg) -> Option<Setting> {
     (0..=path.len()).rev().find_map(|depth| {
         layers.iter().rev().find_map(|layer| {
@@ -256,7 +255,7 @@ fn in_effect(layers: &[Layer], path: &[&str], argument: &Arg) -> Option<Setting>
 fn set_options(lenient: &ArgMatches, words: &[OsString]) -> Result<Vec<String>, Failure> {
     let sets: Vec<String> = lenient.get_many::<String>("set").into_iter().flatten().cloned().collect();
     let is_set = |word: &&OsString| *word == "--set" || word.to_string_lossy().starts_with("--set=");
-    // Of a global option the parser keeps only what stands on one side of the command.
+    // For a global option the parser keeps only the value on one side of the command.
     if sets.len() < words.iter().take_while(|word| *word != "--").filter(is_set).count() && !sets.is_empty() {
         return Err(Failure::usage(
             "some of --set stand before the command and some behind it: write all behind it",
@@ -349,7 +348,7 @@ fn file_layer(path: PathBuf, sections: &Section) -> Result<Layer, Failure> {
     }
 }
 
-/// The command line with what is set added to it: options before a `--`, if there is one, and what has no name at the
+/// The command line with the settings added: options before a `--`, if there is one, and positional arguments at the
 /// end.
 fn with_settings(words: Vec<OsString>, settings: &[Setting]) -> Vec<OsString> {
     let (named, unnamed): (Vec<&Setting>, Vec<&Setting>) =
@@ -377,7 +376,7 @@ fn with_settings(words: Vec<OsString>, settings: &[Setting]) -> Vec<OsString> {
     all
 }
 
-/// Ends the process as clap does: with help, or with what is wrong with the command line.
+/// Ends the process as clap does: with help, or with the fault of the command line.
 fn exit(error: &clap::Error) -> ! {
     let rendered = error.render();
     // Nothing can be done about a stream that nobody reads.
@@ -394,8 +393,8 @@ fn exit(error: &clap::Error) -> ! {
     process::exit(error.exit_code());
 }
 
-/// What clap says of a value that the file sets, with the place in the file. What the command line alone has wrong ends
-/// the process as clap does it.
+/// Clap's message about a value from the file, with its position in the file. Faults of the command line alone end
+/// the process as in clap.
 fn explain(error: &clap::Error, call: &Call<'_>, settings: &[Setting]) -> Failure {
     let is_about_values = matches!(
         error.kind(),

@@ -1,5 +1,5 @@
-//! What is found damaged in run stores while the process reads them: each is reported once, and makes the exit
-//! status that of a failure outside, whichever command read it.
+//! Damage found in run stores while the process reads them: each is reported once, and sets the exit status for an
+//! external failure, whichever command read it.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +20,7 @@ pub(crate) fn is_found() -> bool {
     !FOUND.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
 }
 
-/// Reports damaged runs of a campaign, and of what is wrong with its seals.
+/// Reports damaged runs of a campaign, and faults of its seals.
 pub(crate) fn note(store: &Store, campaign: &str, damaged: &[DamagedRun], seals: Option<&Seals>) {
     let lines = lines(campaign, damaged, seals);
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
@@ -34,7 +34,7 @@ pub(crate) fn note(store: &Store, campaign: &str, damaged: &[DamagedRun], seals:
     }
 }
 
-/// The same as an error, where nothing can be built on such a campaign.
+/// The same as an error, if nothing can be based on such a campaign.
 ///
 /// # Errors
 /// Something is damaged.

@@ -1,4 +1,4 @@
-//! A file of variables for a program, what else the command line says of its surroundings, and how a service is asked.
+//! A file of variables for a program, other settings of its environment, and the form of requests to a service.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::{secrets, select};
 /// Most names of `--allow-host`.
 const HOSTS_MAX: usize = 8;
 
-/// The setting of a program. The keys of its file are held, so that nothing of them is written.
+/// The setting of a program. The keys in its file are registered as secrets, so that they are never written.
 ///
 /// # Errors
-/// The file cannot be read or says something else, or the directory is none.
+/// The file cannot be read or is invalid, or the directory does not exist.
 pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting, Failure> {
     let ProgramOptions { env, env_file, cwd, allow_hosts, .. } = options;
     if let Some(folder) = cwd.as_deref().filter(|folder| !folder.is_dir()) {
@@ -30,10 +30,11 @@ pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting
     Ok(ProgramSetting { passed: env.clone(), variables, folder, hosts, isolation: Found::default() })
 }
 
-/// How a service is asked. What its headers take from variables is held, so that nothing of it is written.
+/// The form of requests to a service. Values of variables in its headers are registered as secrets, so that they are
+/// never written.
 ///
 /// # Errors
-/// A header, the file of variables or that of the body, or the place of the answer is none.
+/// A header, the file of variables or of the body, or the pointer to the answer is invalid.
 pub(crate) fn service_form(options: &ProgramOptions) -> Result<ServiceForm, Failure> {
     let ProgramOptions { env_file, allow_hosts, headers, body, answer, .. } = options;
     let variables = held_variables(env_file.as_deref())?;
@@ -72,7 +73,7 @@ fn hosts(names: &[String]) -> Result<Vec<String>, Failure> {
     Ok(names.to_owned())
 }
 
-/// The variables of the file, of which the keys are held.
+/// The variables of the file; its keys are registered as secrets.
 fn held_variables(file: Option<&Path>) -> Result<Vec<(String, SecretString)>, Failure> {
     let variables = file.map(read).transpose()?.unwrap_or_default();
     let is_key =
@@ -87,11 +88,11 @@ fn read(file: &Path) -> Result<Vec<(String, String)>, Failure> {
         .map_err(|(line, what)| Failure::usage(format!("--env-file {}, line {line}: {what}", file.display())))
 }
 
-/// The variables of a file: lines of `NAME=VALUE`, with `export` before them or not. Blank lines and those that begin
-/// with `#` are passed over. Quotes around a whole value are taken off; nothing in it is replaced.
+/// The variables of a file: lines of `NAME=VALUE`, optionally with `export` before them. Blank lines and those that
+/// begin with `#` are ignored. Quotes around a whole value are removed; nothing in it is substituted.
 ///
 /// # Errors
-/// The number of a line that is none of this, from 1, and what is wrong with it. The value is not repeated.
+/// The number of an invalid line, from 1, and its fault. The value is not repeated.
 fn variables(text: &str) -> Result<Vec<(String, String)>, (usize, &'static str)> {
     let mut all = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -115,7 +116,7 @@ fn variables(text: &str) -> Result<Vec<(String, String)>, (usize, &'static str)>
     Ok(all)
 }
 
-/// A value without the quotes around it; `None` if the one that it begins with does not end it.
+/// A value without the quotes around it; `None` if the opening quote is not closed at its end.
 fn unquoted(value: &str) -> Option<&str> {
     match value.chars().next() {
         Some(quote @ ('"' | '\'')) => value[1..].strip_suffix(quote),

@@ -1,4 +1,4 @@
-//! Why a command could not do its work, and what it exits with.
+//! Why a command failed, and its exit status.
 
 use std::io;
 
@@ -21,11 +21,11 @@ pub(crate) enum ExitCode {
     Failed = 1,
     /// The command line, a file or the configuration is wrong.
     Usage = 2,
-    /// Something outside failed, or a replay differs from its recording, and nothing else is wrong.
+    /// Something external failed, or a replay differs from its recording, and nothing else is wrong.
     Outside = 3,
 }
 
-/// A failure of the user's side or of the world; failures of an agent are results, not this.
+/// A failure of the user's or the world's; failures of an agent are results instead.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// What was asked for makes no sense.
@@ -47,7 +47,7 @@ impl Failure {
         Self::Outside(what.into())
     }
 
-    /// The same, with what it is about before it.
+    /// The same, preceded by its subject.
     pub(crate) fn about(self, what: &str) -> Self {
         match self {
             Self::Usage(why) => Self::Usage(format!("{what}: {why}")),

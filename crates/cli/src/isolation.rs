@@ -1,4 +1,4 @@
-//! What keeps a program under test from what would let it cheat: what the machine offers of what is asked for.
+//! The isolation of a program under test: the requested layers that the machine offers.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use planproof_runner::ProgramOptions;
 
 use crate::failure::Failure;
 
-/// What a program in this file is started by, with the campaign in this store. Closes this process to programs of its
-/// user.
+/// How a program in this file is started, with the campaign in this store. Also closes this process to other programs
+/// of its user.
 ///
 /// # Errors
-/// More is asked for than the machine offers.
+/// More is requested than the machine offers.
 pub(crate) fn of_program(options: &ProgramOptions, store: &Path, program: &Path) -> Result<Found, Failure> {
     let memory = options.agent_memory;
     let found = match options.isolate {
@@ -36,7 +36,7 @@ fn isolated(options: &ProgramOptions, store: &Path, program: &Path) -> Result<Fo
     let folders = [folder, here];
     let mut hidden = Hidden::of_store(store, &folders);
     options.hidden.iter().for_each(|path| hidden.add(path));
-    // It is no secret, and would draw the cases of any seed that the program came by.
+    // It is no secret, and would yield the cases of any seed that the program learns.
     if let Some(own) = env::current_exe().ok().filter(|own| !is_same(own, program)) {
         hidden.add(&own);
     }

@@ -1,25 +1,25 @@
-//! The planproof command as a function, [`main`], which takes suites of others beside its own (the example `own_suite`
-//! is such a program): arguments in, results to stdout, progress and messages to stderr, and an exit code that says
-//! how it went (see [`failure::ExitCode`]).
+//! The planproof command as a function, [`main`], which accepts suites of others in addition to its own (the example
+//! `own_suite` is such a program): arguments in, results to stdout, progress and messages to stderr, and an exit code
+//! for the result (see [`failure::ExitCode`]).
 //!
 //! # What is where
 //!
-//! Arguments (`arguments.rs`, with what all campaigns have in `arguments/campaign.rs`), the configuration file, which
-//! is given to their parser as more of the command line (`config.rs`; its keys are read off the arguments in
+//! Arguments (`arguments.rs`, with those of all campaigns in `arguments/campaign.rs`), the configuration file, which
+//! is passed to their parser as more of the command line (`config.rs`; its keys are derived from the arguments in
 //! `config/keys.rs`), the bounds of numbers among them (`values.rs`), names of agents and models (`select.rs`,
 //! `select/kinds.rs` for those of specifications), a module for each command (`commands.rs`), sources of tools opened
 //! for `run` and `topics` (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files
-//! (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), damage that is found in a run store
-//! (`damage.rs`), the kinds of cases (`suites.rs`) and the typed side of orders (`orders.rs`). `test`, `bench` and
-//! `limit` are one campaign each (`commands/campaign.rs`), whose life is the crate `runner`: here are its options
-//! (`commands/campaign/prepare.rs`, with what only one of the commands says in `commands/campaign/asked.rs`, and what
-//! orders keep beside in `commands/campaign/options.rs`), what it has from outside (`commands/campaign/world.rs`), who
-//! watches it (`commands/campaign/carry_out.rs`), and whether options beside a replay agree with the recording
-//! (`commands/campaign/agreement.rs`); and what only orders have: where their cases come from
-//! (`commands/campaign/cases.rs`), the dissection of what failed (`commands/campaign/dissect.rs`), its shrinking
-//! (`commands/campaign/shrink.rs`), and what a guard gains (`commands/campaign/lift.rs`). Several campaigns that one
-//! command asks for are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). All that is printed
-//! goes through `terminal.rs`. With an argument that no help names the program is a worker of `planproof-sandbox` or a
+//! (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), damage found in a run store (`damage.rs`), the
+//! kinds of cases (`suites.rs`) and the typed side of orders (`orders.rs`). `test`, `bench` and `limit` are one
+//! campaign each (`commands/campaign.rs`), whose life is the crate `runner`: here are its options
+//! (`commands/campaign/prepare.rs`, with those of single commands in `commands/campaign/campaign_command.rs`, and the
+//! additional ones of orders in `commands/campaign/options.rs`), its external resources
+//! (`commands/campaign/world.rs`), its observers (`commands/campaign/carry_out.rs`), and whether options beside a
+//! replay agree with the recording (`commands/campaign/agreement.rs`); and the parts that only orders have: the
+//! origin of their cases (`commands/campaign/cases.rs`), the dissection of failures (`commands/campaign/dissect.rs`),
+//! their shrinking (`commands/campaign/shrink.rs`), and the gain of a guard (`commands/campaign/lift.rs`). Several
+//! campaigns of one command are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). All output
+//! goes through `terminal.rs`. With an undocumented argument the program is a worker of `planproof-sandbox` or a
 //! launcher of `planproof-isolation`, and none of this.
 
 // All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
@@ -68,8 +68,8 @@ use config::Origins;
 use failure::{ExitCode, Failure};
 use progress::tell;
 
-/// What a configuration file says, in a form of our own, or why it cannot be used. For the fuzz targets alone, which reach
-/// nothing else of the command.
+/// A configuration file written anew in a form of our own, or why it cannot be used. Only the fuzz targets call it, which
+/// reach nothing else of the command.
 ///
 /// # Errors
 /// The file cannot be used.
@@ -78,16 +78,16 @@ pub fn configuration_written_anew(text: &str) -> Result<String, String> {
     config::written_anew(text)
 }
 
-/// The command: does what the arguments of the process say, with these suites beside planproof's own, and ends the
-/// process with the exit code of what it did. Everything that a campaign has works for them, too, by `planproof bench
+/// The command: executes the arguments of the process, with these suites in addition to planproof's own, and ends the
+/// process with the resulting exit code. All features of campaigns are available for them, too, by `planproof bench
 /// NAME`.
 ///
-/// Workers of the Python sandbox are this program again, so it is called before anything else happens in it. Suites
-/// that share a name, or have one of planproof's own, are an error, and so is a second call.
+/// Workers of the Python sandbox are this program again, so call it before anything else. Suites that share a name,
+/// also with one of planproof's own, are an error, and so is a second call.
 pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
     // The same holds for a launcher, which takes namespaces and must not have threads.
     planproof_isolation::launcher_main();
-    // A worker is nothing else: no configuration, no runtime, nothing open.
+    // A worker has nothing else: no configuration, no runtime, no open files.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == planproof_sandbox::WORKER_ARGUMENT) {
         planproof_sandbox::worker::main();
     }
@@ -107,10 +107,10 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
 /// Says what went wrong, if anything.
 fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
     match result {
-        // What is shown of a damaged store is not all of it.
+        // The output about a damaged store is incomplete.
         Ok(ExitCode::Passed) if damage::is_found() => ExitCode::Outside,
         Ok(code) => code,
-        // Whoever read our output has had enough, as `head` does; that is no failure.
+        // The reader of our output has stopped, as `head` does; that is no failure.
         Err(Failure::OutputClosed) => ExitCode::Passed,
         Err(failure) => {
             let text = failure.describe();

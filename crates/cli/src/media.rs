@@ -1,5 +1,5 @@
-//! What the tools of m&m's and those of everyday work use, from a file of its own or a section of the configuration
-//! file: servers, and folders.
+//! The servers and folders of the tools of m&m's and of the everyday tools, from a file of their own or a section of
+//! the configuration file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::config::MEDIA;
 use crate::failure::Failure;
 use crate::{secrets, select};
 
-/// Where files go that tools make, if the file does not say.
+/// The default folder for files that tools make.
 pub(crate) const OUTPUT: &str = "planproof-media";
 
 /// The file.
@@ -32,10 +32,10 @@ struct File {
     services: BTreeMap<String, BTreeMap<String, toml::Value>>,
 }
 
-/// The tools that work with what a file names.
+/// The tools with the resources in a file.
 ///
 /// # Errors
-/// The file cannot be read, or what it names cannot be used.
+/// The file cannot be read, or its resources are unusable.
 pub(crate) fn tools(path: &Path) -> Result<MakeTools, Failure> {
     let Read { media, folders, player, is_shared } = read(path)?;
     if player.is_some() && !is_shared {
@@ -48,10 +48,10 @@ pub(crate) fn tools(path: &Path) -> Result<MakeTools, Failure> {
     }))
 }
 
-/// Makes sure that a file names the servers of all tools that right plans take, before a model is asked for any.
+/// Makes sure that a file names the servers of all tools in right plans, before a model is asked for any.
 ///
 /// # Errors
-/// It does not, or as of [`tools`].
+/// It does not, or those of [`tools`].
 pub(crate) fn must_have(path: &Path, cases: &[Arc<dyn Case>]) -> Result<(), Failure> {
     let Read { media, .. } = read(path)?;
     let mut missing: BTreeMap<String, &str> = BTreeMap::new();
@@ -78,7 +78,7 @@ pub(crate) fn must_have(path: &Path, cases: &[Arc<dyn Case>]) -> Result<(), Fail
 /// What the tools of everyday work need of the same file, which may also name a player for films.
 ///
 /// # Errors
-/// The file cannot be read, or what it names cannot be used.
+/// The file cannot be read, or its resources are unusable.
 pub(crate) fn everyday(path: &Path) -> Result<(Arc<Media>, MediaFolders, Option<Player>), Failure> {
     let Read { media, folders, player, .. } = read(path)?;
     let variable = |name: &str| std::env::var(name).ok();

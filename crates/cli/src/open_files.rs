@@ -7,16 +7,16 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::failure::Failure;
 
-/// What the program itself opens: the run store, the terminal, the runtime.
+/// Files of the program itself: the run store, the terminal, the runtime.
 const OWN_FILES: u64 = 64;
-/// Files without which nothing can be begun.
+/// The minimum without which nothing can begin.
 const FILES_LEAST: usize = 24;
 /// Connections that wait at the servers of tools and of the model. Where fewer can be had, fewer wait.
 const WAITING_FILES: u64 = 2 * WAITING_MAX as u64;
 /// Files a run may have open: pipes, connections to the model or the tools, and those that are just being closed.
 const FILES_PER_RUN: u64 = 8;
 
-/// Makes sure of the few files that any command takes, before something opens one that cannot do without.
+/// Makes sure of the few files that any command needs, before something opens one that is essential.
 ///
 /// # Errors
 /// [`Failure::Usage`] where the system does not allow as many.
@@ -34,8 +34,8 @@ pub(crate) fn must_have_some() -> Result<(), Failure> {
     }
 }
 
-/// Raises the process's own limit as far as so many runs at once may need and the system allows. Programs that are
-/// started inherit it, so it is left alone where it suffices.
+/// Raises the process's own limit as far as this number of concurrent runs may need and the system allows. Programs
+/// that are started inherit it, so it is unchanged if it suffices.
 ///
 /// # Errors
 /// [`Failure::Usage`] where not even one file for each run is allowed.
@@ -53,7 +53,7 @@ pub(crate) fn allow_runs(concurrency: usize) -> Result<(), Failure> {
     )))
 }
 
-/// Raises the limit as far as the system allows, for servers that do not know how many clients will come.
+/// Raises the limit as far as the system allows, for servers with an unknown number of clients.
 pub(crate) fn allow_all() {
     raise_to(u64::MAX);
 }

@@ -1,4 +1,4 @@
-//! The pages that the tools of questions search, from what the command line names.
+//! The pages that the tools of questions search, given on the command line.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) fn absolute(source: &str) -> Result<String, Failure> {
 /// The tools over these pages: the pages are opened once, and each run begins without a page.
 ///
 /// # Errors
-/// The source is none of pages, or cannot be had.
+/// The source does not have pages, or is unavailable.
 pub(crate) fn tools(source: &str) -> Result<MakeTools, Failure> {
     let variable = |name: &str| std::env::var(name).ok().map(SecretString::from);
     let parsed = ToolSource::parse(source, variable).map_err(|error| Failure::usage(error.to_string()))?;
@@ -42,7 +42,7 @@ pub(crate) fn tools(source: &str) -> Result<MakeTools, Failure> {
             if error.is_usage() { Failure::usage(text) } else { Failure::outside(text) }
         })
     };
-    // The caller may be inside of a runtime, where another one must not wait.
+    // The caller may be inside of a runtime, where another one must not block.
     let opened = thread::scope(|scope| scope.spawn(open).join());
     let opened = opened.unwrap_or_else(|_| Err(Failure::outside("the pages could not be opened")))?;
     let toolbox = Arc::clone(opened.toolbox());

@@ -1,4 +1,4 @@
-//! Progress on stderr, only where a person watches.
+//! Progress on stderr, shown only to a person.
 
 use std::io::Write;
 
@@ -7,8 +7,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::arguments::Global;
 use crate::{secrets, terminal};
 
-/// A line on stderr, written as by `eprintln!`. One that cannot be written is left out: whoever watched is
-/// gone, and that is no reason to lose the work.
+/// A line on stderr, as with `eprintln!`. If it cannot be written it is dropped: the reader is gone, and that is no
+/// reason to lose the work.
 macro_rules! tell {
     ($($argument:tt)*) => {
         $crate::progress::write_line(format_args!($($argument)*))
@@ -19,7 +19,7 @@ pub(crate) use tell;
 
 /// What [`tell!`] does.
 pub(crate) fn write_line(line: std::fmt::Arguments<'_>) {
-    // What servers answered may hold the key that they were sent.
+    // Answers of servers may contain the key that they were sent.
     let line = line.to_string();
     let _ = writeln!(terminal::errors(), "{}", secrets::held().redact(&line));
 }
@@ -35,8 +35,8 @@ pub(crate) fn bar(global: &Global, total: u64, done: u64) -> ProgressBar {
     bar
 }
 
-/// A bar over the phases of work that is done once, each with a word for it and a total of its own. Hidden when stderr
-/// is no terminal, or quiet was asked for. It clears itself when it is dropped.
+/// A bar for the phases of single work, each with a name and a total of its own. Hidden if stderr is no terminal, or
+/// in quiet mode. It clears itself when it is dropped.
 pub(crate) struct Phases(ProgressBar);
 
 impl Phases {
@@ -71,7 +71,7 @@ impl Drop for Phases {
     }
 }
 
-/// A warning on stderr, which is no progress: it is shown even where quiet was asked for.
+/// A warning on stderr, which is no progress: it is shown even in quiet mode.
 pub(crate) fn warn(what: &str) {
     tell!("warning: {what}");
 }

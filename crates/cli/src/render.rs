@@ -1,4 +1,4 @@
-//! What people read: the report table, findings with marked words, transcripts.
+//! Output for people: the report table, findings with marked words, transcripts.
 
 mod dissection;
 mod shrinking;
@@ -60,7 +60,7 @@ pub(crate) fn of_places(text: &str, places: &[[u32; 2]]) -> Explanation {
     Explanation { text, marks, ..Explanation::default() }
 }
 
-/// All that a verdict says beside its class and the text, a line each.
+/// The whole verdict except its class and the text, a line for each fact.
 pub(crate) fn explanation(explained: &Explanation) -> String {
     let line = |(fact, (label, text)): (&Fact, (&str, String))| {
         let text = match fact.content {
@@ -100,7 +100,7 @@ pub(crate) fn event_note(note: &EventNote) -> Option<String> {
     (!said.is_empty()).then(|| format!("{number}{}", terminal::inline(&said.join("; "))))
 }
 
-/// What tells a campaign apart in a table of several: its agent, behind the label where there is one.
+/// The name of a campaign in a table of several: its agent, after the label if there is one.
 pub(crate) fn labelled(label: Option<&str>, agent: &str) -> String {
     match label {
         Some(label) => format!("{}: {}", short(label, 40), short(agent, 40)),
@@ -108,8 +108,8 @@ pub(crate) fn labelled(label: Option<&str>, agent: &str) -> String {
     }
 }
 
-/// The whole report: who, what passed and failed, then success by size and the rest. Where no run has a score there is
-/// nothing to put into tables.
+/// The whole report: the agent, passes and failures, then success by size and the rest. Without scored runs there are
+/// no tables.
 pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     let mut out = String::new();
     let model = match &report.model {
@@ -236,7 +236,7 @@ fn metrics_table(report: &Report) -> Table {
 /// Characters of a line of text.
 const WIDTH: usize = 80;
 
-/// What came of it, in a few lines: the figures that everybody looks for first.
+/// The result, in a few lines: the most important figures first.
 fn came_to(report: &Report) -> String {
     let mut out = String::new();
     if let Some(success) = report.success() {
@@ -261,7 +261,7 @@ fn came_to(report: &Report) -> String {
     out
 }
 
-/// What it took to hold a model to its specification.
+/// The cost of holding a model to its specification.
 fn monitor_table(used: &MonitorUse) -> Table {
     let mut table =
         table(&["Continuation", "Corrections", "Tokens\ndiscarded", "Tokens\nread again", "Judged by"]);
@@ -313,7 +313,7 @@ pub(crate) fn capitalised(word: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// Several agents on the same cases, a line each, and below what agents without a plan would get on them.
+/// Several agents on the same cases, one per line, followed by the results of agents without a plan.
 pub(crate) fn comparison(reports: &[Report]) -> String {
     let baselines = reports.first().map(Report::baselines).unwrap_or_default();
     let mut table = table(&["Agent", "Passed", "% [95 %]", "Fails mostly by"]);
@@ -359,7 +359,7 @@ pub(crate) fn seconds(seconds: f64) -> String {
 
 /// At most `most` characters, in one line, with a mark where something was left out.
 pub(crate) fn short(text: &str, most: usize) -> String {
-    // No more than is shown: a text from outside can be long.
+    // No more than is shown is processed: a foreign text can be long.
     let text = terminal::inline(&text.chars().take(most + 1).collect::<String>());
     if text.chars().count() <= most {
         return text;
@@ -369,7 +369,7 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     cut
 }
 
-/// One finding: the marked paragraph, what was done, what would have been right, how to see it again.
+/// One finding: the marked paragraph, the calls, the right ones, and how to see it again.
 pub(crate) fn finding(
     number: usize,
     finding: &Finding<'_>,
@@ -399,7 +399,7 @@ pub(crate) fn sized(size: u32, unit: Unit) -> String {
     format!("{size} {}", if size == 1 { unit.one } else { unit.many })
 }
 
-/// The text in one line of bounded length, of which the end says most; what an agent or a tool writes can be anything.
+/// The text on one line of bounded length, keeping its end; texts of agents and tools can be anything.
 fn one_line_with_its_end(text: &str) -> String {
     let text = text.trim().replace(|c: char| c.is_whitespace() && c.is_control(), " ");
     short_in_the_middle(&terminal::inline(&text), 300)

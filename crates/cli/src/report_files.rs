@@ -1,8 +1,8 @@
 //! Reports of a campaign as files.
 //!
-//! A campaign may take hours, so everything that could keep a file from being written is found before it
-//! begins: the folder must be there, and a temporary file in it is opened. It takes the name of the report
-//! when it is complete, so that whoever looks for a report never finds half of one.
+//! A campaign may take hours, so everything that could prevent writing a file is checked before it begins: the folder
+//! must exist, and a temporary file in it is opened. It is renamed to the report when it is complete, so that there
+//! is never half a report.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -23,7 +23,7 @@ use crate::{progress, select};
 /// The variable in which GitHub names the file for a step's summary.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Random digits in the name of a file that is not complete.
+/// Random digits in the name of an incomplete file.
 const RANDOM_DIGITS: usize = 8;
 
 /// Which reports to write, and where. `-` is stdout, for one of them.
@@ -56,7 +56,7 @@ enum Format {
     StepSummary,
 }
 
-/// Reports that can be written: their places are known to be good.
+/// Reports that can be written: their locations have been checked.
 #[derive(Debug)]
 pub(crate) struct ReportFiles(Vec<(Format, ReportFile)>);
 
@@ -79,7 +79,7 @@ enum Place {
     Appended(File),
 }
 
-/// A file beside the one it is to become; it is deleted unless it does.
+/// A file beside its final location; it is deleted unless it is renamed.
 #[derive(Debug)]
 struct Temporary {
     path: PathBuf,
@@ -125,8 +125,8 @@ impl ReportFileArguments {
             .map(PathBuf::as_path)
     }
 
-    /// Makes sure of every file that is asked for. `taken` are other files of the same command, with the
-    /// options that name them: a report must not destroy one.
+    /// Checks every requested file. `taken` are other files of the same command, with the options that name them: a
+    /// report must not overwrite one.
     ///
     /// # Errors
     /// One cannot be written, two are the same, or more than one document is for stdout.
@@ -205,7 +205,8 @@ impl ReportFile {
     }
 }
 
-/// Refuses a report in the place of another file of the same command. `taken` are those, with what names them.
+/// Refuses a report that would overwrite another file of the same command. `taken` are those, with the options that
+/// name them.
 pub(crate) fn must_differ(report: &Path, taken: &[(&str, &Path)]) -> Result<(), Failure> {
     match taken.iter().find(|(_, other)| resolved(other) == resolved(report)) {
         None => Ok(()),
@@ -264,7 +265,7 @@ impl ReportFiles {
         self.0.is_empty()
     }
 
-    /// Writes all of them. Where one fails the others are written all the same.
+    /// Writes all of them. If one fails the others are still written.
     ///
     /// # Errors
     /// The first failure.
@@ -278,8 +279,8 @@ impl ReportFiles {
 }
 
 impl ReportFile {
-    /// Makes sure that the file can be written: its folder is there, and nothing else stands in its place.
-    /// `-` is stdout.
+    /// Makes sure that the file can be written: its folder exists, and there is nothing else at its path. `-` is
+    /// stdout.
     pub(crate) fn open(option: &str, path: &Path) -> Result<Self, Failure> {
         let place = Self::place(path).map_err(|error| cannot(option, path, &error))?;
         Ok(Self { asked: path.to_owned(), place })
@@ -322,7 +323,7 @@ impl ReportFile {
         matches!(self.place, Place::Stdout)
     }
 
-    /// Writes the file, lets it take its name, and says so.
+    /// Writes the file, renames it to its final name, and reports it.
     pub(crate) fn write(
         self,
         global: &Global,
@@ -355,7 +356,7 @@ impl ReportFile {
                 .and_then(|file| write_to(&file, report))
                 .map_err(fail),
             Place::Appended(mut file) => {
-                // In one piece, because other steps may add to the same file.
+                // In one write, because other steps may append to the same file.
                 let mut text = Vec::new();
                 report(&mut text).and_then(|()| file.write_all(&text)).map_err(fail)
             }
@@ -398,8 +399,8 @@ fn part_name(name: &OsStr, middle: &str) -> OsString {
     part
 }
 
-/// Removes what programs that were killed left of a file: parts of it that nobody holds locked. One that cannot be
-/// removed does no harm.
+/// Removes the leftovers of killed programs for a file: unlocked temporary files. One that cannot be removed does no
+/// harm.
 fn remove_left_parts(target: &Path, name: &OsStr) {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (first, last) = (part_name(name, ""), ".part".len());
@@ -443,7 +444,7 @@ fn in_real_folder(path: &Path) -> io::Result<PathBuf> {
     Ok(folder_of(path)?.canonicalize()?.join(name))
 }
 
-/// The folder of a file. One that is not there is a mistake in its name more often than a wish for a new one.
+/// The folder of a file. A missing one is more often a typing mistake than a request to create one.
 fn folder_of(path: &Path) -> io::Result<&Path> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let shown = folder.display();

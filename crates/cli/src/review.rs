@@ -1,8 +1,7 @@
-//! A person at the terminal who watches an agent that works on sub-tasks: what is shown, and what is read from
-//! standard input.
+//! A person at the terminal who watches an agent with sub-tasks: the output, and the input from standard input.
 //!
-//! Questions go to stderr, so that stdout stays the report. Each answer is a line; a program that answers instead of
-//! a person writes decisions as JSON.
+//! Questions go to stderr, so that stdout is only the report. Each answer is a line; a program that replaces the
+//! person writes decisions as JSON.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::sync::Arc;
@@ -19,10 +18,10 @@ use crate::failure::Failure;
 use crate::progress::tell;
 use crate::terminal;
 
-/// Who is asked about the work of this agent, if anybody is.
+/// The reviewer of this agent's work, if there is one.
 ///
 /// # Errors
-/// The agent writes no sub-tasks, so that there is nothing to be asked about.
+/// The agent writes no sub-tasks, so there is nothing to review.
 pub(crate) fn reviewing(choice: ReviewChoice, agent: &AgentSpec) -> Result<Option<Reviewing>, Failure> {
     let when = match choice {
         ReviewChoice::None => return Ok(None),
@@ -43,7 +42,7 @@ pub(crate) fn reviewing(choice: ReviewChoice, agent: &AgentSpec) -> Result<Optio
 /// Longest line that is read, in bytes.
 const LINE_BYTES_MAX: usize = 256 * 1024;
 
-/// Most characters of a result that are shown without being asked for.
+/// Most characters of a result that are shown without a request.
 const RESULT_CHARACTERS_MAX: usize = 400;
 
 const HELP: &str = "\
@@ -134,7 +133,7 @@ impl Reviewer for AtTerminal {
     }
 }
 
-/// Reads standard input on a thread of its own: a read from it cannot be given up.
+/// Reads standard input on a separate thread: a read from it cannot be cancelled.
 fn read_lines() -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
@@ -151,7 +150,7 @@ fn read_lines() -> mpsc::Receiver<String> {
     receiver
 }
 
-/// Shows how far the team is, and why a person is asked.
+/// Shows the progress of the team, and why a person is asked.
 fn introduce(review: &Review, is_new: bool) {
     if let Some(why) = &review.refused {
         tell!("nothing was changed: {why}");
@@ -178,7 +177,7 @@ fn introduce(review: &Review, is_new: bool) {
 
 fn prompt() {
     let mut errors = terminal::errors();
-    // Whoever watched may be gone; then there is no answer either.
+    // The person may be gone; then there is no answer either.
     let _ = errors.write_all(b"review> ").and_then(|()| errors.flush());
 }
 

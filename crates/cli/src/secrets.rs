@@ -15,15 +15,15 @@ const KEY_VARIABLES: [&str; 2] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
 /// Keys that files of the user's named.
 static NAMED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// The keys of the environment, those of variables whose names say that they hold one, and those that were
-/// [named](hold) since.
+/// The keys of the environment, those of variables whose names suggest one, and those that were [registered](hold)
+/// since.
 pub(crate) fn held() -> Secrets {
     let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Secrets::new(of_environment(std::env::vars_os()).chain(named))
 }
 
-/// The values of variables that are secrets by their names. Paths and addresses under such names lead to a secret and
-/// are none, unless there is a password in an address.
+/// The values of variables whose names suggest a secret. Paths and addresses with such names are no secrets, except
+/// an address with a password.
 fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> impl Iterator<Item = String> {
     variables.filter_map(|(name, value)| {
         let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
@@ -34,10 +34,10 @@ fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> impl
     })
 }
 
-/// Holds what these variables of the environment hold, whatever their names say.
+/// Registers the values of these variables of the environment as secrets, whatever their names.
 ///
 /// # Errors
-/// One is not set, or its value is too short to be looked for.
+/// One is not set, or its value is too short to be searched for.
 pub(crate) fn hold_variables(names: &[String]) -> Result<(), Failure> {
     for name in names {
         let value = std::env::var(name)
@@ -52,15 +52,15 @@ pub(crate) fn hold_variables(names: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Holds further keys, of which nothing may be written from now on.
+/// Registers more keys, which must not be written from now on.
 pub(crate) fn hold(keys: impl IntoIterator<Item = String>) {
     NAMED.lock().unwrap_or_else(PoisonError::into_inner).extend(keys);
 }
 
-/// The keys of the environment but for placeholders that stand in the cases themselves, as `benchmark` may.
+/// The keys of the environment except placeholders that occur in the cases themselves, such as `benchmark`.
 ///
 /// # Errors
-/// A case holds a key that is no plain word. What cases say is stored and shown as it is.
+/// A case contains a key that is no plain word. The texts of cases are stored and shown unchanged.
 pub(crate) fn held_apart_from(cases: &[Arc<dyn Case>]) -> Result<Secrets, Failure> {
     let mut secrets = held();
     if secrets.is_empty() {
@@ -74,7 +74,7 @@ pub(crate) fn held_apart_from(cases: &[Arc<dyn Case>]) -> Result<Secrets, Failur
     Ok(secrets)
 }
 
-/// Refuses a case that holds a key of the environment.
+/// Refuses a case that contains a key of the environment.
 ///
 /// # Errors
 /// Names the case and the variable, not the key.
@@ -99,7 +99,7 @@ fn refuse_keys_in(text: &str, id: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// All texts that are stored of a case, in which what its agent sees is. (Keys have no character that JSON escapes.)
+/// All stored texts of a case, which include everything the agent sees. (Keys have no character that JSON escapes.)
 fn text_of(case: &dyn Case) -> String {
     case.words()
 }

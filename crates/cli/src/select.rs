@@ -1,4 +1,4 @@
-//! From what the command line names to things: cases from files, agents, models.
+//! From names on the command line to objects: cases from files, agents, models.
 
 mod kinds;
 mod team;
@@ -41,7 +41,7 @@ pub(crate) use kinds::{made_from, options_written, with_options};
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
 
-/// Least likeness of a name to one that is suggested for it: a letter or two differ.
+/// Minimum similarity between a name and the one suggested for it: a letter or two may differ.
 const NAME_SCORE_MIN: f64 = 0.88;
 
 /// Reads a file, or stdin for `-`.
@@ -61,12 +61,12 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// Reads case v1 lines. Blank lines are passed over; at least one case must be there, and ids must differ.
+/// Reads case v1 lines. Blank lines are ignored; there must be at least one case, and ids must differ.
 pub(crate) fn read_cases(path: &Path) -> Result<Vec<Case>, Failure> {
     let text = read_text(path)?;
     let mut cases: Vec<Case> = Vec::new();
     let mut ids = std::collections::HashSet::new();
-    // A single case may be laid out over several lines, as an editor or a JSON tool leaves it.
+    // A single case may be spread over several lines by an editor or a JSON tool.
     if text.trim().contains('\n') && serde_json::from_str::<IgnoredAny>(&text).is_ok() {
         let case =
             read_case(&text).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
@@ -88,7 +88,7 @@ pub(crate) fn read_cases(path: &Path) -> Result<Vec<Case>, Failure> {
     Ok(cases)
 }
 
-/// Refuses a case that holds one of our keys, where we hold any.
+/// Refuses a case that contains one of our keys, if we have any.
 fn refuse_keys(case: &Case) -> Result<(), Failure> {
     if secrets::held().is_empty() {
         return Ok(());
@@ -123,8 +123,8 @@ pub(crate) fn tools_of_cases(cases: &[Arc<dyn AnyCase>]) -> Result<Vec<Tool>, Fa
     Ok(tools.into_values().collect())
 }
 
-/// Says on stderr what is wrong with the specifications of the agent of that name if these are the tools, a
-/// line for each; `find` is asked for them where requirements speak of calls alone.
+/// Reports on stderr the faults of the agent's specifications if these are the tools, one per line; `find` returns
+/// the tools and is only called if requirements are about calls.
 pub(crate) fn warn_of_tools(
     name: &AgentSpec,
     find: impl FnOnce() -> Result<Vec<Tool>, Failure>,
@@ -184,7 +184,7 @@ pub(crate) fn model(
         }
         (ModelName::Anthropic(model), ModelForm::KeepsReplies) => {
             let model = AnthropicModel::new(model, &connection(&ANTHROPIC, asking, key)?)?;
-            // No server of this protocol keeps conversations, so we do.
+            // No server of this protocol stores conversations, so we do.
             Arc::new(KeepsReplies::new(Arc::new(model)))
         }
         (ModelName::Replay(file), _) => {
@@ -238,7 +238,7 @@ impl<'a> ModelName<'a> {
     }
 }
 
-/// A model of a provider whose name is nearly right, with the right one.
+/// A model of a provider whose name is almost right, with the right name.
 fn with_known_provider(parts: Option<(&str, &str)>) -> Option<String> {
     let (provider, model) = parts?;
     nearest(provider, &["sim", "openai", "anthropic", "replay"]).map(|provider| format!("{provider}/{model}"))
@@ -251,7 +251,7 @@ pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     (score >= NAME_SCORE_MIN).then_some(known)
 }
 
-/// Where a provider's models are, by the environment, and how patiently they are asked, by the command line.
+/// The addresses of a provider's models from the environment, and the limits from the command line.
 fn connection(
     provider: &Provider,
     asking: &ModelArguments,
@@ -279,8 +279,8 @@ pub(crate) fn language(name: &AgentSpec) -> Result<Language, Failure> {
     Ok(kinds::language(name)?.unwrap_or(Language::Calls))
 }
 
-/// The agent of that name, with models from `find_model`. If it is a program, it is started with `program`, and with
-/// what `isolate` finds for its file.
+/// The agent with that name, with models from `find_model`. If it is a program, it is started with `program`, and
+/// with the launcher that `isolate` returns for its file.
 pub(crate) fn agent(
     name: &AgentSpec,
     program: &ProgramOptions,
@@ -392,7 +392,7 @@ fn under_test(
     AgentUnderTest { agent, name: name.to_string(), model, simulated, guarded, of_suite: None }
 }
 
-/// An external agent. Its model is its own affair, unless the environment that it will read names a simulation.
+/// An external agent. Its model is its own affair, unless its environment names a simulation.
 fn external(agent: Arc<dyn Agent>, name: &AgentSpec) -> AgentUnderTest {
     let model = std::env::var("OPENAI_MODEL").ok().filter(|model| is_simulation(model));
     let simulated = model.is_some();
@@ -411,7 +411,7 @@ fn is_simulation(model: &str) -> bool {
 /// Random bytes from the operating system, for tokens and keys.
 pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    // Without the system's randomness nothing secret can be made at all.
+    // Without the system's randomness no secret can be created.
     getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
     bytes
 }

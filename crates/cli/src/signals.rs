@@ -8,11 +8,10 @@ use std::thread;
 use rustix::process::Signal as Number;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Completes on Ctrl-C (SIGINT), SIGTERM, SIGQUIT, or SIGHUP (the terminal is gone), unless whoever started
-/// us had SIGHUP ignored, as `nohup` does. From this call on the signals no longer end the process, so it
-/// comes before anything is said that could make someone send one. Must be called within a Tokio runtime.
-/// Where the system does not let us listen, it never completes, and the signal ends the process as it always
-/// does.
+/// Completes on Ctrl-C (SIGINT), SIGTERM, SIGQUIT, or SIGHUP (the terminal is gone), unless SIGHUP was ignored at our
+/// start, as with `nohup`. From this call on the signals no longer end the process, so it comes before any message
+/// that could make someone send one. Must be called within a Tokio runtime. If the system does not let us listen, it
+/// never completes, and the signal ends the process as usual.
 pub(crate) fn stop_requested() -> impl Future<Output = ()> + Send + 'static {
     let signals = listen();
     async {
@@ -21,9 +20,9 @@ pub(crate) fn stop_requested() -> impl Future<Output = ()> + Send + 'static {
     }
 }
 
-/// Calls `act` at each of these signals, with how many there were, until the process ends: on a thread of its own, so
-/// that nothing else that the process does keeps it from that. Must be called within a Tokio runtime, which does the
-/// same for the first signal alone where there is no thread to be had.
+/// Calls `act` at each of these signals, with their number so far, until the process ends: on a separate thread, so
+/// that no other work of the process delays it. Must be called within a Tokio runtime, which handles only the first
+/// signal if no thread is available.
 pub(crate) fn on_each(act: impl Fn(u32) + Send + Sync + 'static) {
     let act = std::sync::Arc::new(act);
     let (listens, is_listening) = mpsc::channel();
@@ -69,8 +68,8 @@ async fn next(signals: &mut [Signal]) {
     .await;
 }
 
-/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail, where SIGXFSZ would end the process. Where
-/// the system does not let us listen, it ends it.
+/// Makes a write beyond the limit on the size of files (`ulimit -f`) fail instead of ending the process by SIGXFSZ.
+/// If the system does not let us listen, the signal ends the process.
 pub(crate) fn survive_large_files() {
     if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() {
         // Listening once keeps the signal from ending the process for as long as that lives.

@@ -11,9 +11,9 @@ use crate::progress::tell;
 use crate::select;
 use crate::terminal::from_ansi;
 
-/// Most diagnostics that are shown for one specification; `spec check --json` has all.
+/// Most diagnostics that are shown for one specification; `spec check --json` shows all.
 const SHOWN_MAX: usize = 50;
-/// Longest line that is quoted, in bytes. Of longer ones the place alone is named.
+/// Longest line that is quoted, in bytes. For longer ones only the position is named.
 const QUOTED_LINE_BYTES_MAX: usize = 1000;
 
 /// The SHA-256 of bytes, in hexadecimal digits.
@@ -59,14 +59,13 @@ impl Source {
         Self { name: format!("{name} (shipped)"), text: text.to_owned(), is_shipped: true }
     }
 
-    /// Whether a model is shown its examples where nothing else is said. Those of a file are a part of what
-    /// its author made; those of shipped ones would change what their names have meant, and cost tokens with
-    /// each request.
+    /// Whether a model is shown its examples by default. Those of a file are part of its author's work; those of
+    /// shipped ones would change the established meaning of their names, and cost tokens with each request.
     pub(crate) fn shows_examples(&self) -> bool {
         !self.is_shipped
     }
 
-    /// The SHA-256 of its text, which is all that it consists of, in hexadecimal digits.
+    /// The SHA-256 of its text, which defines it completely, in hexadecimal digits.
     pub(crate) fn sha256(&self) -> String {
         sha256(self.text.as_bytes())
     }
@@ -75,7 +74,7 @@ impl Source {
         load_with_schemas(&self.text, compat, &Schemas::default())
     }
 
-    /// As [`load`](Self::load), with what is wrong with it on stderr; warnings, too, if `shows_warnings`.
+    /// As [`load`](Self::load), with its faults on stderr; warnings, too, if `shows_warnings`.
     pub(crate) fn load_or_explain(&self, compat: Compat, shows_warnings: bool) -> Result<Loaded, Failure> {
         let loaded = self.load(compat).map_err(|faulty| {
             self.show(&faulty.diagnostics);
@@ -90,7 +89,7 @@ impl Source {
     /// Prints diagnostics to stderr, with the lines they speak of; at most [`SHOWN_MAX`], and no line of more than
     /// [`QUOTED_LINE_BYTES_MAX`].
     pub(crate) fn show(&self, diagnostics: &[Diagnostic]) {
-        // With a label go the lines before and behind it.
+        // A label is shown with the lines before and after it.
         let is_quotable = self.text.lines().all(|line| line.len() <= QUOTED_LINE_BYTES_MAX);
         for diagnostic in diagnostics.iter().take(SHOWN_MAX) {
             let labels = diagnostic.labels.iter().map(|label| {

@@ -1,4 +1,4 @@
-//! Campaigns of the run store as commands ask for them, by their names: as the crate `runner` reads them back, with the
+//! Campaigns of the run store for commands, by their names: as the crate `runner` reads them back, with the
 //! dissections and shrinkings that only campaigns of orders lead to.
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) struct Stored {
     pub(crate) options: CampaignOptions,
     /// How to resume it.
     pub(crate) commands: CommandLines,
-    /// What the dissection of its failures showed, as far as it came, and the id of the campaign of its trials.
+    /// The dissection of its failures, as far as it got, and the id of the trials' campaign.
     pub(crate) dissection: Option<(String, Dissection)>,
     /// The same of the shrinking of its failures.
     pub(crate) shrinking: Option<(String, Shrinking)>,
@@ -39,7 +39,7 @@ pub(crate) struct PartOfDissection {
     pub(crate) topics: Vec<TopicErrors>,
 }
 
-/// The figures of a campaign, of which neither cases nor traces were read.
+/// The figures of a campaign, without its cases and traces.
 pub(crate) struct Figures {
     pub(crate) report: Report,
     /// The failures to be shown.
@@ -48,7 +48,7 @@ pub(crate) struct Figures {
     pub(crate) unscored: Option<Unit>,
 }
 
-/// The traces of a campaign in the run store, read when they are asked for.
+/// The traces of a campaign in the run store, read on demand.
 pub(crate) struct StoredTraces<'a> {
     pub(crate) store: &'a Store,
     /// Its id, in full.
@@ -131,9 +131,8 @@ impl Stored {
         Ok(report)
     }
 
-    /// What its dissection showed of the errors in cases that `counts`, at most `errors_max` of them, drawn
-    /// by its seed; how many there were to draw from, and the failures of every topic in these cases. `None`
-    /// without a dissection.
+    /// The dissection of the errors in cases that `counts`, at most `errors_max` of them, drawn by its seed; how many
+    /// there were to draw from, and the failures of every topic in these cases. `None` without a dissection.
     pub(crate) fn part_of_dissection(
         &self,
         counts: impl Fn(&Card) -> bool,
@@ -177,7 +176,7 @@ impl Stored {
     }
 }
 
-/// The summaries of a campaign, from cases and traces where the store has none.
+/// The summaries of a campaign, computed from cases and traces if the store has none.
 pub(crate) fn summaries(
     store: &Store,
     campaign: &Campaign,
@@ -191,7 +190,7 @@ pub(crate) fn summaries(
 }
 
 impl Figures {
-    /// Reads the summaries of a campaign; `None` where there is not one of every case and every finished run, as in
+    /// Reads the summaries of a campaign; `None` unless there is one for every case and every finished run, as in
     /// stores of an older planproof.
     pub(crate) fn read(
         store: &Store,

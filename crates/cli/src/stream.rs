@@ -1,7 +1,7 @@
-//! What happens in a campaign, written down as it happens: a line of JSON each.
+//! The events of a campaign, written as they happen: a line of JSON each.
 //!
-//! `docs/files.md` has the format (`stream v1`). The stream is for whoever watches, so nothing depends on it: where it
-//! cannot be written, that is said once and the campaign goes on.
+//! `docs/files.md` has the format (`stream v1`). The stream is for observers only, so nothing depends on it: a
+//! failure to write it is reported once and the campaign continues.
 
 use std::fs::File;
 use std::io::Write;
@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::progress;
 use crate::report_files::must_differ;
 
-/// What the `schema` field of each campaign's first line says.
+/// The value of the `schema` field of each campaign's first line.
 const SCHEMA: &str = "planproof/stream/v1";
 
 /// The option that names the file.
@@ -92,7 +92,7 @@ struct End<'a> {
 }
 
 impl Stream {
-    /// Opens the file that is asked for. `files` are those of the same command, with the options that name them.
+    /// Opens the requested file. `files` are those of the same command, with the options that name them.
     ///
     /// # Errors
     /// It cannot be written, or is another file of the command.

@@ -1,4 +1,4 @@
-//! The kinds of cases that there are: a new one is registered here.
+//! The existing kinds of cases: a new one is registered here.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::select::nearest;
 use crate::{media, pages, tptu, travel};
 
-/// The suites of whoever built this program. They are set once, before anything else happens.
+/// The additional suites of this program. They are set once, before anything else happens.
 static OWN: OnceLock<Vec<Arc<dyn Suite>>> = OnceLock::new();
 
 /// Registers suites beside planproof's own.
@@ -35,7 +35,7 @@ pub(crate) fn register(own: Vec<Arc<dyn Suite>>) -> Result<(), Failure> {
     OWN.set(own).map_err(|_| Failure::usage("suites are registered once, before anything else"))
 }
 
-/// The suites. `judge` says what counts as a failure of an order.
+/// The suites. `judge` defines the failures of an order.
 pub(crate) fn registry(judge: JudgeOptions) -> Registry {
     let mut all = ours(judge);
     all.extend(OWN.get().into_iter().flatten().cloned());
@@ -68,7 +68,7 @@ pub(crate) fn find(name: &str, judge: JudgeOptions) -> Result<Arc<dyn Suite>, Fa
     })
 }
 
-/// The same suite, with tools that work with what a file names.
+/// The same suite, with tools that use the resources in a file.
 pub(crate) fn with_media(suite: Arc<dyn Suite>, file: Option<&Path>) -> Result<Arc<dyn Suite>, Failure> {
     let Some(file) = file else { return Ok(suite) };
     if suite.name() != planproof_mnms::NAME {
@@ -100,7 +100,7 @@ fn questions(suite: &dyn Suite) -> Option<Questions> {
 pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Result<Arc<dyn Suite>, Failure> {
     let suite = find(options.suite.as_deref().unwrap_or(ORDER), order.judge())?;
     if let Some(source) = &order.pages {
-        // Reports need no tools, so that pages are opened, and errors, first where a run needs them.
+        // Reports need no tools, so pages are opened, and errors reported, only when a run needs them.
         let (source, opened) = (source.clone(), OnceLock::new());
         let later = move || {
             let opened = opened.get_or_init(|| pages::tools(&source).map_err(|error| error.describe()));
@@ -113,7 +113,7 @@ pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Resu
     }
     match with_media(Arc::clone(&suite), order.media.as_deref()) {
         Ok(suite) => Ok(suite),
-        // Reports need no tools, so that it is an error first where a run does.
+        // Reports need no tools, so this is an error only for a run.
         Err(error) if suite.name() == planproof_mnms::NAME => {
             let what = error.describe();
             Ok(Arc::new(Mnms::with_tools(Arc::new(move |_, _| Err(CaseError::new(&what))))))

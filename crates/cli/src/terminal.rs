@@ -1,17 +1,18 @@
-//! The one way to stdout and stderr. Every command prints through here, and what comes out cannot make a terminal or a
-//! build log act, whoever wrote it: names of tools, answers of agents, errors of servers, texts of files.
+//! The only access to stdout and stderr. Every command prints through here, and the output cannot make a terminal or
+//! a build log execute anything, whoever wrote it: names of tools, answers of agents, errors of servers, texts of
+//! files.
 //!
-//! What is not seen, or moves what is seen, is shown as its escape; so is what GitHub, Azure or TeamCity
-//! would take for a command to the runner (`::error::` at the beginning of a line, `##[group]` and its like
-//! anywhere). That says nothing of lines: text that belongs into one line of a layout is put there with
+//! Invisible characters and those that move visible ones are shown as escapes; so is text that GitHub, Azure or
+//! TeamCity would interpret as a command to the runner (`::error::` at the beginning of a line, `##[group]` and
+//! similar text anywhere). Line breaks are not affected: text that belongs on one line of a layout is put there with
 //! [`inline`]. Clippy refuses `std::io::stdout` and `std::io::stderr` elsewhere (`clippy.toml`).
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::str;
 
-/// Opens and closes the codes of a style, which the writer makes an escape sequence of. Noncharacters of
-/// Unicode: no text has them, and foreign text that has them all the same can change colours at most.
+/// Opens and closes the codes of a style, which the writer turns into an escape sequence. Noncharacters of Unicode:
+/// no text has them, and foreign text with them can only change colours.
 const STYLE_OPEN: char = '\u{fdd0}';
 const STYLE_CLOSE: char = '\u{fdd1}';
 
@@ -26,7 +27,7 @@ enum Form {
         /// Styles become escape sequences; otherwise there are none.
         colour: bool,
     },
-    /// JSON, whose strings can say any character by its escape: the same document.
+    /// JSON, whose strings can escape any character: the same document.
     Json,
     /// A document in a format of its own, as it is.
     Document,
@@ -48,8 +49,8 @@ pub(crate) fn results(is_json: bool) -> Harmless<io::StdoutLock<'static>> {
     if is_json { json() } else { text() }
 }
 
-/// A document in a format of its own, to stdout: HTML, CSV, a drawing, a grammar, a script. As it is to a
-/// file or a program; like any text to a terminal.
+/// A document in a format of its own, to stdout: HTML, CSV, a drawing, a grammar, a script. Unchanged to a file or a
+/// program; like any text to a terminal.
 pub(crate) fn document() -> Harmless<io::StdoutLock<'static>> {
     let form = if stdout().is_terminal() { Form::Text { colour: false } } else { Form::Document };
     Harmless::new(stdout().lock(), form)
@@ -74,7 +75,7 @@ pub(crate) fn stderr_is_coloured() -> bool {
 /// Fewest columns that a table is fitted to.
 const COLUMNS_MIN: u16 = 20;
 
-/// How wide a table may be: what the variable COLUMNS says, else the width of the terminal; `None` where stdout is no
+/// The maximum width of a table: the variable COLUMNS, else the width of the terminal; `None` if stdout is no
 /// terminal, so that programs get whole rows.
 pub(crate) fn columns() -> Option<u16> {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse::<u16>().ok());
@@ -127,7 +128,7 @@ pub(crate) fn from_ansi(text: &str) -> String {
     out + rest
 }
 
-/// How many characters of a text are seen, styles left out.
+/// The number of visible characters of a text, without styles.
 pub(crate) fn width(text: &str) -> usize {
     let mut in_style = false;
     let is_seen = |c: char| {
@@ -138,8 +139,8 @@ pub(crate) fn width(text: &str) -> usize {
     text.chars().map(is_seen).filter(|is_seen| *is_seen).count()
 }
 
-/// The text in one line, with all escaped that is not seen as it is: for names, answers and whatever else is put into a
-/// line of ours.
+/// The text on one line, with all invisible characters escaped: for names, answers and any other text that is
+/// inserted into a line of ours.
 pub(crate) fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -170,9 +171,9 @@ pub(crate) fn is_hidden(c: char) -> bool {
             | '\u{fdd0}'..='\u{fdef}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// How many bytes at the beginning are ASCII that is seen, and cannot begin a command.
+/// How many bytes at the beginning are visible ASCII, and cannot begin a command.
 ///
-/// A plain loop, because this crate is compiled to be small: iterators and ranges would take several calls for each
+/// A plain loop, because this crate is compiled for size: iterators and ranges would take several calls for each
 /// byte, which was three quarters of the time of `planproof synth`.
 fn plain(bytes: &[u8]) -> usize {
     let mut end = 0;
@@ -201,7 +202,7 @@ enum Hashes {
     Name,
 }
 
-/// A writer that makes harmless what is written to it.
+/// A writer that neutralises its input.
 #[derive(Debug)]
 pub(crate) struct Harmless<W: Write> {
     inner: W,
@@ -234,7 +235,7 @@ impl<W: Write> Harmless<W> {
         while let Some(c) = rest.chars().next() {
             self.push(out, c);
             rest = &rest[c.len_utf8()..];
-            // Most of a text is ASCII within a line, which is as it is.
+            // Most of a text is ASCII within a line, which is unchanged.
             if self.place == Place::Inside && self.hashes == Hashes::None && self.codes.is_none() {
                 let end = plain(rest.as_bytes());
                 out.push_str(&rest[..end]);
@@ -285,7 +286,7 @@ impl<W: Write> Harmless<W> {
         }
     }
 
-    /// Takes the codes of styles out of the text. Whether the character was a part of them.
+    /// Removes the codes of styles from the text. Returns whether the character was a part of them.
     fn push_style(&mut self, out: &mut String, c: char) -> bool {
         match (&mut self.codes, c) {
             (None, STYLE_OPEN) => self.codes = Some(String::new()),

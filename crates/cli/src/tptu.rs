@@ -1,4 +1,4 @@
-//! The tools of the suite `tptu` beside `sql`: Python, and where they do not belong those of everyday work.
+//! The tools of the suite `tptu` in addition to `sql`: Python, and the everyday tools as distractors.
 
 use std::sync::{Arc, OnceLock};
 
@@ -32,8 +32,8 @@ pub(crate) fn tools() -> MakeTools {
     })
 }
 
-/// Tools that no right plan uses. That one of them cannot do its work for want of a server keeps no agent from the
-/// right plan, so it is no outage of the run.
+/// Tools that no right plan uses. If one of them lacks a server, that does not keep an agent from the right plan, so
+/// it is no outage of the run.
 struct Unrelated(Arc<dyn Toolbox>);
 
 impl Toolbox for Unrelated {

@@ -1,4 +1,4 @@
-//! The published data of TravelPlanner, from the folder that a user has: `database`, `queries` and perhaps `ref_info`.
+//! The published data of TravelPlanner, from a user's folder: `database`, `queries` and perhaps `ref_info`.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -33,16 +33,16 @@ const DATABASE: &str = "database";
 /// Bytes of a digest that stand in a case.
 const DIGEST_BYTES: usize = 8;
 
-/// Bytes of the table of flights of which the digest is made, with its length.
+/// Bytes of the table of flights that the digest covers, in addition to its length.
 const HEAD_BYTES: u64 = 1 << 20;
 
 /// Largest table of flights that is held in memory, in bytes. The published one has some 300 million.
 const IN_MEMORY_BYTES_MAX: u64 = 16 << 20;
 
-/// Where the index of a larger one goes, beside the run store.
+/// The location of the index of a larger one, beside the run store.
 const INDEX_FOLDER: &str = ".planproof/flights";
 
-/// Tables of folders that were opened, by their paths as they were written. Nothing changes the current directory.
+/// The opened tables of folders, by their paths as written. Nothing changes the current directory.
 type Opened = BTreeMap<String, (Folder, Arc<Database>)>;
 
 static OPENED: LazyLock<Mutex<Opened>> = LazyLock::new(Mutex::default);
@@ -67,7 +67,7 @@ pub(crate) fn open() -> OpenTables {
     })
 }
 
-/// Why the tables of a case cannot be read where there is no such folder. A case keeps the path as it was written.
+/// Why the tables of a case cannot be read if there is no such folder. A case keeps the path as written.
 fn not_here(path: &Path) -> String {
     let folder = path.display();
     if path.is_absolute() {
@@ -104,8 +104,8 @@ pub(crate) fn has_tools(mode: Option<&str>) -> bool {
     mode.is_none_or(|mode| mode == Mode::TwoStage.name())
 }
 
-/// A team with the roles of this suite, unless it has others. Of the roles, the deliverer alone is given hints, where
-/// it decides; one that asks the solver is not.
+/// A team with the roles of this suite, unless it has others. Only a deciding deliverer gets hints; one that uses the
+/// solver does not.
 pub(crate) fn with_roles(agent: &AgentSpec, hints: bool) -> Result<AgentSpec, Failure> {
     let AgentForm::Asking { kind: AgentKind::Team(options), .. } = agent.form() else {
         return Ok(agent.clone());
@@ -179,7 +179,7 @@ fn text_file(path: &Path) -> Result<TextFile, Failure> {
 /// The tables of a folder, opened once.
 fn opened(folder: &Path, is_quiet: bool) -> Result<(Folder, Arc<Database>), Failure> {
     let path = folder.display().to_string();
-    // What a panic of another thread left is whole: it is put in at once.
+    // A panic of another thread leaves complete entries: they are inserted in one step.
     let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = opened.get(&path) {
         return Ok(found.clone());
@@ -203,7 +203,7 @@ fn read(folder: &Path, is_quiet: bool) -> Result<(String, Database), Failure> {
             return Err(cannot_read(&path, &"there is no such file"));
         }
         let text = select::read_text(&path)?;
-        // The length keeps the end of one file apart from the beginning of the next.
+        // The length separates the end of one file from the beginning of the next.
         hash.update(&text.len().to_le_bytes());
         hash.update(text.as_bytes());
         Ok(text)
@@ -241,7 +241,7 @@ fn flights(path: &Path, hash: &mut Context, is_quiet: bool) -> Result<Flights, F
     Read::by_ref(&mut file).take(HEAD_BYTES).read_to_end(&mut head).map_err(fail)?;
     hash.update(&head);
     if bytes > IN_MEMORY_BYTES_MAX {
-        // It appears with the first report: an index that is there already is opened without any.
+        // It appears with the first report: an existing index is opened without any.
         let mut shown: Option<Phases> = None;
         let mut progress = |progress: Progress| {
             let bar = shown.get_or_insert_with(|| indexing(path, is_quiet));

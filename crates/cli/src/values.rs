@@ -1,5 +1,5 @@
-//! What options take: numbers within bounds, and files that are files. One place for all of them, so that a
-//! mistake is told in the same words everywhere, with what is allowed.
+//! The values of options: numbers within bounds, and existing files. One place for all of them, so that a mistake is
+//! reported in the same words everywhere, with the allowed values.
 
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -25,7 +25,7 @@ pub(crate) const MINUTES_MAX: f64 = 7.0 * 24.0 * 60.0;
 /// Most characters of the name of a host, by RFC 1035.
 const HOST_CHARACTERS_MAX: usize = 253;
 
-/// Characters shown of a value that is not taken.
+/// Characters shown of a rejected value.
 const VALUE_CHARACTERS_MAX: usize = 30;
 
 /// The fingerprint of a seal.
@@ -55,8 +55,8 @@ pub(crate) fn host_name(text: &str) -> Result<String, String> {
     Ok(text.to_ascii_lowercase())
 }
 
-/// The command line, as it is parsed: a `-3` behind an option is its value, so that its own rules refuse it, and not an
-/// unknown option. For the options of commands [`Signed`] sees to that.
+/// The command line as it is parsed: a `-3` after an option is its value, so that the option's own rules refuse it
+/// instead of reporting an unknown option. For the options of commands [`Signed`] does the same.
 pub(crate) fn command() -> Command {
     Arguments::command().mut_args(with_negative_numbers)
 }
@@ -78,9 +78,9 @@ fn built(command: Command, augment: impl FnOnce(Command) -> Command) -> Command 
     long_about.into_iter().fold(command, Command::long_about)
 }
 
-/// The arguments of a command whose options take a `-3` for their value. Unlike a change of the whole command line it
-/// happens when the command is built, and that is done to the one that is called alone. What the command is about stays
-/// as it was said where it is declared: groups of options that are built later would say it anew.
+/// The arguments of a command whose options accept a `-3` as their value. Unlike a change of the whole command line
+/// this happens when the command is built, which is done only for the one that is called. The command's description
+/// stays as declared: groups of options that are built later would replace it.
 #[derive(Debug)]
 pub(crate) struct Signed<A>(A);
 
@@ -133,7 +133,7 @@ where
     ValueParser::new(Checked { find, allowed: format!("a whole number from {least} to {most}") })
 }
 
-/// A number above 0 up to `most`, which is one of these units.
+/// A number above 0 up to `most`, in one of these units.
 pub(crate) fn above_zero(most: f64, unit: &str) -> ValueParser {
     let find = move |text: &str| text.parse::<f64>().ok().filter(|number| *number > 0.0 && *number <= most);
     ValueParser::new(Checked { find, allowed: format!("above 0 and at most {most} {unit}") })
@@ -145,7 +145,7 @@ pub(crate) fn share() -> ValueParser {
     ValueParser::new(Checked { find, allowed: "a number from 0 to 1, as 0.2".to_owned() })
 }
 
-/// A time that an option of [`above_zero`] gives. One that is too short to be told from nothing is a nanosecond.
+/// A time from an option of [`above_zero`]. One that rounds to zero is a nanosecond.
 pub(crate) fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds.clamp(0.0, SECONDS_MAX)).max(Duration::from_nanos(1))
 }
@@ -164,7 +164,7 @@ pub(crate) fn file() -> ValueParser {
 #[derive(Clone)]
 struct Checked<F> {
     find: F,
-    /// What is taken, to go on from "it must be".
+    /// The accepted values, to follow "it must be".
     allowed: String,
 }
 
@@ -184,7 +184,7 @@ where
             let what = format!("{option} is {value}; it must be {}", self.allowed);
             let mut error = clap::Error::raw(ErrorKind::ValueValidation, what + "\n");
             if let Some(argument) = argument {
-                // By this the configuration file finds the key that said so.
+                // The configuration file uses this to find the key of the value.
                 error.insert(ContextKind::InvalidArg, ContextValue::String(argument.to_string()));
             }
             error
@@ -192,7 +192,7 @@ where
     }
 }
 
-/// What a campaign is called: one line of 1 to [`LABEL_CHARACTERS_MAX`] characters.
+/// A campaign's label: one line of 1 to [`LABEL_CHARACTERS_MAX`] characters.
 pub(crate) fn label(text: &str) -> Result<String, String> {
     let text = text.trim();
     let characters = text.chars().count();
@@ -229,10 +229,10 @@ mod tests {
                     let mut words: Vec<String> = path.iter().map(ToString::to_string).collect();
                     words.extend([format!("--{name}"), wrong.to_owned()]);
                     let error = super::command().try_get_matches_from(words).err();
-                    let told = error.map(|error| error.to_string()).unwrap_or_default();
+                    let message = error.map(|error| error.to_string()).unwrap_or_default();
                     assert!(
-                        told.starts_with(&format!("error: --{name} is ")) && told.chars().count() < 150,
-                        "--{name} {wrong}: {told}"
+                        message.starts_with(&format!("error: --{name} is ")) && message.chars().count() < 150,
+                        "--{name} {wrong}: {message}"
                     );
                 }
             }

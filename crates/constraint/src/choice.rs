@@ -1,9 +1,9 @@
 //! Choosing among candidates, so that constraints hold provably.
 //!
-//! Somebody has found candidates: flights, hotels, meals, each a flat record of fields. A [`Problem`] has a [`Slot`]
-//! for each thing that is needed, with its candidates, and [`Constraint`]s in the words of a task, each with a
-//! [`Demand`] that can be checked: sums, counts, comparisons, differences of times, membership, all different, all the
-//! same, implication. A [`Selection`] has one candidate for each slot, or none for one that is optional.
+//! The candidates are given: flights, hotels, meals, each a flat record of fields. A [`Problem`] has a [`Slot`] for
+//! each thing that is needed, with its candidates, and [`Constraint`]s in the words of a task, each with a checkable
+//! [`Demand`]: sums, counts, comparisons, differences of times, membership, all different, all the same, implication.
+//! A [`Selection`] has one candidate for each slot, or none for an optional one.
 //!
 //! | question | answer |
 //! |---|---|
@@ -14,15 +14,16 @@
 //! | Which correct selection is nearest to a wrong one? | [`Problem::nearest`] |
 //! | What is wrong with a problem that a model wrote? | [`read_task`], [`Faults`] |
 //!
-//! Whether a constraint is *local* (speaks of one slot alone) or *global* is computed, not stated.
+//! Whether a constraint is *local* (about one slot alone) or *global* is computed, not stated.
 //!
 //! # What is compared with what
 //!
-//! Numbers are exact decimals, and times integer minutes. What has an order or is added may be a number, a text with a
-//! number and a unit, or a time, and all that a constraint brings together has to be of one unit and form; what is only
-//! equal or not has to be of one kind, and texts are equal letter for letter. Anything else is a fault that names slot,
-//! candidate and constraint, as is a field that no candidate has. A field that *one* candidate lacks is none: the
-//! candidate violates every constraint that names the field. An empty slot meets what is asked of it and adds nothing.
+//! Numbers are exact decimals, and times integer minutes. Values that are ordered or added may be numbers, texts with
+//! a number and a unit, or times, and all values of one constraint need the same unit and form; values that are only
+//! compared for equality need the same kind, and texts are equal letter for letter. Anything else is a fault that
+//! names slot, candidate and constraint, as is a field that no candidate has. If just *one* candidate lacks a field,
+//! that is no fault: the candidate violates every constraint on the field. An empty slot satisfies every demand and
+//! adds nothing.
 //!
 //! ```
 //! use planproof_constraint::choice::{Answer, read_task};
@@ -54,13 +55,13 @@
 //!
 //! # What is where
 //!
-//! Exact numbers (`number.rs`), times (`time.rs`), values and their units (`value.rs`); what a problem is made of
-//! (`form.rs`), how large it may be (`limits.rs`), the JSON of it (`read.rs`, `strict.rs`), what is wrong with it
-//! (`fault.rs`). Names become indexes and values integers (`resolve.rs`); a problem checks selections by these tables
-//! (`problem.rs`) and says why (`explain.rs`). To choose, each table is posted (`post.rs`) as what removes values
-//! (`propagate.rs`) from domains (`domain.rs`), all sums are joined into one more (`surrogate.rs`), and branch and
-//! bound does the rest (`search.rs`, `solve.rs`). The smallest conflict (`conflict.rs`) is found by way of smallest
-//! hitting sets (`hitting.rs`).
+//! Exact numbers (`number.rs`), times (`time.rs`), values and their units (`value.rs`); the parts of a problem
+//! (`form.rs`), its limits (`limits.rs`), its JSON (`read.rs`, `strict.rs`), and its faults (`fault.rs`). Names
+//! become indices and values integers (`resolve.rs`); a problem checks selections by these tables (`problem.rs`) and
+//! explains the result (`explain.rs`). For choosing, each table is posted (`post.rs`) as a propagator
+//! (`propagate.rs`), which removes values from domains (`domain.rs`), all sums are combined into an additional one
+//! (`surrogate.rs`), and branch and bound does the rest (`search.rs`, `solve.rs`). The smallest conflict
+//! (`conflict.rs`) is found by smallest hitting sets (`hitting.rs`).
 
 mod conflict;
 mod domain;

@@ -1,27 +1,26 @@
-//! Groups of constraints that cannot hold together, where there is only one such conflict to find.
+//! Groups of constraints that cannot hold together, if there is exactly one such conflict.
 
-/// Most groups that are looked at together: a set of them is a machine word.
+/// Most groups that are considered together: a set of them is a machine word.
 pub const GROUPS_MAX: usize = 64;
 
-/// What is wrong with some groups of constraints.
+/// The conflicts between groups of constraints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupConflict {
     /// Nothing: all can hold together.
     None,
     /// This set of groups, a bit for each, is the only inclusion-minimal one that cannot hold together: every
-    /// set in conflict contains it.
+    /// conflicting set contains it.
     Sole(u64),
     /// There are several inclusion-minimal sets that cannot hold together.
     Several,
 }
 
-/// Whether groups of constraints have exactly one inclusion-minimal conflict. `holds` says whether the groups
-/// of a set can hold together, and must not say so of a set of which it denies a part.
+/// Whether groups of constraints have exactly one inclusion-minimal conflict. `holds` says whether the groups of a
+/// set can hold together, and must be monotonic: it must not accept a set if it rejects a subset.
 ///
-/// A group whose removal makes the others hold is a member of every conflict, and a group that is a member of
-/// every conflict makes the others hold by its removal. So these groups are what all conflicts have in
-/// common, and there is one conflict alone exactly when they are in conflict themselves. That takes two calls
-/// of `holds` and one for each group.
+/// A group whose removal makes the others hold is a member of every conflict, and a group that is a member of every
+/// conflict makes the others hold by its removal. So these groups are the intersection of all conflicts, and there is
+/// exactly one conflict if they are in conflict themselves. That takes two calls of `holds` and one for each group.
 ///
 /// # Errors
 /// Those of `holds`.
@@ -66,7 +65,7 @@ mod tests {
         assert_eq!(decide(4, &[0b0101, 0b1101]), GroupConflict::Sole(0b0101));
         assert_eq!(decide(4, &[0b0101, 0b0110]), GroupConflict::Several);
         assert_eq!(decide(4, &[0b0011, 0b1100]), GroupConflict::Several);
-        // Nothing at all that cannot hold is a conflict without members.
+        // An empty set that cannot hold is a conflict without members.
         assert_eq!(decide(4, &[0]), GroupConflict::Sole(0));
         assert_eq!(decide(64, &[1 << 63 | 1]), GroupConflict::Sole(1 << 63 | 1));
         assert_eq!(decide(0, &[]), GroupConflict::None);

@@ -1,18 +1,18 @@
-//! How many correct sequences an order has: its linear extensions.
+//! The number of correct sequences of an order: its linear extensions.
 //!
-//! Counting them is #P-complete (Brightwell and Winkler, 1991), so there is a limit, and three ways to make the work
-//! small:
+//! Counting them is #P-complete (Brightwell and Winkler, 1991), so there is a limit, and there are three ways to
+//! reduce the work:
 //!
-//! - parts with no relation between them interleave freely, so their numbers are multiplied, and multiplied by the
+//! - parts without any relation between them interleave freely, so their numbers are multiplied together with the
 //!   number of ways to interleave (parts: components of the graph of *related* variables);
-//! - parts that follow one another as a whole only multiply (parts: components of the graph of *unrelated* variables.
-//!   Between two of these, if one pair has an order, all have the same: the neighbours of a member in its own part
-//!   are unrelated to it, but related to the whole other part, and cannot be on the other side of it without
-//!   being related to the member after all);
-//! - what splits in neither way begins with one of its least members, and least members that come before exactly the
-//!   same others have the same number of sequences behind them, so one stands for all of these.
+//! - the numbers of parts that follow one another as a whole are simply multiplied (parts: components of the graph
+//!   of *unrelated* variables. Between two of these, if one pair has an order, all have the same: the neighbours of a
+//!   member in its own part are unrelated to it, but related to the whole other part, and cannot be on the other side
+//!   of it without being related to the member after all);
+//! - a set that splits in neither way begins with one of its least members, and least members with exactly the same
+//!   successors have the same number of continuations, so one stands for all of these.
 //!
-//! Each of the three leaves smaller sets of variables, whose numbers are remembered (the recursion of Kangas, Hankala,
+//! Each of the three leaves smaller sets of variables, whose numbers are memoised (the recursion of Kangas, Hankala,
 //! Niinimäki and Koivisto, "Counting linear extensions of sparse posets", 2016, with the last two added).
 
 use std::collections::HashMap;
@@ -21,20 +21,20 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::Order;
 use crate::variable::indexes_in;
 
-/// The most variables [`Order::count_sequences`] counts for: each number then fits into a `u64`, as 20! does (21! does
-/// not).
+/// The most variables that [`Order::count_sequences`] counts for: each number then fits into a `u64`, because 20!
+/// does (21! does not).
 pub const COUNTED_VARIABLES_MAX: usize = 20;
 
-/// The numbers of sets of up to this many variables are not remembered: counting them again takes less time, and small
+/// The numbers of sets of up to this many variables are not memoised: counting them again takes less time, and small
 /// orders then need no heap memory.
 const FORGOTTEN_VARIABLES_MAX: u32 = 4;
 
 impl Order {
     /// The number of correct sequences, exactly; `None` above [`COUNTED_VARIABLES_MAX`] variables.
     ///
-    /// The cost is exponential in the largest part that splits in no way: some hundred nanoseconds for a
-    /// handful of variables; at the limit, tens of microseconds for orders like those of synthesised cases,
-    /// and some milliseconds for the worst that a search has found.
+    /// The cost is exponential in the largest part that cannot be split: some hundred nanoseconds for a handful of
+    /// variables; at the limit, tens of microseconds for orders like those of synthesised cases, and some
+    /// milliseconds for the worst that a search has found.
     pub fn count_sequences(&self) -> Option<u128> {
         (self.len() <= COUNTED_VARIABLES_MAX).then(|| {
             let row = |set: u64| set as u32;
@@ -53,10 +53,10 @@ impl Order {
 }
 
 struct Counter {
-    /// For each variable what comes before it; or, for each, what comes after it: sequences read backwards are as many,
-    /// and taking variables away from the side with fewer of them at its end leaves fewer sets.
+    /// The predecessors of each variable, or the successors of each: reversed sequences are equally many, and
+    /// removing variables from the side with fewer at its end leaves fewer sets.
     outer: [u32; COUNTED_VARIABLES_MAX],
-    /// For each variable what comes before or after it.
+    /// For each variable its predecessors or successors.
     related: [u32; COUNTED_VARIABLES_MAX],
     /// The numbers of the sets counted so far.
     known: HashMap<u32, u64, BuildHasherDefault<SetHasher>>,
@@ -102,8 +102,8 @@ impl Counter {
     }
 }
 
-/// Hashes a set by one multiplication (Knuth's golden ratio): the map is looked up at every step of the recursion, and
-/// its keys are the process's own, so the default hasher's guard against chosen keys would be paid for nothing.
+/// Hashes a set by one multiplication (Knuth's golden ratio): the map is used at every step of the recursion, and its
+/// keys come from this process, so the default hasher's protection against chosen keys would be wasted.
 #[derive(Default)]
 struct SetHasher(u64);
 

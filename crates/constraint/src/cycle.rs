@@ -1,16 +1,16 @@
 //! Why constraints cannot hold together: a shortest cycle.
 //!
-//! A set of order constraints is in conflict exactly when it contains a cycle, so a shortest cycle is a smallest
+//! A set of order constraints is in conflict exactly if it contains a cycle, so a shortest cycle is a smallest
 //! conflicting set. It visits no variable twice (or a part of it would be a shorter cycle), hence without any of its
-//! members it is a path, which can be satisfied. It is found by a breadth-first search from each variable, in the order
-//! of ids.
+//! members it is a path, which can be satisfied. It is found by a breadth-first search from each variable, in the
+//! order of ids.
 
 use crate::variable::{VARIABLES_MAX, Variable, indexes_in};
 
-/// The indexes of the pairs of a shortest cycle in the graph of `pairs`, in the order in which one walks it from its
-/// smallest variable; empty when there is no cycle. Of several, the first one found, searching in the order of ids; of
-/// several equal pairs, the first. All variables are below `variables`. Takes O(n²) word operations and O(n) passes
-/// over the pairs.
+/// The indices of the pairs of a shortest cycle in the graph of `pairs`, in the order of the cycle from its smallest
+/// variable; empty if there is no cycle. Of several, the first one found, searching in the order of ids; of several
+/// equal pairs, the first. All variables are below `variables`. Takes O(n²) word operations and O(n) passes over the
+/// pairs.
 pub(crate) fn shortest_cycle(variables: usize, pairs: &[(Variable, Variable)]) -> Vec<usize> {
     let mut direct = [0_u64; VARIABLES_MAX];
     for (first, second) in pairs {

@@ -7,9 +7,9 @@ use crate::variable::{VARIABLES_MAX, Variable};
 pub enum Status {
     /// It holds.
     Satisfied,
-    /// It does not hold, and nothing executed later can change that.
+    /// It does not hold, whatever is executed later.
     Violated,
-    /// Something it speaks of was not executed.
+    /// One of its variables was not executed.
     Undetermined,
 }
 
@@ -28,14 +28,14 @@ struct Interval {
 }
 
 impl Execution {
-    /// An execution of nothing yet, for `variables` variables, at most [`VARIABLES_MAX`] (more could not be in any
-    /// problem and are left out).
+    /// An empty execution for `variables` variables, at most [`VARIABLES_MAX`] (more could not be in any problem and
+    /// are left out).
     pub fn new(variables: usize) -> Self {
         Self { intervals: vec![None; variables.min(VARIABLES_MAX)] }
     }
 
-    /// The execution of calls made one after the other: call `i` starts at `2i` and ends at `2i + 1`. The first call of
-    /// a variable counts; repeats take their place in time and nothing else.
+    /// The execution of consecutive calls: call `i` starts at `2i` and ends at `2i + 1`. The first call of a variable
+    /// counts; repeats just take time.
     pub fn from_sequence(variables: usize, calls: &[Variable]) -> Self {
         let mut execution = Self::new(variables);
         for (call, start) in calls.iter().zip((0_u64..).step_by(2)) {
@@ -44,8 +44,8 @@ impl Execution {
         execution
     }
 
-    /// Says when a variable was executed. The first time counts: for one already set this does nothing, and neither
-    /// does it for one out of range. An end before the start is taken as the start.
+    /// Records when a variable was executed. The first time counts: a variable that is already set is unchanged, and
+    /// one out of range is ignored. An end before the start is replaced by the start.
     pub fn set(&mut self, variable: Variable, start: u64, end: u64) {
         if let Some(interval) = self.intervals.get_mut(variable.index()) {
             interval.get_or_insert(Interval { start, end: end.max(start) });

@@ -1,9 +1,9 @@
 //! Typed constraints over a plan: checking, solving, explaining, counting and repairing.
 //!
 //! A plan executes *variables*, one for each action. A [`Problem`] is a number of variables and a list of
-//! [`Constraint`]s between them, each of which remembers its *source* (whatever the caller wants to point at later; to
-//! this crate it is opaque). A *sequence* names variables in the order of their execution; it is *correct* when it
-//! names every variable exactly once and every constraint holds.
+//! [`Constraint`]s between them, each with its *source* (opaque to this crate; callers can use it to point at the
+//! origin). A *sequence* names variables in the order of their execution; it is *correct* if it names every variable
+//! exactly once and every constraint holds.
 //!
 //! | question | answer |
 //! |---|---|
@@ -16,16 +16,16 @@
 //! | What is the nearest correct sequence? | [`Order::nearest`] |
 //! | Is there one conflict alone between groups of constraints? | [`sole_conflict`] |
 //!
-//! Order constraints alone are a graph, so nothing of this searches: an [`Order`] keeps the reachability of
-//! the graph up to date while constraints come in, and refuses a cycle the moment it would appear. It lives
-//! without the heap, because synthesis makes several for each case it draws.
+//! Order constraints alone are a graph, so none of this searches: an [`Order`] updates the reachability of the graph
+//! with each constraint, and refuses a cycle immediately. It uses no heap, because synthesis makes several for each
+//! case.
 //!
-//! A [`TimedProblem`] adds durations, a day, and bounds on starts and ends; its variables never overlap. It answers the
-//! same questions of schedules, through a [`Timetable`] instead of the `Order`. It does search, so each of its
+//! A [`TimedProblem`] adds durations, a day, and bounds on starts and ends; its variables never overlap. It answers
+//! the same questions for schedules, through a [`Timetable`] instead of the `Order`. It does search, so each of its
 //! answers can also be [`Undecided`].
 //!
-//! The module [`choice`] is about something else than orders: choosing one candidate for each slot of a task, so that
-//! constraints between their fields hold. It has words of its own.
+//! The module [`choice`] is not about orders: it chooses one candidate for each slot of a task, so that constraints
+//! between their fields hold. It has its own terms.
 //!
 //! The crate does no IO, reads no clock and draws no randomness: the same input gives the same answer everywhere.
 //!
@@ -50,13 +50,13 @@
 //! # What is where
 //!
 //! Incremental reachability (`order.rs`), shortest cycles (`cycle.rs`), counting of correct sequences (`count.rs`),
-//! the nearest correct sequence (`repair.rs`), what holds in an execution (`execution.rs`), whether groups of
-//! constraints have one conflict alone (`conflict.rs`), and problems whose constraints carry an opaque source
-//! (`problem.rs`). The same with durations and windows, one variable at a time within a day (`timed.rs`): timed
-//! problems and their conflicts (`timed/problem.rs`), the search for a schedule (`timed/search.rs`), what may be done
-//! when (`timed/timetable.rs`), counts (`timed/count.rs`), what follows the shape of an order without names
-//! (`shape.rs`), and which timetables are equivalent (`timed/equivalence.rs`), and the nearest correct schedule
-//! (`timed/repair.rs`). What of choosing is where stands at the head of `choice.rs`.
+//! the nearest correct sequence (`repair.rs`), executions (`execution.rs`), the sole conflict of groups of
+//! constraints (`conflict.rs`), and problems whose constraints have an opaque source (`problem.rs`). The same with
+//! durations and windows, one variable at a time within a day (`timed.rs`): timed problems and their conflicts
+//! (`timed/problem.rs`), the search for a schedule (`timed/search.rs`), timetables (`timed/timetable.rs`), counts
+//! (`timed/count.rs`), equivalence of timetables (`timed/equivalence.rs`), and the nearest correct schedule
+//! (`timed/repair.rs`). The shape of an order without names is in `shape.rs`. The head of `choice.rs` lists the files
+//! of choosing.
 
 pub mod choice;
 mod conflict;

@@ -1,9 +1,9 @@
 //! A strict partial order that grows one constraint at a time: the reachability of the graph of order constraints.
 //!
-//! Both directions of the transitive closure are kept as one row of bits for each variable. A new pair `first` before
-//! `second` then joins everything at or above `first` to everything at or below `second`, which is the incremental
-//! closure of Italiano ("Amortized efficiency of a path retrieval data structure", 1986) with its inner loop done by
-//! whole machine words.
+//! Both directions of the transitive closure are stored as one row of bits for each variable. A new pair `first`
+//! before `second` then joins everything at or above `first` to everything at or below `second`, which is the
+//! incremental closure of Italiano ("Amortized efficiency of a path retrieval data structure", 1986) with its inner
+//! loop working on whole machine words.
 
 use crate::variable::{VARIABLES_MAX, Variable, first_variables, indexes_in};
 
@@ -21,19 +21,19 @@ pub struct Cycle {
     pub second: Variable,
 }
 
-/// Which variables have to come before which: a strict partial order, always transitively closed.
+/// The precedences between variables: a strict partial order, always transitively closed.
 ///
-/// Two orders are equal when exactly the same sequences are correct for them, however they were stated.
+/// Two orders are equal if exactly the same sequences are correct for them, however they were stated.
 ///
-/// It is a little over 1 KiB without any heap memory, so a clone is a plain copy of a few tens of nanoseconds, whatever
-/// the number of variables, and [`clone_from`](Clone::clone_from) copies only the rows in use: trying a constraint on
-/// a copy and dropping it is cheap. Methods that take variables accept any: one out of range is unrelated to all
-/// others, unless said otherwise.
+/// It is a little over 1 KiB without any heap memory, so a clone is a plain copy of a few tens of nanoseconds,
+/// whatever the number of variables, and [`clone_from`](Clone::clone_from) copies only the rows in use: trying a
+/// constraint on a copy and dropping it is cheap. Methods that take variables accept any: one out of range is
+/// unrelated to all others, unless stated otherwise.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Order {
-    /// What comes after each variable. The rows at `len` and above are empty.
+    /// The successors of each variable. The rows at `len` and above are empty.
     successors: [u64; VARIABLES_MAX],
-    /// What comes before each variable: the transpose.
+    /// The predecessors of each variable: the transpose.
     predecessors: [u64; VARIABLES_MAX],
     len: usize,
 }
@@ -52,8 +52,7 @@ impl Clone for Order {
 }
 
 impl Order {
-    /// The order of `variables` variables in which nothing has to come before anything; `None` when they are more than
-    /// [`VARIABLES_MAX`].
+    /// The order of `variables` unconstrained variables; `None` if they are more than [`VARIABLES_MAX`].
     pub fn new(variables: usize) -> Option<Self> {
         (variables <= VARIABLES_MAX).then(|| Self::of_checked(variables))
     }
@@ -93,16 +92,16 @@ impl Order {
         self.successors.get(variable.index()).copied().unwrap_or_default()
     }
 
-    /// Adds "`first` comes before `second`" and says whether that is new. At most two words are written for each
+    /// Adds "`first` comes before `second`" and returns whether that is new. At most two words are written for each
     /// variable.
     ///
     /// # Errors
     ///
-    /// [`Cycle`] when `second` already has to come before `first`, or is `first`; the order is then unchanged.
+    /// [`Cycle`] if `second` already has to come before `first`, or is `first`; the order is then unchanged.
     ///
     /// # Panics
     ///
-    /// When a variable is out of range, as indexing a slice does: the order would be silently incomplete.
+    /// If a variable is out of range, as indexing a slice does: otherwise the order would be silently incomplete.
     /// [`Problem::new`](crate::Problem::new) checks the range of constraints that come from outside.
     pub fn try_before(&mut self, first: Variable, second: Variable) -> Result<bool, Cycle> {
         let n = self.len;
@@ -124,8 +123,8 @@ impl Order {
         Ok(true)
     }
 
-    /// The variables that may be executed next when those in `done` have been: not done, and everything before them
-    /// is. The empty set when all are done, or when `done` itself is wrong and leaves no variable free.
+    /// The variables that may be executed next after those in `done`: not done, but all their predecessors are. Empty
+    /// if all are done, or if `done` itself is wrong and leaves no variable free.
     pub fn correct_next(&self, done: u64) -> u64 {
         let waiting = self.all() & !done;
         let mut next = 0;
@@ -149,11 +148,11 @@ impl Order {
         sequence
     }
 
-    /// The index of the first call after which no correct continuation exists, that is, of the first one that executes
-    /// a variable while something before it has not been executed; `None` when the calls can still become a correct
-    /// sequence. Repeats of an executed variable and variables out of range change nothing and are passed over.
+    /// The index of the first call after which no correct continuation exists, that is, of the first one that
+    /// executes a variable before one of its predecessors; `None` if the calls can still become a correct sequence.
+    /// Repeats of an executed variable and variables out of range have no effect and are ignored.
     ///
-    /// Until that call the executed set contains everything before each of its members, and a set like this can always
+    /// Until that call the executed set contains all predecessors of each of its members, and such a set can always
     /// be continued: by the first sequence of the rest.
     pub fn first_wrong(&self, calls: &[Variable]) -> Option<usize> {
         let mut done = 0;

@@ -3,7 +3,7 @@
 use crate::cycle::shortest_cycle;
 use crate::{Execution, Order, Status, VARIABLES_MAX, Variable};
 
-/// What a constraint demands. A match outside this crate needs a wildcard: kinds that speak of time may be added.
+/// The demand of a constraint. A match outside this crate needs a wildcard: kinds that involve time may be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Relation {
@@ -53,9 +53,9 @@ pub enum ProblemError {
 /// Constraints that cannot hold together.
 ///
 /// The set is a smallest one: without any of its members the others can hold together, and no set with fewer members
-/// is in conflict. With order constraints it is a cycle, given in the order in which one walks it from its variable
-/// with the smallest id: each constraint's `second` is the next one's `first`. Of several smallest cycles it is
-/// always the same one.
+/// is in conflict. With order constraints it is a cycle, given in the order of the cycle from its variable with the
+/// smallest id: each constraint's `second` is the next one's `first`. If there are several smallest cycles, the
+/// choice is deterministic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the constraints {constraints:?} cannot hold together; drop one of them")]
 pub struct Conflict {
@@ -76,7 +76,7 @@ impl<S> Problem<S> {
     ///
     /// # Errors
     ///
-    /// [`ProblemError`] when there are more than [`VARIABLES_MAX`] variables, or a constraint names one that is out of
+    /// [`ProblemError`] if there are more than [`VARIABLES_MAX`] variables, or a constraint names one that is out of
     /// range.
     pub fn new(variables: usize, constraints: Vec<Constraint<S>>) -> Result<Self, ProblemError> {
         if variables > VARIABLES_MAX {
@@ -102,11 +102,11 @@ impl<S> Problem<S> {
         &self.constraints
     }
 
-    /// The order that all constraints together demand. Takes O(n) word operations for each constraint.
+    /// The order that all constraints together define. Takes O(n) word operations for each constraint.
     ///
     /// # Errors
     ///
-    /// [`Conflict`], a smallest one, when the constraints cannot hold together.
+    /// [`Conflict`], a smallest one, if the constraints cannot hold together.
     pub fn order(&self) -> Result<Order, Conflict> {
         let mut order = Order::of_checked(self.variables);
         for (first, second) in self.pairs() {
@@ -122,27 +122,27 @@ impl<S> Problem<S> {
     ///
     /// # Errors
     ///
-    /// [`Conflict`], a smallest one, when there is no correct sequence.
+    /// [`Conflict`], a smallest one, if there is no correct sequence.
     pub fn solve(&self) -> Result<Vec<Variable>, Conflict> {
         self.order().map(|order| order.first_sequence())
     }
 
-    /// How each constraint fares in an execution, in the order of the constraints. `Before` is satisfied when its
+    /// The status of each constraint in an execution, in the order of the constraints. `Before` is satisfied if its
     /// `first` had ended before its `second` started: calls that overlap, or touch, violate it.
     pub fn check(&self, execution: &Execution) -> Vec<Status> {
         self.pairs().map(|(first, second)| execution.before(first, second)).collect()
     }
 
-    /// The index of the first call after which no correct continuation exists (as [`Order::first_wrong`] has it), with
-    /// the indexes of an inclusion-minimal set of constraints that no continuation could have satisfied; `None` when
-    /// the calls can still become a correct sequence.
+    /// The index of the first call after which no correct continuation exists (see [`Order::first_wrong`]), with the
+    /// indices of an inclusion-minimal set of constraints that no continuation could have satisfied; `None` if the
+    /// calls can still become a correct sequence.
     ///
-    /// The set is one constraint, the one with the smallest index that demands something unexecuted before this call:
-    /// whatever follows, the call has been made too early. It is minimal because the empty set forbids nothing. It is
-    /// at the right call because, if all that a call's constraints name has been executed and something further back
-    /// has not, then a call in between was already wrong.
+    /// The set is one constraint, the one with the smallest index that demands an unexecuted predecessor of this
+    /// call: whatever follows, the call was made too early. It is minimal because the empty set forbids nothing. It
+    /// is the right call because, if all direct predecessors of a call were executed but an indirect one was not,
+    /// then a call in between was already wrong.
     ///
-    /// In a problem in conflict no sequence is correct from the start; the answer is then about the first call that
+    /// In a conflicting problem no sequence is correct from the start; the answer is then about the first call that
     /// violates a constraint.
     pub fn blocking(&self, calls: &[Variable]) -> Option<(usize, Vec<usize>)> {
         let mut done = 0;

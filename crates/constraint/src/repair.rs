@@ -1,23 +1,23 @@
 //! The nearest correct sequence to a wrong one.
 //!
-//! A wrong plan is repaired in three steps: calls that are extra are deleted, as few of the others as possible are
-//! moved, and what is missing is inserted. Which calls to keep in place is the only difficult part.
+//! A wrong plan is repaired in three steps: extra calls are deleted, as few of the others as possible are moved, and
+//! missing ones are inserted. Which calls to keep in place is the only difficult part.
 //!
 //! **Inverted pairs are a partial order.** Let `a ⊏ b` when `a` was called before `b` although `b` has to come before
 //! `a`. Both halves of this are strict orders (the order of calls, and the reverse of the [`Order`], which is
 //! transitively closed), and the intersection of two strict orders is one.
 //!
-//! **Calls can be kept together exactly when no two of them are inverted.** That inverted calls cannot both stay is
-//! plain. For the other direction, take kept calls without an inverted pair and suppose that their called order and the
-//! constraints together had a cycle. Each of the two is transitive, so steps of one kind in a row can be merged, and
-//! the cycle alternates between them (neither has a cycle alone). Each step by called order starts and ends at a kept
-//! call, so each step by constraints between two of them does too. A step by constraints from `x` to `y`, both kept,
-//! means that `x` was called before `y`, or the pair would be inverted. So every step goes forward in the called order
-//! of the kept calls, which no cycle can do.
+//! **Calls can be kept together exactly if no two of them are inverted.** Inverted calls obviously cannot both stay.
+//! For the other direction, take kept calls without an inverted pair and suppose that their called order and the
+//! constraints together had a cycle. Each of the two is transitive, so consecutive steps of one kind can be merged,
+//! and the cycle alternates between them (neither has a cycle alone). Each step by called order starts and ends at a
+//! kept call, so each step by constraints between two of them does too. A step by constraints from `x` to `y`, both
+//! kept, means that `x` was called before `y`, or the pair would be inverted. So every step goes forward in the
+//! called order of the kept calls, which is impossible in a cycle.
 //!
-//! **So a largest set to keep is a maximum antichain** of `⊏`. Its size follows from Dilworth's theorem: the fewest
-//! chains that cover `n` elements are `n` less a maximum matching between lower and upper ends of pairs, and they are
-//! as many as a maximum antichain has members (Fulkerson, "Note on Dilworth's decomposition theorem", 1956).
+//! **So a largest set to keep is a maximum antichain** of `⊏`. Its size follows from Dilworth's theorem: the smallest
+//! number of chains that cover `n` elements is `n` minus a maximum matching between lower and upper ends of pairs,
+//! and equals the size of a maximum antichain (Fulkerson, "Note on Dilworth's decomposition theorem", 1956).
 
 use crate::Order;
 use crate::variable::{VARIABLES_MAX, Variable, indexes_in};
@@ -26,15 +26,16 @@ impl Order {
     /// The nearest correct sequence to `calls`: extra calls deleted, missing ones inserted, and as few as possible
     /// moved.
     ///
-    /// - Extra are repeats (the first call of a variable stays) and variables out of range.
-    /// - The calls kept are a largest set that can stay in its called order. Of several, it is the one whose ids, in
-    ///   ascending order, are lexicographically smallest.
-    /// - Of the correct sequences that have the kept calls in their called order, it is the lexicographically smallest
-    ///   one: moved and missing variables come as their ids say, as far as constraints and kept calls let them.
+    /// - Repeats (the first call of a variable stays) and variables out of range are extra.
+    /// - The kept calls are a largest set that can stay in its called order: the one whose ids, in ascending order,
+    ///   are lexicographically smallest.
+    /// - Of the correct sequences with the kept calls in their called order, the result is the lexicographically
+    ///   smallest one: moved and missing variables come in the order of their ids, as far as constraints and kept
+    ///   calls allow.
     ///
-    /// A correct sequence is its own repair, and no calls at all are repaired to
+    /// A correct sequence is its own repair, and an empty one is repaired to
     /// [`first_sequence`](Self::first_sequence). The bound is O(n⁴) word operations; 64 variables take some
-    /// microseconds, and a tenth of a millisecond where many calls are inverted.
+    /// microseconds, and a tenth of a millisecond if many calls are inverted.
     pub fn nearest(&self, calls: &[Variable]) -> Vec<Variable> {
         let mut called = 0;
         let mut sequence = Vec::with_capacity(self.len());
@@ -58,9 +59,9 @@ impl Order {
     }
 }
 
-/// The partial order `⊏` of a sequence: who is inverted with whom.
+/// The partial order `⊏` of a sequence: its inverted pairs.
 struct Inversions {
-    /// For each variable `a` those `b` with `a ⊏ b`: called after it, though they have to come before it.
+    /// For each variable `a` those `b` with `a ⊏ b`: called after it, although they have to come before it.
     above: [u64; VARIABLES_MAX],
     /// The transpose.
     below: [u64; VARIABLES_MAX],
@@ -82,10 +83,10 @@ impl Inversions {
     }
 
     /// The maximum antichain within `set` whose ids, ascending, are lexicographically smallest: each variable in the
-    /// order of ids is taken when some maximum antichain holds it beside those already taken.
+    /// order of ids is taken if some maximum antichain contains it together with those already taken.
     fn first_maximum_antichain(&self, set: u64) -> u64 {
         let mut taken = 0;
-        // What can still be taken beside those taken, and the size that its largest antichain has to have.
+        // The remaining compatible variables, and the required size of their largest antichain.
         let mut open = set;
         let mut missing = self.width(set);
         for index in indexes_in(set) {
@@ -105,7 +106,7 @@ impl Inversions {
         taken
     }
 
-    /// The size of a maximum antichain within `set`: its members less a maximum matching of `⊏`.
+    /// The size of a maximum antichain within `set`: its size minus a maximum matching of `⊏`.
     fn width(&self, set: u64) -> usize {
         let mut matching = Matching { above: &self.above, lower_of: [None; VARIABLES_MAX], unvisited: set };
         let mut width = set.count_ones() as usize;

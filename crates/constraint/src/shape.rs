@@ -1,31 +1,30 @@
-//! The shape of an order: what is left of it when its variables lose their names.
+//! The shape of an order: the order without the names of its variables.
 
 use crate::order::Order;
 use crate::variable::Variable;
 
-/// Most variables of an order whose shape is found. All ways to number alike variables are looked through:
-/// 40,320 at most.
+/// Most variables of an order whose shape is computed. All numberings of similar variables are tried: 40,320 at most.
 pub const SHAPE_VARIABLES_MAX: usize = 8;
 
-/// An order with labels on its variables, up to renaming: two orders have the same shape if and only if one becomes the
-/// other by renaming variables of the same label.
+/// An order with labels on its variables, up to renaming: two orders have the same shape if and only if one becomes
+/// the other by renaming variables of the same label.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Shape {
     /// The label of each variable, in the canonical numbering.
     labels: Vec<u8>,
-    /// What comes after each variable, in the same numbering.
+    /// The successors of each variable, in the same numbering.
     successors: Vec<u64>,
 }
 
 impl Shape {
     /// The shape of an order whose variables have these labels. `None` for more than [`SHAPE_VARIABLES_MAX`]
-    /// variables, or where they and the labels are not as many.
+    /// variables, or if the number of labels differs.
     pub fn of(order: &Order, labels: &[u8]) -> Option<Self> {
         if order.len() > SHAPE_VARIABLES_MAX || labels.len() != order.len() {
             return None;
         }
-        // Renaming keeps a variable's label and the numbers of those before and after it, so only variables that are
-        // alike in these can change places.
+        // Renaming preserves a variable's label and the numbers of its predecessors and successors, so only variables
+        // with equal values can be exchanged.
         let key = |place: usize| {
             let variable = Variable::new(place);
             let counts = [order.predecessors(variable), order.successors(variable)].map(u64::count_ones);
@@ -51,8 +50,8 @@ impl Shape {
     }
 }
 
-/// Visits all orders of `places` in which those from `from` on change places with their like alone. Leaves
-/// them as they were.
+/// Visits all permutations of `places` in which those from `from` on are exchanged only with similar ones. Restores
+/// the original order.
 fn each_numbering(
     places: &mut [usize],
     from: usize,

@@ -1,10 +1,10 @@
 //! Problems with times: variables of known duration, executed one at a time within a day.
 //!
-//! Order alone is a graph; with durations and windows it is the scheduling of one machine with release times, deadlines
-//! and precedences, which is NP-complete in the strong sense (Garey and Johnson, 1977). What makes it tractable here:
-//! for a given sequence it is never worse to start everything as early as possible, so only sequences are searched, and
-//! the search (`search.rs`) mostly ends at its first step. It has a limit all the same, [`SEARCH_STEPS_MAX`], and
-//! [`Undecided`] is an answer of its own.
+//! Order alone is a graph; with durations and windows it is the scheduling of one machine with release times,
+//! deadlines and precedences, which is NP-complete in the strong sense (Garey and Johnson, 1977). It is tractable
+//! here because for a given sequence it is never worse to start everything as early as possible, so only sequences
+//! are searched, and the search (`search.rs`) usually ends at its first step. It still has a limit,
+//! [`SEARCH_STEPS_MAX`], and [`Undecided`] is a separate answer.
 
 mod count;
 mod equivalence;

@@ -1,17 +1,17 @@
 //! Variables, and sets of them in one machine word.
 
-/// The most variables a problem can have. With 64, a set of variables is one machine word, and so is what can be
-/// reached from each variable: every set operation of this crate is a handful of instructions.
+/// The most variables of a problem. With 64, a set of variables is one machine word, and so is the reachability of
+/// each variable: every set operation of this crate is a handful of instructions.
 pub const VARIABLES_MAX: usize = u64::BITS as usize;
 
-/// One action of a plan, by its index in the problem (from 0). The order of the indexes is the *order of ids* by which
-/// this crate breaks every tie.
+/// One action of a plan, by its index in the problem (from 0). The order of the indices is the *order of ids* by
+/// which this crate breaks every tie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Variable(u8);
 
 impl Variable {
-    /// The variable with this index. An index above 255 is taken as 255, which is out of the range of every problem
-    /// just as well.
+    /// The variable with this index. An index above 255 is replaced by 255, which is equally out of the range of
+    /// every problem.
     pub const fn new(index: usize) -> Self {
         Self(if index < u8::MAX as usize { index as u8 } else { u8::MAX })
     }
@@ -21,7 +21,7 @@ impl Variable {
         self.0 as usize
     }
 
-    /// The set with this variable alone; the empty set when the index is out of the range of every problem.
+    /// The set with this variable alone; empty if the index is out of the range of every problem.
     pub const fn bit(self) -> u64 {
         match 1_u64.checked_shl(self.0 as u32) {
             Some(bit) => bit,
@@ -40,7 +40,7 @@ pub fn variables_in(set: u64) -> impl Iterator<Item = Variable> + Clone {
     indexes_in(set).map(Variable::new)
 }
 
-/// The indexes of the bits of a set, ascending.
+/// The indices of the bits of a set, ascending.
 pub(crate) fn indexes_in(mut set: u64) -> impl Iterator<Item = usize> + Clone {
     std::iter::from_fn(move || {
         let index = set.trailing_zeros() as usize;

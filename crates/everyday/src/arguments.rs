@@ -3,7 +3,7 @@
 use planproof_media::Failure;
 use serde_json::{Map, Value};
 
-/// A text in which something stands, of at most so many bytes.
+/// A non-blank text, within a limit in bytes.
 pub(crate) fn text(arguments: &Map<String, Value>, name: &str, bytes_max: usize) -> Result<String, Failure> {
     match arguments.get(name) {
         Some(Value::String(text)) if text.trim().is_empty() => {

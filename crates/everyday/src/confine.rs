@@ -1,9 +1,9 @@
-//! Real programs, run where they can reach nothing: behind bubblewrap, or not at all.
+//! Real programs, run where they can access nothing: behind bubblewrap, or not at all.
 //!
-//! A program sees `/usr` and what runs its programs, both read-only, and two small folders in memory of its own; no
-//! network, no other process, no file of the user's, no variable of ours. It runs as nobody without any capability. It
-//! has limits of time, memory, output, processes and files. What the machine lacks for this is an [`Unavailable`] with
-//! what to do, and nothing is run.
+//! A program sees `/usr` and what runs its programs, both read-only, and two small folders of its own in memory; no
+//! network, no other process, no file of the user's, no variable of ours. It runs as nobody without any capability.
+//! It has limits of time, memory, output, processes and files. If the machine lacks anything for this, that is an
+//! [`Unavailable`] with advice, and nothing is run.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,7 +18,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::{ChildStdout, Command};
 use tokio::time::timeout;
 
-/// The user and the group as which programs run.
+/// The user and the group of programs.
 const NOBODY: &str = "65534";
 
 /// Where programs are looked for inside.
@@ -30,27 +30,27 @@ const SYSTEM: [&str; 5] = ["/bin", "/lib", "/lib32", "/lib64", "/sbin"];
 /// Files and folders of the system's settings that programs need to start.
 const SETTINGS: [&str; 2] = ["/etc/alternatives", "/etc/ld.so.cache"];
 
-/// What the names of the folders with settings of Java begin with, in `/etc`.
+/// Prefixes of the folders with settings of Java, in `/etc`.
 const JAVA_SETTINGS: &str = "java-";
 
-/// Longest time of the program that is tried first.
+/// Longest time of the program that is run first as a test.
 const TRIAL: Duration = Duration::from_secs(10);
 
-/// Most bytes repeated of what bubblewrap says when it cannot work.
+/// Most bytes quoted from bubblewrap's message when it does not work.
 const REASON_BYTES_MAX: usize = 300;
 
 /// What a program may use.
 #[derive(Debug, Clone, Copy)]
 pub struct ProgramLimits {
-    /// Elapsed time, after which all of it is killed.
+    /// Elapsed time, after which everything is killed.
     pub time: Duration,
     /// Address space of each process, in bytes.
     pub memory_bytes: u64,
-    /// Bytes of output, of both streams together. What comes after is lost, and the program is killed.
+    /// Bytes of output, of both streams together. Later output is lost, and the program is killed.
     pub output_bytes: usize,
     /// Processes and threads at a time.
     pub processes: u32,
-    /// Bytes in each of its two folders, which lie in memory.
+    /// Bytes in each of its two folders, which are in memory.
     pub files_bytes: u64,
 }
 
@@ -67,7 +67,7 @@ impl Default for ProgramLimits {
     }
 }
 
-/// Why programs cannot be run on this machine. No agent can help it.
+/// Why programs cannot be run on this machine. No agent is responsible for it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("programs are run only inside a sandbox, and this machine offers none: {reason}")]
 pub struct Unavailable {
@@ -91,7 +91,7 @@ pub enum Ended {
 /// What came of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// What it wrote to both streams, as text, in its order.
+    /// Its output on both streams, as text, in order.
     pub output: String,
     /// How it ended.
     pub ended: Ended,
@@ -102,18 +102,18 @@ pub struct Finished {
 pub struct Confinement {
     bwrap: PathBuf,
     prlimit: PathBuf,
-    /// What makes the system's superuser a common user, who alone is held to a number of processes.
+    /// Turns the system's superuser into a common user, because only those have a limit on processes.
     setpriv: Option<PathBuf>,
     /// The mounts of the system.
     mounts: Vec<OsString>,
 }
 
 impl Confinement {
-    /// Looks for bubblewrap in the folders of `path`, a list as in the environment variable `PATH`, and runs a program
-    /// in it. Takes some 10 ms.
+    /// Looks for bubblewrap in the folders of `path`, a list as in the environment variable `PATH`, and runs a
+    /// program in it. Takes some 10 ms.
     ///
     /// # Errors
-    /// This machine has none that works.
+    /// This machine has no working one.
     pub async fn find(path: &str) -> Result<Self, Unavailable> {
         let program = |name: &str, package: &str| {
             let found = std::env::split_paths(path).map(|folder| folder.join(name)).find(|it| it.is_file());
@@ -133,8 +133,8 @@ impl Confinement {
         Err(Unavailable { reason })
     }
 
-    /// Runs a program by its name with its arguments, and waits for it. Its input is empty. What it started is gone
-    /// afterwards, and so it is where the future is dropped.
+    /// Runs a program by its name with its arguments, and waits for it. Its input is empty. Everything that it
+    /// started is gone afterwards, also if the future is dropped.
     ///
     /// # Errors
     /// The sandbox cannot be started.
@@ -158,7 +158,7 @@ impl Confinement {
         };
         let ended = match ended {
             Some(ended) => ended,
-            // It closed its output, and may still be there.
+            // It closed its output, and may still be running.
             None => match timeout(limits.time, group.leader_exit()).await {
                 Err(_) => Ended::Time,
                 Ok(status) => status.map_err(failed)?.code().map_or(Ended::Killed, exited),
@@ -170,7 +170,7 @@ impl Confinement {
     }
 
     fn command(&self, program: &[&str], limits: &ProgramLimits) -> Command {
-        // Both streams as one, so that their order is kept, and what bubblewrap itself says is heard.
+        // Both streams as one, so that their order is kept, and bubblewrap's own messages are included.
         let mut words: Vec<OsString> = ["-c", "exec \"$@\" 2>&1", "sh"].map(OsString::from).to_vec();
         if let Some(setpriv) = &self.setpriv {
             words.push(setpriv.into());
@@ -214,12 +214,12 @@ impl Confinement {
     }
 }
 
-/// A shell says 128 and the signal of what was killed.
+/// A shell reports 128 plus the signal for a killed program.
 fn exited(code: i32) -> Ended {
     if code > 128 { Ended::Killed } else { Ended::Exited(code) }
 }
 
-/// Reads until the end, or until more than `most` bytes were there: then it says so.
+/// Reads until the end, or until more than `most` bytes were read, which it reports.
 async fn read(mut output: ChildStdout, most: usize, bytes: &mut Vec<u8>) -> bool {
     let mut chunk = [0; 8192];
     loop {
@@ -233,7 +233,7 @@ async fn read(mut output: ChildStdout, most: usize, bytes: &mut Vec<u8>) -> bool
     }
 }
 
-/// What is mounted of the system, all of it read-only.
+/// The mounted parts of the system, all of them read-only.
 fn mounts() -> Vec<OsString> {
     let mut words: Vec<OsString> = ["--ro-bind", "/usr", "/usr"].map(OsString::from).to_vec();
     for folder in SYSTEM {

@@ -1,23 +1,25 @@
-//! Tools of everyday work: programs in a sandbox, documents, translations, searches, films, and tools that an agent
-//! makes for itself.
+//! Everyday tools: programs in a sandbox, documents, translations, searches, films, and tools that an agent makes for
+//! itself.
 //!
 //! - [`EverydayTools`] are ten tools of one run: `weather`, `image_generator`, `text_extractor`, `translator`,
-//!   `web_search`, `wikipedia`, `shell`, `java`, `office` and `movie_player`. They are those that the paper on task
-//!   planning and tool usage (TPTU, section 3.1.2) names beside SQL and Python.
-//! - [`PythonTool`] runs Python that a model wrote.
-//! - [`MadeTools`] are tools that agents made: functions in Python, tested before they are taken, and kept in a file.
-//! - [`Confinement`] runs real programs where they reach nothing.
+//!   `web_search`, `wikipedia`, `shell`, `java`, `office` and `movie_player`. They are the tools, in addition to SQL
+//!   and Python, of the paper on task planning and tool usage (TPTU, section 3.1.2).
+//! - [`PythonTool`] runs a model's Python code.
+//! - [`MadeTools`] are tools that agents made: functions in Python, tested before they are accepted, and stored in
+//!   a file.
+//! - [`Confinement`] runs real programs where they can access nothing.
 //!
-//! What asks a server says so where none is configured. A server, a sandbox or a player that is missing or broken is
-//! an outage of the run ([`Toolbox::outage`](planproof_suite::Toolbox::outage)), which is then unscored; what an agent
-//! does wrong is an error that it reads.
+//! A tool whose server is not configured says so. A missing or broken server, sandbox or player is an outage of the
+//! run ([`Toolbox::outage`](planproof_suite::Toolbox::outage)), which is then unscored; an agent's mistake is an
+//! error that it reads.
 //!
 //! # What is where
 //!
-//! The ten tools as a model sees them (`definitions.rs`), what each does (`toolbox.rs`, `programs.rs`, `player.rs`),
-//! the files of office programs (`office.rs`, `office/`), arguments (`arguments.rs`), the sandbox for programs
-//! (`confine.rs`), Python (`python.rs`), and tools that agents make (`made.rs`): one of them (`made/function.rs`) and
-//! their file (`made/library.rs`). Servers, and the files of a run, are those of the crate `media`.
+//! The ten tools as a model sees them (`definitions.rs`), their implementations (`toolbox.rs`, `programs.rs`,
+//! `player.rs`), the files of office programs (`office.rs`, `office/`), arguments (`arguments.rs`), the sandbox for
+//! programs (`confine.rs`), Python (`python.rs`), and tools that agents make (`made.rs`): one of them
+//! (`made/function.rs`) and their file (`made/library.rs`). Servers, and the files of a run, are those of the crate
+//! `media`.
 
 mod arguments;
 mod confine;

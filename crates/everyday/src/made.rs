@@ -1,8 +1,9 @@
-//! Tools that agents make: a function in Python with a schema, tested on examples, and kept in a file for later runs.
+//! Tools that agents make: a function in Python with a schema, tested on examples, and stored in a file for later
+//! runs.
 //!
-//! The tool `make_tool` takes a name, a description, a schema of the parameters, the code and examples. What does not
-//! do as its own examples say is refused. All of it, in this run and in later ones, is run in the sandbox, which
-//! reaches nothing.
+//! The tool `make_tool` takes a name, a description, a schema of the parameters, the code and examples. A function
+//! that does not satisfy its own examples is refused. Everything, in this run and in later ones, runs in the sandbox,
+//! which can access nothing.
 
 mod function;
 mod library;
@@ -25,8 +26,8 @@ pub use library::{LIBRARY_BYTES_MAX, LibraryError, TOOLS_MAX, ToolLibrary};
 /// The name of the tool that makes tools.
 pub const MAKE_TOOL: &str = "make_tool";
 
-/// `make_tool`, and the tools of a library, for one run. A tool that is made in this run can be called at once, but is
-/// listed first in runs that begin later.
+/// `make_tool`, and the tools of a library, for one run. A tool that is made in this run can be called at once, but
+/// is only listed in runs that begin later.
 pub struct MadeTools {
     tools: Arc<[Tool]>,
     /// What can be called.
@@ -39,7 +40,7 @@ pub struct MadeTools {
 }
 
 impl MadeTools {
-    /// The tools of a library as it is now, each call held to `limits`.
+    /// The current tools of a library, with `limits` for each call.
     pub fn new(library: Arc<ToolLibrary>, sandbox: SandboxSource, limits: Limits) -> Self {
         let known = library.tools();
         let made = known.iter().map(|tool| tool.definition());
@@ -106,7 +107,7 @@ impl MadeTools {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<MadeTool>>> {
-        // A panic while the lock is held leaves whole tools.
+        // A panic while the lock is held leaves complete tools.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -164,7 +165,7 @@ impl Toolbox for MadeTools {
         self.outage.get().cloned()
     }
 
-    /// Another run begins with what the library has by then.
+    /// Another run begins with the library's tools at that time.
     fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
         let (library, sandbox) = (Arc::clone(&self.library), Arc::clone(&self.sandbox));
         Some(Arc::new(Self::new(library, sandbox, self.limits.clone())))

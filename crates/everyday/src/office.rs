@@ -1,7 +1,7 @@
 //! The tool `office`: documents, spreadsheets and slides as the files of office programs (ECMA-376).
 //!
-//! Spreadsheets are written by a library. Documents and slides have so few parts here that they are written out: no
-//! library for slides is kept up, and that for documents brings more packages than all the rest of this crate.
+//! Spreadsheets are written by a library. Documents and slides have so few parts here that they are written directly:
+//! no library for slides is maintained, and the one for documents requires more packages than the rest of this crate.
 
 mod document;
 mod package;
@@ -22,7 +22,7 @@ pub const PARAGRAPHS_MAX: usize = 10_000;
 pub const CELLS_MAX: usize = 100_000;
 /// Most columns of a spreadsheet.
 pub const COLUMNS_MAX: usize = 1_000;
-/// Longest text of a cell, in characters: the format takes no more.
+/// Longest text of a cell, in characters, by the format's limit.
 pub const CELL_CHARACTERS_MAX: usize = 32_767;
 /// Most slides.
 pub const SLIDES_MAX: usize = 200;
@@ -32,7 +32,7 @@ pub const POINTS_MAX: usize = 50;
 /// Begins a paragraph that is a heading.
 const HEADING: &str = "# ";
 
-/// The year that a file says it was made in, so that the same call makes the same bytes.
+/// The year of creation in a file, constant so that the same call makes the same bytes.
 const MADE_IN: u16 = 2000;
 
 /// What a call asks for.
@@ -63,7 +63,7 @@ struct Slide {
     points: Vec<String>,
 }
 
-/// The file that a call asks for: how its name ends, and its bytes. Takes time in proportion to the texts.
+/// The requested file: its extension, and its bytes. Takes time in proportion to the texts.
 pub(crate) fn file(arguments: &Map<String, Value>) -> Result<(&'static str, Vec<u8>), Failure> {
     let order: Order = serde_json::from_value(Value::Object(arguments.clone())).map_err(|error| {
         Failure::call(format!(
@@ -123,7 +123,7 @@ fn check_texts<'t>(title: &str, texts: impl Iterator<Item = &'t String>) -> Resu
     check("bytes of text", texts.map(String::len).sum(), TEXT_BYTES_MAX)
 }
 
-/// Nothing was wrong with the call that is known, so it is not held against it.
+/// No fault of the call is known, so the agent is not blamed.
 fn broken(error: impl std::fmt::Display) -> Failure {
     Failure::world(format!("the file cannot be made: {error}"))
 }

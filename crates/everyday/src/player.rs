@@ -10,10 +10,10 @@ use tokio::process::Command;
 /// Longest name of a film, in bytes.
 pub const FILM_BYTES_MAX: usize = 200;
 
-/// The program that opens a file with whatever the user has for it.
+/// The program that opens a file with the user's default application.
 pub const USUAL_PLAYER: &str = "xdg-open";
 
-/// Variables of the environment without which nothing can be shown.
+/// Variables of the environment without which nothing can be displayed.
 const DISPLAYS: [&str; 2] = ["DISPLAY", "WAYLAND_DISPLAY"];
 
 /// A program that plays films on this machine.
@@ -31,8 +31,8 @@ impl Player {
         Self { program: program.into(), has_display }
     }
 
-    /// Starts playing a file, whose path is absolute, and does not wait for the end: films are long, and the player is
-    /// the user's to close.
+    /// Starts playing a file, whose path is absolute, without waiting for the end: films are long, and the user
+    /// closes the player.
     pub(crate) fn play(&self, film: &Path) -> Result<(), Failure> {
         let shown = self.program.to_string_lossy().into_owned();
         if !self.has_display {

@@ -15,7 +15,7 @@ pub const JAVA_MEMORY_BYTES: u64 = 3 << 30;
 /// Heap of a program in Java.
 pub const JAVA_HEAP: &str = "-Xmx256m";
 
-/// What keeps the Java machine within its limits.
+/// Options that keep the Java machine within its limits.
 const JAVA_OPTIONS: [&str; 6] = [
     JAVA_HEAP,
     "-XX:+UseSerialGC",
@@ -25,10 +25,10 @@ const JAVA_OPTIONS: [&str; 6] = [
     "-XX:-UsePerfData",
 ];
 
-/// Writes its first argument into a file, and runs that.
+/// Writes its first argument to a file, and runs that.
 const JAVA_SCRIPT: &str = "printf %s \"$1\" > Main.java && shift && exec java \"$@\" Main.java";
 
-/// A shell's status where a program is not there.
+/// A shell's status for a missing program.
 const NOT_FOUND: i32 = 127;
 
 /// Runs commands of a shell.

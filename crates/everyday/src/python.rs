@@ -1,4 +1,4 @@
-//! The tool `python`: code that a model wrote, in the sandbox.
+//! The tool `python`: a model's code, in the sandbox.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -14,7 +14,7 @@ pub const PYTHON: &str = "python";
 /// The name of its only argument.
 pub const CODE: &str = "code";
 
-/// Gives the sandbox, which is started when it is first needed; an error says why there is none.
+/// Returns the sandbox, which is started on first use; an error says why there is none.
 pub type SandboxSource = Arc<dyn Fn() -> Result<Arc<Sandbox>, String> + Send + Sync>;
 
 static TOOLS: LazyLock<Arc<[Tool]>> = LazyLock::new(|| {
@@ -30,7 +30,7 @@ static TOOLS: LazyLock<Arc<[Tool]>> = LazyLock::new(|| {
     Arc::new([Tool { name: PYTHON.to_owned(), description: description.to_owned(), input_schema }])
 });
 
-/// The tool of one run. A program begins without anything of those before it.
+/// The tool of one run. Programs share no state.
 pub struct PythonTool {
     sandbox: SandboxSource,
     limits: Limits,
@@ -38,7 +38,7 @@ pub struct PythonTool {
 }
 
 impl PythonTool {
-    /// The tool over a sandbox. What a program may use stands in `limits`.
+    /// The tool over a sandbox. `limits` apply to each program.
     pub fn new(sandbox: SandboxSource, limits: Limits) -> Self {
         Self { sandbox, limits, outage: OnceLock::new() }
     }
@@ -73,7 +73,7 @@ impl PythonTool {
             End::Finished { value: Returned::Other(value) } => {
                 ToolResult::ok(call.id.clone(), format!("{printed}{value}"))
             }
-            // What the sandbox lacks is not held against who wrote the code.
+            // The code's author is not blamed for features that the sandbox lacks.
             end @ End::Unsupported { .. } => self.outage_of(call, end.to_string()),
             end => error(format!("{printed}{end}")),
         }
@@ -103,7 +103,7 @@ impl Toolbox for PythonTool {
         self.outage.get().cloned()
     }
 
-    /// What kept a program from being run belongs to its run; the sandbox is shared.
+    /// The obstacle to a program belongs to its run; the sandbox is shared.
     fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
         Some(Arc::new(Self::new(Arc::clone(&self.sandbox), self.limits.clone())))
     }

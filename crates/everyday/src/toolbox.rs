@@ -15,12 +15,12 @@ use crate::definitions::{self, Kind};
 use crate::player::{FILM_BYTES_MAX, Player};
 use crate::{office, programs};
 
-/// What the tools of all runs share: servers, the sandbox for programs, and the player.
+/// The shared parts of the tools of all runs: servers, the sandbox for programs, and the player.
 pub struct Everyday {
     media: Arc<Media>,
     player: Option<Player>,
     limits: ProgramLimits,
-    /// Folders in which the sandbox is looked for.
+    /// Folders that are searched for the sandbox.
     path: String,
     /// Tried when it is first needed.
     confinement: OnceCell<Result<Confinement, Unavailable>>,
@@ -28,8 +28,9 @@ pub struct Everyday {
 }
 
 impl Everyday {
-    /// Tools that ask these servers, and play films with this player if there is one. `path` is the list of folders in
-    /// which bubblewrap is looked for, as in the environment variable `PATH`. Nothing is asked or started yet.
+    /// Tools that use these servers, and play films with this player if there is one. `path` is the list of folders
+    /// that are searched for bubblewrap, as in the environment variable `PATH`. Sends no request and starts nothing
+    /// yet.
     pub fn new(
         media: Arc<Media>,
         player: Option<Player>,
@@ -63,13 +64,13 @@ impl fmt::Debug for Everyday {
 
 /// The ten tools of one run, over the files of that run. Needs a Tokio runtime.
 ///
-/// Calls are made one after the other where the agent leaves that open, because files are numbered in the order in
+/// Calls are made one after the other if the agent has no preference, because files are numbered in the order in
 /// which they are written.
 pub struct EverydayTools {
     shared: Arc<Everyday>,
     /// What works with servers and files.
     files: MediaTools,
-    /// The first call that could not be done for want of something outside of servers and files.
+    /// The first call that failed because of something other than servers and files.
     outage: Mutex<Option<String>>,
 }
 
@@ -127,7 +128,7 @@ impl EverydayTools {
         }
     }
 
-    /// The forecast for a place by its name: where it is, and then the weather there.
+    /// The forecast for a place by its name: first its position, then the weather there.
     async fn weather(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Failure> {
         let place = text(arguments, "place", planproof_media::TEXT_BYTES_MAX)?;
         let city = Map::from_iter([("city".to_owned(), json!(place))]);
@@ -174,7 +175,7 @@ impl Toolbox for EverydayTools {
         false
     }
 
-    /// A server, a sandbox or a player that is not there, or does not work.
+    /// A missing or broken server, sandbox or player.
     fn outage(&self) -> Option<String> {
         self.outage.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! Looks flights up in an index. Each look-up is a binary search in memory and one or two reads of the file.
+//! Looks flights up in an index. Each look-up is a binary search in memory and one or two file reads.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -12,11 +12,11 @@ use crate::layout::{
 };
 use crate::source::Fingerprint;
 
-/// Most bytes of a directory: names and samples of [`crate::ROWS_MAX`] rows take far less.
+/// The maximum size of a directory in bytes. Names and samples of [`crate::ROWS_MAX`] rows take far less.
 const DIRECTORY_BYTES_MAX: u64 = 256 << 20;
 
-/// Opens an index; gives nothing where there is none, or one of another file or layout, or a damaged one. What cannot
-/// be opened is made anew, and if that fails, too, the error is one.
+/// Opens an index. Returns `None` if there is none, if it belongs to another file or layout, or if it is damaged. The
+/// caller then rebuilds it, and only a failure of that is an error.
 pub(crate) fn open(path: &Path, fingerprint: &Fingerprint) -> Option<Flights> {
     let file = File::open(path).ok()?;
     let mut bytes = [0; HEADER_BYTES];
@@ -43,7 +43,7 @@ struct Index {
 }
 
 impl Index {
-    /// Records `from..to`, which lie one behind the other from an offset on.
+    /// Records `from..to`, stored consecutively from an offset.
     fn records<const N: usize>(
         &self,
         at: u64,
@@ -57,9 +57,9 @@ impl Index {
         Ok(records)
     }
 
-    /// Which records may have a key, where the keys of the first record of each block are known.
+    /// Which records may have a key, given the keys of the first record of each block.
     fn span<K: Ord>(&self, firsts: &[K], key: &K, a_block: usize) -> (usize, usize) {
-        // The first ones with a key may lie at the end of the block before the first block that begins with it.
+        // The first records with a key may be at the end of the block before the first block that starts with it.
         let from = firsts.partition_point(|first| first < key).saturating_sub(1);
         let to = firsts.partition_point(|first| first <= key);
         (from * a_block, (to * a_block).min(self.len()))

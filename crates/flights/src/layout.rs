@@ -1,4 +1,4 @@
-//! The layout of an index. All numbers are big-endian, so that records are in order if their bytes are.
+//! The layout of an index. All numbers are big-endian, so comparing the bytes of records orders the records.
 //!
 //! ```text
 //! header     magic, layout, the fingerprint of the table, the number of rows, and where the directory lies
@@ -13,27 +13,27 @@ use crate::source::{Fingerprint, hash};
 
 /// Bytes of a row.
 pub(crate) const ROW_BYTES: usize = 24;
-/// Bytes of a row while it is sorted: its place in the table comes behind the leg.
+/// The size of a row during sorting, in bytes: its position in the table follows the leg.
 pub(crate) const SORTED_ROW_BYTES: usize = 28;
 /// Bytes of an entry of a number.
 pub(crate) const NUMBER_BYTES: usize = 8;
-/// Bytes of an entry while it is sorted: the place of the row in the table comes behind the code.
+/// The size of an entry during sorting, in bytes: the position of the row in the table follows the code.
 pub(crate) const SORTED_NUMBER_BYTES: usize = 12;
-/// One leg of so many rows is in the directory.
+/// The directory holds one leg per this many rows.
 pub(crate) const ROWS_A_BLOCK: usize = 64;
-/// One code of so many is in the directory.
+/// The directory holds one code per this many.
 pub(crate) const NUMBERS_A_BLOCK: usize = 256;
 /// Bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 64;
 
 const MAGIC: [u8; 8] = *b"ppflight";
-/// Goes up whenever the layout or the meaning of a value changes, reading of the table included.
+/// Must increase whenever the layout or the meaning of a value changes, including how the table is parsed.
 const LAYOUT: u64 = 1;
 
 const LEG_BYTES: usize = 6;
 const CODE_BYTES: usize = 4;
 
-/// A row as it is sorted: by leg, then by its place in the table.
+/// A row as sorted: by leg, then by its position in the table.
 pub(crate) fn sorted_row(row: &FlightRow, place: u32) -> [u8; SORTED_ROW_BYTES] {
     let mut bytes = [0; SORTED_ROW_BYTES];
     let [origin, destination, date] = row.leg.map(u16::to_be_bytes);
@@ -55,7 +55,7 @@ pub(crate) fn sorted_row(row: &FlightRow, place: u32) -> [u8; SORTED_ROW_BYTES] 
     bytes
 }
 
-/// A sorted row as it is stored, and its place in the table.
+/// A sorted row as stored, and its position in the table.
 pub(crate) fn stored_row(sorted: &[u8; SORTED_ROW_BYTES]) -> ([u8; ROW_BYTES], u32) {
     let mut bytes = [0; ROW_BYTES];
     let place = LEG_BYTES..LEG_BYTES + 4;
@@ -78,7 +78,7 @@ pub(crate) fn row(bytes: &[u8; ROW_BYTES]) -> FlightRow {
     }
 }
 
-/// An entry of a number as it is sorted: by code, then by the place of the row in the table.
+/// A flight number's entry as sorted: by code, then by the position of its row in the table.
 pub(crate) fn sorted_number(code: u32, place: u32, row: u32) -> [u8; SORTED_NUMBER_BYTES] {
     let mut bytes = [0; SORTED_NUMBER_BYTES];
     bytes[..4].copy_from_slice(&code.to_be_bytes());
@@ -101,7 +101,7 @@ pub(crate) fn number(bytes: &[u8; NUMBER_BYTES]) -> (u32, u32) {
     (fields.u32(), fields.u32())
 }
 
-/// What stands at the beginning of an index.
+/// The header of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) fingerprint: Fingerprint,
@@ -122,7 +122,7 @@ impl Header {
         bytes
     }
 
-    /// Nothing if the bytes are no header of this layout.
+    /// `None` if the bytes are not a header of this layout.
     pub(crate) fn read(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
         let mut fields = Fields(bytes.strip_prefix(&MAGIC)?);
         (fields.u64() == LAYOUT).then(|| Self {
@@ -169,7 +169,7 @@ impl Directory {
         bytes
     }
 
-    /// Nothing if the bytes are not the directory of this header.
+    /// `None` if the bytes are not the directory for this header.
     pub(crate) fn read(bytes: &[u8], header: &Header) -> Option<Self> {
         if hash(bytes) != header.directory_hash {
             return None;
@@ -199,7 +199,7 @@ fn read_names(fields: &mut Fields<'_>, names: &mut Names) -> Option<()> {
     Some(())
 }
 
-/// Values one after the other. Past the end they are zeros.
+/// Reads consecutive values. Past the end they are zero.
 struct Fields<'b>(&'b [u8]);
 
 impl<'b> Fields<'b> {

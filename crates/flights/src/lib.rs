@@ -1,15 +1,15 @@
-//! TravelPlanner's table of flights on disk: 3.8 million rows, found in microseconds, of which next to nothing is in
+//! TravelPlanner's table of flights on disk: 3.8 million rows, found in microseconds, with hardly any of them in
 //! memory.
 //!
-//! [`open`] reads the published file once and writes an index into a folder that the caller names; from then on it
-//! opens that index, in milliseconds, as long as the file is the same. What it gives are the
-//! [`Flights`](planproof_travel::tables::Flights) that the tools and the evaluator of `travel` ask, which reads no
-//! files. The answers are those of the table in memory (`FlightsBuilder`), to which the tests hold it.
+//! [`open`] reads the published file once and writes an index into a folder that the caller names. After that it
+//! opens the index, in milliseconds, as long as the file is unchanged. It returns the
+//! [`Flights`](planproof_travel::tables::Flights) that the tools and the evaluator of `travel` query, because that
+//! crate reads no files. The answers equal those of the table in memory (`FlightsBuilder`), as the tests check.
 //!
-//! # What is where
+//! # Module layout
 //!
-//! Whether an index is that of a file (`source.rs`), making it (`make.rs`) with a sort that needs little memory
-//! (`sorter.rs`), its layout (`layout.rs`), and looking things up in it (`index.rs`).
+//! `source.rs` decides whether an index belongs to a file, `make.rs` builds it with a sort that needs little memory
+//! (`sorter.rs`), `layout.rs` defines its layout, and `index.rs` looks flights up.
 
 mod index;
 mod layout;
@@ -28,19 +28,19 @@ use thiserror::Error;
 
 use source::{Fingerprint, Names};
 
-/// How many rows are sorted in memory at a time: 14 MB of them.
+/// The number of rows sorted in memory at a time, which take 14 MB.
 pub const ROWS_IN_MEMORY: usize = 500_000;
 
-/// Most rows of a table. The published one has 3.83 million.
+/// The maximum number of rows in a table. The published one has 3.83 million.
 pub const ROWS_MAX: u64 = 100_000_000;
 
-/// Most bytes of a line. Those of the published table have fewer than 120.
+/// The maximum length of a line in bytes. Lines of the published table have fewer than 120.
 pub const LINE_BYTES_MAX: u64 = 64 << 10;
 
-/// How long is waited between two looks at whether another process has finished the index.
+/// The interval between checks whether another process has finished the index.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// How far the making of an index has come.
+/// The progress of building an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// Another process makes it.
@@ -75,7 +75,7 @@ pub enum FlightsError {
     /// The table is none.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// The table was written to while it was read.
+    /// The table was modified while it was being read.
     #[error("{} changed while it was read; try again when it is complete", path.display())]
     Changed {
         /// The file.
@@ -92,38 +92,39 @@ pub enum FlightsError {
         /// The operating system's word.
         source: io::Error,
     },
-    /// The caller did not want to wait any longer.
+    /// The caller cancelled the build.
     #[error("the indexing was given up")]
     GivenUp,
 }
 
 impl FlightsError {
-    /// Makes an error of what the operating system says of the table.
+    /// Converts an error of the operating system about the table.
     fn source(path: &Path) -> impl Fn(io::Error) -> Self {
         move |source| Self::Source { path: path.to_owned(), source }
     }
 
-    /// Makes an error of what the operating system says of the index.
+    /// Converts an error of the operating system about the index.
     fn cache(path: &Path) -> impl Fn(io::Error) -> Self {
         move |source| Self::Cache { path: path.to_owned(), source }
     }
 
-    /// Whether the user has to mend a path or the table.
+    /// Whether the user has to correct a path or the table.
     pub fn is_usage(&self) -> bool {
         !matches!(self, Self::GivenUp)
     }
 }
 
-/// Opens the flights of a file in the published form, and makes the index in the folder `cache` first if there is none,
-/// or one of another version of the file: of another size, time of change, or path, or written in another layout. The
-/// folder is made where it is missing.
+/// Opens the flights of a file in the published format. Builds the index in the folder `cache` first if there is
+/// none, or if it was built from a file with another size, modification time or path, or in another layout. Creates
+/// the folder if it is missing.
 ///
-/// Opening takes milliseconds, making the index seconds for the published table. That needs some 20 MB of memory,
-/// whatever the table ([`ROWS_IN_MEMORY`]), and on disk 32 bytes a row, for a while twice as much. `progress` is called
-/// every few milliseconds meanwhile; where it breaks off, so does the making.
+/// Opening takes milliseconds; building the index takes seconds for the published table. That needs about 20 MB of
+/// memory for any table ([`ROWS_IN_MEMORY`]), and 32 bytes of disk space per row, temporarily twice as much.
+/// `progress` is called every few milliseconds during the build and can cancel it.
 ///
-/// An index takes its name when it is complete, so that one that was cut off is never opened. Of several processes that
-/// want the same index one makes it, and the others wait for it. Afterwards the file may go: the index has all of it.
+/// An index gets its name only when it is complete, so an interrupted one is never opened. If several processes want
+/// the same index, one builds it and the others wait. The table may be deleted afterwards, because the index contains
+/// all of it.
 ///
 /// # Errors
 /// [`FlightsError`].
@@ -135,7 +136,7 @@ pub fn open(
     open_with(source, cache, ROWS_IN_MEMORY, progress)
 }
 
-/// The same, with at most so many rows in memory at a time (at least one).
+/// The same, with a limit (at least one) on the number of rows in memory at a time.
 ///
 /// # Errors
 /// [`FlightsError`].
@@ -154,7 +155,7 @@ pub fn open_with(
     }
     fs::create_dir_all(cache).map_err(FlightsError::cache(cache))?;
     let _lock = lock(&names.lock, progress)?;
-    // Whoever held the lock before may have made it.
+    // The previous holder of the lock may have built it.
     if let Some(flights) = index::open(&names.index, &fingerprint) {
         return Ok(flights);
     }
@@ -163,7 +164,7 @@ pub fn open_with(
     index::open(&names.index, &fingerprint).ok_or_else(|| FlightsError::cache(&names.index)(gone()))
 }
 
-/// Waits until no other process makes the index. The lock ends with its process.
+/// Waits until no other process is building the index. A lock is released when its process ends.
 fn lock(path: &Path, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<File, FlightsError> {
     let file = File::options().create(true).append(true).open(path).map_err(FlightsError::cache(path))?;
     loop {
@@ -174,7 +175,8 @@ fn lock(path: &Path, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> R
                 }
                 std::thread::sleep(WAIT);
             }
-            // Some file systems have no locks; then two may make the same index, and the later one stays.
+            // Some file systems have no locks. Two processes may then build the same index, and the later one
+            // remains.
             Ok(()) | Err(TryLockError::Error(_)) => return Ok(file),
         }
     }

@@ -12,15 +12,15 @@ use crate::sorter::Sorter;
 use crate::source::{Fingerprint, Names, hash};
 use crate::{FlightsError, LINE_BYTES_MAX, Progress, ROWS_MAX};
 
-/// How many rows pass between two calls of `progress`.
+/// The number of rows between two calls of `progress`.
 const ROWS_BETWEEN: u64 = 16_384;
 
-/// Bytes that are read or written at once.
+/// The number of bytes read or written at once.
 const BUFFER_BYTES: usize = 1 << 18;
 
 type Watch<'w> = &'w mut dyn FnMut(Progress) -> ControlFlow<()>;
 
-/// Reads the table, and writes its index, which takes its name at the end.
+/// Reads the table and writes its index, which gets its name at the end.
 pub(crate) fn make(
     (path, file, fingerprint): (&Path, &File, &Fingerprint),
     names: &Names,
@@ -49,17 +49,17 @@ pub(crate) fn make(
     finish().map_err(FlightsError::cache(part.0))
 }
 
-/// Removes what was written if it has not got another name.
+/// Removes the written file unless it has been renamed.
 struct Part<'p>(&'p Path);
 
 impl Drop for Part<'_> {
     fn drop(&mut self) {
-        // After the end there is nothing of this name.
+        // After the rename there is no file of this name.
         let _ = fs::remove_file(self.0);
     }
 }
 
-/// What is known once the table was read.
+/// What is known once the table has been read.
 struct Rows {
     names: planproof_travel::tables::FlightNames,
     count: u64,
@@ -108,9 +108,9 @@ fn read(
     Ok(Rows { names: reader.names().clone(), count })
 }
 
-/// An error in a line that the reader does not get to see.
+/// An error in a line that is never passed to the parser.
 fn next_fault(reader: &mut FlightReader, what: &str) -> planproof_travel::tables::TableError {
-    // A blank line counts as one, and is never a fault.
+    // A blank line counts as a line and is never an error.
     let _ = reader.line("");
     reader.fault(what)
 }
@@ -134,7 +134,7 @@ struct Writer<'w, W: Write> {
 }
 
 impl<W: Write> Writer<'_, W> {
-    /// Writes all but the header, for which it leaves room.
+    /// Writes everything except the header, for which it leaves room.
     fn write(
         &mut self,
         rows: Sorter<{ layout::SORTED_ROW_BYTES }>,

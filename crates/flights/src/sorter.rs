@@ -1,5 +1,5 @@
-//! Sorts more records than there is memory for: pieces that fit are sorted and written one behind the other (runs),
-//! then merged, in `n log n` time.
+//! Sorts more records than fit into memory: pieces that fit are sorted and written one after another (runs), then
+//! merged, in `O(n log n)` time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,22 +8,22 @@ use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// How many records of a run are read at once while runs are merged.
+/// The number of records of a run that are read at once during the merge.
 const RECORDS_AT_ONCE: usize = 4096;
 
-/// Records of `N` bytes, which are in order if their bytes are.
+/// Records of `N` bytes, ordered by their bytes.
 pub(crate) struct Sorter<const N: usize> {
     records: Vec<[u8; N]>,
     in_memory: usize,
     path: PathBuf,
-    /// Where runs lie, and where each of them ends, in records.
+    /// Where runs are stored, and where each of them ends, in records.
     file: Option<File>,
     ends: Vec<u64>,
 }
 
 impl<const N: usize> Sorter<N> {
-    /// Keeps at most so many records in memory; what is more goes to a file at this path, which has no name by the time
-    /// anything is in it.
+    /// Keeps at most this many records in memory. Further ones go to a file at this path, which is unlinked before
+    /// anything is written to it.
     pub(crate) fn new(path: &Path, in_memory: usize) -> Self {
         Self { records: Vec::new(), in_memory, path: path.to_owned(), file: None, ends: Vec::new() }
     }
@@ -85,7 +85,7 @@ pub(crate) enum Sorted<const N: usize> {
     Merged {
         file: File,
         runs: Vec<Run<N>>,
-        /// The first record of each run that is left, with the number of the run.
+        /// The first record of each remaining run, with the number of the run.
         heap: BinaryHeap<Reverse<([u8; N], usize)>>,
     },
 }

@@ -5,11 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// What is compared to see whether a file is the one that an index was made of.
+/// What is compared to see whether a file is the one that an index was built from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint {
     pub(crate) bytes: u64,
-    /// When it was changed last, in nanoseconds since 1970, modulo 2⁶⁴.
+    /// Its modification time in nanoseconds since 1970, modulo 2⁶⁴.
     pub(crate) modified: u64,
 }
 
@@ -27,7 +27,7 @@ impl Fingerprint {
     }
 }
 
-/// The files beside an index. Their names come from the path of the table, so that several tables share a folder.
+/// The files of an index. Their names derive from the path of the table, so that several tables can share a folder.
 #[derive(Debug)]
 pub(crate) struct Names {
     pub(crate) index: PathBuf,
@@ -35,7 +35,7 @@ pub(crate) struct Names {
     pub(crate) part: PathBuf,
     /// What is locked while it is written.
     pub(crate) lock: PathBuf,
-    /// What does not fit into memory meanwhile.
+    /// The temporary file for whatever does not fit into memory.
     pub(crate) runs: PathBuf,
 }
 
@@ -47,7 +47,7 @@ impl Names {
     }
 }
 
-/// FNV-1a, 64 bits (Fowler, Noll and Vo), which is enough to tell names apart and to notice damage.
+/// FNV-1a, 64 bits (Fowler, Noll and Vo), which is enough to distinguish names and to notice damage.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     bytes
         .iter()

@@ -1,7 +1,7 @@
-//! What a call gives a tool.
+//! The arguments of a call.
 //!
-//! Whether an argument is missing, or one too many, is mostly checked before a call comes here. What is checked here is
-//! whether a value can be used at all, because values may come out of other tools.
+//! Missing and superfluous arguments are usually detected before a call arrives here. Here the values are checked,
+//! because they may come from other tools.
 
 use serde_json::{Map, Value};
 
@@ -23,8 +23,8 @@ impl<'c> Given<'c> {
         self.0.get(name).ok_or_else(|| Failure::call(format!("the argument `{name}` is missing")))
     }
 
-    /// A text. Numbers and truth values count as what they are written as, because a plan may hand over the count of
-    /// one tool as the text of another.
+    /// A text. Numbers and truth values count as their written form, because a plan may pass the count of one tool as
+    /// the text of another.
     pub(crate) fn text(self, name: &str) -> Result<String, Failure> {
         let text = match self.value(name)? {
             Value::String(text) => text.clone(),
@@ -57,7 +57,7 @@ impl<'c> Given<'c> {
         }
     }
 
-    /// A whole number in decimal digits, with its sign, whether it came as a number or as a text.
+    /// An integer in decimal digits, with its sign, given as a number or as a text.
     pub(crate) fn integer(self, name: &str) -> Result<String, Failure> {
         let value = self.value(name)?;
         let text = match value {
@@ -71,7 +71,7 @@ impl<'c> Given<'c> {
         if is_number { Ok(text) } else { Err(wrong(name, "a whole number", value)) }
     }
 
-    /// A list of objects, of which nothing is known yet.
+    /// A list of objects, not checked yet.
     pub(crate) fn objects(self, name: &str) -> Result<&'c [Value], Failure> {
         let value = self.value(name)?;
         let Value::Array(objects) = value else { return Err(wrong(name, "a list of objects", value)) };
@@ -84,7 +84,7 @@ impl<'c> Given<'c> {
         Ok(objects)
     }
 
-    /// One object, of which nothing is known yet.
+    /// One object, not checked yet.
     pub(crate) fn object(self, name: &str) -> Result<&'c Map<String, Value>, Failure> {
         match self.value(name)? {
             Value::Object(object) => Ok(object),

@@ -1,4 +1,4 @@
-//! Requests to one server: its key, what is asked again, what is too long, and whose fault it is.
+//! Requests to one server: its key, retries, size limits, and whose fault a failure is.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,11 +25,11 @@ use crate::settings::{Endpoint, KeyPlace, Patience, Service, SettingError};
 pub const PICTURE_ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Most bytes of any other answer.
 pub const TEXT_ANSWER_BYTES_MAX: usize = 1 << 20;
-/// Most bytes that are read of an answer that says why a request was refused.
+/// Most bytes that are read of a refusal.
 const REFUSAL_BYTES_MAX: usize = 16 << 10;
 
-/// What servers of chat models say, in small letters, where a text is longer than the model reads. They have no status
-/// of its own for it.
+/// Phrases of chat-model servers, in lower case, for a text that is longer than the model's context. They have no
+/// separate status for it.
 const TOO_LONG: [&str; 6] = [
     "context length",
     "context_length",
@@ -39,7 +39,7 @@ const TOO_LONG: [&str; 6] = [
     "prompt is too long",
 ];
 
-/// Servers of public data want to know who asks, and where to find out more.
+/// Servers of public data want to know the client, and where to find out more.
 const AGENT: HeaderValue = HeaderValue::from_static(concat!(
     "planproof/",
     env!("CARGO_PKG_VERSION"),
@@ -64,10 +64,10 @@ struct Server {
     patience: Patience,
 }
 
-/// A request, which is sent again as it is where that may help.
+/// A request, which is repeated unchanged if that may help.
 pub(crate) struct Ask {
     pub(crate) method: Method,
-    /// What comes behind the base URL, with its `/`.
+    /// The path after the base URL, with its `/`.
     pub(crate) path: String,
     pub(crate) parameters: Vec<(&'static str, String)>,
     /// The body and its type.
@@ -94,18 +94,18 @@ impl Ask {
     }
 }
 
-/// What a server says of a request that it does not take.
+/// A server's refusal of a request.
 struct Refusal {
-    /// Its words, to be put behind the status.
+    /// Its words, to follow the status.
     why: String,
-    /// Only the call can be to blame: a chat model was sent more text than it reads, or a translator asked for a
-    /// language that it does not know, of which no list is here.
+    /// Only the call can be at fault: a chat model got more text than it reads, or a translator was asked for an
+    /// unknown language, of which there is no list here.
     is_of_the_call: bool,
 }
 
 /// How one attempt failed.
 enum Miss {
-    /// It may be over with the next attempt; how long the server asks to wait.
+    /// The next attempt may succeed; how long the server asks to wait.
     Passing { what: String, wait: Option<Duration> },
     /// It is not.
     Lasting(Failure),
@@ -118,7 +118,7 @@ impl Client {
         endpoint: &Endpoint,
         patience: Patience,
     ) -> Result<Self, SettingError> {
-        // The URL is not repeated in these messages, for what is wrong with it may be a password in it.
+        // The URL is not repeated in these messages, because the fault may be a password in it.
         let url = |reason: String| SettingError::Url { service, reason };
         let base = endpoint.url.trim_end_matches('/').to_owned();
         let uri: Uri = base.parse().map_err(|error| url(format!("{error}")))?;
@@ -167,12 +167,12 @@ impl Client {
         })
     }
 
-    /// The failure of a server whose answer is not what is documented.
+    /// The failure of a server whose answer does not follow the documentation.
     pub(crate) fn nonsense(&self, why: &str) -> Failure {
         Failure::world(format!("{} gave an answer that is not understood: {why}", self.0))
     }
 
-    /// The failure of a request whose answer says that what was asked for cannot be had.
+    /// The failure of a request for something that does not exist according to the answer.
     pub(crate) fn refused(&self, why: &str) -> Failure {
         Failure::call(format!("{} refused the request: {}", self.0, quoted(&self.0.secrets.redact(why))))
     }
@@ -190,7 +190,7 @@ impl Client {
             .sleep(tokio::time::sleep)
             .when(|miss| matches!(miss, Miss::Passing { .. }))
             .adjust(|miss, wait| match miss {
-                // `wait` is `None` after the last attempt, and a wish of the server's does not change that.
+                // `wait` is `None` after the last attempt, even if the server asks for a wait.
                 Miss::Passing { wait: Some(asked), .. } => wait.map(|_| (*asked).min(wait_max)),
                 _ => wait,
             })
@@ -221,7 +221,7 @@ impl Server {
     async fn attempt(&self, uri: &Uri, ask: &Ask) -> Result<Bytes, Miss> {
         match timeout(self.patience.attempt, self.exchange(uri, ask)).await {
             Ok(result) => result,
-            // What was begun may have cost something, so it is not begun again.
+            // A request that was begun may have cost something, so it is not repeated.
             Err(_) => {
                 let limit = self.patience.attempt;
                 Err(Miss::Lasting(Failure::world(format!("{self} did not answer within {limit:?}"))))
@@ -254,13 +254,13 @@ impl Server {
         match status {
             StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => Err(Miss::Passing { what, wait }),
             status if status.is_server_error() => Err(Miss::Passing { what, wait }),
-            // How much is sent depends on the call alone.
+            // The amount of data depends on the call alone.
             StatusCode::PAYLOAD_TOO_LARGE => Err(Miss::Lasting(Failure::call(format!("{self} {what}")))),
             StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY if is_of_the_call => {
                 Err(Miss::Lasting(Failure::call(format!("{self} {what}"))))
             }
-            // The arguments were found good before anything was sent, and the form of the request is ours: whether the
-            // server dislikes that form or what stands in it cannot be known, and the doubt is not the agent's.
+            // The arguments were checked before anything was sent, and the form of the request is ours: whether the
+            // server dislikes that form or its contents is unknown, and the agent gets the benefit of the doubt.
             StatusCode::BAD_REQUEST
             | StatusCode::UNSUPPORTED_MEDIA_TYPE
             | StatusCode::UNPROCESSABLE_ENTITY => Err(Miss::Lasting(Failure::world(format!(
@@ -307,7 +307,7 @@ impl Server {
     }
 }
 
-/// The server by its setting. Its URL is not said: what stands in it is the user's affair, not the agent's.
+/// The server by its setting. Its URL is not shown: it is the user's affair, not the agent's.
 impl std::fmt::Display for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "the server of `media.{}.url`", self.service)
@@ -320,7 +320,7 @@ fn key_header(service: Service, text: &str) -> Result<HeaderValue, SettingError>
     Ok(value)
 }
 
-/// Seconds only: dates, which the header may hold as well, are passed over.
+/// Seconds only: dates, which the header may contain as well, are ignored.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))

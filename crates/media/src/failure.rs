@@ -1,21 +1,21 @@
-//! Why a tool did not do its work, and whose fault that is.
+//! Why a tool failed, and whose fault that is.
 
 use std::fmt;
 
-/// Most characters that a message repeats of what somebody else wrote.
+/// Most characters of foreign text in a message.
 const QUOTE_CHARACTERS_MAX: usize = 200;
 
 /// Whose fault it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The call's: what it asks for is not there, or makes no sense. The agent answers for it.
+    /// The call's: the requested thing does not exist, or makes no sense. The agent is responsible.
     Call,
-    /// The world's or the set-up's: a server does not answer, answers nonsense, or is not configured. No agent can help
-    /// it, so a run in which it happens says nothing of its agent.
+    /// The world's or the set-up's: a server does not answer, answers nonsense, or is not configured. No agent is
+    /// responsible, so a run in which it happens says nothing about its agent.
     World,
 }
 
-/// Why a tool did not do its work, in words for the agent and for people.
+/// Why a tool failed, in words for the agent and for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// Whose fault it is.

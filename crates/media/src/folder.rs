@@ -1,4 +1,4 @@
-//! Where the files of a run are: a folder of the user's that is only read, and one of the run's that is written.
+//! The folders of a run's files: one of the user's that is only read, and one of the run's that is written.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -25,7 +25,7 @@ pub const FOLDERS_MAX: u32 = 100_000;
 /// Why folders cannot be used.
 #[derive(Debug, Error)]
 pub enum FolderError {
-    /// The folder of the user's cannot be read.
+    /// The user's folder cannot be read.
     #[error("the folder with the media, {}, cannot be used: {source}", path.display())]
     Input {
         /// The folder.
@@ -53,7 +53,7 @@ impl MediaFolders {
     /// Files of `input`, if there is one, are read; below `output` each run that writes gets a folder of its own.
     ///
     /// # Errors
-    /// `input` is not there, or no folder.
+    /// `input` does not exist, or is not a folder.
     pub fn new(input: Option<&Path>, output: &Path) -> Result<Self, FolderError> {
         let canonical = |path: &Path| {
             let failed = |source| FolderError::Input { path: path.to_owned(), source };
@@ -66,8 +66,8 @@ impl MediaFolders {
         Ok(Self { input: input.map(canonical).transpose()?, output: output.to_owned() })
     }
 
-    /// The folders of one run. Its own is called after `label`, of which letters, digits, `-` and `_` are kept, with
-    /// the first number behind it that is free.
+    /// The folders of one run. Its own is named after `label`, of which letters, digits, `-` and `_` are kept,
+    /// followed by the first free number.
     pub fn for_run(&self, label: &str) -> MediaFolder {
         let keep = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
         let label: String = label.chars().map(keep).take(NAME_BYTES_MAX / 2).collect();
@@ -81,8 +81,8 @@ impl MediaFolders {
 
 /// The files of one run.
 ///
-/// A name is a path below the folder of the user's, with `/` between its parts, or that of a file which the run has
-/// written; the latter comes first. Neither an absolute path nor `..` nor a symbolic link leads out of the two.
+/// A name is a path below the user's folder, with `/` between its parts, or the name of a file written by the run,
+/// which takes precedence. Absolute paths, `..` and symbolic links cannot leave the two folders.
 #[derive(Debug)]
 pub struct MediaFolder {
     folders: Arc<MediaFolders>,
@@ -117,17 +117,18 @@ impl MediaFolder {
         Ok((picture, bytes))
     }
 
-    /// A file with sound by its name. What is in it is not looked at.
+    /// A file with sound by its name. Its content is not checked.
     pub(crate) fn sound(&self, name: &str) -> Result<Vec<u8>, Failure> {
         self.read(name, SOUND_BYTES_MAX, "a file with sound")
     }
 
-    /// Writes a picture into the run's folder, and says its name: `out-0.png`, `out-1.png` and so on.
+    /// Writes a picture into the run's folder, and returns its name: `out-0.png`, `out-1.png` and so on.
     pub(crate) fn write(&self, pixels: &RgbImage) -> Result<String, Failure> {
         self.save("png", &picture::png(pixels)?)
     }
 
-    /// Writes a file with this ending into the run's folder, and says its name: the number counts all files of the run.
+    /// Writes a file with this extension into the run's folder, and returns its name: the number counts all files of
+    /// the run.
     pub(crate) fn save(&self, ending: &str, bytes: &[u8]) -> Result<String, Failure> {
         let mut written = self.lock();
         let total = written.bytes + bytes.len() as u64;
@@ -149,7 +150,7 @@ impl MediaFolder {
         };
         let name = format!("out-{}.{ending}", written.files.len());
         let path = folder.join(&name);
-        // A file that is there already is nobody's that we know, so it is not written over.
+        // An existing file belongs to somebody unknown, so it is not overwritten.
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         file.and_then(|mut file| file.write_all(bytes)).map_err(|error| failed(&path, error))?;
         written.files.push(name.clone());
@@ -194,7 +195,7 @@ impl MediaFolder {
             )));
         }
         let cannot = |why: &dyn std::fmt::Display| Failure::world(format!("{shown} cannot be read: {why}"));
-        // Asked before it is opened, because opening a pipe would wait for somebody who writes into it.
+        // Checked before it is opened, because opening a pipe would wait for a writer.
         if !fs::metadata(&path).map_err(|error| cannot(&error))?.is_file() {
             return Err(Failure::call(format!("{shown} is no file: give the name of {what}")));
         }
@@ -222,14 +223,14 @@ impl MediaFolder {
     }
 }
 
-/// The name as a path that stays below where it begins, as far as its text goes.
+/// The name as a path that textually stays below its starting point.
 fn relative(name: &str) -> Result<PathBuf, Failure> {
     let refuse =
         |why: &str| Err(Failure::call(format!("{} is not the name of a file here: {why}", quoted(name))));
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
         return refuse(&format!("a name has 1 to {NAME_BYTES_MAX} bytes"));
     }
-    // On some systems a backslash parts a path as well, and a colon names a drive.
+    // On some systems a backslash also separates path components, and a colon names a drive.
     if name.contains(|c: char| c.is_control() || matches!(c, '\\' | ':')) {
         return refuse("control characters, `\\` and `:` may not stand in it");
     }

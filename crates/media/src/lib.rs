@@ -1,26 +1,26 @@
 //! Tools for pictures, sound and public data: the 33 of the benchmark m&m's, which do real work.
 //!
-//! - [`MediaTools`] are the tools of one run, behind [`Toolbox`](planproof_suite::Toolbox); an [`Operation`] is what
-//!   one of them does. They work on the files of a [`MediaFolder`], and nowhere else.
-//! - [`Endpoints`] are the servers that a user has for what cannot be done here: models, and public data. What is not
-//!   configured is an error with the name of the setting.
+//! - [`MediaTools`] are the tools of one run, behind [`Toolbox`](planproof_suite::Toolbox); an [`Operation`] is the
+//!   work of one of them. They work on the files of a [`MediaFolder`], and nowhere else.
+//! - [`Endpoints`] are a user's servers for everything that cannot be done here: models, and public data. A missing
+//!   server is an error with the name of the setting.
 //! - [`stand_in`] is a simulation of all these servers, for tests and demonstrations.
 //!
 //! Each answer is the text of a JSON object, such as `{"image": "out-0.png"}`, with a small copy of a new picture
-//! beside it. Of what goes wrong a [`Failure`] says whose [`Fault`] it is: the call's, which the agent answers for,
-//! or the world's, which leaves the run unscored ([`Toolbox::outage`](planproof_suite::Toolbox::outage)).
+//! attached. A [`Failure`] says whose [`Fault`] it is: the call's, for which the agent is responsible, or the
+//! world's, which leaves the run unscored ([`Toolbox::outage`](planproof_suite::Toolbox::outage)).
 //!
-//! Beside the 33 there are translations and searches of the web ([`MediaTools::translate`],
+//! In addition to the 33 there are translations and web searches ([`MediaTools::translate`],
 //! [`MediaTools::search_web`]), and any file can be written for a run ([`MediaTools::save`]).
 //!
 //! The crate knows neither which tools may follow each other nor what a plan is.
 //!
 //! # What is where
 //!
-//! The names (`operation.rs`), the tools of a run (`toolbox.rs`), what each makes of its arguments (`work.rs`,
-//! `arguments.rs`, `objects.rs`), files (`folder.rs`) and pictures (`picture.rs`) with their limits, the tools that
-//! work here (`pictures/`), settings (`settings.rs`), requests (`client.rs`, `multipart.rs`), a module for each kind
-//! of server (`services/`), whose fault something is (`failure.rs`), and the simulation (`stand_in.rs`).
+//! The names (`operation.rs`), the tools of a run (`toolbox.rs`), their implementations (`work.rs`, `arguments.rs`,
+//! `objects.rs`), files (`folder.rs`) and pictures (`picture.rs`) with their limits, the local tools (`pictures/`),
+//! settings (`settings.rs`), requests (`client.rs`, `multipart.rs`), a module for each kind of server (`services/`),
+//! the responsibility for failures (`failure.rs`), and the simulation (`stand_in.rs`).
 
 mod arguments;
 mod client;

@@ -1,4 +1,4 @@
-//! Bodies of several parts, as forms with files send them (RFC 7578).
+//! Multipart bodies, as forms with files send them (RFC 7578).
 
 /// A form.
 pub(crate) struct Form {
@@ -6,8 +6,8 @@ pub(crate) struct Form {
     body: Vec<u8>,
 }
 
-/// What may part the parts, tried in this order until one does not occur in them. All of it is constant, so that the
-/// same call sends the same bytes.
+/// Possible boundaries, tried in this order until one does not occur in the parts. All of them are constant, so that
+/// the same call sends the same bytes.
 const BOUNDARIES: [&str; 4] = [
     "planproof-5f0c2f6b8a8f4f0e",
     "planproof-9d1e7c3ba4064d5c",
@@ -30,8 +30,8 @@ impl<'a> Part<'a> {
 }
 
 impl Form {
-    /// The form of these parts. Their names and those of files are ours. `None` where every boundary occurs in a part,
-    /// which takes a file made for it.
+    /// The form of these parts. Their names and those of files are ours. `None` if every boundary occurs in a part,
+    /// which requires a deliberately made file.
     pub(crate) fn new(parts: &[Part<'_>]) -> Option<Self> {
         let is_in = |content: &[u8], text: &str| content.windows(text.len()).any(|it| it == text.as_bytes());
         let is_free = |boundary: &&str| !parts.iter().any(|part| is_in(part.content, boundary));

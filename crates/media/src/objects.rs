@@ -1,4 +1,4 @@
-//! Objects in a picture: what detection finds, and what tools of pictures work on.
+//! Objects in a picture: the results of detection, and the input of picture tools.
 
 use serde_json::{Map, Value};
 
@@ -19,8 +19,8 @@ impl Area {
     }
 }
 
-/// The four numbers of an object's `bbox`: left, top, right, bottom. `None` where there is none, as in the empty object
-/// that `select object` gives where nothing fits.
+/// The four numbers of an object's `bbox`: left, top, right, bottom. `None` if there is none, as in the empty object
+/// that `select object` returns if nothing fits.
 pub(crate) fn box_of(object: &Map<String, Value>) -> Option<[f64; 4]> {
     let Some(Value::Array(numbers)) = object.get("bbox") else { return None };
     let numbers: Option<Vec<f64>> = numbers.iter().map(Value::as_f64).collect();
@@ -37,8 +37,8 @@ pub(crate) fn label_of(object: &Map<String, Value>) -> Option<&str> {
     object.get("label").and_then(Value::as_str)
 }
 
-/// The pixels that a box covers in a picture of this size. A box whose four numbers are all below 1 is in fractions of
-/// the picture's width and height; what lies outside of the picture does not count.
+/// The pixels that a box covers in a picture of this size. A box whose four numbers are all below 1 is in fractions
+/// of the picture's width and height; anything outside of the picture is ignored.
 pub(crate) fn area_of(numbers: [f64; 4], width: u32, height: u32) -> Result<Area, Failure> {
     let is_fractional = numbers.iter().all(|number| *number < 1.0);
     let [across, down] = if is_fractional { [f64::from(width), f64::from(height)] } else { [1.0, 1.0] };
@@ -69,7 +69,7 @@ mod tests {
             ([0.5, 1.5, 2.5, 3.5], area(0, 2, 2, 2)),
             ([-5.0, -5.0, 1000.0, 1e300], area(0, 0, 100, 60)),
             ([0.1, 0.5, 0.9, 0.99], area(10, 30, 80, 29)),
-            // One number is not below 1, so these are pixels.
+            // One number is at least 1, so these are pixels.
             ([0.0, 0.0, 1.0, 0.9], area(0, 0, 1, 1)),
             ([0.0, 0.0, 1.0, 1.0], area(0, 0, 1, 1)),
             ([40.0, 0.0, 10.0, 50.0], None),

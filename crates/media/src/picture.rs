@@ -1,4 +1,4 @@
-//! Reading pictures that may be anything, and writing our own.
+//! Reading arbitrary pictures, and writing our own.
 
 use std::io::Cursor;
 
@@ -24,18 +24,18 @@ pub const PIXELS_MAX: u64 = 40_000_000;
 pub const DECODE_BYTES_MAX: u64 = 384 << 20;
 /// Longest side of the small copy that goes into the trace, in pixels.
 pub const PREVIEW_SIDE_MAX: u32 = 320;
-/// In which qualities the small copy is tried, until it is small enough for an attachment.
+/// The qualities that are tried for the small copy, until it is small enough for an attachment.
 const PREVIEW_QUALITIES: [u8; 3] = [85, 60, 30];
 
 /// A picture whose file was read.
 pub(crate) struct Picture {
-    /// Its pixels; whatever was transparent is not.
+    /// Its pixels; transparent ones are made opaque.
     pub(crate) pixels: RgbImage,
     /// What kind of file it is of.
     pub(crate) format: PictureType,
 }
 
-/// Reads a picture. `what` names it in messages; if it is none, that is the fault of `fault`.
+/// Reads a picture. `what` names it in messages; an invalid one is the fault of `fault`.
 pub(crate) fn decode(bytes: &[u8], what: &str, fault: Fault) -> Result<Picture, Failure> {
     let refuse = |why: String| Failure { fault, message: format!("{what} {why}") };
     if bytes.len() > PICTURE_BYTES_MAX {
@@ -95,13 +95,13 @@ pub(crate) fn png(pixels: &RgbImage) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// A small copy of a picture, for the trace. `None` where no quality makes it small enough.
+/// A small copy of a picture, for the trace. `None` if no quality makes it small enough.
 pub(crate) fn preview(name: &str, pixels: &RgbImage) -> Option<Attachment> {
     let (width, height) = pixels.dimensions();
     let longest = width.max(height);
     let small;
     let pixels = if longest > PREVIEW_SIDE_MAX {
-        // No side gets lost, however narrow the picture is.
+        // Neither side becomes zero, however narrow the picture is.
         let scaled = |side: u32| {
             let scaled = u64::from(side) * u64::from(PREVIEW_SIDE_MAX) / u64::from(longest);
             u32::try_from(scaled).unwrap_or(PREVIEW_SIDE_MAX).max(1)

@@ -1,4 +1,4 @@
-//! The tools that work on pictures and lists here, without asking anybody.
+//! The local tools for pictures and lists, which send no requests.
 
 mod cropping;
 mod faces;

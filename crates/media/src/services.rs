@@ -1,4 +1,4 @@
-//! The servers that tools ask, one module for each kind.
+//! The servers of the tools, one module for each kind.
 
 mod chat;
 mod images;
@@ -65,7 +65,7 @@ impl Servers {
         found.map(|(_, client)| client).ok_or_else(|| not_configured(service))
     }
 
-    /// The model that a request to this service names; empty where the user gave none.
+    /// The model for requests to this service; empty if the user gave none.
     fn model(&self, service: Service) -> &str {
         self.endpoints.get(service).and_then(|endpoint| endpoint.model.as_deref()).unwrap_or_default()
     }

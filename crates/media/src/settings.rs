@@ -1,4 +1,4 @@
-//! Where the servers are, as a user says it.
+//! The user's settings for servers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,7 +55,7 @@ impl Service {
         Self::Search,
     ];
 
-    /// The word in the names of its settings: `media.WORD.url`.
+    /// The component of its settings' names: `media.WORD.url`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Chat => "chat",
@@ -73,7 +73,7 @@ impl Service {
         }
     }
 
-    /// The one that an operation asks; `None` for those that work here.
+    /// The service of an operation; `None` for local ones.
     pub fn of(operation: Operation) -> Option<Self> {
         use Operation as Op;
         Some(match operation {
@@ -108,9 +108,9 @@ impl Service {
         })
     }
 
-    /// The last words in the names of its settings: `media.WORD.` comes before them.
+    /// The last components of its settings' names, after `media.WORD.`.
     pub fn settings(self) -> impl Iterator<Item = &'static str> {
-        // The client of wikis shows nobody a key.
+        // The client of wikis sends no key.
         let with_key: &[&str] = if self == Self::Wikipedia { &[] } else { &["key-env", "key-in"] };
         let with_model: &[&str] = if self.has_model() { &["model"] } else { &[] };
         let with_long_model: &[&str] = if self == Self::Images { &["long-model"] } else { &[] };
@@ -149,7 +149,7 @@ pub enum KeyPlace {
 /// One server.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    /// What comes before the path of a request, such as `https://api.openai.com/v1`.
+    /// The URL before the path of a request, such as `https://api.openai.com/v1`.
     pub url: String,
     /// The key, where one is wanted.
     pub key: Option<SecretString>,
@@ -157,7 +157,7 @@ pub struct Endpoint {
     pub key_place: KeyPlace,
     /// The model that is asked for.
     pub model: Option<String>,
-    /// The model that makes pictures after long texts (of 75 characters and more), where it is another one.
+    /// The model that makes pictures for long texts (of 75 characters and more), if it is a different one.
     pub long_model: Option<String>,
 }
 
@@ -174,14 +174,14 @@ impl Endpoint {
     }
 }
 
-/// How long and how often a server is asked.
+/// How long and how often a request is tried.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
     /// How long one attempt may take, up to the last byte of the answer.
     pub attempt: Duration,
     /// Attempts in all, the first included; at least 1.
     pub attempts_max: u32,
-    /// The wait before the second attempt, where the server names none; it doubles from attempt to attempt.
+    /// The wait before the second attempt if the server names none; it doubles from attempt to attempt.
     pub first_wait: Duration,
     /// The longest wait, whatever the server asks for.
     pub wait_max: Duration,
@@ -222,7 +222,7 @@ pub enum SettingError {
     Url {
         /// The service.
         service: Service,
-        /// What is wrong; it does not repeat the URL, in which a password may stand.
+        /// The fault, without the URL, which may contain a password.
         reason: String,
     },
     /// A key is not there.
@@ -273,7 +273,7 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// None at all: every tool that asks one fails with the name of the setting that is missing.
+    /// No servers: every tool that needs one fails with the name of the missing setting.
     pub fn none() -> Self {
         Self::default()
     }
@@ -281,7 +281,7 @@ impl Endpoints {
     /// From settings by their names, such as `media.chat.url`. `variable` looks up an environment variable.
     ///
     /// # Errors
-    /// A setting does not exist, or makes no sense, or a key that it names is not there.
+    /// A setting does not exist, or makes no sense, or the variable for a key is not set.
     pub fn from_settings(
         settings: &BTreeMap<String, String>,
         variable: impl Fn(&str) -> Option<String>,
@@ -325,7 +325,7 @@ impl Endpoints {
         missing.into_iter().map(|service| format!("media.{service}.url")).collect()
     }
 
-    /// All keys, to be kept out of what is recorded.
+    /// All keys, which must not be recorded.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.endpoints.values().filter_map(|endpoint| endpoint.key.as_ref()).map(ExposeSecret::expose_secret)
     }

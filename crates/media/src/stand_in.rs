@@ -1,9 +1,9 @@
-//! A SIMULATION of every server that the tools ask, on a port of this machine.
+//! A SIMULATION of every server of the tools, on a port of this machine.
 //!
 //! Nothing in it is a model, and it knows no facts: each answer is computed from the request alone, so that the same
-//! plan comes to the same end every time. "Detection" finds areas of strong colours, "generation" draws shapes after
-//! a number made of the text, "captioning" names size and main colours, facts and forecasts are made up. It proves
-//! that requests are sent and answers understood, and says nothing of how good any model or tool is.
+//! plan always gives the same result. "Detection" finds areas of strong colours, "generation" draws shapes determined
+//! by a hash of the text, "captioning" names size and main colours, facts and forecasts are made up. It proves that
+//! requests are sent and answers understood, and says nothing about the quality of any model or tool.
 
 mod access;
 mod data;
@@ -34,7 +34,7 @@ pub const REQUEST_BYTES_MAX: usize = 64 << 20;
 /// The name of the "model" behind all endpoints.
 pub const MODEL: &str = "stand-in";
 
-/// The running simulation. It ends where this is dropped.
+/// The running simulation. Dropping it stops the simulation.
 pub struct StandIn {
     address: SocketAddr,
     _accepting: AbortOnDropHandle<()>,
@@ -80,7 +80,7 @@ impl StandIn {
         self.address
     }
 
-    /// The settings that lead every tool to it.
+    /// The settings that direct every tool to it.
     pub fn endpoints(&self) -> Endpoints {
         Service::ALL.into_iter().fold(Endpoints::none(), |endpoints, service| {
             let path = match service {
@@ -109,7 +109,7 @@ async fn answer(request: Request) -> Response {
     };
     let content_type =
         head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let asked = Asked {
+    let request = ServiceRequest {
         method: head.method,
         path: head.uri.path().to_owned(),
         query: head.uri.query().unwrap_or_default().to_owned(),
@@ -117,7 +117,7 @@ async fn answer(request: Request) -> Response {
         body: body.to_vec(),
     };
     // Pictures take their time.
-    let answered = tokio::task::spawn_blocking(move || asked.answer()).await;
+    let answered = tokio::task::spawn_blocking(move || request.answer()).await;
     match answered {
         Ok(Ok(value)) => {
             let head = [(CONTENT_TYPE, "application/json")];
@@ -128,8 +128,8 @@ async fn answer(request: Request) -> Response {
     }
 }
 
-/// A request, all of it.
-struct Asked {
+/// A complete request.
+struct ServiceRequest {
     method: Method,
     path: String,
     query: String,
@@ -137,7 +137,7 @@ struct Asked {
     body: Vec<u8>,
 }
 
-impl Asked {
+impl ServiceRequest {
     fn answer(&self) -> Answer {
         let parts: Vec<&str> = self.path.split('/').filter(|part| !part.is_empty()).collect();
         if self.method == Method::GET {
@@ -176,7 +176,7 @@ impl Asked {
     }
 }
 
-/// FNV-1a: a number of a text that is the same everywhere.
+/// FNV-1a: a hash of a text that is the same everywhere.
 fn number_of(text: &[u8]) -> u64 {
     const START: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01b3;

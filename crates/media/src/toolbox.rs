@@ -21,17 +21,17 @@ use crate::work::{Done, Work};
 /// [`DECODE_BYTES_MAX`](crate::DECODE_BYTES_MAX), and about three times its pixels for what comes of it.
 pub const PICTURES_AT_ONCE_MAX: usize = 2;
 
-/// What the tools of all runs share: the servers they ask, and room for pictures.
+/// The shared parts of the tools of all runs: their servers, and slots for pictures.
 pub struct Media {
     pub(crate) servers: Servers,
     pub(crate) room: Arc<Semaphore>,
 }
 
 impl Media {
-    /// Tools that ask these servers. Nothing is asked yet.
+    /// Tools that use these servers. Sends no request yet.
     ///
     /// # Errors
-    /// A URL, a key or a number cannot be used.
+    /// A URL, a key or a number is unusable.
     pub fn new(endpoints: Endpoints) -> Result<Arc<Self>, SettingError> {
         let room = Arc::new(Semaphore::new(PICTURES_AT_ONCE_MAX));
         Ok(Arc::new(Self { servers: Servers::new(endpoints)?, room }))
@@ -51,19 +51,19 @@ impl fmt::Debug for Media {
 
 /// The tools of one run, over the files of that run. Needs a Tokio runtime.
 ///
-/// Calls are made one after the other where the agent leaves that open, because files are numbered in the order in
+/// Calls are made one after the other if the agent has no preference, because files are numbered in the order in
 /// which they are written.
 pub struct MediaTools {
     tools: Arc<[Tool]>,
     media: Arc<Media>,
     folder: Arc<MediaFolder>,
-    /// The first call that could not be done for want of something outside.
+    /// The first call that failed because of something outside.
     outage: Mutex<Option<String>>,
 }
 
 impl MediaTools {
-    /// These tools, of which each is called as an [`Operation`] is, with blanks or underscores. A tool of any other
-    /// name is answered by an error.
+    /// These tools, each named like an [`Operation`], with blanks or underscores. A tool with any other name is
+    /// answered by an error.
     pub fn new(tools: Arc<[Tool]>, media: Arc<Media>, folder: MediaFolder) -> Self {
         Self { tools, media, folder: Arc::new(folder), outage: Mutex::default() }
     }
@@ -73,10 +73,10 @@ impl MediaTools {
         &self.folder
     }
 
-    /// Does one operation. What comes of it is an object, such as `{"image": "out-0.png"}`.
+    /// Performs one operation. The result is an object, such as `{"image": "out-0.png"}`.
     ///
     /// # Errors
-    /// It cannot be done; [`Failure::fault`] says whose fault that is. A fault of the world is also an
+    /// It fails; [`Failure::fault`] says whose fault that is. A fault of the world is also an
     /// [`outage`](Toolbox::outage) of the run.
     pub async fn perform(
         &self,
@@ -88,11 +88,11 @@ impl MediaTools {
         done.map(|Done { value, attachments }| (value, attachments))
     }
 
-    /// Translates the `text` of the arguments `from` one language, `auto` where it is not said, `to` another; both are
-    /// codes such as `en`. What comes of it is `{"text": "..."}`.
+    /// Translates the argument `text` `from` one language, by default `auto`, `to` another; both are codes such as
+    /// `en`. The result is `{"text": "..."}`.
     ///
     /// # Errors
-    /// As of [`perform`](Self::perform).
+    /// Those of [`perform`](Self::perform).
     pub async fn translate(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Failure> {
         let given = Given(arguments);
         let translated = async {
@@ -105,11 +105,11 @@ impl MediaTools {
         self.noted("translation", translated.await)
     }
 
-    /// Searches the web for the `query` of the arguments. What comes of it is `{"results": [...]}`, at most
-    /// [`HITS_MAX`](crate::HITS_MAX) of them, each with `title`, `url` and `content`.
+    /// Searches the web for the argument `query`. The result is `{"results": [...]}`, with at most
+    /// [`HITS_MAX`](crate::HITS_MAX) items, each with `title`, `url` and `content`.
     ///
     /// # Errors
-    /// As of [`perform`](Self::perform).
+    /// Those of [`perform`](Self::perform).
     pub async fn search_web(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Failure> {
         let searched = async {
             let query = Given(arguments).filled_text("query")?;
@@ -119,25 +119,25 @@ impl MediaTools {
         self.noted("web search", searched.await)
     }
 
-    /// Writes a file with this ending (letters and digits) into the folder of the run, and says its name, such as
-    /// `out-0.docx`. Waits for the disk.
+    /// Writes a file with this extension (letters and digits) into the folder of the run, and returns its name, such
+    /// as `out-0.docx`. Waits for the disk.
     ///
     /// # Errors
-    /// As of [`perform`](Self::perform).
+    /// Those of [`perform`](Self::perform).
     pub fn save(&self, ending: &str, bytes: &[u8]) -> Result<String, Failure> {
         self.noted("save", self.folder.save(ending, bytes))
     }
 
-    /// The path of a file of the user's or of the run by its name, without symbolic links in it. `what` is the file in
-    /// words, for errors.
+    /// The path of a file of the user's or of the run by its name, with symbolic links resolved. `what` is the file
+    /// in words, for errors.
     ///
     /// # Errors
-    /// As of [`perform`](Self::perform).
+    /// Those of [`perform`](Self::perform).
     pub fn locate(&self, name: &str, what: &str) -> Result<PathBuf, Failure> {
         self.noted("locate", self.folder.locate(name, what))
     }
 
-    /// Remembers what kept something from being done that is nobody's fault here.
+    /// Records a failure that is nobody's fault here.
     fn noted<T>(&self, what: &str, done: Result<T, Failure>) -> Result<T, Failure> {
         if let Err(Failure { fault: Fault::World, message }) = &done {
             let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! One call: what each operation makes of its arguments.
+//! One call: the implementation of each operation.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl Done {
     }
 }
 
-/// The picture that a call names, once it is known to be one.
+/// The picture named by a call, after checking that it is one.
 struct Named<'c> {
     name: &'c str,
     bytes: Vec<u8>,
@@ -125,7 +125,7 @@ impl Work<'_> {
         }
     }
 
-    /// What a model says of a text or a picture.
+    /// A model's answer about a text or a picture.
     async fn ask_model(self, operation: Operation) -> Result<Done, Failure> {
         use Operation as Op;
         let given = self.given;
@@ -167,7 +167,7 @@ impl Work<'_> {
         Ok(Done::with("text", services::chat(&self.media.servers, Question { text, picture }).await?))
     }
 
-    /// What a server finds in a picture. Masks are written as pictures of the run, and named.
+    /// A server's findings in a picture. Masks are written as pictures of the run, and named.
     async fn find_objects(self, path: &str, with_masks: bool) -> Result<Done, Failure> {
         let Named { name, bytes, kind, size } = self.named_picture().await?;
         let found = services::look(&self.media.servers, path, (&bytes, kind), size, with_masks).await?;
@@ -182,14 +182,14 @@ impl Work<'_> {
         Ok(done)
     }
 
-    /// A picture with one object of it treated in some way; the picture as it is, where the object has no box.
+    /// A picture with one object of it modified; the unchanged picture if the object has no box.
     async fn work_on_object(self, operation: Operation) -> Result<Done, Failure> {
         let object = self.given.object("object")?.clone();
         let face = if operation == Operation::Emoji { self.given.text("emoji")? } else { String::new() };
         let mask = mask_of(&object).map(str::to_owned);
         let Some(numbers) = box_of(&object) else {
             let name = self.given.file("image")?;
-            // A name that leads nowhere is a mistake all the same.
+            // A dangling name is still a mistake.
             self.named_picture().await?;
             return Ok(Done::with("image", name));
         };
@@ -228,7 +228,7 @@ impl Work<'_> {
         Ok(Named { name, bytes, kind, size })
     }
 
-    /// A new picture made of the one that the call names.
+    /// A new picture made from the one that the call names.
     async fn change(
         self,
         change: impl FnOnce(&MediaFolder, RgbImage) -> Result<RgbImage, Failure> + Send + 'static,
@@ -247,20 +247,20 @@ impl Work<'_> {
         self.apart(move || saved(&folder, &made)).await
     }
 
-    /// Does what takes its time where it holds nobody up, as soon as there is room for it.
+    /// Runs slow work on a blocking thread, as soon as there is a slot for it.
     async fn apart<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let room = Arc::clone(&self.media.room).acquire_owned().await;
         let room = room.map_err(|error| Failure::world(error.to_string()))?;
-        // The work goes on where a run ends in the middle of it, so it keeps its room itself.
+        // The work continues if a run ends in the middle of it, so it holds its slot itself.
         let kept = move || {
             let _room = room;
             work()
         };
         let done = tokio::task::spawn_blocking(kept).await;
-        // A bug of ours or of a decoder's; the run says nothing of its agent then.
+        // A bug of ours or of a decoder's; the run says nothing about its agent then.
         done.unwrap_or_else(|error| {
             Err(Failure::world(format!("working on a picture broke off, which is a bug: {error}")))
         })
@@ -275,7 +275,7 @@ fn saved(folder: &MediaFolder, made: &RgbImage) -> Result<Done, Failure> {
     Ok(Done { attachments, ..Done::with("image", name) })
 }
 
-/// A thing that was found, as the tools hand it around.
+/// An object that was found, in the form that the tools pass on.
 fn described(
     folder: &MediaFolder,
     place: usize,
@@ -296,7 +296,7 @@ fn described(
     Ok(object)
 }
 
-/// What the mask of this name says belongs to an object in a picture of this size.
+/// The pixels that the mask of this name assigns to an object in a picture of this size.
 fn region(folder: &MediaFolder, mask: Option<&str>, size: (u32, u32)) -> Result<Option<Region>, Failure> {
     let Some(name) = mask else { return Ok(None) };
     let pixels = folder.picture(name)?.0.pixels;

@@ -1,4 +1,4 @@
-//! A request with its right plan as a case.
+//! A request with its right plan, as a case.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::{explain, judge, pretend};
 /// What a case names as its schema.
 pub const CASE_SCHEMA: &str = "planproof/mnms/v1";
 
-/// What schemas of this suite begin with, of whatever version.
+/// The common prefix of this suite's schemas, whatever their version.
 const SCHEMA_FAMILY: &str = "planproof/mnms/";
 
 /// Longest line of a case, in bytes.
@@ -29,15 +29,15 @@ pub const CASE_BYTES_MAX: usize = 1024 * 1024;
 /// Longest id of a case, in bytes.
 pub const ID_BYTES_MAX: usize = 200;
 
-/// Makes the tools of a run of the case with this id. It is given what the tools are called and take.
+/// Creates the tools for a run of the case with this id, given the tools' names and parameters.
 pub type MakeTools = Arc<dyn Fn(&str, Arc<[Tool]>) -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
 
-/// A request with its right plan, and others that are as good.
+/// A request with its right plan and equally good alternatives.
 #[derive(Clone)]
 pub struct Task {
     request: String,
-    /// Plans as texts of JSON, without blanks: as values they would take ten times the room, and thousands of tasks are
-    /// in memory at once.
+    /// Plans as compact JSON text. As values they would take ten times the memory, and thousands of tasks are in
+    /// memory at once.
     plan: Box<RawValue>,
     code: String,
     alternatives: Box<[Box<RawValue>]>,
@@ -78,11 +78,11 @@ struct Written<'t> {
 }
 
 impl Task {
-    /// A task with that id. `plan` and each of the `alternatives` is a list of nodes; `code` is the plan as a program,
-    /// and may be empty.
+    /// Creates a task with that id. `plan` and each of the `alternatives` is a list of nodes; `code` is the plan as a
+    /// program and may be empty.
     ///
     /// # Errors
-    /// The request is empty, the plan is no list of nodes or has no step, or the id is empty or longer than
+    /// The request is empty, the plan is not a list of nodes or has no step, or the id is empty or longer than
     /// [`ID_BYTES_MAX`].
     pub fn new(
         id: &str,
@@ -101,11 +101,11 @@ impl Task {
         })
     }
 
-    /// The task that a line of JSON is.
+    /// Parses a task from a line of JSON.
     ///
     /// # Errors
-    /// The line is longer than [`CASE_BYTES_MAX`], no case of this suite and version, or what [`new`](Self::new)
-    /// refuses.
+    /// The line is longer than [`CASE_BYTES_MAX`], is not a case of this suite and version, or is one that
+    /// [`new`](Self::new) rejects.
     pub fn read(line: &str) -> Result<Self, CaseError> {
         if line.len() > CASE_BYTES_MAX {
             return Err(CaseError::new(format!("the line is longer than {CASE_BYTES_MAX} bytes")));
@@ -174,7 +174,7 @@ impl Task {
         })
     }
 
-    /// The same, with other tools than simulated ones.
+    /// The same task with tools other than the simulated ones.
     #[must_use]
     pub fn with_tools(self, tools: Option<MakeTools>) -> Self {
         Self { tools, ..self }
@@ -190,30 +190,29 @@ impl Task {
         &self.request
     }
 
-    /// The right plan, as a list of nodes. It is read anew each time.
+    /// The right plan as a list of nodes, parsed anew on each call.
     pub fn plan(&self) -> Value {
         value(&self.plan)
     }
 
-    /// The right plan as a program; empty where the data has none.
+    /// The right plan as a program; empty if the data has none.
     pub fn code(&self) -> &str {
         &self.code
     }
 
-    /// Other lists of nodes that do as well. They are read anew each time.
+    /// Alternative lists of nodes that are equally good, parsed anew on each call.
     pub fn alternatives(&self) -> impl Iterator<Item = Value> {
         self.alternatives.iter().map(|plan| value(plan))
     }
 
-    /// The right plan and its alternatives, as the values that plans are compared by.
+    /// The right plan and its alternatives, as the values used to compare plans.
     pub(crate) fn right_plans(&self) -> (Literal, Vec<Literal>) {
-        // What was written as JSON can be read; only what is nested too deeply is not, and says nothing.
+        // Anything written as JSON can be read back, unless it is nested too deeply; such a plan yields nothing.
         let read = |plan: &RawValue| Literal::from_json(plan.get()).unwrap_or(Literal::List(Vec::new()));
         (read(&self.plan), self.alternatives.iter().map(|plan| read(plan)).collect())
     }
 
-    /// The right plan, with the arguments of each step in the order in which their tool takes them, which JSON does not
-    /// keep.
+    /// The right plan, with each step's arguments in the order its tool takes them, which JSON does not preserve.
     pub(crate) fn right_plan(&self) -> Option<Plan> {
         let mut plan = read_json(self.plan.get()).ok()?;
         for step in &mut plan.steps {
@@ -225,8 +224,8 @@ impl Task {
         Some(plan)
     }
 
-    /// A plan that does something else: the first tool is another, which takes the same number of arguments if there is
-    /// one.
+    /// A plan that does something else: its first tool is replaced, if possible by one that takes the same number of
+    /// arguments.
     fn wrong(&self, mut plan: Plan) -> Plan {
         let tools = crate::catalogue().signatures();
         if let Some(step) = plan.steps.first_mut() {
@@ -289,7 +288,7 @@ impl Case for Task {
         json!([CASE_SCHEMA, self.request, self.plan, self.alternatives]).to_string()
     }
 
-    /// A plan is an answer; tools carry it out.
+    /// The answer is a plan; tools execute it.
     fn needs_tools(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What a predicted plan has in common with the right one, as the figures that verdicts keep.
+//! What a predicted plan has in common with the right one, as the figures that verdicts store.
 
 use planproof_suite::Scored;
 use serde_json::Value;
@@ -32,9 +32,9 @@ pub(crate) const NAMES: [&str; 18] = [
     "steps_both",
 ];
 
-/// A predicted plan beside the nearest of the right ones.
+/// A predicted plan beside the nearest right plan.
 pub(crate) struct Compared {
-    /// The values of [`NAMES`]. Sets of tools are the numbers of their bits, which are exact: there are 33.
+    /// The values of [`NAMES`]. A set of tools is stored as a bit set, which is exact because there are 33 tools.
     pub(crate) values: [f64; NAMES.len()],
     /// All tools are right, in their order.
     pub(crate) tools_right: bool,
@@ -44,16 +44,16 @@ pub(crate) struct Compared {
     pub(crate) argvalues_right: bool,
     /// A step calls a tool that does not exist.
     pub(crate) has_unknown_tool: bool,
-    /// The place of the nearest right plan: 0 for the plan itself, then its alternatives.
+    /// The index of the nearest right plan: 0 for the plan itself, then its alternatives.
     pub(crate) alternative: usize,
-    /// Whether tools, and tools and arguments, are right by an alternative alone.
+    /// Whether the tools, and the tools with their arguments, are right only by an alternative.
     pub(crate) gained: [bool; 2],
-    /// The figures in which values count that a judge model says are the same; `None` where it was asked about none.
+    /// The figures that also count values a judge model calls equivalent; `None` if no judge was asked.
     pub(crate) entailed: Option<Entailed>,
 }
 
 impl Compared {
-    /// What counts say of a prediction that was compared with the plan of this place, and with the first of them.
+    /// What the counts show of a prediction compared with the plan at this index, and with the first plan.
     pub(crate) fn of(counts: &Counts, first: &Counts, alternative: usize) -> Self {
         Self {
             gained: [counts.plan_tool && !first.plan_tool, counts.plan_argname && !first.plan_argname],
@@ -67,14 +67,13 @@ impl Compared {
         }
     }
 
-    /// The same, with what a judge model said.
+    /// The same, with the judge model's answers.
     pub(crate) fn with(self, entailed: Option<Entailed>) -> Self {
         Self { entailed, ..self }
     }
 }
 
-/// Compares a prediction with that of the right plans of a task with which it has most in common. None is an empty
-/// plan.
+/// Compares a prediction with the right plan of the task that it has most in common with. `None` is an empty plan.
 pub(crate) fn compare(task: &Task, found: Option<&Predicted>) -> Compared {
     let (prediction, format) = found.map_or_else(|| (Literal::List(Vec::new()), Format::Json), as_written);
     let reading = ours::read(&prediction, format);
@@ -93,16 +92,16 @@ pub(crate) fn as_written(found: &Predicted) -> (Literal, Format) {
     }
 }
 
-/// The right plan of that place: 0 is the plan itself, the alternatives follow.
+/// The right plan at that index: 0 is the plan itself, followed by the alternatives.
 pub(crate) fn right_plan(task: &Task, alternative: usize) -> Literal {
     let (plan, alternatives) = task.right_plans();
     let place = alternative.checked_sub(1);
     place.and_then(|place| alternatives.into_iter().nth(place)).unwrap_or(plan)
 }
 
-/// A value of JSON as the values that plans are written with.
+/// A JSON value as the value type that plans use.
 fn literal(value: &Value) -> Literal {
-    // What was written as JSON just now can be read; only what is nested too deeply is not, and says nothing.
+    // Anything just written as JSON can be read back, unless it is nested too deeply; such a plan yields nothing.
     Literal::from_json(&value.to_string()).unwrap_or(Literal::List(Vec::new()))
 }
 
@@ -135,7 +134,7 @@ fn values(counts: &Counts) -> [f64; NAMES.len()] {
 
 /// The figures of a verdict as counts.
 pub(crate) fn counts(scored: &Scored) -> Counts {
-    // They were whole numbers when they were written.
+    // They were whole numbers when written.
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] =
         NAMES.map(|name| scored.score(name).unwrap_or_default() as u64);
     let tally = |[right, extra, missing]: [u64; 3]| Tally { right, extra, missing };

@@ -1,4 +1,4 @@
-//! Tasks from data: the published lines, lines of cases, and those of our own.
+//! Tasks from data: published lines, lines of cases, and our own tasks.
 
 use std::collections::HashSet;
 
@@ -10,29 +10,29 @@ use crate::Literal;
 use crate::case::Task;
 use crate::examples::{DataError, Example, examples, lines};
 
-/// What ids of published examples begin with; the number of the data follows.
+/// The prefix of published examples' ids, followed by their number in the data.
 pub const ID_PREFIX: &str = "mnms-";
 
-/// What ids of tasks of our own begin with.
+/// The prefix of our own tasks' ids.
 pub const OWN_ID_PREFIX: &str = "mnms-own-";
 
-/// The number of the data that the id of a case ends with.
+/// The number in the data, taken from the end of a case's id.
 pub(crate) fn number(id: &str) -> Option<i64> {
     id.strip_prefix(OWN_ID_PREFIX).or_else(|| id.strip_prefix(ID_PREFIX))?.parse().ok()
 }
 
 const OWN: &str = include_str!("../data/own.jsonl");
 
-/// The tasks of a file in the published format or of lines of cases, in its order.
+/// Reads the tasks of a file, in the published format or as lines of cases, in file order.
 ///
 /// # Errors
-/// The first line that is no task, with its place.
+/// The first line that is not a task, with its position.
 pub(crate) fn read(data: Data<'_>) -> Result<Vec<Task>, CaseError> {
     if is_of_cases(data.text) { cases(data) } else { tasks(data, ID_PREFIX) }
 }
 
-/// Whether a text has lines of cases, which name their schema, instead of published ones: its first line that is not
-/// blank says so.
+/// Whether a text contains lines of cases, which name their schema, rather than published lines. Its first non-blank
+/// line decides.
 pub(crate) fn is_of_cases(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Named {
@@ -103,7 +103,7 @@ mod tests {
             let error = read(Data { text: &text, file: "f" }).unwrap_err();
             assert!(error.what.starts_with(what), "{error}");
         }
-        // A published line among them is as wrong as one of them among published ones.
+        // A published line among cases is as wrong as a case among published lines.
         let published = r#"{"id": 1, "user_request": "x", "plan_str": "[]"}"#;
         assert!(read(Data { text: &format!("{text}{published}"), file: "f" }).is_err());
         assert!(read(Data { text: &format!("{published}\n{text}"), file: "f" }).is_err());

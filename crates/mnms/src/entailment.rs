@@ -1,5 +1,5 @@
-//! What a judge model is asked of a plan, and what follows from its answers: whether values that are texts say what the
-//! right ones say, in other words. Without a judge, values that differ are wrong.
+//! What a judge model is asked about a plan, and what follows from its answers: whether text values mean the same as
+//! the right ones in other words. Without a judge, values that differ are wrong.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -20,11 +20,12 @@ use crate::prediction::Predicted;
 pub struct JudgedValue {
     /// The step of the predicted plan and the argument: `step 2 prompt`.
     pub value: String,
-    /// Whether it says what the right one says; `None` where the reply was neither yes nor no, which counts as no.
+    /// Whether the value means the same as the right one; `None` if the reply was neither yes nor no, which counts as
+    /// no.
     pub is_same: Option<bool>,
 }
 
-/// Figures in which values count as right that say the same.
+/// The figures when values with the same meaning count as right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entailed {
     /// Tools with their arguments and values.
@@ -35,13 +36,13 @@ pub(crate) struct Entailed {
     pub(crate) judged: Vec<JudgedValue>,
 }
 
-/// The prediction beside the plan of that place: 0 is the right one, the alternatives follow.
+/// The prediction beside the plan at that index: 0 is the right plan, followed by the alternatives.
 fn held_against(task: &Task, found: &Predicted, alternative: usize) -> Beside {
     let (prediction, format) = compared::as_written(found);
     beside(&prediction, format, &compared::right_plan(task, alternative))
 }
 
-/// What a judge is to be asked of a prediction that was compared with the plan of that place. The keys begin with
+/// The questions for a judge about a prediction that was compared with the plan at that index. Their keys start with
 /// `before`.
 pub(crate) fn questions(task: &Task, found: &Predicted, alternative: usize, before: &str) -> Vec<Question> {
     let beside = held_against(task, found, alternative);
@@ -52,8 +53,8 @@ pub(crate) fn questions(task: &Task, found: &Predicted, alternative: usize, befo
     beside.asked().map(question).collect()
 }
 
-/// What follows from the answers of a judge, whose keys begin with `before`. Where it was asked nothing about this
-/// prediction all counts as without it.
+/// What follows from a judge's answers, whose keys start with `before`. If the judge was asked nothing about this
+/// prediction, everything counts as it does without a judge.
 pub(crate) fn entailed<K: Borrow<str> + Ord, V: AsRef<str>>(
     task: &Task,
     found: &Predicted,

@@ -1,13 +1,13 @@
-//! The metrics of m&m's: what a predicted plan has in common with the right one, and what a corpus of them adds up to.
+//! The metrics of m&m's: what a predicted plan has in common with the right one, and the totals over a corpus.
 //!
-//! # What is where
+//! # Module layout
 //!
-//! A plan is taken apart into [`Labels`], as the published evaluator does it (`original.rs`, with nodes turned into
-//! lines of code in `nodes.rs` and lines into calls in `lines.rs`, most of them in `plain_line.rs`) or as is right
-//! (`ours.rs`, from nodes and programs in `ours/`). The labels of a prediction and of the right plan give [`Counts`]
-//! (`counts.rs`), and counts add up to a [`Corpus`] with its [`Metrics`] (`corpus.rs`); these are the same for both.
-//! The likeness of two orders of tools is in `sequence.rs`, that of two programs as such in `code.rs`, and that of
-//! texts in `bleu.rs`. `scorer.rs` is one way to both rules.
+//! A plan is split into [`Labels`], either as the published evaluator does it (`original.rs`; nodes become lines of
+//! code in `nodes.rs`, and lines become calls in `lines.rs`, mostly in `plain_line.rs`) or correctly (`ours.rs`, from
+//! nodes and programs in `ours/`). The labels of a prediction and of the right plan give [`Counts`] (`counts.rs`),
+//! and counts add up to a [`Corpus`] with its [`Metrics`] (`corpus.rs`); these are shared. `sequence.rs` measures the
+//! similarity of two orders of tools, `code.rs` that of two programs, and `bleu.rs` that of texts. `scorer.rs` is one
+//! interface to both rules.
 
 mod bleu;
 mod code;

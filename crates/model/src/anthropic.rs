@@ -16,7 +16,7 @@ use crate::{
 use partial::{refused, takes_partial_turns};
 use stream::BlockDecoder;
 
-/// Anthropic, and whoever speaks like it.
+/// Anthropic, and compatible servers.
 pub static ANTHROPIC: Provider = Provider {
     name: "anthropic",
     example_model: "claude-sonnet-4-5",
@@ -27,7 +27,8 @@ pub static ANTHROPIC: Provider = Provider {
     headers: &[("anthropic-version", "2023-06-01")],
 };
 
-/// Most tokens of a reply where the request does not say: the protocol wants a number, and this one suits every model.
+/// Most tokens of a reply if the request sets no limit: the protocol requires a number, and every model accepts this
+/// one.
 pub const OUTPUT_TOKENS_DEFAULT: u32 = 4096;
 
 /// Most bytes of a tool's name.
@@ -38,16 +39,16 @@ const TOOL_NAME_BYTES_MAX: usize = 128;
 /// used.
 ///
 /// The protocol differs from the conversation of a [`ChatRequest`] in some ways:
-/// - It has one place for standing instructions. All [`Message::System`](crate::Message::System) of a conversation go
-///   there, in their order.
-/// - Roles alternate, so messages of one role that follow each other become one, as do the results of one turn's calls.
-/// - An unfinished turn must not end with white space. What is cut off there is left out of the reply too
-///   where the model repeats it, so that the turn and the reply make one text. Models from Claude 4.6 on take
-///   no unfinished turn.
-/// - Arguments of a call that are no JSON object are sent as the field `malformed` of one.
-/// - It has no seed, and its temperature ends at 1. Models from Claude 4.7 on refuse every temperature, so
-///   they get none. Where another one does, the request is made again without, and so are all that follow.
-/// - It takes no text to stop at that is white space alone. Such a text is left to whoever reads the reply.
+/// - It has one place for system instructions. All [`Message::System`](crate::Message::System) of a conversation go
+///   there, in order.
+/// - Roles alternate, so consecutive messages of one role are merged, as are the results of one turn's calls.
+/// - An unfinished turn must not end with white space. White space that is cut off there is also left out of the
+///   reply if the model repeats it, so that the turn and the reply make one text. Models from Claude 4.6 on accept no
+///   unfinished turn.
+/// - Arguments of a call that are not a JSON object are sent as the field `malformed` of an object.
+/// - It has no seed, and its temperature ends at 1. Models from Claude 4.7 on refuse every temperature, so they get
+///   none. If another model does, the request is repeated without it, and so are all later ones.
+/// - It accepts no stop text of white space alone. Such a text is left to the reader of the reply.
 pub struct AnthropicModel {
     name: String,
     model: String,
@@ -58,15 +59,16 @@ pub struct AnthropicModel {
 }
 
 impl AnthropicModel {
-    /// `model`, as the server knows it, at the server that `config` describes: the base URL goes up to but without
-    /// `/v1/messages`. Nothing is sent yet.
+    /// `model`, by the server's name for it, at the server that `config` describes: the base URL is the part before
+    /// `/v1/messages`. Sends no request yet.
     ///
     /// # Errors
     /// [`ModelError::MissingKey`] without a key for a server that is not on this machine;
-    /// [`ModelError::Configuration`] for an unusable URL, key or number, or where `https` has no root certificates.
+    /// [`ModelError::Configuration`] for an unusable URL, key or number, or if there are no root certificates for
+    /// `https`.
     pub fn new(model: impl Into<String>, config: &ConnectionConfig) -> Result<Self, ModelError> {
         let model = model.into();
-        // The base URLs of other providers end with the version, so some will write it here as well.
+        // The base URLs of other providers end with the version, so some users will write it here as well.
         let has_version = config.base_url.trim_end_matches('/').ends_with("/v1");
         let path = if has_version { "/messages" } else { "/v1/messages" };
         let (connection, endpoint) = Connection::new(&ANTHROPIC, &model, config, path, refused(&model))?;
@@ -145,7 +147,7 @@ impl Model for AnthropicModel {
         })
     }
 
-    /// Retries until the first delta is there. What breaks later is the stream's last item, because parts have been
+    /// Retries until the first delta arrives. A later failure is the stream's last item, because parts have been
     /// passed on by then.
     fn chat_stream<'a>(
         &'a self,

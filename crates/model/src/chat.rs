@@ -9,7 +9,7 @@ use futures::Stream;
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage};
 use thiserror::Error;
 
-/// A future that owns what it needs, as async trait objects want it.
+/// A future that owns what it needs, as async trait objects require.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A stream of parts of a reply.
@@ -30,7 +30,7 @@ pub enum Message {
     },
     /// What the model said.
     Assistant {
-        /// Its words; may be empty beside tool calls.
+        /// The text; may be empty beside tool calls.
         text: String,
         /// The tools it called.
         calls: Vec<ToolCall>,
@@ -51,27 +51,26 @@ pub struct Settings {
     pub temperature: Option<f64>,
     /// Most tokens to write.
     pub output_tokens_max: Option<u32>,
-    /// Asks for repeatable sampling, where the provider offers it.
+    /// Asks for repeatable sampling, if the provider offers it.
     pub seed: Option<u64>,
-    /// Texts that end the writing. Where a model refuses to be given any, or takes fewer, the rest is left to
-    /// whoever reads the reply.
+    /// Texts that end the output. If a model accepts none, or fewer, the rest is left to the reader of the reply.
     pub stop: Vec<String>,
 }
 
-/// Names a reply that the server has kept, so that a later request can go on from it.
+/// The id of a reply that the server has stored, so that a later request can continue from it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ReplyId(pub String);
 
-/// What a model is asked.
+/// A request to a model in a conversation.
 ///
-/// A conversation whose last message is [`Message::Assistant`] without calls asks the model to go on writing that very
-/// message; only a model with [`Capabilities::partial_turn`] understands it.
+/// If the last message is [`Message::Assistant`] without calls, the model is asked to continue that very message;
+/// only a model with [`Capabilities::partial_turn`] understands this.
 #[derive(Debug, Clone)]
 pub struct ChatRequest {
-    /// The conversation so far; after [`previous`](Self::previous), if that is given.
+    /// The conversation so far, or the part of it after [`previous`](Self::previous).
     pub messages: Vec<Message>,
-    /// The kept reply that this request goes on from: the server puts the conversation up to and with that reply
-    /// before `messages`. Only for a model with [`Capabilities::server_state`].
+    /// The stored reply that this request continues from: the server inserts the conversation up to and including
+    /// that reply before `messages`. Only for a model with [`Capabilities::server_state`].
     pub previous: Option<ReplyId>,
     /// The tools it may call; shared by all turns of a run.
     pub tools: Arc<[Tool]>,
@@ -80,7 +79,7 @@ pub struct ChatRequest {
 }
 
 impl ChatRequest {
-    /// Whether the model is asked to go on writing the conversation's last message.
+    /// Whether the model is asked to continue the conversation's last message.
     pub fn is_partial_turn(&self) -> bool {
         matches!(self.messages.last(), Some(Message::Assistant { calls, .. }) if calls.is_empty())
     }
@@ -97,7 +96,7 @@ pub struct ChatReply {
     pub finish: FinishReason,
     /// Tokens taken.
     pub usage: Usage,
-    /// Names this reply, where the server keeps it ([`Capabilities::server_state`]).
+    /// The id of this reply, if the server stores it ([`Capabilities::server_state`]).
     pub id: Option<ReplyId>,
 }
 
@@ -128,45 +127,45 @@ pub enum ChatDelta {
         finish: FinishReason,
         /// Tokens taken.
         usage: Usage,
-        /// Names the reply, where the server keeps it.
+        /// The id of the reply, if the server stores it.
         id: Option<ReplyId>,
     },
 }
 
-/// What an endpoint can do. An agent that needs more than that is refused before it starts.
+/// What an endpoint supports. An agent that needs more is refused before it starts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// Takes tools and calls them in structured form.
     pub tool_calls: bool,
     /// Can send a reply while it is being written.
     pub streaming: bool,
-    /// Goes on from an assistant's turn that is not finished.
+    /// Continues an unfinished assistant's turn.
     pub partial_turn: bool,
-    /// Goes on from a plain text ([`Model::complete`]).
+    /// Continues a plain text ([`Model::complete`]).
     pub completion: bool,
-    /// Tells the log-probabilities of the tokens of a given text ([`CompletionRequest::score_prompt`]).
+    /// Reports the log-probabilities of the tokens of a given text ([`CompletionRequest::score_prompt`]).
     pub log_probabilities: bool,
-    /// Keeps conversations, so that a request needs to hold only what is new ([`ChatRequest::previous`]).
+    /// Stores conversations, so that a request need only hold what is new ([`ChatRequest::previous`]).
     pub server_state: bool,
 }
 
-/// A plain text that a model is to go on from.
+/// A plain text for a model to continue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompletionRequest {
     /// The text so far.
     pub prompt: String,
-    /// How to write. `output_tokens_max` 0 asks for nothing new, which is of use with `score_prompt`.
+    /// How to write. `output_tokens_max` 0 asks for no new text, which is useful with `score_prompt`.
     pub settings: Settings,
     /// Ask for the log-probabilities of the prompt's tokens as well.
     pub score_prompt: bool,
 }
 
-/// A token with how likely the model found it after all before it.
+/// A token and its likelihood after everything before it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoredToken {
     /// Its text. A token may hold a part of a character, whose text is then U+FFFD.
     pub text: String,
-    /// Natural logarithm of its probability; `None` for the first token of a prompt, which comes after nothing.
+    /// Natural logarithm of its probability; `None` for the first token of a prompt, which has no context.
     pub log_probability: Option<f64>,
 }
 
@@ -179,11 +178,11 @@ pub struct CompletionReply {
     pub finish: FinishReason,
     /// Tokens taken.
     pub usage: Usage,
-    /// The prompt's tokens, if they were asked for; else empty.
+    /// The prompt's tokens, if they were requested; else empty.
     pub prompt_tokens: Vec<ScoredToken>,
 }
 
-/// Why a model could not be had. None of these is the agent's fault.
+/// Why a model was unavailable. None of these reasons is the agent's fault.
 #[derive(Debug, Clone, Error, PartialEq)]
 pub enum ModelError {
     /// No key.
@@ -203,7 +202,7 @@ pub enum ModelError {
     Unreachable {
         /// Where.
         url: String,
-        /// The operating system's word, and where the URL comes from.
+        /// The operating system's message, and where the URL comes from.
         reason: String,
     },
     /// The connection broke after the request was sent, so that the server may have done the work.
@@ -211,7 +210,7 @@ pub enum ModelError {
     Broken {
         /// Where.
         url: String,
-        /// As of [`Unreachable`](Self::Unreachable).
+        /// As for [`Unreachable`](Self::Unreachable).
         reason: String,
     },
     /// No answer in time.
@@ -239,7 +238,7 @@ pub enum ModelError {
     Unsupported {
         /// The model's name.
         model: String,
-        /// What was asked of it, to go on from "cannot".
+        /// The requested capability, as a phrase that follows "cannot".
         what: &'static str,
     },
     /// A budget of the campaign leaves no room for this request. Nothing was sent.
@@ -248,25 +247,25 @@ pub enum ModelError {
         /// The budget, with its unit.
         budget: String,
     },
-    /// A recording was to answer, and does not hold this request.
+    /// The recording that should answer does not hold this request.
     #[error("the recording does not hold this request: {difference}")]
     NotRecorded {
         /// How the request differs from the nearest one recorded.
         difference: String,
     },
-    /// The recording holds this error in the place of a reply.
+    /// The recording holds this error instead of a reply.
     #[error("{message}")]
     Recorded {
-        /// What the error said when it was recorded.
+        /// The error's message when it was recorded.
         message: String,
     },
-    /// The recording cannot be written, so no request is sent any more.
+    /// The recording cannot be written, so no more requests are sent.
     #[error("{what}")]
     NotWritten {
         /// Which file, and why.
         what: String,
     },
-    /// The answer is no answer of this protocol.
+    /// The answer does not follow this protocol.
     #[error("{url} sent an answer that is not understood: {what}")]
     Malformed {
         /// Where.
@@ -293,7 +292,7 @@ impl ModelError {
         }
     }
 
-    /// Whether the server may have done the work, and charge for it, though there is no answer to show for it.
+    /// Whether the server may have done the work, and charge for it, although there is no answer.
     pub fn may_be_charged(&self) -> bool {
         matches!(self, Self::Broken { .. } | Self::TimedOut { .. } | Self::Malformed { .. })
     }
@@ -307,11 +306,11 @@ pub trait Model: Send + Sync {
     /// What it can do.
     fn capabilities(&self) -> Capabilities;
 
-    /// What it can do, for certain: asks the server where only that knows, and answers from then on as
-    /// [`capabilities`](Self::capabilities) does. What an endpoint can do beyond the protocol is a guess before.
+    /// The certain capabilities: asks the server if only the server knows, and from then on returns the same as
+    /// [`capabilities`](Self::capabilities). Before that, capabilities beyond the protocol are a guess.
     ///
     /// # Errors
-    /// The server could not be asked.
+    /// The server did not answer.
     fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
         Box::pin(std::future::ready(Ok(self.capabilities())))
     }
@@ -321,17 +320,17 @@ pub trait Model: Send + Sync {
         false
     }
 
-    /// Whether it takes a temperature, as far as it has shown: `false` once it has refused one, after which
-    /// requests are sent without, so that its answers vary as its server has it.
+    /// Whether it accepts a temperature, as far as is known: `false` once it has refused one. Later requests are then
+    /// sent without, so that its answers vary with the server's default.
     fn takes_temperature(&self) -> bool {
         true
     }
 
-    /// Asks for a whole reply. Retries what is transient, within the implementation's limits.
+    /// Asks for a whole reply. Retries transient failures, within the implementation's limits.
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>>;
 
-    /// Asks for a reply while it is being written. The stream ends after [`ChatDelta::End`] or an error. A model
-    /// that cannot stream sends its whole reply as one burst, which is what this default does.
+    /// Asks for a reply as a stream. The stream ends after [`ChatDelta::End`] or an error. A model that cannot stream
+    /// sends its whole reply at once, as this default does.
     fn chat_stream<'a>(
         &'a self,
         request: &'a ChatRequest,
@@ -343,7 +342,7 @@ pub trait Model: Send + Sync {
         })
     }
 
-    /// Asks the model to go on from a plain text.
+    /// Asks the model to continue a plain text.
     fn complete<'a>(
         &'a self,
         _request: &'a CompletionRequest,
@@ -352,8 +351,8 @@ pub trait Model: Send + Sync {
         Box::pin(async move { Err(ModelError::Unsupported { model, what: "go on from a plain text" }) })
     }
 
-    /// As [`complete`](Self::complete), while it is being written: [`ChatDelta::Text`] and a [`ChatDelta::End`]. What a
-    /// prompt's tokens scored is not streamed. The default sends the whole text as one burst.
+    /// As [`complete`](Self::complete), as a stream: [`ChatDelta::Text`] and a [`ChatDelta::End`]. Scores of a
+    /// prompt's tokens are not streamed. The default sends the whole text at once.
     fn complete_stream<'a>(
         &'a self,
         request: &'a CompletionRequest,
@@ -409,8 +408,8 @@ pub(crate) fn text_and_calls(deltas: &[ChatDelta]) -> (String, Vec<ToolCall>) {
     (text, calls.collect())
 }
 
-/// Puts the results of one message's calls into the order of the calls, whichever came first: what a model is
-/// asked, and what a recording knows a request by, must not depend on that.
+/// Puts the results of one message's calls into the order of the calls, whichever came first: neither the request to
+/// a model nor its key in a recording may depend on that.
 pub(crate) fn order_results(messages: &mut [Message]) {
     let mut rest = messages;
     while let Some(first) = rest.iter().position(|message| matches!(message, Message::Tool { .. })) {

@@ -1,5 +1,5 @@
-//! What all providers behind HTTP share: where they are, how patiently and how fast they are asked, what is
-//! tried again, and that the key never comes back. A provider's own module has its wire types only.
+//! The common part of all providers behind HTTP: their address, time and rate limits, retries, and the removal of the
+//! key from replies. A provider's own module has its wire types only.
 
 pub(crate) mod fault;
 pub(crate) mod key;
@@ -18,25 +18,25 @@ use secrecy::SecretString;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
-use crate::http::{Endpoint, Identity, KeyHeader, Wanted, is_loopback_host};
+use crate::http::{Endpoint, Identity, KeyHeader, ReplyForm, is_loopback_host};
 use crate::{BoxStream, ChatDelta, ModelError, Settings, metering, run_time};
 use key::{Clean, Key};
 use parameters::{Found, Parameter, Refused};
 use stream::{Decoder, Reading};
 
-/// The longest wait before another attempt, whatever the server asks for, where nothing else is said.
+/// The default for the longest wait before another attempt, whatever the server asks for.
 pub const RETRY_WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// What a model that knows no unfinished turns cannot do.
+/// The missing capability of a model without unfinished turns.
 pub(crate) const GO_ON_FROM_PARTIAL_TURN: &str = "go on from an unfinished turn of its own";
 
-/// What a model whose server keeps no conversations cannot do.
+/// The missing capability of a model whose server stores no conversations.
 pub(crate) const GO_ON_FROM_KEPT_REPLY: &str = "go on from a reply that its server keeps";
 
 /// What is the same for all models of a provider.
 #[derive(Debug)]
 pub struct Provider {
-    /// What stands before the slash in a model's name on the command line.
+    /// The prefix before the slash in a model's name on the command line.
     pub name: &'static str,
     /// One of its models, for messages.
     pub example_model: &'static str,
@@ -44,32 +44,32 @@ pub struct Provider {
     pub key_variable: &'static str,
     /// The environment variable that holds the base URL.
     pub base_url_variable: &'static str,
-    /// The base URL where nothing else is said.
+    /// The default base URL.
     pub base_url_default: &'static str,
     pub(crate) key_header: KeyHeader,
     pub(crate) headers: &'static [(&'static str, &'static str)],
 }
 
-/// Where a server is and how patiently it is asked.
+/// The address of a server, and how patiently requests to it are made.
 #[derive(Debug, Clone)]
 pub struct ConnectionConfig {
-    /// What comes before the path of the protocol, such as `http://127.0.0.1:8000/v1`.
+    /// The part of the URL before the path of the protocol, such as `http://127.0.0.1:8000/v1`.
     pub base_url: String,
     /// The API key. Only a server on this machine may go without.
     pub key: Option<SecretString>,
-    /// A missing key is told with the first request that needs it, instead of beforehand: for models most of whose
-    /// answers, or all, are there already.
+    /// A missing key is reported with the first request that needs it, instead of beforehand: for models of which
+    /// most or all answers are already known.
     pub key_asked_late: bool,
     /// How long one attempt may take, from the first byte sent to the last byte of the reply, streamed or not.
     pub request_timeout: Duration,
     /// Attempts in all, the first included; at least 1.
     pub attempts_max: u32,
-    /// The wait before the second attempt where the server names none; it doubles from attempt to attempt.
+    /// The wait before the second attempt if the server names none; it doubles from attempt to attempt.
     pub first_wait: Duration,
     /// The longest wait before another attempt, whatever the server asks for.
     pub wait_max: Duration,
-    /// Most requests begun a second over all runs that share the model, retries included; at most so many begin at
-    /// once.
+    /// Most requests started per second over all runs that share the model, retries included; also the most that may
+    /// start at the same moment.
     pub requests_per_second: Option<NonZeroU32>,
 }
 
@@ -88,8 +88,8 @@ impl ConnectionConfig {
         }
     }
 
-    /// As [`ConnectionConfig::new`], with base URL and key from the provider's environment variables. `variable` looks
-    /// one up; a blank one counts as unset.
+    /// As [`ConnectionConfig::new`], with base URL and key from the provider's environment variables. `variable`
+    /// looks one up; a blank one counts as unset.
     pub fn from_env(provider: &Provider, variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name| set_variable(&variable, name);
         let mut config = Self::new(provider);
@@ -117,7 +117,7 @@ pub(crate) struct Connection {
     waits: ExponentialBuilder,
     wait_max: Duration,
     rate: Option<Rate>,
-    /// The variable that should hold the key, where it is missing.
+    /// The variable that should hold the key, if it is missing.
     missing_key: Option<&'static str>,
     /// The settings that the model refuses.
     found: Found,
@@ -126,18 +126,18 @@ pub(crate) struct Connection {
 /// Begins requests at a bounded rate, first come, first served.
 struct Rate {
     limiter: DefaultDirectRateLimiter,
-    /// Only its holder waits for the limiter. Without it, all that wait would wake for every single slot.
+    /// Only its holder waits for the limiter. Without it, every slot would wake all the waiting requests.
     turn: Mutex<()>,
 }
 
 impl Connection {
-    /// A connection for `model`, which is known to refuse these settings, and the endpoint at `path` of its
-    /// server. Nothing is sent yet.
+    /// A connection for `model`, which is known to refuse these settings, and the endpoint at `path` of its server.
+    /// Sends no request yet.
     ///
     /// # Errors
-    /// [`ModelError::MissingKey`] without a key for a server that is not on this machine, unless it is asked
-    /// for late; [`ModelError::Configuration`] for a model without a name, an unusable URL, key or number, or
-    /// where `https` has no root certificates.
+    /// [`ModelError::MissingKey`] without a key for a server that is not on this machine, unless the key is needed
+    /// only later; [`ModelError::Configuration`] for a model without a name, an unusable URL, key or number, or if
+    /// there are no root certificates for `https`.
     pub(crate) fn new(
         provider: &'static Provider,
         model: &str,
@@ -186,8 +186,8 @@ impl Connection {
         Ok((connection, endpoint))
     }
 
-    /// Asks for a whole reply, again and again while what fails is transient. `render` writes the request anew for each
-    /// attempt, so that no copy of it is held while the answer is awaited; `read` reads the reply.
+    /// Asks for a whole reply, and retries transient failures. `render` writes the request anew for each attempt, so
+    /// that no copy of it is held while waiting for the answer; `read` reads the reply.
     pub(crate) async fn ask<T: Clean>(
         &self,
         endpoint: &Endpoint,
@@ -199,9 +199,9 @@ impl Connection {
         let (render, read) = (&render, &read);
         let once = |refused: Refused| async move {
             self.wait_for_turn().await;
-            let body = rendered(render(&refused.told(settings)))?;
+            let body = rendered(render(&refused.removed_from(settings)))?;
             let exchange = async {
-                let response = endpoint.post(body, Wanted::Json).await?;
+                let response = endpoint.post(body, ReplyForm::Json).await?;
                 endpoint.read(response.into_body()).await
             };
             let Ok(bytes) = tokio::time::timeout(self.request_timeout, exchange).await else {
@@ -211,12 +211,12 @@ impl Connection {
             reply.clean(endpoint.key());
             Ok(reply)
         };
-        // Boxed, because each future around it would otherwise keep room for it twice.
+        // Boxed, because each future around it would otherwise reserve room for it twice.
         self.retrying(|| Box::pin(self.adapting(settings, once))).await
     }
 
-    /// Asks for a reply while it is being written, again and again until its first part is there. What breaks later is
-    /// the stream's last item, because parts have been passed on by then.
+    /// Asks for a reply as a stream, and retries until its first part arrives. A later failure is the stream's last
+    /// item, because parts have been passed on by then.
     pub(crate) async fn stream<'a, D: Decoder + 'a>(
         &'a self,
         endpoint: &'a Endpoint,
@@ -228,9 +228,9 @@ impl Connection {
         let (render, decoder) = (&render, &decoder);
         let once = |refused: Refused| async move {
             self.wait_for_turn().await;
-            let body = rendered(render(&refused.told(settings)))?;
+            let body = rendered(render(&refused.removed_from(settings)))?;
             let deadline = Instant::now() + self.request_timeout;
-            let Ok(response) = timeout_at(deadline, endpoint.post(body, Wanted::Events)).await else {
+            let Ok(response) = timeout_at(deadline, endpoint.post(body, ReplyForm::Events)).await else {
                 return Err(self.timed_out(endpoint));
             };
             let mut reading =
@@ -242,7 +242,7 @@ impl Connection {
         Ok(reading.into_stream(run_time::Request::begin(&self.name)))
     }
 
-    /// Whether the server has not refused a temperature yet.
+    /// Whether the server has not yet refused a temperature.
     pub(crate) fn takes_temperature(&self) -> bool {
         !self.refuses(Parameter::Temperature)
     }
@@ -265,10 +265,10 @@ impl Connection {
         ModelError::TimedOut { url: endpoint.url().to_owned(), limit: self.request_timeout }
     }
 
-    /// One attempt, which is several where the server turns out not to take some of the settings.
+    /// One attempt, which is several if the server turns out not to accept some of the settings.
     ///
-    /// The newest models of several providers refuse any request that names them, and for most only their
-    /// answers tell which models these are: a list of names would be out of date with the next model.
+    /// The newest models of several providers refuse any request with these settings, and for most only their answers
+    /// show which models these are: a list of names would be out of date with the next model.
     async fn adapting<T, F>(&self, settings: &Settings, once: impl Fn(Refused) -> F) -> Result<T, ModelError>
     where
         F: Future<Output = Result<T, ModelError>>,
@@ -285,7 +285,7 @@ impl Connection {
         }
     }
 
-    /// Asks again and again while what fails is transient. The time of it is charged to the run as [`run_time`] has it.
+    /// Retries transient failures. Their time is charged to the run as described at [`run_time`].
     async fn retrying<T, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, ModelError>
     where
         F: Future<Output = Result<T, ModelError>>,
@@ -300,7 +300,7 @@ impl Connection {
             .sleep(|wait: Duration| run_time::uncharged(tokio::time::sleep(wait)))
             .when(ModelError::is_transient)
             .adjust(|error, wait| match error {
-                // `wait` is `None` after the last attempt, and a wish of the server's does not change that.
+                // `wait` is `None` after the last attempt, even if the server asks for a wait.
                 ModelError::Status { retry_after: Some(asked), .. } => {
                     wait.map(|_| (*asked).min(self.wait_max))
                 }

@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize, de};
 
-/// Text as it came: in one piece or in parts.
+/// Text as received: in one piece or in parts.
 #[derive(Debug)]
 pub(crate) enum Content {
     /// A plain string.
@@ -28,8 +28,8 @@ impl Content {
     }
 }
 
-/// One part. A part of an unknown kind is skipped unless it is media: to answer a picture by its caption alone would
-/// mislead.
+/// One part. A part of an unknown kind is skipped unless it is media: answering a picture by its caption alone would
+/// be misleading.
 struct Part(Option<String>);
 
 impl<'de> Deserialize<'de> for Part {
@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-/// The text of an `arguments` field: a JSON string by the protocol, a bare object from some servers.
+/// The text of an `arguments` field: a JSON string according to the protocol, a bare object from some servers.
 ///
 /// # Errors
 /// A string whose escapes do not decode.
@@ -104,7 +104,8 @@ pub(crate) fn arguments_text(raw: &serde_json::value::RawValue) -> Result<Cow<'_
     Ok(serde_json::from_str::<Text<'_>>(text)?.0)
 }
 
-/// Arguments of a call as the object that some protocols want: what is no object is the field `malformed` of one.
+/// Arguments of a call as the object that some protocols require: anything else becomes the field `malformed` of an
+/// object.
 pub(crate) struct ArgumentsObject<'a>(pub(crate) &'a Arguments);
 
 impl Serialize for ArgumentsObject<'_> {

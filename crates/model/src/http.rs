@@ -1,7 +1,7 @@
-//! HTTP endpoints of one server: its pooled connections, the key that is sent to it, and what can go wrong on the way.
+//! HTTP endpoints of one server: its pooled connections, the key that is sent to it, and failures on the way.
 //!
-//! Built straight on hyper's pooled client, because thousands of requests are in flight at once and each must stay
-//! small: nothing of a request is kept once it has been sent.
+//! Built directly on hyper's pooled client, because thousands of requests are in flight at once and each must stay
+//! small: no part of a request is kept once it has been sent.
 
 mod body;
 
@@ -33,17 +33,17 @@ pub(crate) use body::{BodyError, ReplyBody};
 /// Most bytes of an error reply that are read before its message is looked for.
 const ERROR_BYTES_MAX: usize = 64 << 10;
 
-/// Most characters of a server's own words in one of our errors.
+/// Most characters of a server's message in one of our errors.
 const ERROR_CHARACTERS_MAX: usize = 300;
 
-/// Most bytes of a connection's read buffer, hence also of a reply's headers. It begins with 8 KiB and grows only where
-/// a reply fills it; it is the greatest part of what a request in flight takes.
+/// Most bytes of a connection's read buffer, and so of a reply's headers. The buffer begins with 8 KiB and grows only
+/// if a reply fills it; it takes most of the memory of a request in flight.
 const READ_BUFFER_BYTES_MAX: usize = 64 << 10;
 
 /// How long the setting up of a TCP connection may take.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// How long an unused connection is kept; shorter than servers usually do, so that we hang up first.
+/// How long an unused connection is kept; shorter than servers usually do, so that we close it first.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// Most unused connections that are kept.
@@ -51,7 +51,7 @@ const IDLE_CONNECTIONS_MAX: usize = 8192;
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("planproof/", env!("CARGO_PKG_VERSION")));
 
-/// Whether `host`, as it stands in a URL or a `Host` header without its port, can only be this machine.
+/// Whether `host`, as it appears in a URL or a `Host` header without its port, can only be this machine.
 pub(crate) fn is_loopback_host(host: &str) -> bool {
     if let Some(inner) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         return inner.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback());
@@ -60,9 +60,9 @@ pub(crate) fn is_loopback_host(host: &str) -> bool {
         || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// What a request asks to get back.
+/// The expected format of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum ReplyForm {
     /// One JSON document.
     Json,
     /// Server-sent events.
@@ -95,7 +95,7 @@ pub(crate) enum KeyHeader {
     ApiKey,
 }
 
-/// What all endpoints of one server share.
+/// The data that all endpoints of one server share.
 struct Server {
     key: Key,
     /// The headers that are the same for every request.
@@ -116,9 +116,8 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// The endpoint at `base_url` + `path`. Certificates are loaded only for `https`.
     ///
-    /// # Errors
     /// [`ModelError::Configuration`] for a URL that is not plain `http(s)://host[:port][/path]`, for a key that no
-    /// header can carry, and where `https` finds no root certificates.
+    /// header can carry, and if there are no root certificates for `https`.
     pub(crate) fn new(base_url: &str, path: &'static str, identity: Identity) -> Result<Self, ModelError> {
         let (url, uri) = parse_url(base_url, path)?;
         let Some(authority) = uri.authority() else {
@@ -161,7 +160,7 @@ impl Endpoint {
     /// Another endpoint of the same server, at `base_url` + `path`, with the same connections and key.
     ///
     /// # Errors
-    /// As [`Endpoint::new`].
+    /// Those of [`Endpoint::new`].
     pub(crate) fn sibling(&self, base_url: &str, path: &'static str) -> Result<Self, ModelError> {
         let (url, uri) = parse_url(base_url, path)?;
         Ok(Self { uri, url, path, server: Arc::clone(&self.server) })
@@ -177,7 +176,7 @@ impl Endpoint {
         self.uri.host().unwrap_or_default()
     }
 
-    /// The key that is sent, which must never come back out of a reply.
+    /// The key that is sent, and that must never leave through a reply.
     pub(crate) fn key(&self) -> &Key {
         &self.server.key
     }
@@ -186,20 +185,20 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`ModelError::Unreachable`] without a connection, [`ModelError::Broken`] without an answer,
-    /// [`ModelError::Status`] for an answer that is not 2xx,
-    /// [`ModelError::Malformed`] for a stream of another type than the wanted one.
+    /// [`ModelError::Status`] for an answer that is not 2xx, [`ModelError::Malformed`] for a stream of a type other
+    /// than the requested one.
     pub(crate) async fn post(
         &self,
         body: Vec<u8>,
-        wanted: Wanted,
+        form: ReplyForm,
     ) -> Result<Response<ReplyBody>, ModelError> {
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.uri.clone();
         request.headers_mut().clone_from(&self.server.headers);
-        let accepted = match wanted {
-            Wanted::Json => "application/json",
-            Wanted::Events => "text/event-stream",
+        let accepted = match form {
+            ReplyForm::Json => "application/json",
+            ReplyForm::Events => "text/event-stream",
         };
         request.headers_mut().insert(ACCEPT, HeaderValue::from_static(accepted));
         let response = match &self.server.connections {
@@ -228,11 +227,11 @@ impl Endpoint {
         if let Some(encoding) = header(&head.headers, CONTENT_ENCODING).filter(|name| *name != "identity") {
             return Err(self.malformed(&format!("its encoding is {encoding}, which was not asked for")));
         }
-        if wanted == Wanted::Events {
+        if form == ReplyForm::Events {
             let kind = header(&head.headers, CONTENT_TYPE).unwrap_or("none");
             if !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream") {
                 let what = format!("asked for a stream (text/event-stream), got content type {kind}");
-                // Servers that answer an error here say which.
+                // Servers that answer an error here name the provider.
                 return Err(self.malformed(&format!("{what}: {}", self.error_message(body).await)));
             }
         }
@@ -248,7 +247,7 @@ impl Endpoint {
         let mut pieces = BytesMut::new();
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(|error| self.broken(&error))?.into_data() else { continue };
-            // Most replies are one piece, which is then not copied.
+            // Most replies come in one piece, which is then not copied.
             if whole.is_empty() && pieces.is_empty() {
                 whole = data;
             } else {
@@ -256,8 +255,8 @@ impl Endpoint {
                 pieces.extend_from_slice(&data);
             }
         }
-        // The connection goes back to the pool a moment after its last byte. Whoever asked is likely to ask again at
-        // once, and would open another connection if it were not there yet.
+        // The connection returns to the pool a moment after its last byte. The caller is likely to send another
+        // request at once, and would open another connection if this one were not there yet.
         tokio::task::yield_now().await;
         Ok(if pieces.is_empty() { whole } else { pieces.freeze() })
     }
@@ -273,7 +272,7 @@ impl Endpoint {
         }
     }
 
-    /// What a server that has no such endpoint says, and what is to be done about it.
+    /// The message of a server without such an endpoint, and what to do about it.
     fn missing(&self, message: &str) -> String {
         let Self { path, .. } = self;
         let variable = self.server.base_url_variable;
@@ -287,7 +286,7 @@ impl Endpoint {
         )
     }
 
-    /// The error for a request that was sent, whose reply never came, or not to its end.
+    /// The error for a request that was sent, whose reply never arrived, or was incomplete.
     pub(crate) fn broken_off(&self, reason: &str) -> ModelError {
         ModelError::Broken { url: self.url.clone(), reason: self.line(reason) }
     }
@@ -305,12 +304,12 @@ impl Endpoint {
     /// Reads a whole reply as JSON. `what` names it, as in "chat completion".
     ///
     /// # Errors
-    /// [`ModelError::Malformed`] with the beginning of what came instead.
+    /// [`ModelError::Malformed`] with the beginning of what was received.
     pub(crate) fn parse<'a, T: Deserialize<'a>>(&self, bytes: &'a [u8], what: &str) -> Result<T, ModelError> {
-        // JSON begins with no mark of its encoding, but some servers write one.
+        // JSON has no byte order mark, but some servers write one.
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         serde_json::from_slice(bytes).map_err(|error| {
-            // Far more than is shown, so that the key is not cut in two before it is taken out.
+            // Far more than is shown, so that the key is not cut in two before it is removed.
             let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
             self.malformed(&format!("no {what}: {error}; it begins with: {start}"))
         })
@@ -319,7 +318,7 @@ impl Endpoint {
     /// Reads the data of a streamed event as JSON. `what` names what it is a part of.
     ///
     /// # Errors
-    /// [`ModelError::Malformed`] with what came instead.
+    /// [`ModelError::Malformed`] with what was received.
     pub(crate) fn parse_part<'a, T: Deserialize<'a>>(
         &self,
         data: &'a str,
@@ -332,12 +331,12 @@ impl Endpoint {
     /// The text of a call's arguments in a reply.
     ///
     /// # Errors
-    /// [`ModelError::Malformed`] where its escapes do not decode.
+    /// [`ModelError::Malformed`] if its escapes do not decode.
     pub(crate) fn arguments<'a>(&self, raw: &'a RawValue) -> Result<Cow<'a, str>, ModelError> {
         arguments_text(raw).map_err(|error| self.malformed(&format!("a call's arguments: {error}")))
     }
 
-    /// A server's words as one short line without the key.
+    /// A server's message as one short line without the key.
     pub(crate) fn line(&self, text: &str) -> String {
         let text = self.key().removed_from(text);
         let mut line = String::new();
@@ -355,10 +354,10 @@ impl Endpoint {
         line
     }
 
-    /// The message in an error reply: what stands in a known error shape, else the text itself.
+    /// The message in an error reply: that of a known error shape, else the text itself.
     async fn error_message(&self, mut body: ReplyBody) -> String {
         let mut bytes = Vec::new();
-        // A reply that breaks off is still worth showing as far as it came.
+        // A reply that breaks off is still worth showing as far as it was received.
         while let Some(Ok(frame)) = body.frame().await {
             if let Ok(data) = frame.into_data() {
                 bytes.extend_from_slice(&data);
@@ -373,8 +372,8 @@ impl Endpoint {
     }
 }
 
-/// Whether an answer says that there is no such endpoint. A model that is missing is a 404 as well, whose
-/// message names it.
+/// Whether an answer says that there is no such endpoint. For a missing model the status is 404 as well, but the
+/// message names the model.
 fn is_missing(status: u16, message: &str) -> bool {
     matches!(status, 404 | 405) && !message.to_ascii_lowercase().contains("model")
 }
@@ -383,10 +382,10 @@ fn refuse(what: &str) -> ModelError {
     ModelError::Configuration { what: what.to_owned() }
 }
 
-/// `base_url` + `path`, as text and taken apart.
+/// `base_url` + `path`, as text and parsed.
 fn parse_url(base_url: &str, path: &str) -> Result<(String, Uri), ModelError> {
     let url = format!("{}{path}", base_url.trim_end_matches('/'));
-    // The URL is not repeated in this message and those that follow: what is wrong with it may be a password in it.
+    // The URL is not repeated in this message and those that follow: the fault may be a password in it.
     let uri = url.parse().map_err(|error| refuse(&format!("the base URL cannot be read: {error}")))?;
     Ok((url, uri))
 }
@@ -414,7 +413,7 @@ fn tcp(plain_only: bool) -> HttpConnector {
 }
 
 fn tls() -> Result<HttpsConnector<HttpConnector>, ModelError> {
-    // The provider is named, because rustls panics when it has to choose between two.
+    // The provider is named, because rustls panics if it has to choose between two.
     let builder = HttpsConnectorBuilder::new()
         .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
         .map_err(|error| ModelError::Configuration {
@@ -425,8 +424,8 @@ fn tls() -> Result<HttpsConnector<HttpConnector>, ModelError> {
     Ok(builder.https_only().enable_http1().wrap_connector(tcp(false)))
 }
 
-/// `retry-after-ms`, or `retry-after` in seconds or as a date. The date counts from the reply's own `date`, so that it
-/// does not matter whose clock is right; without that one it counts as absent, and so does whatever makes no sense.
+/// `retry-after-ms`, or `retry-after` in seconds or as a date. The date is relative to the reply's own `date`, so
+/// that clocks need not agree; without that header it counts as absent, as does any invalid value.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |text: &str| text.trim().parse::<f64>().ok();
     let wait = |seconds: f64| Duration::try_from_secs_f64(seconds).ok();
@@ -439,11 +438,11 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     }
     let date = |text: &str| httpdate::parse_http_date(text.trim()).ok();
     let (until, now) = (date(text)?, date(header(headers, DATE)?)?);
-    // A moment that has passed means at once.
+    // A moment in the past means at once.
     Some(until.duration_since(now).unwrap_or(Duration::ZERO))
 }
 
-/// The deepest cause of an error, where the operating system speaks.
+/// The innermost cause of an error, which is the operating system's message.
 fn innermost(error: &dyn std::error::Error) -> String {
     let mut deepest = error;
     while let Some(source) = deepest.source() {

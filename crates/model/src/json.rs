@@ -1,18 +1,18 @@
-//! JSON texts written quickly: conversations are written anew with every turn.
+//! Fast writing of JSON texts: conversations are written anew with every turn.
 
 /// Bytes that are looked at together.
 const CHUNK_BYTES: usize = 32;
 
-/// Appends `text` as a JSON string, in the bytes that serde_json writes. It looks at many bytes at once, as
-/// most need no escape.
+/// Appends `text` as a JSON string, with the same bytes as serde_json. It checks many bytes at once, because most
+/// need no escape.
 pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     out.push(b'"');
-    // What lies between `start` and `at` is plain and not written yet.
+    // The bytes between `start` and `at` are plain and not written yet.
     let (mut start, mut at) = (0, 0);
     while at < bytes.len() {
         let chunk = &bytes[at..bytes.len().min(at + CHUNK_BYTES)];
-        // Without a way out of the loop, so that the compiler makes vector instructions of it.
+        // No early exit from the loop, so that the compiler can vectorise it.
         let is_all_plain = chunk.iter().fold(true, |plain, byte| plain & is_plain(*byte));
         let special = if is_all_plain { None } else { chunk.iter().position(|byte| !is_plain(*byte)) };
         let Some(place) = special else {

@@ -1,5 +1,5 @@
-//! Conversations that are kept in memory, so that a request needs to hold only what is new: for the responses that our
-//! server answers, and for any [`Model`] that has no server to keep them.
+//! Conversations kept in memory, so that a request need only hold what is new: for the responses that our server
+//! answers, and for any [`Model`] without a server that stores them.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,17 +13,17 @@ use crate::{
     CompletionRequest, Message, Model, ModelError, ReplyId,
 };
 
-/// Most replies that are kept, where nothing else is said.
+/// Most stored replies, by default.
 pub const KEPT_REPLIES_MAX: usize = 20_000;
 
-/// Most bytes of conversation that kept replies hold together, where nothing else is said.
+/// Most bytes of conversation that stored replies hold together, by default.
 pub const KEPT_BYTES_MAX: usize = 128 << 20;
 
-/// What a message counts beside its texts.
+/// The size that a message counts for in addition to its texts.
 const MESSAGE_BYTES: usize = 128;
 
-/// Conversations by the number of the reply that ends them. Each is kept whole, so that dropping the oldest never
-/// breaks a younger one and the bytes can be counted.
+/// Conversations by the number of the reply that ends them. Each is stored whole, so that dropping the oldest never
+/// breaks a newer one and the bytes can be counted.
 pub(crate) struct KeptReplies {
     last: AtomicU64,
     entries_max: usize,
@@ -39,7 +39,7 @@ struct State {
 }
 
 impl KeptReplies {
-    /// Keeps at most so many conversations and bytes.
+    /// A store with these limits on conversations and bytes.
     pub(crate) fn new(entries_max: usize, bytes_max: usize) -> Self {
         Self { last: AtomicU64::new(0), entries_max, bytes_max, state: Mutex::default() }
     }
@@ -49,7 +49,7 @@ impl KeptReplies {
         self.last.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The conversation up to and with reply `number`.
+    /// The conversation up to and including reply `number`.
     pub(crate) fn conversation(&self, number: u64) -> Option<Vec<Message>> {
         self.lock().entries.get(&number).map(|(messages, _)| messages.clone())
     }
@@ -62,8 +62,8 @@ impl KeptReplies {
         }
     }
 
-    /// Keeps a conversation that ends with reply `number`, dropping the oldest ones as needed. One that is larger
-    /// than the limit by itself is not kept.
+    /// Stores a conversation that ends with reply `number`, dropping the oldest ones as needed. One that is larger
+    /// than the limit by itself is not stored.
     pub(crate) fn keep(&self, number: u64, messages: Vec<Message>) {
         let size = messages.iter().map(message_bytes).sum();
         if size > self.bytes_max || self.entries_max == 0 {
@@ -84,25 +84,25 @@ impl KeptReplies {
     }
 }
 
-/// Any model as one that keeps its replies ([`Capabilities::server_state`]), in memory and within limits; the oldest go
-/// first. A stream of its replies is one burst.
+/// Wraps any model so that it stores its replies ([`Capabilities::server_state`]), in memory and within limits; the
+/// oldest are dropped first. A stream of its replies is one burst.
 pub struct KeepsReplies {
     model: Arc<dyn Model>,
     replies: KeptReplies,
 }
 
 impl KeepsReplies {
-    /// Keeps the replies of `model`: at most [`KEPT_REPLIES_MAX`] in [`KEPT_BYTES_MAX`] bytes.
+    /// Stores the replies of `model`: at most [`KEPT_REPLIES_MAX`] in [`KEPT_BYTES_MAX`] bytes.
     pub fn new(model: Arc<dyn Model>) -> Self {
         Self::with_limits(model, KEPT_REPLIES_MAX, KEPT_BYTES_MAX)
     }
 
-    /// Keeps at most so many replies of `model`, and so many bytes of conversation.
+    /// The same with these limits on replies and bytes of conversation.
     pub fn with_limits(model: Arc<dyn Model>, replies_max: usize, bytes_max: usize) -> Self {
         Self { model, replies: KeptReplies::new(replies_max, bytes_max) }
     }
 
-    /// The conversation that the request goes on with, whole.
+    /// The whole conversation that the request continues.
     fn whole(&self, request: &ChatRequest) -> Result<ChatRequest, ModelError> {
         let mut messages = match &request.previous {
             None => Vec::new(),
@@ -203,7 +203,7 @@ fn call_bytes(call: &ToolCall) -> usize {
     MESSAGE_BYTES + call.id.as_str().len() + call.name.len() + arguments
 }
 
-/// About what a value takes in memory. As deep as the parser let it become, hence at most 128 levels.
+/// The approximate size of a value in memory. The parser limits its depth to 128 levels.
 fn value_bytes(value: &Value) -> usize {
     let content = match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,

@@ -1,14 +1,14 @@
-//! Values of a reply that are beside its matter: what a server gets wrong there is no reason to lose the reply.
+//! Inessential values of a reply: a server's mistake in one of them is no reason to lose the reply.
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Above this no server counts tokens, and a float cannot tell one from the next.
+/// No server counts this many tokens, and above it a float cannot represent every integer.
 const COUNT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// A number of tokens. Servers also write it as a float or a text; a negative one and whatever is no number
-/// count as not said.
+/// A number of tokens. Servers also write it as a float or a text; a negative one and anything but a number counts as
+/// absent.
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let number = match Value::deserialize(deserializer)? {
         Value::Number(number) if number.is_u64() => return Ok(number.as_u64()),
@@ -20,7 +20,7 @@ pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
     Ok(number.filter(|number| (0.0..=COUNT_MAX).contains(number)).map(|number: f64| number.round() as u64))
 }
 
-/// A name that may have come as a number; anything else counts as not said.
+/// A name that may be given as a number; anything else counts as absent.
 pub(crate) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Ok(match Value::deserialize(deserializer)? {
         Value::String(text) => Some(text),
@@ -29,7 +29,7 @@ pub(crate) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     })
 }
 
-/// An object of this type; anything else counts as not said.
+/// An object of this type; anything else counts as absent.
 pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -6,21 +6,21 @@
 //!
 //! # What is where
 //!
-//! The `Model` trait (`chat.rs`) and what stands behind it:
-//! - **providers**. What all share is in `connection.rs`: attempts, rates, time, the key, streams, on one small HTTP
-//!   endpoint (`http.rs`); a provider has its wire types only. OpenAI's protocols (`openai.rs`): chat completions,
-//!   plain completions (`openai/completions.rs`), and responses, where the server keeps the conversation
-//!   (`openai/responses.rs`). Anthropic's messages (`anthropic.rs`).
-//! - **models around models**. Recordings (`recording.rs`): one that writes down (`recording/recorder.rs`), one that
-//!   answers from the file alone (`recording/replay.rs`) and says how a request differs from the nearest recorded one
-//!   (`recording/difference.rs`), what may differ aside (`recording/may_differ.rs`). A meter with budgets
+//! The `Model` trait (`chat.rs`) and its implementations:
+//! - **providers**. Their common part is in `connection.rs`: attempts, rates, time, the key, streams, on one small
+//!   HTTP endpoint (`http.rs`); a provider has its wire types only. OpenAI's protocols (`openai.rs`): chat
+//!   completions, plain completions (`openai/completions.rs`), and responses, where the server stores the
+//!   conversation (`openai/responses.rs`). Anthropic's messages (`anthropic.rs`).
+//! - **wrappers**. Recordings (`recording.rs`): one that writes exchanges down (`recording/recorder.rs`), one that
+//!   answers from the file alone (`recording/replay.rs`) and reports how a request differs from the nearest recorded
+//!   one (`recording/difference.rs`), ignoring what may differ (`recording/may_differ.rs`). A meter with budgets
 //!   (`metering.rs`) over prices (`prices.rs`, `data/prices.json`). Conversations kept in memory for models whose
-//!   server keeps none (`kept.rs`).
-//! - **the time of a run**, less what it waits for because of us or of a server (`run_time.rs`).
-//! - **the reverse**: any `Model` served on the loopback interface (`server.rs`), for runs that count their requests
-//!   apart each at a URL of its own (`server/runs.rs`). Each protocol has a room: chat completions, completions,
+//!   server stores none (`kept.rs`).
+//! - **the time of a run**, without its waits for us or for a server (`run_time.rs`).
+//! - **the reverse**: any `Model` served on the loopback interface (`server.rs`), each run at a URL of its own if
+//!   its requests are counted (`server/runs.rs`). Each protocol has a module: chat completions, completions,
 //!   responses (`server/responses.rs`), Anthropic's messages (`server/anthropic.rs`), Gemini's content
-//!   (`server/gemini.rs`). What a path asks for, and in whose words it is refused, is in `server/target.rs`.
+//!   (`server/gemini.rs`). `server/target.rs` says what a path requests, and in which protocol errors are reported.
 
 mod chat;
 mod connection;

@@ -1,9 +1,9 @@
-//! What a model's requests take, and budgets that are not exceeded.
+//! Accounting of a model's requests, and budgets that are not exceeded.
 //!
-//! A [`MeteredModel`] wraps the model that is paid for, and shares a [`Meter`] with all others of a campaign. Before a
-//! request it reserves what the request may take at most; afterwards it books what it did take. A request that does not
-//! fit into the budget is not sent. One that would fit if others took less than is reserved for them waits until they
-//! are done.
+//! A [`MeteredModel`] wraps the paid model, and shares a [`Meter`] with all others of a campaign. Before a request it
+//! reserves the most that the request may cost; afterwards it books the actual cost. A request that does not fit into
+//! the budget is not sent. One that would fit if others cost less than is reserved for them waits until they are
+//! done.
 
 mod attempts;
 mod estimate;
@@ -28,7 +28,7 @@ pub use estimate::OUTPUT_TOKENS_FLOOR;
 pub(crate) use estimate::chat_bytes;
 pub use refusals::noting_refusals;
 
-/// What may be spent. `None` is no limit.
+/// The most that may be spent. `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Budget {
     /// Most money.
@@ -42,10 +42,10 @@ pub struct Budget {
 pub struct Spent {
     /// Tokens, as the servers counted them.
     pub usage: Usage,
-    /// What they cost; `None` once there are some whose price is not known.
+    /// Their cost; `None` once there are some whose price is unknown.
     pub cost: Option<Money>,
-    /// Some requests came without a count, were given up before their reply, or were made again because it was lost on
-    /// the way: what they may have taken at most is in the sums.
+    /// Some requests had no count, were given up before their reply, or were repeated because the reply was lost: the
+    /// sums contain the most that they may have cost.
     pub is_estimate: bool,
 }
 
@@ -56,12 +56,12 @@ impl Default for Spent {
     }
 }
 
-/// Adds up what requests take, and holds them to a budget.
+/// Adds up the cost of requests, and holds them to a budget.
 #[derive(Debug)]
 pub struct Meter {
     budget: Budget,
     state: Mutex<State>,
-    /// Wakes those who wait for what others have reserved.
+    /// Wakes requests that wait for the reservations of others.
     booked: Notify,
 }
 
@@ -75,7 +75,7 @@ struct State {
     watcher: Watcher,
 }
 
-/// Who is told that something was booked.
+/// Called whenever something was booked.
 #[derive(Clone, Default)]
 struct Watcher(Option<Arc<dyn Fn() + Send + Sync>>);
 
@@ -101,7 +101,7 @@ enum Answer<'m> {
 }
 
 impl Meter {
-    /// A meter that begins with what was spent before.
+    /// A meter that begins with earlier expenses.
     pub fn new(budget: Budget, spent: Spent) -> Self {
         let state = State { spent, ..State::default() };
         Self { budget, state: Mutex::new(state), booked: Notify::new() }
@@ -112,14 +112,14 @@ impl Meter {
         self.lock().spent
     }
 
-    /// Calls `watcher` after each request that is booked, from whichever thread booked it, and no other one
-    /// any more; `None` calls nobody. What was spent by then it can ask for.
+    /// Calls `watcher` after each booking, from whichever thread books, instead of any previous watcher; `None` calls
+    /// nobody. Earlier expenses are available from [`spent`](Self::spent).
     pub fn watch(&self, watcher: Option<Arc<dyn Fn() + Send + Sync>>) {
         self.lock().watcher = Watcher(watcher);
     }
 
-    /// The part of the budget that is spent: 0 for nothing, or without a budget, and 1 for all. Where there
-    /// are several, that of which most is spent counts.
+    /// The share of the budget that is spent: 0 for nothing, or without a budget, and 1 for all. If there are several
+    /// budgets, the largest share counts.
     pub fn used(&self) -> f64 {
         let spent = self.spent();
         let part = |spent: u64, most: u64| spent as f64 / most.max(1) as f64;
@@ -139,21 +139,21 @@ impl Meter {
         self.lock().used_up.clone()
     }
 
-    /// Whether a request was refused that came from outside of [`noting_refusals`], as those of a program do that asks
-    /// the model over HTTP. Nobody can tell which run it belonged to.
+    /// Whether a request from outside of [`noting_refusals`] was refused, such as those of a program that asks the
+    /// model over HTTP. The run it belonged to is unknown.
     pub fn has_refused_elsewhere(&self) -> bool {
         self.lock().has_refused_elsewhere
     }
 
-    /// Reserves what a request may take; waits while only what others have reserved is in the way.
+    /// Reserves the most that a request may cost; waits while only the reservations of others are in the way.
     async fn reserve(&self, size: RequestSize, price: Option<Price>) -> Result<Reservation<'_>, ModelError> {
         loop {
-            // Whoever books between the look and the waiting is not missed.
+            // A booking between the check and the wait is not missed.
             let mut booked = std::pin::pin!(self.booked.notified());
             booked.as_mut().enable();
             match self.ask(size, price) {
                 Answer::Granted(reservation) => return Ok(reservation),
-                // What others have reserved is no fault of the run that waits.
+                // Reservations of others are no fault of the waiting run.
                 Answer::Later => run_time::uncharged(booked).await,
                 Answer::Never(budget) => return Err(ModelError::BudgetUsedUp { budget }),
             }
@@ -188,7 +188,7 @@ impl Meter {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic while the lock is held leaves sums that are added up anyway.
+        // A panic while the lock is held leaves sums that are still meaningful.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -209,26 +209,26 @@ fn amount(usage: Usage, price: Option<Price>) -> Amount {
     Amount { tokens: tokens(usage), cost: price.map(|price| price.of(usage)).unwrap_or_default() }
 }
 
-/// What is set aside for a request. Dropped unsettled (whoever asked has given up), it is booked in full: the
+/// A reservation for a request. If it is dropped unsettled (the caller has given up), it is booked in full: the
 /// server may have done the work.
 struct Reservation<'m> {
     meter: &'m Meter,
     usage: Usage,
     price: Option<Price>,
     size: RequestSize,
-    /// Attempts before the last one whose work the server may have done.
+    /// Failed attempts before the last one whose work the server may have done.
     lost: u64,
     is_settled: bool,
 }
 
 impl Reservation<'_> {
-    /// Books what the server counted, or all that was reserved where it counted nothing.
+    /// Books the server's count, or the whole reservation if there is none.
     fn book(&mut self, usage: Usage) {
         let is_counted = usage != Usage::default();
         self.settle(if is_counted { usage } else { self.usage }, is_counted);
     }
 
-    /// Settles a request that failed: nothing, unless the server may have done the work all the same.
+    /// Settles a failed request: nothing, unless the server may have done the work anyway.
     fn fail(&mut self, error: &ModelError) {
         match error.may_be_charged() {
             true => self.settle(self.usage, false),
@@ -240,7 +240,7 @@ impl Reservation<'_> {
         if std::mem::replace(&mut self.is_settled, true) {
             return;
         }
-        // Each lost attempt is booked in full. Nothing was reserved for it, so that a budget can be exceeded by that.
+        // Each lost attempt is booked in full. Nothing was reserved for it, so this can exceed a budget.
         let lost = self.lost + attempts::take_lost();
         let of_lost = Usage {
             input_tokens: self.usage.input_tokens.saturating_mul(lost),
@@ -277,7 +277,7 @@ impl Drop for Reservation<'_> {
     }
 }
 
-/// A model whose requests are counted, and held to the budget of the meter.
+/// A model whose requests are counted and held to the budget of the meter.
 pub struct MeteredModel {
     inner: Arc<dyn Model>,
     price: Option<Price>,
@@ -285,7 +285,7 @@ pub struct MeteredModel {
 }
 
 impl MeteredModel {
-    /// `inner`, whose tokens have this price, counted by `meter`. Without a price its tokens count, but no money.
+    /// `inner`, with this price per token, counted by `meter`. Without a price its tokens count, but no money.
     pub fn new(inner: Arc<dyn Model>, price: Option<Price>, meter: Arc<Meter>) -> Self {
         Self { inner, price, meter }
     }
@@ -300,7 +300,7 @@ impl Model for MeteredModel {
         self.inner.capabilities()
     }
 
-    /// The one token that a server may be asked for is not counted.
+    /// The single token that a server may be asked for is not counted.
     fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
         self.inner.settle()
     }
@@ -364,7 +364,7 @@ impl Model for MeteredModel {
 
 type Deltas<'a> = BoxStream<'a, Result<ChatDelta, ModelError>>;
 
-/// The stream, which settles the reservation with its end.
+/// The stream, which settles the reservation at its end.
 fn counted<'a>(
     stream: Result<Deltas<'a>, ModelError>,
     mut reservation: Reservation<'a>,
@@ -377,7 +377,7 @@ fn counted<'a>(
         Ok(stream) => {
             reservation.lost += attempts::take_lost();
             Ok(Box::pin(stream.inspect(move |delta| {
-                // What breaks off after its beginning stays unsettled, so it is booked in full.
+                // A stream that breaks off after its beginning stays unsettled, so it is booked in full.
                 if let Ok(ChatDelta::End { usage, .. }) = delta {
                     reservation.book(*usage);
                 }

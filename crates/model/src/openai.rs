@@ -1,7 +1,7 @@
 //! Servers that speak OpenAI's protocols: OpenAI itself, vLLM, llama.cpp, Ollama, gateways.
 //!
-//! [`OpenAiModel`] asks for chat completions, which nearly every server offers, and for plain completions;
-//! [`ResponsesModel`] asks for responses, where the server keeps the conversation.
+//! [`OpenAiModel`] uses chat completions, which nearly every server offers, and plain completions; [`ResponsesModel`]
+//! uses responses, where the server stores the conversation.
 
 mod chat;
 mod completions;
@@ -37,19 +37,18 @@ pub static OPENAI: Provider = Provider {
     headers: &[],
 };
 
-/// The environment variable that says, by `1`, that the server goes on from an unfinished turn.
+/// The environment variable whose value `1` says that the server continues an unfinished turn.
 pub const PARTIAL_TURN_VARIABLE: &str = "OPENAI_PARTIAL_TURN";
 
-/// Which model, where, and what its server can do beyond the protocol.
+/// The model, its server, and what the server supports beyond the protocol.
 #[derive(Debug, Clone)]
 pub struct OpenAiConfig {
-    /// The model's name as the server knows it, such as `gpt-5-mini`.
+    /// The server's name for the model, such as `gpt-5-mini`.
     pub model: String,
-    /// Where it is: the base URL goes up to but without `/chat/completions`.
+    /// The server: the base URL is the part before `/chat/completions`.
     pub connection: ConnectionConfig,
-    /// The server goes on from an unfinished turn of the assistant when it is told `continue_final_message`, as vLLM
-    /// and SGLang are. OpenAI's own server does not, whatever this says, and others would begin another turn without
-    /// a word.
+    /// The server continues an unfinished turn of the assistant when `continue_final_message` is set, as vLLM and
+    /// SGLang do. OpenAI's own server does not, whatever this says, and others would silently begin another turn.
     pub partial_turn: bool,
 }
 
@@ -59,8 +58,8 @@ impl OpenAiConfig {
         Self { model: model.into(), connection: ConnectionConfig::new(&OPENAI), partial_turn: false }
     }
 
-    /// As [`OpenAiConfig::new`], with what the environment says. `variable` looks up an environment variable; a blank
-    /// one counts as unset.
+    /// As [`OpenAiConfig::new`], with the settings of the environment. `variable` looks up an environment variable; a
+    /// blank one counts as unset.
     pub fn from_env(model: impl Into<String>, variable: impl Fn(&str) -> Option<String>) -> Self {
         let partial_turn = set_variable(&variable, PARTIAL_TURN_VARIABLE).as_deref() == Some("1");
         Self { model: model.into(), connection: ConnectionConfig::from_env(&OPENAI, variable), partial_turn }
@@ -70,9 +69,9 @@ impl OpenAiConfig {
 /// A model behind OpenAI's chat completions and completions. Connections are pooled, so one instance should serve a
 /// whole campaign; it belongs to the tokio runtime that first used it. Proxies named in the environment are not used.
 ///
-/// Where the server refuses every temperature, texts to stop at, seeds, or the limit on tokens under its old
-/// name, the request is made again without them (with the new name), and so are all that follow. Of OpenAI's
-/// own reasoning models that is known beforehand. Texts to stop at are then left to whoever reads the reply.
+/// If the server refuses all temperatures, stop texts or seeds, or the token limit under its old name, the request is
+/// repeated without them (with the new name), and so are all later ones. For OpenAI's own reasoning models this is
+/// known beforehand. Stop texts are then left to the reader of the reply.
 pub struct OpenAiModel {
     name: String,
     model: String,
@@ -81,18 +80,19 @@ pub struct OpenAiModel {
     chat: Endpoint,
     completions: Endpoint,
     tools: RenderedTools,
-    /// The limit on written tokens goes by its new name.
+    /// The token limit has its new name.
     new_limit: bool,
-    /// Whether the server goes on from plain texts, once that is known.
+    /// Whether the server continues plain texts, once that is known.
     completes: OnceCell<bool>,
 }
 
 impl OpenAiModel {
-    /// A model as `config` describes it. Nothing is sent yet.
+    /// A model as `config` describes it. Sends no request yet.
     ///
     /// # Errors
     /// [`ModelError::MissingKey`] without a key for a server that is not on this machine;
-    /// [`ModelError::Configuration`] for an unusable URL, key or number, or where `https` has no root certificates.
+    /// [`ModelError::Configuration`] for an unusable URL, key or number, or if there are no root certificates for
+    /// `https`.
     pub fn new(config: OpenAiConfig) -> Result<Self, ModelError> {
         let OpenAiConfig { model, connection: settings, partial_turn } = config;
         let known = names::refused(&model);
@@ -145,7 +145,7 @@ impl OpenAiModel {
         chat::request::render(&self.model, request, settings, tools.as_deref(), limit, stream)
     }
 
-    /// Whether the server goes on from plain texts: asks it for one token.
+    /// Whether the server continues plain texts: asks it for one token.
     async fn ask_whether_it_completes(&self) -> Result<bool, ModelError> {
         let request = CompletionRequest {
             prompt: "Hello".to_owned(),
@@ -156,7 +156,7 @@ impl OpenAiModel {
         let read = |bytes: &[u8]| completions::read(&self.completions, bytes, &request, &self.name);
         match self.connection.ask(&self.completions, &request.settings, render, read).await {
             Ok(_) => Ok(true),
-            // Who has the endpoint only for other models says so with one of these, or with a page of words.
+            // Servers that offer the endpoint only for other models answer with one of these, or with an HTML page.
             Err(ModelError::Status { status: 400 | 403..=405 | 410 | 415 | 422 | 501, .. })
             | Err(ModelError::Malformed { .. }) => Ok(false),
             Err(error) => Err(error),
@@ -164,10 +164,9 @@ impl OpenAiModel {
     }
 }
 
-/// A seed as requests carry it. Some servers take 32 bits with a sign, some without, and some take all of
-/// them as "draw one": what lies between 0 and 2^31 - 1 everybody takes as it is. Smaller seeds stay what
-/// they are; larger ones are folded, here and nowhere else, so that traces and recordings have the seed of
-/// the run.
+/// A seed as it is sent. Some servers accept signed 32 bits, some unsigned, and some read a seed with all bits set as
+/// "draw one"; values from 0 to 2^31 - 1 are accepted everywhere. Smaller seeds stay unchanged; larger ones are
+/// folded, here and nowhere else, so that traces and recordings have the seed of the run.
 fn wire_seed(seed: u64) -> u32 {
     const BITS: u32 = 31;
     let folded = seed ^ (seed >> BITS) ^ (seed >> (2 * BITS));
@@ -175,13 +174,13 @@ fn wire_seed(seed: u64) -> u32 {
     (folded & ((1 << BITS) - 1)) as u32
 }
 
-/// Whether OpenAI itself answers there, in whatever region.
+/// Whether the server is OpenAI's own, in any region.
 fn is_openai_host(host: &str) -> bool {
     host == "api.openai.com" || host.ends_with(".api.openai.com")
 }
 
-/// OpenAI still completes plain texts with a few old models, which in turn do not chat; only two of those still score a
-/// prompt. (Fine-tuned models begin with `ft:` and the name of what they were made from.)
+/// OpenAI still completes plain texts with a few old models, which in turn do not chat; only two of them score a
+/// prompt. (Names of fine-tuned models begin with `ft:` and the name of their base model.)
 fn capabilities_at_openai(model: &str) -> Capabilities {
     let base = model.strip_prefix("ft:").unwrap_or(model);
     let scores_prompts = ["babbage-002", "davinci-002"].iter().any(|name| base.starts_with(name));
@@ -195,8 +194,8 @@ fn capabilities_at_openai(model: &str) -> Capabilities {
     }
 }
 
-/// What a server of another make can do is not known beforehand. Whether it completes plain texts it is asked
-/// ([`Model::settle`]), and one that cannot score a prompt is found out by its reply.
+/// The capabilities of another server are not known beforehand. Whether it completes plain texts is found by a
+/// request ([`Model::settle`]), and whether it scores a prompt is found by its reply.
 fn capabilities_elsewhere(partial_turn: bool) -> Capabilities {
     Capabilities {
         tool_calls: true,
@@ -223,8 +222,7 @@ impl Model for OpenAiModel {
         }
     }
 
-    /// Asks the server for one token where neither its host nor the model's name says whether it goes on from
-    /// plain texts.
+    /// Asks the server for one token if neither its host nor the model's name shows whether it continues plain texts.
     fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
         Box::pin(async move {
             if self.completes.initialized() {
@@ -248,7 +246,7 @@ impl Model for OpenAiModel {
         })
     }
 
-    /// Retries until the first delta is there. What breaks later is the stream's last item, because parts have been
+    /// Retries until the first delta arrives. A later failure is the stream's last item, because parts have been
     /// passed on by then.
     fn chat_stream<'a>(
         &'a self,
@@ -262,11 +260,11 @@ impl Model for OpenAiModel {
         })
     }
 
-    /// Goes on from a plain text over `/completions`. Without `output_tokens_max` most servers write 16 tokens.
+    /// Continues a plain text over `/completions`. Without `output_tokens_max` most servers write 16 tokens.
     ///
-    /// With `score_prompt` the server is asked to repeat the prompt with the log-probabilities of its tokens,
-    /// as OpenAI's old models and vLLM do. Because several servers refuse to write nothing,
-    /// `output_tokens_max` 0 asks for one token and drops it; its cost is in the usage.
+    /// With `score_prompt` the server is asked to repeat the prompt with the log-probabilities of its tokens, as
+    /// OpenAI's old models and vLLM do. Because several servers refuse to write no tokens, `output_tokens_max` 0 asks
+    /// for one token and drops it; its cost is in the usage.
     fn complete<'a>(
         &'a self,
         request: &'a CompletionRequest,

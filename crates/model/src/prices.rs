@@ -1,4 +1,4 @@
-//! What tokens cost: prices by model, from a file or as they are compiled in, and exact amounts of money.
+//! The cost of tokens: prices by model, from a file or the compiled-in list, and exact amounts of money.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,13 +18,13 @@ pub const PRICES_UNIT: &str = "USD per million tokens";
 /// Most models of a file.
 pub const PRICED_MODELS_MAX: usize = 10_000;
 
-/// The highest price, in US dollars for a million tokens. Whatever is above it is a mistake.
+/// The highest price, in US dollars for a million tokens. Anything above it is a mistake.
 pub const PRICE_MAX: f64 = 10_000.0;
 
 /// The largest amount of money that is counted, in US dollars.
 pub const DOLLARS_MAX: f64 = 1_000_000.0;
 
-/// Digits of a version behind a model's name from which on it is taken for a date: `0613`, `20250514`.
+/// Number of digits from which on a version in a model's name is taken for a date: `0613`, `20250514`.
 const DATE_DIGITS_MIN: usize = 4;
 
 const PICODOLLARS_PER_DOLLAR: u64 = 1_000_000_000_000;
@@ -37,17 +37,17 @@ pub struct Money {
 }
 
 impl Money {
-    /// So many millionths of a millionth of a dollar.
+    /// An amount in millionths of a millionth of a dollar.
     pub const fn from_picodollars(picodollars: u64) -> Self {
         Self { picodollars }
     }
 
-    /// Millionths of a millionth of a dollar.
+    /// The amount in millionths of a millionth of a dollar.
     pub const fn picodollars(self) -> u64 {
         self.picodollars
     }
 
-    /// So many dollars, rounded to what can be told apart. `None` unless they are within 0 and [`DOLLARS_MAX`].
+    /// An amount in dollars, rounded to the unit. `None` unless it is within 0 and [`DOLLARS_MAX`].
     pub fn from_dollars(dollars: f64) -> Option<Self> {
         let picodollars = (0.0..=DOLLARS_MAX).contains(&dollars).then_some(dollars)? * 1e12;
         Some(Self { picodollars: picodollars.round() as u64 })
@@ -72,7 +72,7 @@ impl Money {
 }
 
 impl fmt::Display for Money {
-    /// As in `0.50 USD`: all digits there are, at least two.
+    /// As in `0.50 USD`: all significant digits, at least two.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, rest) =
             (self.picodollars / PICODOLLARS_PER_DOLLAR, self.picodollars % PICODOLLARS_PER_DOLLAR);
@@ -111,13 +111,13 @@ pub struct Prices {
 /// Why a text is no file of prices.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PricesError {
-    /// It is no JSON, or has not the fields of the schema.
+    /// It is not JSON, or lacks the fields of the schema.
     #[error("it is no file of prices: {what}")]
     Malformed {
         /// What is wrong, and where.
         what: String,
     },
-    /// It is of another version, or of another kind.
+    /// It has another version, or is of another kind.
     #[error("its schema is {found:?}; this planproof reads {PRICES_SCHEMA}")]
     UnknownSchema {
         /// What it says it is.
@@ -172,7 +172,7 @@ struct PriceEntry {
 }
 
 impl Prices {
-    /// List prices of well-known models. They change, and say when they were true ([`as_of`](Self::as_of)).
+    /// List prices of well-known models. They change; [`as_of`](Self::as_of) is their date.
     pub fn shipped() -> &'static Self {
         static SHIPPED: LazyLock<Prices> = LazyLock::new(|| {
             Prices::read(include_str!("../data/prices.json")).expect("the file that is compiled in is right")
@@ -183,7 +183,7 @@ impl Prices {
     /// Reads a file of prices.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault of the file.
     pub fn read(json: &str) -> Result<Self, PricesError> {
         #[derive(Deserialize)]
         struct Head {
@@ -215,24 +215,23 @@ impl Prices {
         Ok(Self { as_of: file.as_of, models })
     }
 
-    /// When the prices were true, as the file says it.
+    /// The date of the prices, as the file states it.
     pub fn as_of(&self) -> &str {
         &self.as_of
     }
 
     /// The price of a model by its name on the command line, such as `openai/gpt-5-mini`.
     ///
-    /// An entry fits if it is that name, with or without what is before a slash in it, or if the name goes on behind it
-    /// with a version: `-`, `:` or `@` and then a date of at least four digits, or `latest`. So `gpt-5-mini` is the
-    /// price of `openai/gpt-5-mini-2025-08-07`, but `gpt-5` is not that of `gpt-5-pro`. The longest entry that fits
-    /// counts.
+    /// An entry matches if it is that name, with or without the part before a slash in it, or if it is followed by a
+    /// version: `-`, `:` or `@` and then a date of at least four digits, or `latest`. So `gpt-5-mini` is the price of
+    /// `openai/gpt-5-mini-2025-08-07`, but `gpt-5` is not that of `gpt-5-pro`. The longest matching entry counts.
     pub fn find(&self, model: &str) -> Option<Price> {
         let shorter = model.match_indices('/').map(|(at, _)| &model[at + 1..]);
         std::iter::once(model).chain(shorter).find_map(|name| self.find_entry(name))
     }
 
     fn find_entry(&self, name: &str) -> Option<Price> {
-        // A file may name the provider although the command line has another one before it, and the reverse.
+        // A file may name the provider although the command line has another one before it, and vice versa.
         let fitting = |entry: &&String| {
             let entry = entry.as_str();
             let bare = entry.split_once('/').map_or(entry, |(_, bare)| bare);

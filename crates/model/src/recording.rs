@@ -1,24 +1,23 @@
-//! Recordings of models: what was asked and what was answered, in a file that only grows.
+//! Recordings of models: requests and their replies, in an append-only file.
 //!
-//! A recording works at the level of the [`Model`](crate::Model) trait, so for every protocol and for simulated models
-//! too, whole replies and streams. One file format serves three uses:
+//! A recording works at the level of the [`Model`](crate::Model) trait, so it covers every protocol and simulated
+//! models, whole replies and streams. One file format serves three uses:
 //!
-//! - **record**: a [`RecordingModel`] with a fresh file asks its inner model and writes down each exchange;
-//! - **cache**: the same with a file that holds something already. What the file holds is answered from it, so that a
-//!   crashed or repeated campaign does not pay twice; what it does not hold is asked and written down;
+//! - **record**: a [`RecordingModel`] with a new file asks its inner model and writes down each exchange;
+//! - **cache**: the same with an existing file. Requests that the file holds are answered from it, so that a
+//!   crashed or repeated campaign does not pay twice; others are sent and written down;
 //! - **replay**: a [`ReplayModel`] answers from the file alone. A request that the file does not hold is
 //!   [`ModelError::NotRecorded`](crate::ModelError::NotRecorded), with the difference from the nearest one it holds.
 //!
-//! A request is known by its content: the model's name, the settings, the tools, the conversation or the
-//! text. Where it was sent does not count, nor what a replay is told that it [may differ](MayDiffer) in. The
-//! same request asked several times gets its replies in the order in which they were recorded.
+//! A request is identified by its content: the model's name, the settings, the tools, the conversation or the text.
+//! The server does not count, nor does anything that a replay is configured to ignore ([`MayDiffer`]). Repetitions of
+//! a request get their replies in the order in which they were recorded.
 //!
-//! The file is JSON lines of schema [`RECORDING_SCHEMA`]; docs/files.md describes them. An exchange holds only what is
-//! new in its conversation, tools and settings are written once. Every exchange is written at once and with one call,
-//! so that a crash of the program loses at most the exchanges that were going on, and leaves at most one torn line.
-//! Keys that we hold are not written.
+//! The file is JSON lines of schema [`RECORDING_SCHEMA`]; docs/files.md describes them. An exchange holds only what
+//! is new in its conversation; tools and settings are written once. Every exchange is written immediately and with
+//! one call, so that a crash loses at most the exchanges in progress, and leaves at most one torn line. Keys that we
+//! hold are not written.
 
-mod asked;
 mod content;
 mod difference;
 mod file;
@@ -29,6 +28,7 @@ mod outcome;
 mod recorder;
 mod redact;
 mod replay;
+mod request;
 mod wire;
 
 use std::path::{Path, PathBuf};
@@ -50,10 +50,10 @@ pub const RECORDING_BYTES_MAX: u64 = 4 << 30;
 /// Longest line, in bytes. An exchange that needs more is not written.
 pub const LINE_BYTES_MAX: u64 = 16 << 20;
 
-/// What may stand in the `type` of a [`Note`].
+/// Allowed values for the `type` of a [`Note`].
 pub const NOTE_TYPES: [&str; 5] = ["campaign", "lesson", "case", "verdict", "end"];
 
-/// A line that says what the requests were made for. Recordings keep such lines and do not look into them.
+/// A line that says what the requests were made for. Recordings store such lines without interpreting them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Its `type`, one of [`NOTE_TYPES`].
@@ -73,7 +73,7 @@ pub enum RecordingError {
         /// Why.
         reason: String,
     },
-    /// The file cannot be written. What was written before is kept.
+    /// The file cannot be written. Everything written before is kept.
     #[error("cannot write the recording {}: {reason}", path.display())]
     CannotWrite {
         /// The file.
@@ -81,7 +81,7 @@ pub enum RecordingError {
         /// Why.
         reason: String,
     },
-    /// A new recording was to be begun where there is a file.
+    /// A new recording was to be created, but the file exists.
     #[error("there is a file {} already", path.display())]
     Exists {
         /// The file.
@@ -112,7 +112,7 @@ pub enum RecordingError {
         /// Its schema.
         found: String,
     },
-    /// A line makes no sense. A last line that is merely torn is no damage.
+    /// An invalid line. A torn last line is no damage.
     #[error("the recording {} is damaged in line {line}: {what}{}", path.display(), what_to_do(*line))]
     Damaged {
         /// The file.
@@ -128,7 +128,7 @@ pub enum RecordingError {
         /// The file.
         path: PathBuf,
     },
-    /// It does not hold one model to be replayed.
+    /// It does not hold exactly one model to replay.
     #[error("the recording {} {what}", path.display())]
     NoModel {
         /// The file.
@@ -138,11 +138,11 @@ pub enum RecordingError {
     },
 }
 
-/// What to do about a recording that is damaged in that line. Later lines name earlier ones by their numbers,
-/// so that they are of no use without it.
+/// What to do about a recording that is damaged in that line. Later lines refer to earlier ones by number, so they
+/// are useless without it.
 fn what_to_do(line: u64) -> String {
     match line.saturating_sub(1) {
-        // The first line alone is worth nothing.
+        // The first line alone is worthless.
         0 | 1 => "; choose another file".to_owned(),
         good => {
             format!("; the lines before it are good: `head -n {good}` gives them, or choose another file")

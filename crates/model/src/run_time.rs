@@ -1,11 +1,11 @@
-//! The time of a run, which is the agent's: how long a run waits for others, it is not charged.
+//! The time of a run, which is the agent's time: waits for others are not charged.
 //!
-//! [`within`] gives work a limit. What the work waits for because of us, or because a server asks to be left
-//! alone for a while, does not count: a rate limit, a budget that others have reserved, the pauses between
-//! attempts. Nor do attempts that failed before one that succeeded. If the time ends while a model's server
-//! is being asked, [`Over::asked`] says so: that is an outage or a slow server, and nothing the agent did.
+//! [`within`] gives work a time limit. Waits that are caused by us, or by a server that asks for a pause, do not
+//! count: a rate limit, a budget that others have reserved, the pauses between attempts. Nor do attempts that failed
+//! before one that succeeded. If the time ends during a request to a model's server, [`Over::asked`] says so: that is
+//! an outage or a slow server, and not the agent's fault.
 //!
-//! All of it is seen while the work itself is polled, not in other tasks that it starts.
+//! All of this is observed while the work itself is polled, not in other tasks that it starts.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -23,12 +23,12 @@ tokio::task_local! {
 /// What is not charged.
 #[derive(Default)]
 struct Clock {
-    /// How many waits are going on, and since when there are any.
+    /// The number of waits in progress, and since when there are any.
     waits: Cell<u32>,
     since: Cell<Option<Instant>>,
     /// The time of those that are over.
     waited: Cell<Duration>,
-    /// The models that are being asked, for each request that is under way.
+    /// The models with a request in progress, one entry for each request.
     asked: RefCell<Vec<Arc<str>>>,
 }
 
@@ -42,15 +42,15 @@ impl Clock {
 /// The time of a run is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Over {
-    /// The model that was being asked at that moment, if one was.
+    /// The model that had a request in progress at that moment, if any.
     pub asked: Option<Arc<str>>,
 }
 
-/// Runs `work` for at most `limit` of its own time. Within another such call, what is not charged to the one
-/// is not charged to the other either.
+/// Runs `work` for at most `limit` of its own time. If calls are nested, time that is not charged to one is not
+/// charged to the other either.
 ///
 /// # Errors
-/// The time is over; the work has been dropped.
+/// The time is over; the work was dropped.
 pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T, Over> {
     match CLOCK.try_with(|_| ()) {
         Ok(()) => limited(limit, work).await,
@@ -58,7 +58,7 @@ pub async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Result
     }
 }
 
-/// Runs `work`, and says how much time of its own it took: all but what is not charged.
+/// Runs `work`, and returns its own time: everything except what is not charged.
 pub async fn measured<T>(work: impl Future<Output = T>) -> (T, Duration) {
     let measuring = async {
         let (begun, waited_before) = (Instant::now(), CLOCK.with(Clock::waited));
@@ -75,7 +75,7 @@ pub async fn measured<T>(work: impl Future<Output = T>) -> (T, Duration) {
 async fn limited<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T, Over> {
     let begun = Instant::now();
     let waited_before = CLOCK.with(Clock::waited);
-    // A limit that no clock can hold is none.
+    // A limit that the clock cannot represent is none.
     let Some(mut deadline) = begun.checked_add(limit) else { return Ok(work.await) };
     let mut work = pin!(work);
     let mut alarm = pin!(sleep_until(deadline));
@@ -135,10 +135,10 @@ impl Drop for Wait {
     }
 }
 
-/// A request that is under way. While there is one, the end of the time is not the agent's doing.
+/// A request in progress. While there is one, a timeout is not the agent's fault.
 pub(crate) struct Request {
     attempt: Instant,
-    /// What is not charged of the time before the latest attempt.
+    /// The uncharged part of the time before the latest attempt.
     failed: Duration,
     waited: Duration,
 }
@@ -161,7 +161,7 @@ impl Request {
         (self.attempt, self.waited) = (Instant::now(), waited);
     }
 
-    /// The latest attempt has succeeded: what came before it is not charged.
+    /// The latest attempt has succeeded: the time before it is not charged.
     pub(crate) fn succeed(&mut self) {
         let failed = std::mem::take(&mut self.failed);
         with(|clock| clock.waited.set(clock.waited.get() + failed));
@@ -174,7 +174,7 @@ impl Drop for Request {
     }
 }
 
-/// Outside of a run there is nothing to be charged.
+/// Outside of a run nothing is charged.
 fn with<T>(note: impl FnOnce(&Clock) -> T) -> Option<T> {
     CLOCK.try_with(note).ok()
 }
@@ -187,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    /// The times are such that no stall of the machine changes what comes of them.
+    /// The times are chosen so that a stall of the machine does not change the result.
     const LIMIT: Duration = Duration::from_millis(60);
     const WAIT: Duration = Duration::from_millis(150);
 

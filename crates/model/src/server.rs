@@ -1,15 +1,15 @@
-//! Any [`Model`] for agents that are written elsewhere, in the protocols of OpenAI, Anthropic and Gemini.
+//! Any [`Model`], served to external agents in the protocols of OpenAI, Anthropic and Gemini.
 //!
-//! Answered are, behind any path prefix, so that a caller can put the name of a run into the base URL:
-//! - OpenAI's: `POST …/chat/completions`, `POST …/responses`, and for a model that goes on from plain text `POST
+//! These requests are answered, behind any path prefix, so that a caller can put the name of a run into the base URL:
+//! - OpenAI's: `POST …/chat/completions`, `POST …/responses`, and for a model that continues plain text `POST
 //!   …/completions`;
 //! - Anthropic's: `POST …/messages` and `POST …/messages/count_tokens`;
 //! - Gemini's: `POST …/models/NAME:generateContent`, `:streamGenerateContent` and `:countTokens`;
-//! - `GET …/models`, in the form of whoever asks.
+//! - `GET …/models`, in the format of the client's protocol.
 //!
-//! Each protocol is a translation from and to the one request and reply of this crate. The model that is asked for by
-//! name plays no part: it is the served one that answers. The server listens on this machine only and refuses requests
-//! that name another host or come from a foreign web page.
+//! Each protocol is translated from and to the request and reply of this crate. The requested model name is ignored:
+//! the served model answers. The server listens on this machine only and refuses requests that name another host or
+//! come from a foreign web page.
 
 mod access;
 mod anthropic;
@@ -50,18 +50,18 @@ use target::{Endpoint, Protocol, endpoint};
 
 pub use runs::{ModelServer, ReplyWatch, ServedRun};
 
-/// How long answers in progress may go on after the shutdown signal.
+/// How long answers in progress may continue after the shutdown signal.
 pub const SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// How the endpoint behaves.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
-    /// The key that every request must carry; without one, any key or none will do.
+    /// The key that every request must carry; `None` accepts any key or none.
     pub key: Option<SecretString>,
-    /// Names that requests may have in `Host` besides those of loopback: an agent in a container reaches this machine
-    /// by another. The server listens on loopback all the same.
+    /// Names that requests may have in `Host` besides those of loopback: an agent in a container uses another name
+    /// for this machine. The server still listens on loopback only.
     pub hosts: Vec<String>,
-    /// How long the model is made to think before each answer.
+    /// The artificial delay before each answer.
     pub think_time: Duration,
     /// Most bytes of a request's body.
     pub request_bytes_max: usize,
@@ -69,12 +69,13 @@ pub struct ServerConfig {
     pub responses_max: usize,
     /// Most bytes of conversation that these answers hold together.
     pub responses_bytes_max: usize,
-    /// Seconds since 1970 that answers are dated with. A parameter so that a run can be the same bytes each time.
+    /// Seconds since 1970 that answers are dated with. Configurable so that a run can produce the same bytes each
+    /// time.
     pub clock: fn() -> u64,
 }
 
 impl Default for ServerConfig {
-    /// No key, no thinking, 16 MiB a request, 20,000 answers or 128 MiB kept, the system's clock.
+    /// No key, no delay, 16 MiB per request, 20,000 answers or 128 MiB stored, the system's clock.
     fn default() -> Self {
         Self {
             key: None,
@@ -156,7 +157,7 @@ pub async fn serve(
         .with_graceful_shutdown(signal)
         .into_future();
     let late = async move {
-        // The channel carries no value: its end is the signal.
+        // The channel carries no value: closing it is the signal.
         let _ = stopped.changed().await;
         tokio::time::sleep(SHUTDOWN_TIME_MAX).await;
     };
@@ -188,7 +189,7 @@ async fn route(shared: &Arc<Shared>, head: &Parts, body: Body) -> Result<Respons
     }
     access::check_key(head, shared.config.key.as_ref())?;
     let body = read(shared, body).await?;
-    // The servers of campaigns alone know who asks.
+    // Only the servers of campaigns know which run a request belongs to.
     let serving = head.extensions.get().map(|ConnectInfo(guest): &ConnectInfo<Guest>| guest.serve());
     let answer = match endpoint {
         Endpoint::Models => models::answer(shared, Protocol::of(head)),

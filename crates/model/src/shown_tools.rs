@@ -1,12 +1,12 @@
-//! Tools by the names under which frameworks show them to a model.
+//! Tools by the names under which frameworks present them to a model.
 //!
-//! Some put a server's name or a digest of its URL in front of a tool's own name, write it in other letters,
-//! or cut it off and put a digest in its place. The description stays.
+//! Some put a server's name or a digest of its URL in front of a tool's own name, change its letter case, or shorten
+//! it and append a digest. The description stays.
 
 use planproof_trace::Tool;
 
-/// Which of our own tools a tool is that a model was shown: by its exact name, otherwise by what its name
-/// ends with (the longest of several), otherwise by a description that it contains.
+/// Which of our own tools a presented tool is: by its exact name, else by the end of its name (the longest match),
+/// else by a description that it contains.
 pub fn own_place(own: &[Tool], shown: &Tool) -> Option<usize> {
     by_name(own, &shown.name).or_else(|| {
         let mut found = own.iter().enumerate().filter(|(_, tool)| describes(shown, &tool.description));
@@ -14,7 +14,7 @@ pub fn own_place(own: &[Tool], shown: &Tool) -> Option<usize> {
     })
 }
 
-/// Which of our own tools a call is of that a model wrote, where it was shown these tools.
+/// Which of our own tools a model's call means, if it was presented these tools.
 pub fn own_place_of_call(own: &[Tool], shown: &[Tool], name: &str) -> Option<usize> {
     match shown.iter().find(|tool| tool.name == name) {
         Some(shown) => own_place(own, shown),
@@ -22,8 +22,8 @@ pub fn own_place_of_call(own: &[Tool], shown: &[Tool], name: &str) -> Option<usi
     }
 }
 
-/// The place of a tool of ours among those that a model was shown: by its exact name, otherwise by what a
-/// name ends with, otherwise by its description.
+/// The index of one of our tools among the presented ones: by its exact name, else by the end of a name, else by its
+/// description.
 pub fn shown_place(shown: &[Tool], name: &str, description: &str) -> Option<usize> {
     let exact = shown.iter().position(|tool| tool.name == name);
     let suffix = || shown.iter().position(|tool| ends_with(&tool.name, name));
@@ -38,9 +38,10 @@ fn by_name(own: &[Tool], name: &str) -> Option<usize> {
     })
 }
 
-/// Whether a shown name ends with a tool's own, in whatever letters, behind a prefix that ends in no letter or digit.
+/// Whether a presented name ends with a tool's own, in any case, after a prefix that does not end in a letter or
+/// digit.
 fn ends_with(shown: &str, own: &str) -> bool {
-    // From the end, and without a copy of either: a model looks for tools that it may not have in every turn.
+    // From the end, and without copying: a model searches for tools that it may not have in every turn.
     let mut rest = plain(shown);
     let mut start = None;
     for (_, byte) in plain(own) {
@@ -49,11 +50,11 @@ fn ends_with(shown: &str, own: &str) -> bool {
             _ => return false,
         }
     }
-    // What frameworks put between prefix and name is no letter.
+    // Frameworks put no letter between prefix and name.
     start.is_some_and(|at| at == 0 || !shown.as_bytes()[at - 1].is_ascii_alphanumeric())
 }
 
-/// The letters and digits of a name with their places, the last one first.
+/// The letters and digits of a name with their positions, the last one first.
 fn plain(name: &str) -> impl Iterator<Item = (usize, u8)> {
     name.bytes().enumerate().rev().filter(|(_, byte)| byte.is_ascii_alphanumeric())
 }

@@ -1,4 +1,4 @@
-//! The right answer of a case, and what logs of other programs keep of a case and of a run.
+//! The right answer of a case, and the data of a case and of a run for the logs of other programs.
 
 use planproof_constraint::{Start, Variable};
 use planproof_suite::{Gold, GoldCall};
@@ -16,13 +16,13 @@ const SEPARATOR: &str = ", ";
 /// What an agent says when it is done.
 const DONE: &str = "All tasks are done.";
 
-/// A correct plan: which actions, and when in the time form.
+/// A correct plan: its actions, with times in the time form.
 struct Planned<'a> {
     action: &'a Action,
     start: Option<u16>,
 }
 
-/// The correct plan nearest to the order of mention; empty where the search for one reached its limit, and in an
+/// The correct plan nearest to the order of mention; empty if the search for one reached its limit, and in an
 /// infeasible case. It depends on nothing but the case, so that every agent's log has the same.
 fn nearest_plan(case: &Case) -> Vec<Planned<'_>> {
     if !case.is_feasible() {
@@ -36,12 +36,12 @@ fn nearest_plan(case: &Case) -> Vec<Planned<'_>> {
         let schedule = nearest.map(|nearest| nearest.schedule).unwrap_or_default();
         return schedule.iter().map(|start| planned(&start.variable, Some(start.minute))).collect();
     }
-    // A case's constraints can all hold; that is checked when it is made or read.
+    // A case's constraints can all hold; this is checked when it is made or read.
     let plan = case.problem().order().map(|order| order.nearest(&mention)).unwrap_or_default();
     plan.iter().map(|action| planned(action, None)).collect()
 }
 
-/// [`nearest_plan`] in words, or the sentences that cannot hold together.
+/// [`nearest_plan`] in words, or the sentences in conflict.
 pub(crate) fn target(case: &Case) -> String {
     if let Some(conflict) = &case.conflict {
         let numbers: Vec<String> = conflict.iter().map(u32::to_string).collect();
@@ -54,7 +54,7 @@ pub(crate) fn target(case: &Case) -> String {
     plan.collect::<Vec<_>>().join(SEPARATOR)
 }
 
-/// The calls of [`nearest_plan`], or the report of the conflict; `None` where the search for a plan reached its limit.
+/// The calls of [`nearest_plan`], or the report of the conflict; `None` if the search for a plan reached its limit.
 pub(crate) fn gold(case: &Case) -> Option<Gold> {
     if let Some(conflict) = &case.conflict {
         let numbers: Vec<u64> = conflict.iter().map(|number| u64::from(*number)).collect();
@@ -88,7 +88,7 @@ pub(crate) fn case_metadata(case: &Case) -> Map<String, Value> {
     }
     field("actions", case.actions.iter().map(|action| action.text.as_str()).collect());
     field("constraints", Stated::all(case).map(|stated| stated_words(case, stated)).collect());
-    // Decimal text, because it can be above 2^53.
+    // Decimal text, because it can exceed 2^53.
     field("correct_plans", case.difficulty.correct_plans.map(|count| count.to_string()).into());
     field("bits", case.difficulty.bits.into());
     fields
@@ -108,7 +108,7 @@ pub(crate) fn run_metadata(case: &Case, verdict: &Verdict) -> Map<String, Value>
     fields
 }
 
-/// What a constraint demands, and the words of the first place that states it. Times are of the form HH:MM.
+/// The words of a constraint, and the text of the first place that states it. Times have the form HH:MM.
 fn stated_words(case: &Case, stated: Stated<'_>) -> Value {
     let words = stated.words(case);
     let (action, demand) = stated.parts(case);

@@ -14,19 +14,19 @@ use planproof_trace::Event;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::guard::{OrderGuard, Standing};
+use crate::guard::{GuardState, OrderGuard};
 use crate::infeasible::{ACTED, NAMED, naming_value};
 use crate::suite::class_of;
 use crate::{answer, cells, explanation, identity, notes, phrasing, tools};
 
-/// The bit of [`Card::marks`] of cases in which the agent can report a conflict, as in all of a campaign with
-/// infeasible ones.
+/// The bit of [`Card::marks`] of cases in which the agent can report a conflict, which are all cases of a campaign
+/// with infeasible ones.
 pub const OFFERS_REPORT: u32 = 1;
 
-/// The bit of [`Card::marks`] of infeasible cases of which all sentences are in the conflict.
+/// The bit of [`Card::marks`] of infeasible cases in which every sentence belongs to the conflict.
 pub const CONFLICT_IS_ALL: u32 = 2;
 
-/// The bit of [`Card::marks`] of cases in which one tool takes what another one returned.
+/// The bit of [`Card::marks`] of cases in which one tool takes the output of another.
 pub const HAS_FLOWS: u32 = 4;
 
 /// A case of the suite of orders.
@@ -82,7 +82,7 @@ impl OrderCase {
     }
 }
 
-/// What figures and lists need of the case.
+/// The data of the case for figures and lists.
 fn card_of(case: &Case) -> Card {
     let is_all = case.conflict.as_ref().is_some_and(|conflict| conflict.len() == case.sentences());
     let has_flows = case.rules().any(|stated| matches!(stated.rule, Some(Rule::Flow { .. })));
@@ -174,12 +174,12 @@ impl suite::Case for OrderCase {
     }
 
     fn guard(&self) -> Option<Box<dyn Guard>> {
-        Some(Box::new(OrderGuard::new(Standing::new(Arc::clone(&self.case), self.options))))
+        Some(Box::new(OrderGuard::new(GuardState::new(Arc::clone(&self.case), self.options))))
     }
 
-    /// "against c1 c3, calls a2 a1": the ids of what was violated and of what was called.
+    /// "against c1 c3, calls a2 a1": the ids of the violated constraints and of the called actions.
     fn essence(&self, verdict: &Verdict) -> String {
-        // No more of the document than is needed: a replay asks for that of each run.
+        // Parses no more of the document than is needed: a replay requests this for each run.
         #[derive(Deserialize)]
         struct Essence<'a> {
             #[serde(borrow)]
@@ -219,7 +219,7 @@ impl suite::Case for OrderCase {
         cells::of_run(&self.case, self.read(verdict).ok().as_ref())
     }
 
-    /// Without a verdict what there is to keep of the case, with one what there is to keep of the run alone.
+    /// Without a verdict the data of the case, with one the data of the run alone.
     fn metadata(&self, verdict: Option<&Verdict>) -> Map<String, Value> {
         match verdict {
             None => answer::case_metadata(&self.case),

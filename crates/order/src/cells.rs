@@ -1,12 +1,12 @@
-//! The cells of a case and of a run in tables of runs. They are raw: who writes a table keeps spreadsheets from taking
-//! them for formulas.
+//! The cells of a case and of a run in tables of runs. They are raw: the writer of a table keeps spreadsheets from
+//! reading them as formulas.
 
 use planproof_suite::Columns;
 use planproof_synth::{Case, ConflictVerdict, OneLook, Verdict, clock_time};
 
 use crate::words::plan;
 
-/// What separates the members of a list in a cell.
+/// Separates the members of a list in a cell.
 const SEPARATOR: &str = "; ";
 
 /// The columns, in the order of [`of_case`] and [`of_run`].
@@ -52,7 +52,7 @@ pub(crate) const COLUMNS: Columns = Columns {
     ],
 };
 
-/// What is the same in all runs of a case.
+/// The cells that are the same in all runs of a case.
 pub(crate) fn of_case(case: &Case) -> Vec<String> {
     let difficulty = &case.difficulty;
     vec![
@@ -65,7 +65,7 @@ pub(crate) fn of_case(case: &Case) -> Vec<String> {
     ]
 }
 
-/// What a verdict says; without one that can be read, what the case says.
+/// The cells of a verdict; without a readable one, those of the case.
 pub(crate) fn of_run(case: &Case, verdict: Option<&Verdict>) -> Vec<String> {
     let written = |tell: &dyn Fn(&Verdict) -> String| verdict.map_or(String::new(), tell);
     let conflict = verdict.and_then(|verdict| verdict.conflict.as_ref());
@@ -82,7 +82,7 @@ pub(crate) fn of_run(case: &Case, verdict: Option<&Verdict>) -> Vec<String> {
     ]
 }
 
-/// Times of the day, given in minutes from midnight.
+/// Times of day, from minutes after midnight.
 fn times(minutes: &[u16]) -> String {
     minutes.iter().map(|minute| clock_time(*minute)).collect::<Vec<_>>().join(SEPARATOR)
 }
@@ -91,7 +91,7 @@ fn numbers(numbers: &[impl ToString]) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(SEPARATOR)
 }
 
-/// Each once: several constraints can be stated by the same words.
+/// Each once: the same words can state several constraints.
 fn violated_words(verdict: &Verdict) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();
     for violated in &verdict.violated {

@@ -1,15 +1,15 @@
-//! Conflicts in plain words: why a case is infeasible, and what the agent said of it.
+//! Conflicts in plain words: why a case is infeasible, and what the agent reported.
 
 use planproof_suite::Fact;
 use planproof_synth::{Case, ConflictVerdict, Naming, Verdict};
 
 use crate::stated::Stated;
 
-/// Most numbers of sentences that are told one by one; an agent can report any.
+/// Most sentence numbers that are listed; an agent can report any.
 const NUMBERS_MAX: usize = 20;
 
-/// What there is to say of a conflict: which sentences cannot hold together, in their words, what they come to, and
-/// what the agent reported. Nothing where there was no conflict and none was reported.
+/// The description of a conflict: the conflicting sentences in their words, the contradiction, and the agent's
+/// report. Empty if there was no conflict and none was reported.
 pub(crate) fn conflict_facts(case: &Case, verdict: &Verdict) -> Vec<Fact> {
     let Some(conflict) = &verdict.conflict else { return Vec::new() };
     let mut facts = Vec::new();
@@ -40,7 +40,7 @@ fn cannot_hold(conflict: &ConflictVerdict) -> String {
     format!("{} cannot hold together", sentences(&numbers))
 }
 
-/// What the agent reported, and how good that is.
+/// The agent's report, and how good it is.
 pub(crate) fn reported(conflict: &ConflictVerdict) -> String {
     let Some(numbers) = &conflict.reported else { return "nothing".to_owned() };
     let named = match conflict.named() {

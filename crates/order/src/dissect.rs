@@ -1,17 +1,17 @@
 //! Dissection: from a failed case to the cause of the failure (PDoctor, section 4.5, Algorithm 2).
 //!
-//! The agent is asked the same query again, then variants of it, from small changes to large ones
-//! ([`planproof_synth::Mutator`]). The first that it passes names the cause. Each run is a *trial*; the
-//! trials of a campaign are a campaign of their own, with the variants as its cases, so that the store,
-//! budgets and recordings keep them like all runs.
+//! The agent gets the same query again, then variants of it, from small changes to large ones
+//! ([`planproof_synth::Mutator`]). The first one that it passes names the cause. Each run is a *trial*; the trials of
+//! a campaign are a campaign of their own, with the variants as its cases, so that the store, budgets and recordings
+//! handle them like all runs.
 //!
-//! Trials go in rounds: each error that is not decided has one trial a round. So the same seed gives the same
-//! trials in the same places, however many run at once.
+//! Trials are run in rounds: each undecided error has one trial per round. So the same seed gives the same trials in
+//! the same places, whatever the concurrency.
 
-mod course;
 mod part;
 mod report;
 mod run;
+mod search;
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use planproof_trace::Draw;
 use serde::{Deserialize, Serialize};
 
 use crate::{OrderCase, OrderOutcome, OrderRun};
-use course::Course;
+use search::Search;
 
 pub use planproof_bench::studies::{
     Cause, CauseShare, ChangedPiece, DissectedCase, DissectionReport, Enough, EnoughCounts, ReportedTrial,
@@ -40,9 +40,9 @@ pub struct DissectOptions {
     pub variants: u32,
     /// Reruns of the same query: 0 to [`TRIALS_MAX`].
     pub reruns: u32,
-    /// Most errors that are dissected; they are drawn. `None` for all.
+    /// Most errors that are dissected; they are drawn at random. `None` for all.
     pub errors_max: Option<u32>,
-    /// As the paper's algorithm is printed: the first failed variant with another structure names the constraint as the
+    /// As the paper prints its algorithm: the first failed variant with another structure names the constraint as the
     /// cause.
     pub original: bool,
 }
@@ -54,16 +54,16 @@ impl Default for DissectOptions {
     }
 }
 
-/// What a trial changes. In the order of the algorithm.
+/// The change of a trial. In the order of the algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Step {
     /// Nothing: the same query at another seed.
     Rerun,
     /// Wordings, and tasks within the same job.
     Terminal,
-    /// The wordings of a terminal variant that was passed, without its tasks.
+    /// The wordings of a terminal variant that the agent passed, without its tasks.
     Wordings,
-    /// The tasks of a terminal variant that was passed, without its wordings.
+    /// The tasks of a terminal variant that the agent passed, without its wordings.
     Actions,
     /// The job.
     Topic,
@@ -88,7 +88,8 @@ impl Step {
         }
     }
 
-    /// The change, and the stream that its seed is drawn from: the parts of a terminal variant share that of the whole.
+    /// The change, and the stream that its seed is drawn from: the parts of a terminal variant share the stream of
+    /// the whole.
     fn mutation(self) -> Option<(Mutation, &'static str)> {
         match self {
             Self::Rerun => None,
@@ -113,15 +114,15 @@ pub struct Trial {
 /// A trial with what came of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialRecord {
-    /// Place of the failed case in its campaign.
+    /// Index of the failed case in its campaign.
     pub error: u32,
     /// Which trial.
     pub trial: Trial,
-    /// What the agent was asked; its id is that of the failed case, a full stop, step, hyphen and number.
+    /// The case for the agent; its id is that of the failed case, a full stop, step, hyphen and number.
     pub case: Case,
-    /// What was changed; nothing for a rerun.
+    /// The changed places; empty for a rerun.
     pub changes: Vec<Change>,
-    /// What came of it; `None` if it was not run to its end. Its place is that of the trial.
+    /// The outcome; `None` if it was not run to its end. Its index is that of the trial.
     pub outcome: Option<OrderOutcome>,
 }
 
@@ -132,7 +133,7 @@ enum Seen {
     Failed,
     /// There is no such variant.
     Impossible,
-    /// It was not run, or what came of it says nothing.
+    /// It was not run, or its outcome says nothing.
     Nothing,
 }
 
@@ -143,7 +144,7 @@ enum Next {
     Try(Trial),
     /// Nothing: the cause is found.
     Found(Cause, Option<Enough>),
-    /// Nothing: no trial was passed, but there were no variants of a kind, so the cause may be that kind.
+    /// Nothing: the agent passed no trial, but there were no variants of a kind, so the cause may be of that kind.
     Undecided,
 }
 
@@ -175,7 +176,7 @@ fn next(options: &DissectOptions, seen: impl Fn(Trial) -> Seen) -> Next {
     if is_whole { Next::Found(Cause::Constraint, None) } else { Next::Undecided }
 }
 
-/// Which part of the terminal variant of that number was enough.
+/// Which part of the terminal variant of that number was sufficient.
 fn enough(number: u32, seen: impl Fn(Trial) -> Seen) -> Next {
     let mut alone = [false; 2];
     for (alone, step) in alone.iter_mut().zip([Step::Wordings, Step::Actions]) {
@@ -194,9 +195,9 @@ fn enough(number: u32, seen: impl Fn(Trial) -> Seen) -> Next {
     Next::Found(Cause::Terminal, Some(enough))
 }
 
-/// The errors that are dissected: the cases that were failed, or so many of them, drawn by the seed; in the
-/// order of the campaign. Infeasible cases are none of them: they have no variants (see [`Mutator::mutate`]),
-/// as a cause is one of wrong planning.
+/// The errors to dissect: the failed cases, or a limited number of them drawn by the seed; in the order of the
+/// campaign. Infeasible cases are left out: they have no variants (see [`Mutator::mutate`]), because a cause is one
+/// of wrong planning.
 pub fn pick_errors(outcomes: &[OrderOutcome], options: &DissectOptions, seed: u64) -> Vec<u32> {
     let failed = outcomes.iter().filter(|outcome| is_error(outcome));
     let mut errors: Vec<u32> = failed.map(|outcome| outcome.ordinal).collect();
@@ -208,12 +209,12 @@ pub fn pick_errors(outcomes: &[OrderOutcome], options: &DissectOptions, seed: u6
     errors
 }
 
-/// Whether a run is an error of planning: a failure of a feasible case.
+/// Whether a run is a planning error: a failure of a feasible case.
 fn is_error(outcome: &OrderOutcome) -> bool {
     outcome.passed() == Some(false) && !outcome.is_infeasible()
 }
 
-/// Leaves so many of the errors, drawn by the seed; in the order of the campaign.
+/// Keeps at most `most` errors, drawn by the seed; in the order of the campaign.
 fn draw(errors: &mut Vec<u32>, most: u32, seed: u64) {
     Draw::new(seed, 0, "dissect/errors").shuffle(errors);
     errors.truncate(most as usize);
@@ -223,15 +224,15 @@ fn draw(errors: &mut Vec<u32>, most: u32, seed: u64) {
 /// A dissected error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DissectedError {
-    /// Place of the failed case in its campaign.
+    /// Index of the failed case in its campaign.
     pub error: u32,
-    /// The cause; `None` while there is none.
+    /// The cause; `None` if it is not known yet.
     pub cause: Option<Cause>,
-    /// For [`Cause::Terminal`]: what was enough.
+    /// For [`Cause::Terminal`]: the sufficient part.
     pub enough: Option<Enough>,
-    /// There are trials left: it was interrupted, or a trial says nothing because something else failed.
+    /// There are trials left: the dissection was interrupted, or a trial says nothing because something else failed.
     pub is_open: bool,
-    /// Trials that could not be made, and why.
+    /// Trials that could not be made, with the reasons.
     pub impossible: Vec<(Trial, String)>,
 }
 
@@ -247,11 +248,11 @@ pub struct Dissection {
 }
 
 impl Dissection {
-    /// What trials that are there already show. `cases` and `seed` are those of the campaign, `errors` as
-    /// [`pick_errors`] gives them.
+    /// The result of the existing trials. `cases` and `seed` are those of the campaign, `errors` are those of
+    /// [`pick_errors`].
     ///
     /// # Panics
-    /// When an error is not the place of a case.
+    /// If an error is not the index of a case.
     pub fn of_trials(
         cases: &[Arc<OrderCase>],
         errors: &[u32],
@@ -260,7 +261,7 @@ impl Dissection {
         mutator: Mutator<'_>,
         trials: Vec<TrialRecord>,
     ) -> Self {
-        Course::new(cases, errors, options, seed, mutator, trials).conclude()
+        Search::new(cases, errors, options, seed, mutator, trials).conclude()
     }
 
     /// Whether every error is decided, or cannot be.
@@ -273,7 +274,7 @@ impl Dissection {
 mod tests {
     use super::*;
 
-    /// Follows the algorithm with an agent that passes these trials; gives the trials and the end.
+    /// Simulates the algorithm with an agent that passes these trials; returns the trials and the end.
     fn follow(options: DissectOptions, passes: &[(Step, u32)], impossible: &[Step]) -> (Vec<Trial>, Next) {
         let mut tried = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! A verdict in words: what was called, what that violated, what would have been right.
+//! A verdict in words: the calls, what they violated, and what would have been right.
 
 use std::fmt::Display;
 
@@ -16,17 +16,17 @@ use crate::words::{
     violations, wrong_start, wrong_values,
 };
 
-/// Most refused calls that are listed one by one, and most that were denied.
+/// Most refused calls that are listed, and most denied ones.
 const REFUSED_SHOWN_MAX: usize = 5;
 
-/// Most impossible starts that are listed one by one.
+/// Most impossible starts that are listed.
 const WRONG_STARTS_SHOWN_MAX: usize = 5;
 
-/// What stands between a paragraph and the rules, and between two rules.
+/// Separates a paragraph and the rules, and two rules.
 const RULES: &str = " Rules: ";
 const RULES_SEPARATOR: &str = "; ";
 
-/// What stands before the words of a rule.
+/// Precedes the words of a rule.
 const RULE: &str = "rule: ";
 
 /// The label of the call after which no correct plan was left.
@@ -50,7 +50,7 @@ pub(crate) fn explain(case: &Case, verdict: &Verdict) -> Explanation {
     }
 }
 
-/// The paragraph, and behind it the rules, all in one line.
+/// The paragraph followed by the rules, all on one line.
 fn text_and_rules(case: &Case) -> String {
     let rules: Vec<String> = case.rules().filter_map(|stated| stated.rule_words(&case.actions)).collect();
     match rules.is_empty() {
@@ -59,7 +59,7 @@ fn text_and_rules(case: &Case) -> String {
     }
 }
 
-/// Where [`text_and_rules`] has the rules that were broken.
+/// Where [`text_and_rules`] has the broken rules.
 fn rule_marks(case: &Case, verdict: &Verdict) -> Vec<Mark> {
     let characters = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     let mut start = characters(&case.paragraph).saturating_add(characters(RULES));
@@ -81,7 +81,7 @@ fn rule_marks(case: &Case, verdict: &Verdict) -> Vec<Mark> {
     marks
 }
 
-/// What there is to say where the judge's own words cannot be read.
+/// The explanation if the judge's own document cannot be read.
 pub(crate) fn unreadable(case: &Case, verdict: &suite::Verdict, error: &impl Display) -> Explanation {
     let checks = Stated::all(case).map(|stated| check(case, stated, CheckState::Unjudged)).collect();
     Explanation {
@@ -95,7 +95,7 @@ pub(crate) fn unreadable(case: &Case, verdict: &suite::Verdict, error: &impl Dis
     }
 }
 
-/// What was done, in one line; empty where nothing was.
+/// The executed actions, on one line; empty if there are none.
 fn answer(verdict: &Verdict, called: &[Step]) -> String {
     match (&verdict.conflict, verdict.calls.as_slice()) {
         (Some(conflict), []) => format!("reported: {}", conflict::reported(conflict)),
@@ -123,7 +123,7 @@ fn steps(case: &Case, ids: &[ActionId], starts: &[u16]) -> Vec<Step> {
     ids.iter().enumerate().map(step).collect()
 }
 
-/// All there is to say of a verdict beside its class and the paragraph, in the order in which people ask.
+/// Everything about a verdict except its class and the paragraph, in the order of interest.
 fn facts(case: &Case, verdict: &Verdict, called: Vec<Step>) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(form) = &case.time {
@@ -167,7 +167,7 @@ fn facts(case: &Case, verdict: &Verdict, called: Vec<Step>) -> Vec<Fact> {
     facts.extend(time_notes(case, verdict).into_iter().map(|note| Fact::text("note", note)));
     if let Some((wrong, called)) = verdict.first_wrong_call.zip(wrong_call) {
         let expected = expected(case, verdict, wrong);
-        // What is right is not known where a search reached its limit, and said above of a wrong value.
+        // If a search reached its limit, the right value is unknown; a wrong value was reported above.
         let is_said = expected.is_empty() || is_wrong_value(verdict, wrong);
         let expected = if is_said { String::new() } else { format!(" (expected {expected})") };
         facts.push(Fact::text(FIRST_WRONG, format!("#{} {called}{expected}", wrong + 1)));
@@ -209,8 +209,8 @@ impl<'a> Time<'a> {
         Some(Self { case, verdict, form: case.time.as_ref()?, time: verdict.time.as_ref()? })
     }
 
-    /// Why a call left no way on, unless that is said already: a start that cannot be, an end after the day,
-    /// or a demand that the call itself violates.
+    /// Why a call left no correct continuation, unless that was already stated: an impossible start, an end after the
+    /// day, or a demand that the call itself violates.
     fn why_wrong(&self, call: usize) -> Option<String> {
         let action = self.place(call)?;
         let is_said = |id: &ConstraintId| {
@@ -230,7 +230,7 @@ impl<'a> Time<'a> {
         }
     }
 
-    /// When the call before this one ended, or the day began.
+    /// When the previous call ended, or the day began.
     fn end_before(&self, call: usize) -> u16 {
         let end = call.checked_sub(1).and_then(|before| self.end(before));
         end.unwrap_or_default().max(self.form.day.start)
@@ -241,7 +241,7 @@ impl<'a> Time<'a> {
         Some(self.time.starts.get(call)?.saturating_add(duration))
     }
 
-    /// The place of the action that a call is of.
+    /// The index of a call's action.
     fn place(&self, call: usize) -> Option<usize> {
         let id = self.verdict.calls.get(call)?;
         self.case.actions.iter().position(|action| action.id == *id)
@@ -256,8 +256,8 @@ impl<'a> Time<'a> {
     }
 }
 
-/// Where the paragraph states what was violated, merged where places overlap, in the order of the text. Of an
-/// infeasible case that are the sentences that cannot hold together.
+/// The places of the paragraph that state violated constraints, merged if they overlap, in the order of the text. For
+/// an infeasible case these are the sentences in conflict.
 pub fn violated_places(case: &Case, verdict: &Verdict) -> Vec<Source> {
     if !case.is_feasible() {
         return case.conflict_places();
@@ -277,7 +277,7 @@ pub fn violated_places(case: &Case, verdict: &Verdict) -> Vec<Source> {
     merged
 }
 
-/// The places with the constraints that are stated there and were violated, or are in conflict.
+/// The places with their constraints that were violated or are in conflict.
 fn marks(case: &Case, verdict: &Verdict) -> Vec<Mark> {
     let broken: Vec<Stated<'_>> =
         Stated::all(case).filter(|stated| state(*stated, verdict).is_broken()).collect();
@@ -289,7 +289,7 @@ fn marks(case: &Case, verdict: &Verdict) -> Vec<Mark> {
         let here: Vec<Stated<'_>> = here.copied().collect();
         let sentences: Vec<String> =
             here.iter().map(|stated| format!("{} ({})", stated.in_words(case), stated.id())).collect();
-        // A sentence of the conflict may state nothing of its smallest set of requirements.
+        // A sentence of the conflict may state no member of its smallest set of requirements.
         let title =
             if sentences.is_empty() { what.to_owned() } else { format!("{what}: {}", sentences.join("; ")) };
         Mark {
@@ -321,7 +321,7 @@ fn state(stated: Stated<'_>, verdict: &Verdict) -> CheckState {
     }
 }
 
-/// All constraints, those that were broken first.
+/// All constraints, broken ones first.
 fn checks(case: &Case, verdict: &Verdict) -> Vec<Check> {
     let mut checks: Vec<Check> =
         Stated::all(case).map(|stated| check(case, stated, state(stated, verdict))).collect();

@@ -1,9 +1,9 @@
-//! Live repair: a guard between agent and tools, which holds back every call after which the run could not
-//! pass any more. (The idea of the paper's section 7.)
+//! Live repair: a guard between agent and tools, which denies every call after which the run could no longer pass.
+//! (The idea of the paper's section 7.)
 //!
-//! The agent is told that the call was not done, why, and which calls are right at this point, in the words
-//! of tasks and tools. The constraints are not shown to it, and the guard never calls a tool of its own
-//! accord: what an agent does not call at all stays undone.
+//! The agent learns that the call was not made, why, and which calls are right at this point, in the words of tasks
+//! and tools. The guard does not show it the constraints, and never calls a tool by itself: tasks that an agent does
+//! not call stay undone.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use planproof_synth::{
 };
 use planproof_trace::{TimeOfDay, ToolCall};
 
-/// How a run stands: what is done, and what may be done next. Costs some microseconds a call.
+/// The state of a run: the finished actions, and those that may come next. Costs some microseconds a call.
 ///
 /// In an infeasible case no task may be done, and a conflict has to be reported; the guard does not say which.
 #[derive(Debug, Clone)]
-pub struct Standing {
+pub struct GuardState {
     case: Arc<Case>,
     options: JudgeOptions,
     problem: Arc<Requirements>,
     /// The set of the actions that are done.
     done: u64,
-    /// In the time form, when the last task ended, in minutes from midnight.
+    /// In the time form, the end of the last task, in minutes from midnight.
     minute: u16,
     /// A conflict was reported.
     has_reported: bool,
@@ -47,11 +47,11 @@ pub struct RightCall {
     pub start: Option<u16>,
 }
 
-impl Standing {
-    /// A run of the case in which nothing is done yet. `options` say whether repeats and distractors fail it.
+impl GuardState {
+    /// A run of the case before its first call. `options` say whether repeats and distractors fail it.
     ///
     /// # Panics
-    /// Never for a case that was synthesised or read from a file: both check that a feasible one can be satisfied.
+    /// Never for a synthesised case or one from a file: in both cases a feasible case was checked to be satisfiable.
     pub fn new(case: impl Into<Arc<Case>>, options: JudgeOptions) -> Self {
         let case = case.into();
         let problem = match case.timed_problem() {
@@ -59,10 +59,10 @@ impl Standing {
             Some(problem) => Requirements::Timetable(problem.timetable().clone()),
             None => Requirements::Order(case.problem().order().expect("a feasible case is satisfiable")),
         };
-        let mut standing =
+        let mut state =
             Self { case, options, problem: Arc::new(problem), done: 0, minute: 0, has_reported: false };
-        standing.begin();
-        standing
+        state.begin();
+        state
     }
 
     /// Nothing is done.
@@ -79,8 +79,8 @@ impl Standing {
         self.done.count_ones() as usize == self.case.actions.len()
     }
 
-    /// The calls after which a correct continuation is left, by the places of their actions. None when all is done, or
-    /// where that was not found out within the limits of the search, and none in an infeasible case.
+    /// The calls that leave a correct continuation, by the indices of their actions. Empty if everything is done, if
+    /// the search reached its limits, and in an infeasible case.
     pub fn right_now(&self) -> Vec<RightCall> {
         let call = |variable: Variable, start| RightCall { action: variable.index(), start };
         match &*self.problem {
@@ -96,8 +96,8 @@ impl Standing {
         }
     }
 
-    /// Why the run could not pass any more after this call, for the agent; `None` if it could, or if no tool
-    /// executes the call anyway. Where nothing is right any more, nothing is objected to.
+    /// Why the run could not pass after this call, for the agent; `None` if it could, or if no tool executes the call
+    /// anyway. If no right call is left, there is no objection.
     pub fn objection(&self, call: &ToolCall) -> Option<String> {
         let right = self.right_now();
         if right.is_empty() && !self.is_complete() && self.case.is_feasible() {
@@ -128,7 +128,7 @@ impl Standing {
         reason.or_else(|| self.wrong_value(call))
     }
 
-    /// Which value a tool before this one returned for the call, where the call passes another one.
+    /// The value that an earlier tool returned for the call, if the call passes another one.
     fn wrong_value(&self, call: &ToolCall) -> Option<String> {
         let passed = |name: &str| call.arguments.as_object().and_then(|arguments| arguments.get(name));
         let (name, _) =
@@ -141,7 +141,7 @@ impl Standing {
         Some(format!("{name} has to be what the call for \"{from}\" returned"))
     }
 
-    /// Why the task cannot be done at this point.
+    /// Why the task must not be done at this point.
     fn out_of_order(
         &self,
         call: &ToolCall,
@@ -185,7 +185,7 @@ impl Standing {
         }
     }
 
-    /// What is right, as it is written to the agent.
+    /// The right calls, in words for the agent.
     fn advice(&self, right: &[RightCall]) -> String {
         if !self.case.is_feasible() && !self.has_reported {
             return format!(
@@ -213,7 +213,7 @@ impl Standing {
         format!("{GUARD_RIGHT_NOW}{}.", calls.collect::<Vec<_>>().join(", or "))
     }
 
-    /// Takes note of a call that its tool has executed.
+    /// Records a call that its tool has executed.
     pub fn executed(&mut self, call: &ToolCall) {
         if self.case.is_restart(&call.name) {
             self.begin();
@@ -229,32 +229,32 @@ impl Standing {
     }
 }
 
-/// When a call starts its task, if it says so.
+/// The start time in a call, if it has one.
 fn start_of(call: &ToolCall) -> Option<u16> {
     let start = call.arguments.as_object()?.get(START_TIME_ARGUMENT)?.as_str()?;
     TimeOfDay::parse(start).map(TimeOfDay::minute)
 }
 
-/// The guard of one run: how the run stands decides what may be called.
+/// The guard of one run: its state decides which calls are allowed.
 #[derive(Debug, Clone)]
 pub(crate) struct OrderGuard {
-    standing: Standing,
+    state: GuardState,
 }
 
 impl OrderGuard {
-    pub(crate) fn new(standing: Standing) -> Self {
-        Self { standing }
+    pub(crate) fn new(state: GuardState) -> Self {
+        Self { state }
     }
 }
 
 impl Guard for OrderGuard {
     fn before(&mut self, call: &ToolCall) -> Decision {
-        self.standing.objection(call).map_or(Decision::Allow, Decision::Deny)
+        self.state.objection(call).map_or(Decision::Allow, Decision::Deny)
     }
 
     fn after(&mut self, call: &ToolCall, is_error: bool) {
         if !is_error {
-            self.standing.executed(call);
+            self.state.executed(call);
         }
     }
 }

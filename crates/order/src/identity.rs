@@ -1,11 +1,11 @@
-//! What makes a case the same as another of its id in another campaign.
+//! When a case is the same as another one with its id in another campaign.
 
 use planproof_synth::{Bound, Case, ConstraintId, Source};
 use serde_json::{Number, Value, json};
 
-/// A text of JSON that is the same for two cases exactly when their queries, actions, tools, constraints, day,
-/// durations, restarts and conflicts are equal. Where a case comes from (its seed, its options) and what follows from
-/// these (its difficulty) are left out.
+/// A JSON text that is the same for two cases exactly if their queries, actions, tools, constraints, day, durations,
+/// restarts and conflicts are equal. The origin of a case (its seed, its options) and what follows from these data
+/// (its difficulty) are left out.
 pub(crate) fn identity(case: &Case) -> String {
     let actions = case.actions.iter().map(|it| json!([it.id.as_str(), it.text, it.tool]));
     let tools = case.tools.iter().map(|it| {
@@ -43,8 +43,8 @@ fn stated(id: &ConstraintId, demand: &Value, sources: &[Source]) -> Value {
     json!([id.as_str(), demand, sources.iter().map(place).collect::<Vec<_>>()])
 }
 
-/// The same value, so that equal values have equal texts: the fields of objects by name, whatever order they came in,
-/// and no zero below zero.
+/// The same value in a canonical form, so that equal values have equal texts: the fields of objects sorted by name,
+/// and no negative zero.
 fn canonical(value: Value) -> Value {
     match value {
         Value::Object(object) => {

@@ -1,5 +1,5 @@
-//! What a campaign's infeasible cases come to. They are scored apart: an agent that says that nothing can be
-//! done has not planned, so the success rate and its baselines are of feasible cases alone.
+//! Figures of a campaign's infeasible cases. They are scored apart: an agent that reports infeasibility has not
+//! planned, so the success rate and its baselines count feasible cases alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,14 @@ use serde_json::Value;
 
 use crate::case::{CONFLICT_IS_ALL, OFFERS_REPORT};
 
-/// The score of a run of an infeasible case that says how the sentences reported compare with the conflict: see
-/// [`naming_value`]. Absent where nothing was reported.
+/// The score of a run of an infeasible case that compares the reported sentences with the conflict: see
+/// [`naming_value`]. Absent if nothing was reported.
 pub(crate) const NAMED: &str = "conflict_named";
 
-/// The score of a run of an infeasible case that says whether tasks were done: 1 or 0.
+/// The score of a run of an infeasible case for whether tasks were done: 1 or 0.
 pub(crate) const ACTED: &str = "conflict_acted";
 
-/// The value of [`NAMED`]: 1 for the conflict itself, 2 for more than it needs, 3 for anything else.
+/// The value of [`NAMED`]: 1 for exactly the conflict, 2 for a superset, 3 for anything else.
 pub(crate) fn naming_value(named: Naming) -> f64 {
     match named {
         Naming::Exact => 1.0,
@@ -35,40 +35,40 @@ fn naming_of(scored: &Scored) -> Option<Naming> {
 /// The infeasible cases of a campaign, and the false alarms in the others.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct InfeasibleReport {
-    /// Infeasible cases with a run that came to an end, scored or not.
+    /// Infeasible cases with a finished run, scored or not.
     pub cases: u64,
-    /// Their runs that came to an end, scored or not.
+    /// Their finished runs, scored or not.
     pub runs: u64,
-    /// Runs in which a conflict was reported, whichever, and no task done: those that passed.
+    /// Runs in which a conflict was reported, right or wrong, and no task done: those that passed.
     pub detected: u64,
     /// Runs that failed.
     pub failed: u64,
-    /// Runs that say nothing of the agent, because something else failed.
+    /// Runs that say nothing about the agent, because something else failed.
     pub unscored: u64,
-    /// Runs that were not begun, or did not come to their end.
+    /// Runs that were not begun or not finished.
     pub not_run: u64,
-    /// Lower end of the 95 % interval of the share that was detected (Wilson where each case is run once).
+    /// Lower end of the 95 % interval of the detected share (Wilson if each case is run once).
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// Of those detected, in how many the sentences reported were exactly the conflict.
+    /// Of the detected ones, how many reported exactly the sentences of the conflict.
     pub exact: u64,
-    /// Lower end of the 95 % interval of the share of all scored runs in which they were.
+    /// Lower end of the 95 % interval of their share of all scored runs.
     pub exact_low: f64,
     /// Upper end.
     pub exact_high: f64,
-    /// Share of scored runs in which all sentences would have been exactly the conflict: what an agent gets
-    /// that reports them all; null where no run has a score.
+    /// Share of scored runs in which all sentences would have been exactly the conflict: the result of an agent that
+    /// always reports them all; null if no run has a score.
     pub all_exact: Option<f64>,
-    /// Of those detected, in how many there were more sentences than the conflict has.
+    /// Of the detected ones, how many reported more sentences than the conflict has.
     pub superset: u64,
-    /// Of those detected, in how many the sentences reported can hold together, or are not there.
+    /// Of the detected ones, how many reported sentences that can hold together, or do not exist.
     pub other: u64,
     /// Runs in which a task was done, whether or not a conflict was reported.
     pub acted: u64,
     /// Failed runs by class.
     pub classes: BTreeMap<&'static str, u64>,
-    /// Scored runs of feasible cases in which a conflict was reported all the same.
+    /// Scored runs of feasible cases in which a conflict was reported anyway.
     pub false_alarms: u64,
     /// Lower end of the 95 % interval of their share of the scored runs of feasible cases.
     pub false_alarms_low: f64,
@@ -76,12 +76,12 @@ pub struct InfeasibleReport {
     pub false_alarms_high: f64,
 }
 
-/// The classes that a run of an infeasible case can have.
+/// The classes that a run of an infeasible case may have.
 const CLASSES: [Class; 4] = [Class::Timeout, Class::ActError, Class::Distractor, Class::ConflictMissed];
 
 impl InfeasibleReport {
-    /// Sums up these runs; `planned` are the cards of all cases, of which each is to be run `repeats` times. `None`
-    /// where no case offers to report a conflict.
+    /// Sums up these runs; `planned` are the cards of all cases, each of which is to be run `repeats` times. `None`
+    /// if no case allows reporting a conflict.
     pub fn of(runs: &[Judged<'_>], planned: &[Card], repeats: u32) -> Option<Self> {
         if planned.iter().all(|card| card.marks & OFFERS_REPORT == 0) {
             return None;
@@ -99,19 +99,19 @@ impl InfeasibleReport {
         self.detected + self.failed
     }
 
-    /// The share of scored runs that was detected, with its 95 % interval; `None` where no run has a score.
+    /// The detected share of scored runs, with its 95 % interval; `None` if no run has a score.
     pub fn detection(&self) -> Option<Rate> {
         let (low, high) = (self.low, self.high);
         (self.scored() > 0).then(|| Rate { rate: self.detected as f64 / self.scored() as f64, low, high })
     }
 
-    /// The share of scored runs in which exactly the conflict was reported, and nothing done.
+    /// The share of scored runs in which exactly the conflict was reported, and no task done.
     pub fn exactness(&self) -> Option<Rate> {
         let (low, high) = (self.exact_low, self.exact_high);
         (self.scored() > 0).then(|| Rate { rate: self.exact as f64 / self.scored() as f64, low, high })
     }
 
-    /// The share of false alarms among so many scored runs of feasible cases.
+    /// The share of false alarms among `feasible` scored runs of feasible cases.
     pub fn false_alarm_rate(&self, feasible: u64) -> Option<Rate> {
         let (low, high) = (self.false_alarms_low, self.false_alarms_high);
         (feasible > 0).then(|| Rate { rate: self.false_alarms as f64 / feasible as f64, low, high })
@@ -123,7 +123,7 @@ impl InfeasibleReport {
 struct Counts {
     runs: u64,
     unscored: u64,
-    /// By the place of the case: how often the conflict was detected, and how often it was named exactly.
+    /// By the index of the case: how often the conflict was detected, and how often it was named exactly.
     detected: BTreeMap<u32, CaseRuns>,
     exact: BTreeMap<u32, CaseRuns>,
     by_naming: BTreeMap<Naming, u64>,
@@ -164,7 +164,7 @@ impl Counts {
         }
     }
 
-    /// Sums up, of `planned` runs of infeasible cases.
+    /// Sums up `planned` runs of infeasible cases.
     fn sum_up(mut self, planned: u64) -> InfeasibleReport {
         let interval = |runs: Vec<CaseRuns>| {
             let rate = success_rate(&runs).map(Rate::interval);
@@ -269,7 +269,7 @@ fn figures(found: &InfeasibleReport, feasible: u64) -> Vec<Figure> {
     figures
 }
 
-/// The same for a terminal: a table, what its rows mean, and what else there is to say.
+/// The same for a terminal: a table, the meaning of its rows, and remarks.
 fn lines(found: &InfeasibleReport, feasible: u64, repeats: u32) -> Vec<String> {
     let runs = if repeats > 1 { "Runs" } else { "Cases" };
     let row = |name: &str, count: u64, all: u64, rate: Option<Rate>, baseline: Option<f64>| {
@@ -349,7 +349,7 @@ fn counted(number: u64, one: &str, several: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { several })
 }
 
-/// A count with its thousands apart: "1,234".
+/// A count with thousands separators: "1,234".
 fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();

@@ -1,9 +1,9 @@
-//! Learning data from failed runs, in the JSONL forms in which OpenAI's fine-tuning takes conversations with
-//! tools; of agents that write their calls as text in its forms as well, or as prompt and completion where
-//! they are asked for text.
+//! Learning data from failed runs, as JSONL in the formats of OpenAI's fine-tuning for conversations with tools.
+//! Agents that write their calls as text use the formats for text, or prompt and completion if their model is asked
+//! for text.
 //!
-//! What is to be learnt is a plan that the oracle gives and the mock tools have carried out. A plan that the
-//! guard would object to is not written.
+//! The target is a plan from the oracle that the mock tools have executed. A plan that the guard would object to is
+//! not written.
 
 mod text;
 
@@ -17,7 +17,7 @@ use planproof_tools::{MockTools, SchemaCache};
 use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult, paired_calls};
 use serde_json::{Value, json};
 
-use crate::{RightCall, Standing, case_arguments, mock_tools};
+use crate::{GuardState, RightCall, case_arguments, mock_tools};
 
 /// What is said at the end of a plan.
 const DONE: &str = "All tasks are done.";
@@ -34,7 +34,7 @@ fn last_words(case: &Case) -> &'static str {
 pub enum Form {
     /// What is right.
     Chat,
-    /// What is right instead of what the agent wrote.
+    /// The right continuation instead of the agent's.
     Preference,
 }
 
@@ -49,20 +49,20 @@ pub enum Language {
     Votes,
 }
 
-/// Why there is nothing to be learnt from a failed run, as what is said of several.
+/// Why a failed run yields no learning data, as a phrase about several runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LeftOut {
     /// No correct plan is known.
     NoPlan,
-    /// No message of the agent was wrong, as when time ran out.
+    /// No message of the agent was wrong, for example if the time ran out.
     NothingWrong,
-    /// The plan cannot be carried out in the agent's language; why not.
+    /// The plan cannot be executed in the agent's language, for this reason.
     NotItsLanguage(String),
     /// The trace does not fit the agent's specification.
     OtherSpecification,
     /// Samples voted.
     Votes,
-    /// The case is infeasible, and the agent writes its calls as text, in which only plans are shown.
+    /// The case is infeasible, and the agent writes its calls as text, which can only express plans.
     Infeasible,
 }
 
@@ -85,8 +85,8 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// The lines of learning data of a failed run: one, or of an agent that writes text one for each request of
-/// its model from the first wrong reply on.
+/// The lines of learning data of a failed run: one or, for an agent that writes text, one for each request of its
+/// model from the first wrong reply on.
 ///
 /// # Errors
 /// Why there are none.
@@ -111,11 +111,11 @@ pub fn lines(
     }
 }
 
-/// A failed run as a conversation that does it right: the query, then the nearest correct plan to what the
-/// agent did; in an infeasible case, a report of the conflict. `None` where no such plan is known.
+/// A failed run as a corrected conversation: the query, then the correct plan nearest to the agent's calls; in an
+/// infeasible case, a report of the conflict. `None` if no such plan is known.
 fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Value> {
     let tools = tools_of(case)?;
-    let mut standing = Standing::new(case.clone(), options);
+    let mut state = GuardState::new(case.clone(), options);
     let mut messages = vec![query(case)];
     let calls: Vec<ToolCall> = match &case.conflict {
         Some(conflict) => vec![report(conflict, 0)],
@@ -125,32 +125,32 @@ fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Va
         }
     };
     for call in calls {
-        if standing.objection(&call).is_some() {
+        if state.objection(&call).is_some() {
             return None;
         }
         let result = tools.answer(&call);
         if result.is_error {
             return None;
         }
-        standing.executed(&call);
+        state.executed(&call);
         messages.push(assistant("", &[&call]));
         messages.push(answer(&result));
     }
     messages.push(assistant(last_words(case), &[]));
     let line = json!({ "messages": messages, "tools": listed(case), "parallel_tool_calls": false });
-    standing.is_complete().then_some(line)
+    state.is_complete().then_some(line)
 }
 
-/// A failed run as a choice at the point where it went wrong: the conversation up to there, a right message
-/// of the assistant, and the one that the agent wrote. The error says that no message was wrong, as when time
-/// ran out, or that it is not known what is correct at that point.
+/// A failed run as a choice at the point where it went wrong: the conversation up to there, a right message of the
+/// assistant, and the agent's message. The error says that no message was wrong, for example if the time ran out, or
+/// that the correct calls at that point are unknown.
 fn preference_line(
     case: &Case,
     verdict: &Verdict,
     options: JudgeOptions,
     events: &[Event],
 ) -> Result<Value, LeftOut> {
-    let mut standing = Standing::new(case.clone(), options);
+    let mut state = GuardState::new(case.clone(), options);
     let mut messages = vec![query(case)];
     let mut is_parallel = false;
     let pair = |messages: &[Value], chosen: Value, turn: &Turn<'_>, is_parallel: bool| {
@@ -160,13 +160,13 @@ fn preference_line(
             "non_preferred_output": [turn.message()],
         })
     };
-    // The first message that goes on where all is done, with what there was before it. A second report is not wrong by
-    // itself, and a run that was cut off for such messages was to end there.
+    // The first message that continues although everything is done, with the conversation before it. A second report
+    // is not wrong by itself, and a run that was cut off for such messages should have ended there.
     let mut idle: Option<Value> = None;
     for (number, turn) in turns(events).iter().enumerate() {
         is_parallel |= turn.calls.len() > 1;
-        let before = standing.clone();
-        if turn.is_right(&mut standing) {
+        let before = state.clone();
+        if turn.is_right(&mut state) {
             if before.is_complete() && !turn.calls.is_empty() && idle.is_none() {
                 idle = Some(pair(&messages, assistant(last_words(case), &[]), turn, is_parallel));
             }
@@ -187,13 +187,13 @@ fn preference_line(
     idle.filter(|_| verdict.class == Some(Class::Timeout)).ok_or(LeftOut::NothingWrong)
 }
 
-/// Of the calls that are right the one that comes first in a plan.
-fn nearest_right(standing: &Standing, plan: &[(usize, Option<u16>)]) -> Option<RightCall> {
+/// The right call that comes first in a plan.
+fn nearest_right(state: &GuardState, plan: &[(usize, Option<u16>)]) -> Option<RightCall> {
     let place = |action: usize| plan.iter().position(|(other, _)| *other == action);
-    standing.right_now().into_iter().min_by_key(|it| (place(it.action).is_none(), place(it.action)))
+    state.right_now().into_iter().min_by_key(|it| (place(it.action).is_none(), place(it.action)))
 }
 
-/// The correct plan nearest to what the agent did: actions, in the time form with their starts.
+/// The correct plan nearest to the agent's calls: actions, with their starts in the time form.
 fn target(case: &Case, verdict: &Verdict) -> Vec<(usize, Option<u16>)> {
     let starts = |time: &planproof_synth::TimeVerdict| match verdict.repair.is_empty() {
         true => time.starts.clone(),
@@ -205,7 +205,7 @@ fn target(case: &Case, verdict: &Verdict) -> Vec<(usize, Option<u16>)> {
     ids.iter().enumerate().filter_map(|(at, id)| Some((place(id)?, starts.get(at).copied()))).collect()
 }
 
-/// What an assistant wrote at once, and what came of it.
+/// An assistant's message with its calls, and their results.
 #[derive(Default)]
 struct Turn<'a> {
     text: &'a str,
@@ -215,16 +215,15 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Whether all of it was executed and left a correct continuation, or ends a run in which all is done.
-    fn is_right(&self, standing: &mut Standing) -> bool {
+    /// Whether all of it was executed and left a correct continuation, or ends a finished run.
+    fn is_right(&self, state: &mut GuardState) -> bool {
         if self.calls.is_empty() {
-            return standing.is_complete();
+            return state.is_complete();
         }
         self.calls.iter().all(|(call, result)| {
-            let is_right =
-                result.is_some_and(|result| !result.is_error) && standing.objection(call).is_none();
+            let is_right = result.is_some_and(|result| !result.is_error) && state.objection(call).is_none();
             if is_right {
-                standing.executed(call);
+                state.executed(call);
             }
             is_right
         })
@@ -236,7 +235,7 @@ impl Turn<'_> {
     }
 }
 
-/// The turns of a run. Of an external agent only the calls are seen, each of which is taken for a turn, and its answer.
+/// The turns of a run. Only the calls of an external agent are known; each counts as a turn, as does its answer.
 fn turns(events: &[Event]) -> Vec<Turn<'_>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
     let mut has_turns = false;

@@ -1,5 +1,5 @@
-//! Dissections and shrinkings as the store has them: the cases of the campaign that another led to, each with a text
-//! that says where it comes from, put together again with what came of their runs.
+//! Dissections and shrinkings in the store: the cases of the campaign that another led to, each with a text about its
+//! origin, reassembled with the outcomes of their runs.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
     TrialRecord, pick_errors, pick_failures,
 };
 
-/// A campaign of orders, whose failures are taken apart or made smaller.
+/// A campaign of orders whose failures are dissected or shrunk.
 #[derive(Debug, Clone, Copy)]
 pub struct Failed<'a> {
     /// Its cases.
@@ -24,20 +24,20 @@ pub struct Failed<'a> {
     pub seed: u64,
 }
 
-/// The campaign that another one led to, as the store has it.
+/// The campaign that another one led to, as stored.
 #[derive(Debug, Clone)]
 pub struct LedTo {
     /// Its cases.
     pub cases: Vec<Case>,
     /// What came of its runs.
     pub outcomes: Vec<OrderOutcome>,
-    /// Of each case the text of [`TrialRecord::origin`] or [`CandidateRecord::origin`].
+    /// For each case the text of [`TrialRecord::origin`] or [`CandidateRecord::origin`].
     pub origins: Vec<Option<String>>,
 }
 
 impl Dissection {
-    /// The dissection of these failures, whose trials were run as `trials`, over topics of this bank. `None` where they
-    /// are no trials of such a dissection. Takes about as long as drawing the variants did.
+    /// The dissection of these failures, whose trials were run as `trials`, over topics of this bank. `None` if they
+    /// are not trials of such a dissection. Takes about as long as drawing the variants did.
     pub fn read(failed: Failed<'_>, how: DissectOptions, bank: &TopicBank, trials: LedTo) -> Option<Self> {
         let records = trials.trials(failed.cases.len())?;
         let errors = pick_errors(failed.outcomes, &how, failed.seed);
@@ -45,7 +45,7 @@ impl Dissection {
         Some(Self::of_trials(failed.cases, &errors, how, failed.seed, mutator, records))
     }
 
-    /// The trials so far. What could not be scored is tried again.
+    /// The trials so far. Unscored ones are tried again.
     pub fn into_scored_trials(self) -> Vec<TrialRecord> {
         let mut trials = self.trials;
         for trial in &mut trials {
@@ -56,15 +56,15 @@ impl Dissection {
 }
 
 impl Shrinking {
-    /// The shrinking of these failures, whose candidates were run as `candidates`. `None` where they are no candidates
-    /// of one. Takes about as long as making the candidates did.
+    /// The shrinking of these failures, whose candidates were run as `candidates`. `None` if they are not candidates
+    /// of such a shrinking. Takes about as long as making the candidates did.
     pub fn read(failed: Failed<'_>, how: ShrinkOptions, candidates: LedTo) -> Option<Self> {
         let records = candidates.candidates(failed.cases.len())?;
         let failures = pick_failures(failed.cases, failed.outcomes, &how);
         Some(Self::of_candidates(failed.cases, failures, how, shrinker(), records))
     }
 
-    /// The candidates so far. What could not be scored is run again.
+    /// The candidates so far. Unscored ones are run again.
     pub fn into_scored_candidates(self) -> Vec<CandidateRecord> {
         let mut candidates = self.candidates;
         for candidate in &mut candidates {
@@ -80,14 +80,14 @@ pub fn shrinker() -> Shrinker<'static> {
 }
 
 impl TrialRecord {
-    /// Where its case comes from, as JSON, for the store. The case itself and what came of it are not in it.
+    /// The origin of its case, as JSON, for the store. The case itself and its outcomes are not in it.
     pub fn origin(&self) -> String {
         write(&TrialOrigin::of(self))
     }
 }
 
 impl CandidateRecord {
-    /// Where its case comes from, as JSON, for the store. The case itself and what came of it are not in it.
+    /// The origin of its case, as JSON, for the store. The case itself and its outcomes are not in it.
     pub fn origin(&self) -> String {
         write(&CandidateOrigin { error: self.error, candidate: self.number })
     }
@@ -115,7 +115,7 @@ impl LedTo {
         })
     }
 
-    /// A record of each case, with its outcomes. `None` where they do not fit together.
+    /// A record of each case, with its outcomes. `None` if they do not fit together.
     fn records<R>(
         self,
         read: impl Fn(Case, &str) -> Option<R>,
@@ -134,7 +134,7 @@ impl LedTo {
     }
 }
 
-/// What the store keeps of where a trial's case comes from.
+/// The stored origin of a trial's case.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TrialOrigin {
@@ -151,17 +151,17 @@ struct OriginChange {
     piece: String,
     from: String,
     to: String,
-    /// Before and now, each as the first character and the one behind the last.
+    /// The place before and now, each as the first character and the one after the last.
     places: Vec<[[u32; 2]; 2]>,
 }
 
-/// What the store keeps of where a candidate comes from.
+/// The stored origin of a candidate.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CandidateOrigin {
     /// Place of the failed case.
     error: u32,
-    /// Which of its candidates, from 1; null for the smallest case that is run again to confirm it.
+    /// Which of its candidates, from 1; null for the smallest case, which is run again to confirm it.
     candidate: Option<u32>,
 }
 
@@ -201,7 +201,7 @@ impl TrialOrigin {
     }
 }
 
-/// All keys of these are strings, so writing cannot fail.
+/// All keys are strings here, so writing cannot fail.
 fn write(origin: &impl Serialize) -> String {
     serde_json::to_string(origin).unwrap_or_default()
 }

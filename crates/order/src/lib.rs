@@ -1,26 +1,26 @@
 //! The suite of orders: synthesised cases in which tasks have to be done in an order that a paragraph of English
 //! demands, in the time form at times that it demands as well, or whose paragraph contradicts itself on purpose.
 //!
-//! Cases, their oracle and their files are those of [`planproof_synth`]; here they stand behind the traits of
+//! Cases, their oracle and their files are those of [`planproof_synth`]; here they implement the traits of
 //! [`planproof_suite`], through which the engine and the reports see them. [`OrderSuite`] is the kind of case,
-//! [`OrderCase`] one of them. Beside it stands what only this suite has: dissecting and shrinking failures, learning
-//! data, and topics of one's own.
+//! [`OrderCase`] one of them. The crate also has what only this suite offers: dissecting and shrinking failures,
+//! learning data, and custom topics.
 //!
 //! # What is where
 //!
-//! The kind of case with its classes, flags and baselines (`suite.rs`), what is said of many runs of infeasible cases
-//! (`infeasible.rs`), and one case (`case.rs`): its tools (`tools.rs`), what makes it the same as another
-//! (`identity.rs`), its guard (`guard.rs`), the right answer (`answer.rs`), and its cells in tables of runs
-//! (`cells.rs`). A verdict in words (`explanation.rs`) is made of phrases (`words.rs`) about what is stated
-//! (`stated.rs`) and about conflicts (`conflict.rs`), and drawn in `picture.rs`; what there is to say of single
-//! events is in `notes.rs`.
+//! The kind of case with its classes, flags and baselines (`suite.rs`), the figures of infeasible cases
+//! (`infeasible.rs`), and one case (`case.rs`): its tools (`tools.rs`), its identity (`identity.rs`), its guard
+//! (`guard.rs`), the right answer (`answer.rs`), and its cells in tables of runs (`cells.rs`). A verdict in words
+//! (`explanation.rs`) consists of phrases (`words.rs`) about constraints (`stated.rs`) and conflicts (`conflict.rs`),
+//! and is drawn in `picture.rs`; remarks on single events are in `notes.rs`.
 //!
-//! Which wordings fail most is counted in `phrasing.rs`. What came of a run with the verdict as the oracle gives it (`outcome.rs`) is what dissecting and shrinking go by.
-//! Both are campaigns of their own that follow from what came before (`course.rs`, run by `run.rs`, summed up in
-//! `report.rs`): the dissection of failures (`dissect.rs`; `dissect/part.rs` takes a part of one) and the shrinking of
-//! failures with several runs of each smaller case (`shrink.rs`). How both lie in the store is said in `led_to.rs`.
-//! Learning data is made in `learning.rs` (of agents that write text in `learning/text.rs`). Topics (`topics.rs`) come
-//! from a model (`topics/generate.rs`) or of a user's own tools (`topics/own_tools.rs`). How long the solver took is
+//! Which wordings fail most is counted in `phrasing.rs`. The outcome of a run with the oracle's verdict (`outcome.rs`) is
+//! the input of dissecting and shrinking. Both are campaigns of their own whose cases follow from earlier outcomes
+//! (`search.rs`, run by `run.rs`, summed up in `report.rs`): the dissection of failures (`dissect.rs`; `dissect/part.rs`
+//! takes a part of one) and the shrinking of failures with several runs of each smaller case (`shrink.rs`). `led_to.rs`
+//! describes both in the store. Learning data is made in `learning.rs` (for agents that write text in
+//! `learning/text.rs`). Topics (`topics.rs`) come from a model (`topics/generate.rs`) or from a user's own tools
+//! (`topics/own_tools.rs`). The solver's time is
 //! counted in `solver.rs`.
 
 mod answer;
@@ -53,7 +53,7 @@ pub use dissect::{
     TopicErrors, Trial, TrialRecord, errors_by_topic, pick_errors,
 };
 pub use explanation::violated_places;
-pub use guard::{RightCall, Standing};
+pub use guard::{GuardState, RightCall};
 pub use infeasible::InfeasibleReport;
 pub use led_to::{Failed, LedTo, shrinker};
 pub use outcome::{OrderOutcome, OrderRun, typed, untyped};

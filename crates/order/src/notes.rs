@@ -1,4 +1,4 @@
-//! What there is to say of single calls of a run: their numbers, what is odd about them, and with which it went wrong.
+//! Remarks on single calls of a run: their numbers, peculiarities, and the first wrong one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,8 +8,8 @@ use planproof_trace::{Event, EventKind, TimeOfDay, ToolCall, paired_calls};
 
 use crate::words::{expected, is_wrong_value, wrong_values};
 
-/// The notes, in the order of the events; `None` where the calls are not those of the verdict. A trace that was
-/// changed since must not lend its calls to it.
+/// The notes, in the order of the events; `None` if the calls are not those of the verdict. The calls of a trace that
+/// was changed since must not be attributed to the verdict.
 pub(crate) fn notes(case: &Case, verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
     let executed = executed_actions(case, events);
     let ids = executed.iter().map(|(_, action)| &case.actions[*action].id);
@@ -17,7 +17,7 @@ pub(crate) fn notes(case: &Case, verdict: &Verdict, events: &[Event]) -> Option<
         return None;
     }
     let wrong = verdict.first_wrong_call.and_then(|wrong| executed.get(wrong)).map(|(place, _)| *place);
-    // Calls that overlap are not judged in the order in which they began.
+    // Overlapping calls are not judged in the order in which they began.
     let numbers: HashMap<usize, usize> = executed.iter().map(|(place, _)| *place).zip(1..).collect();
     let mut done: HashSet<&str> = HashSet::new();
     let mut notes = Vec::new();
@@ -42,9 +42,9 @@ pub(crate) fn notes(case: &Case, verdict: &Verdict, events: &[Event]) -> Option<
     Some(notes)
 }
 
-/// Places of the calls that were executed as actions, in the order in which they are judged, with the places of the
+/// Indices of the calls that were executed as actions, in the order in which they are judged, with the indices of the
 /// actions. In the time form only calls with a start count, and only those after the last restart, unless the case is
-/// infeasible: what was done there stays done.
+/// infeasible: there a restart undoes nothing.
 fn executed_actions(case: &Case, events: &[Event]) -> Vec<(usize, usize)> {
     let call_at = |place: usize| match events.get(place).map(|event| &event.kind) {
         Some(EventKind::Call(call)) => Some((place, call)),
@@ -64,7 +64,7 @@ fn has_start(call: &ToolCall) -> bool {
     start.and_then(TimeOfDay::parse).is_some()
 }
 
-/// "Expected A 08:00 to 09:00, B or C."; nothing where nothing is known to be right.
+/// "Expected A 08:00 to 09:00, B or C."; empty if nothing is known to be correct.
 fn first_wrong(case: &Case, verdict: &Verdict) -> String {
     match verdict.first_wrong_call {
         Some(wrong) if is_wrong_value(verdict, wrong) => {

@@ -1,4 +1,4 @@
-//! What came of a run, with the verdict as the oracle gives it: what code needs that takes failures apart.
+//! The outcome of a run with the oracle's verdict, for code that analyses failures.
 
 use planproof_bench::Outcome;
 use planproof_suite::Unscored;
@@ -7,7 +7,7 @@ use planproof_synth::{Class, ConflictVerdict, Verdict};
 
 use crate::OrderCase;
 
-/// What came of a run of an [`OrderCase`](crate::OrderCase).
+/// The outcome of a run of an [`OrderCase`](crate::OrderCase).
 pub type OrderOutcome = Outcome<Verdict>;
 
 /// What is asked of an [`OrderOutcome`].
@@ -37,8 +37,8 @@ impl OrderRun for OrderOutcome {
     }
 }
 
-/// The outcome with the verdict that its text holds. A verdict that cannot be read, as one of a later version of us,
-/// leaves the run unscored.
+/// The outcome with the parsed verdict. An unreadable verdict, for example of a later version, leaves the run
+/// unscored.
 pub fn typed(outcome: &Outcome) -> OrderOutcome {
     let Outcome { ordinal, repeat, verdict, wall, usage, monitor, team, memory, requests } = outcome.clone();
     let read = |detail: &str| read_verdict(detail).map(|(_, verdict)| verdict);
@@ -50,7 +50,7 @@ pub fn typed(outcome: &Outcome) -> OrderOutcome {
     Outcome { ordinal, repeat, verdict, wall, usage, monitor, team, memory, requests }
 }
 
-/// The outcome of a run of that case as the engine sees it: [`typed`] undone.
+/// The outcome of a run of that case in the engine's form: the inverse of [`typed`].
 pub fn untyped(case: &OrderCase, outcome: &OrderOutcome) -> Outcome {
     outcome.clone().map(|verdict| case.generic(&verdict))
 }

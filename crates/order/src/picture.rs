@@ -1,22 +1,22 @@
-//! A verdict as pictures: which task has to come before which, and what was done when.
+//! A verdict as pictures: the order of the tasks, and when they were done.
 
 use planproof_suite::{Bar, Bars, CheckState, Graph, GraphEdge, GraphNode};
 use planproof_synth::{Action, ActionId, Bound, Case, StatedBound, Verdict, clock_time};
 
 use crate::stated::{Demand, Stated, duration, span};
 
-/// Most actions that a picture shows: more are a thicket.
+/// Most actions in a picture: more are illegible.
 const ACTIONS_SHOWN_MAX: usize = 16;
 
 /// Most calls that have a bar.
 const BARS_MAX: usize = 24;
 
-/// Minutes between two times on the axis of a day, the first that leaves at most [`TICKS_MAX`] of them.
+/// Minutes between two times on the axis of a day: the first value that yields at most [`TICKS_MAX`] of them.
 const TICK_STEPS: [u32; 5] = [30, 60, 120, 180, 240];
 const TICKS_MAX: u32 = 7;
 
-/// The tasks with what has to come before what, without what follows from the rest unless it was violated. `None` where
-/// nothing is demanded of an order, and of cases with more than [`ACTIONS_SHOWN_MAX`] actions.
+/// The tasks with their order, without constraints that follow from others unless they were violated. `None` if no
+/// order is demanded, and for cases with more than [`ACTIONS_SHOWN_MAX`] actions.
 pub(crate) fn graph(
     case: &Case,
     verdict: &Verdict,
@@ -37,7 +37,7 @@ pub(crate) fn graph(
             }
         }
     }
-    // On a circle everything would follow from everything.
+    // In a cycle every constraint would follow from the others.
     let follows = |first: usize, second: usize| {
         (0..count)
             .any(|middle| is_before[first][middle] && is_before[middle][second] && !is_before[second][first])
@@ -78,7 +78,7 @@ pub(crate) fn graph(
     Some(Graph { nodes: case.actions.iter().enumerate().map(node).collect(), edges })
 }
 
-/// What was called when, within the day; `None` in the basic form, and where nothing was started.
+/// When each task was called within the day; `None` in the basic form, and if nothing was started.
 pub(crate) fn bars(case: &Case, verdict: &Verdict) -> Option<Bars> {
     let form = case.time.as_ref()?;
     let starts = &verdict.time.as_ref()?.starts;
@@ -110,7 +110,7 @@ pub(crate) fn bars(case: &Case, verdict: &Verdict) -> Option<Bars> {
     if bars.is_empty() {
         return None;
     }
-    // What was begun too early or ended too late is seen beyond the day.
+    // Tasks that began too early or ended too late are shown beyond the day.
     let ends = || bars.iter().flat_map(|bar| [bar.from, bar.to]);
     let from = ends().min().unwrap_or_default().min(u32::from(form.day.start));
     let to = ends().max().unwrap_or_default().max(u32::from(form.day.end));

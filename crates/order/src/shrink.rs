@@ -1,20 +1,20 @@
 //! Shrinking failures: the smallest case that the agent still fails in the same way.
 //!
-//! The search itself is [`planproof_synth::Shrinker`]; here its test is to run the agent. An agent fails now
-//! and then, so each candidate is run until it has failed [`failures`](ShrinkOptions::failures) times out of
-//! at most [`runs`](ShrinkOptions::runs), or cannot any more. A run counts as a failure only if it is the
-//! same one: of the same class, and with the same requirement violated ([`Target`]).
+//! The search itself is [`planproof_synth::Shrinker`]; here its test is to run the agent. An agent fails only
+//! sometimes, so each candidate is run until it has failed [`failures`](ShrinkOptions::failures) times out of at most
+//! [`runs`](ShrinkOptions::runs), or no longer can. A run counts as a failure only if it is the same one: of the same
+//! class, and with the same requirement violated ([`Target`]).
 //!
-//! What was chosen because it failed looks worse than it is. So the result is run some more times, on which no choice
-//! depended, and these say how often it fails.
+//! A case that was chosen because it failed looks worse than it is. So the result is run some more times, on which no
+//! choice depended, and these runs estimate how often it fails.
 //!
-//! What is run for all failures of a campaign is a campaign of its own, with the candidates as its cases, so
-//! that the store, budgets and recordings keep it like all runs. It goes in rounds: each failure that is not
-//! shrunk yet has as many runs in a round as can decide its candidate.
+//! All runs for the failures of a campaign are a campaign of their own, with the candidates as its cases, so that the
+//! store, budgets and recordings handle them like all runs. It is run in rounds: each failure that is not shrunk yet
+//! gets as many runs in a round as can decide its candidate.
 
-mod course;
 mod report;
 mod run;
+mod search;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use planproof_synth::{Bound, Case, Class, NoShrinking, Shrinker, Shrunk, Verdict
 
 use crate::suite::class_of;
 use crate::{OrderCase, OrderOutcome, OrderRun};
-use course::Course;
+use search::Search;
 
 pub use planproof_bench::studies::{
     CANDIDATE_RUNS_MAX, CaseSize, ExampleRun, NotShrunk, ShrinkOptions, ShrinkReport, ShrunkCase,
@@ -35,7 +35,7 @@ pub use planproof_bench::studies::{
 pub use report::report;
 pub use run::ShrinkRun;
 
-/// How often a candidate failed in the same way, and how often it did not.
+/// How often a candidate failed in the same way, out of how many runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FailureCount {
     /// Runs with the same failure.
@@ -50,7 +50,7 @@ impl FailureCount {
         wilson(u64::from(self.failed), u64::from(self.runs))
     }
 
-    /// Whether the candidate fails; `None` while that is open.
+    /// Whether the candidate fails; `None` while that is undecided.
     pub fn decision(self, options: &ShrinkOptions) -> Option<bool> {
         let passed = self.runs - self.failed;
         if self.failed >= options.failures {
@@ -60,7 +60,7 @@ impl FailureCount {
         }
     }
 
-    /// The fewest runs that can decide what is open; 0 where it is decided.
+    /// The smallest number of runs that can decide it; 0 if it is decided.
     fn runs_to_decide(self, options: &ShrinkOptions) -> u32 {
         let passed = self.runs - self.failed;
         let to_pass = (options.runs - options.failures + 1).saturating_sub(passed);
@@ -73,11 +73,11 @@ impl FailureCount {
 pub struct Target {
     /// The class of the failure.
     pub class: Class,
-    /// The first requirement that was violated; `None` where none was.
+    /// The first violated requirement; `None` if there is none.
     pub violated: Option<Requirement>,
 }
 
-/// A requirement, by the texts of the tasks that it is about: these stay when a case gets smaller.
+/// A requirement, by the texts of its tasks: these stay the same when a case gets smaller.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Requirement {
     /// One task before another.
@@ -96,7 +96,7 @@ pub enum Requirement {
     },
 }
 
-/// The requirements that a verdict says are violated, in its order.
+/// The requirements that are violated according to a verdict, in its order.
 fn violated(case: &Case, verdict: &Verdict) -> Vec<Requirement> {
     let text = |place: usize| case.actions[place].text.clone();
     let requirement = |id| {
@@ -111,7 +111,7 @@ fn violated(case: &Case, verdict: &Verdict) -> Vec<Requirement> {
 }
 
 impl Target {
-    /// The failure of a run; `None` where it passed.
+    /// The failure of a run; `None` if it passed.
     pub fn of(case: &Case, verdict: &Verdict) -> Option<Self> {
         let violated = violated(case, verdict).into_iter().next();
         Some(Self { class: verdict.class?, violated })
@@ -123,8 +123,8 @@ impl Target {
             && self.violated.as_ref().is_none_or(|wanted| violated(case, verdict).contains(wanted))
     }
 
-    /// The shape of what a case demands, with the violated requirement marked; `None` where the case is too
-    /// large for it. Clock times count as such, not by the minute.
+    /// The shape of a case's demands, with the violated requirement marked; `None` if the case is too large for it.
+    /// Clock times count without their minute.
     pub fn shape(&self, case: &Case) -> Option<Shape> {
         let mut order = planproof_constraint::Order::new(case.actions.len())?;
         for stated in &case.constraints {
@@ -148,25 +148,25 @@ impl Target {
     }
 }
 
-/// A smaller case that is run, or the smallest one again, with what came of its runs.
+/// A smaller case that is run, or the smallest one again, with the outcomes of its runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CandidateRecord {
-    /// Place of the failed case in its campaign.
+    /// Index of the failed case in its campaign.
     pub error: u32,
-    /// Which of its candidates, from 1, the failed case itself first; `None` for the smallest case, run again
-    /// to confirm it.
+    /// Which of its candidates, from 1, the failed case itself first; `None` for the smallest case, which is run
+    /// again to confirm it.
     pub number: Option<u32>,
-    /// What the agent was asked. Its id is that of the failed case with `.candidate-` and the number, or with
+    /// The case for the agent. Its id is that of the failed case with `.candidate-` and the number, or with
     /// `.shrunk`.
     pub case: Case,
-    /// What came of its runs, by repeat. Their place is that of the record.
+    /// The outcomes of its runs, by repeat. Their index is that of the record.
     pub outcomes: BTreeMap<u32, OrderOutcome>,
 }
 
 /// A failure that was shrunk.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShrunkFailure {
-    /// Place of the failed case in its campaign.
+    /// Index of the failed case in its campaign.
     pub error: u32,
     /// What stayed the same.
     pub target: Target,
@@ -176,32 +176,32 @@ pub struct ShrunkFailure {
     pub runs: u32,
     /// Runs of the result on which no choice depended.
     pub confirmed: FailureCount,
-    /// There are runs left: it was interrupted, or a run says nothing because something else failed.
+    /// There are runs left: the shrinking was interrupted, or a run says nothing because something else failed.
     pub is_open: bool,
-    /// A run of the smallest case that failed in the same way, one of those that confirm it if there is one:
-    /// the place of its record, and the repeat.
+    /// A run of the smallest case that failed in the same way, a confirming one if possible: the index of its record,
+    /// and the repeat.
     pub example: Option<Unit>,
 }
 
-/// All shrunk failures of a campaign, with what was run for them.
+/// All shrunk failures of a campaign, with the runs made for them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shrinking {
     /// How it was done.
     pub options: ShrinkOptions,
     /// In the order in which they were picked.
     pub failures: Vec<ShrunkFailure>,
-    /// Failed cases that cannot be shrunk, and why.
+    /// Failed cases that cannot be shrunk, with the reasons.
     pub skipped: Vec<(u32, NoShrinking)>,
     /// In the order in which they were made.
     pub candidates: Vec<CandidateRecord>,
 }
 
 impl Shrinking {
-    /// What candidates that are there already show. `cases` are those of the campaign, `failures` as
-    /// [`pick_failures`] gives them.
+    /// The result of the existing candidates. `cases` are those of the campaign, `failures` are those of
+    /// [`pick_failures`].
     ///
     /// # Panics
-    /// When a failure is not of one of the cases.
+    /// If a failure is not of one of the cases.
     pub fn of_candidates(
         cases: &[Arc<OrderCase>],
         failures: Vec<(u32, Target)>,
@@ -209,9 +209,9 @@ impl Shrinking {
         shrinker: Shrinker<'_>,
         candidates: Vec<CandidateRecord>,
     ) -> Self {
-        let mut course = Course::new(cases, failures, options, shrinker, candidates);
-        course.follow();
-        course.conclude()
+        let mut search = Search::new(cases, failures, options, shrinker, candidates);
+        search.follow();
+        search.conclude()
     }
 
     /// Whether nothing is left to be run.
@@ -227,8 +227,8 @@ impl Shrinking {
     }
 }
 
-/// The failures that are shrunk: of each class first the smallest, as [`pick_smallest`] has them; each case once, and
-/// none that no plan satisfies, of which nothing could be taken away without giving it one.
+/// The failures to shrink: of each class first the smallest, in the order of [`pick_smallest`]; each case once, and
+/// no infeasible one, from which nothing could be removed without making it feasible.
 pub fn pick_failures(
     cases: &[Arc<OrderCase>],
     outcomes: &[OrderOutcome],
@@ -253,9 +253,8 @@ pub fn pick_failures(
     targets.take(options.failures_max as usize).collect()
 }
 
-/// Failures that are the same once they are shrunk: of the same class, and with the same shape. One that is
-/// too large to have its shape found is alike to none. Gives the places of each group, each group and the
-/// groups in rising order.
+/// Failures that are the same once they are shrunk: of the same class, and with the same shape. One that is too large
+/// for a shape equals no other. Returns the indices of each group; each group and the groups are in rising order.
 pub fn group_alike(failures: &[ShrunkFailure]) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<(Class, Option<Shape>, usize), Vec<usize>> = BTreeMap::new();
     for (place, failure) in failures.iter().enumerate() {
@@ -272,8 +271,8 @@ pub fn group_alike(failures: &[ShrunkFailure]) -> Vec<Vec<usize>> {
 mod tests {
     use super::*;
 
-    /// Every run of coin flips is decided when the fewest runs that decide it have been made, as counting to
-    /// the end decides.
+    /// Every sequence of coin flips is decided after the smallest number of runs that can decide it, with the same
+    /// result as counting to the end.
     #[test]
     fn deciding_early_decides_the_same() {
         for runs in 1..=6u32 {

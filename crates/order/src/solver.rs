@@ -1,4 +1,4 @@
-//! How long the solver took while cases were made.
+//! The time that the solver took while cases were made.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! What a case states, of either kind: one action before another, or, in the time form, a clock time for an action.
+//! The statements of a case, of either kind: one action before another, or, in the time form, a clock time for an
+//! action.
 
 use std::fmt;
 
@@ -42,7 +43,7 @@ impl<'a> Stated<'a> {
         }
     }
 
-    /// Its rule in words, where one demands it.
+    /// Its rule in words, if a rule states it.
     pub(crate) fn rule(self, case: &Case) -> Option<String> {
         match self {
             Self::Order(stated) => stated.rule_words(&case.actions),
@@ -56,7 +57,7 @@ impl<'a> Stated<'a> {
         self.rule(case).or_else(stated).unwrap_or_default()
     }
 
-    /// The words of the action that it speaks of first, and what it demands of it.
+    /// The words of its first action, and its demand on it.
     pub(crate) fn parts(self, case: &'a Case) -> (&'a str, Demand<'a>) {
         let text = |place: usize| case.actions.get(place).map_or("", |action| action.text.as_str());
         match self {
@@ -72,10 +73,10 @@ impl<'a> Stated<'a> {
     }
 }
 
-/// What a constraint demands of an action.
+/// A constraint's demand on an action.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Demand<'a> {
-    /// To come before the action with these words.
+    /// It precedes the action with these words.
     Before(&'a str),
     /// To keep to a clock time.
     Time(Bound),
@@ -90,13 +91,13 @@ impl fmt::Display for Demand<'_> {
     }
 }
 
-/// How long an action takes, in minutes; `None` in the basic form.
+/// The duration of an action, in minutes; `None` in the basic form.
 pub(crate) fn duration(case: &Case, id: &ActionId) -> Option<u16> {
     let place = case.actions.iter().position(|action| action.id == *id)?;
     case.time.as_ref()?.durations.get(place).copied()
 }
 
-/// "09:00 to 09:45": when an action that starts then is done.
+/// "09:00 to 09:45": the time of an action with that start.
 pub(crate) fn span(case: &Case, id: &ActionId, start: u16) -> String {
     match duration(case, id) {
         Some(duration) => format!("{} to {}", clock_time(start), clock_time(start.saturating_add(duration))),

@@ -19,12 +19,12 @@ use crate::{cells, infeasible, phrasing};
 pub struct OrderSuite {
     /// What counts as a failure.
     pub options: JudgeOptions,
-    /// What is costly to make of the schemas of tools, shared between all cases.
+    /// Compiled schemas of tools, which are costly and shared between all cases.
     pub schemas: Arc<SchemaCache>,
 }
 
 impl OrderSuite {
-    /// A suite that judges by these options, with schemas of its own.
+    /// A suite that judges by these options, with its own store of schemas.
     pub fn new(options: JudgeOptions) -> Self {
         Self { options, schemas: Arc::default() }
     }
@@ -47,7 +47,7 @@ static FLAGS: LazyLock<Vec<FlagInfo>> = LazyLock::new(|| {
     flags.map(|flag| FlagInfo { name: flag.as_str(), meaning: flag_meaning(flag) }).collect()
 });
 
-/// The places in a card's baselines: chance, then the one-look heuristics in their order, that of mention first.
+/// The indices in a card's baselines: chance, then the one-look heuristics in order, that of mention first.
 static BASELINES: [Baseline; 3] = [
     Baseline { name: "chance", title: "Chance", who: "a random order", of: &[0] },
     Baseline { name: "in_order", title: "In order", who: "calling in the order of mention", of: &[1] },
@@ -59,7 +59,7 @@ static BASELINES: [Baseline; 3] = [
     },
 ];
 
-/// The names of the places in a card's baselines.
+/// The names of the indices in a card's baselines.
 static BASELINE_NAMES: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| ["chance"].into_iter().chain(OneLook::ALL.map(OneLook::as_str)).collect());
 
@@ -98,8 +98,8 @@ impl Suite for OrderSuite {
         &FLAGS
     }
 
-    /// A conflict can be missed only in cases that are scored apart, and a false alarm raised only where there is a
-    /// tool for it; a wrong value be passed only where rules say which is right.
+    /// A conflict can be missed only in cases that are scored apart, a false alarm raised only if there is a tool for
+    /// it, and a wrong value passed only if rules define the right one.
     fn can_occur(&self, class: suite::Class, mut cards: &mut dyn Iterator<Item = &Card>) -> bool {
         match class.as_str() {
             it if it == Class::ConflictMissed.as_str() => Iterator::any(&mut cards, Card::is_apart),
@@ -138,8 +138,7 @@ impl Suite for OrderSuite {
         PASSED_SHOWN
     }
 
-    /// Wordings and relations by how often they were violated, and the infeasible cases, where the agent can report a
-    /// conflict.
+    /// Violations by wording and relation, and the infeasible cases, if the agent can report a conflict.
     fn sections(&self, runs: &[Judged<'_>], planned: &[Card], repeats: u32) -> Vec<Section> {
         let report = InfeasibleReport::of(runs, planned, repeats);
         let infeasible = report.map(|report| infeasible::section(&report, runs, repeats));

@@ -1,11 +1,11 @@
-//! The tools of a case, and arguments with which they can be called.
+//! The tools of a case, and valid arguments for them.
 
 use planproof_synth::{Case, RESTART_TOOL, START_TIME_ARGUMENT};
 use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, TimeRules};
 use planproof_trace::{Arguments, sample_arguments};
 use serde_json::{Map, Value};
 
-/// The mock tools of a case, for one run. `schemas` keeps what is costly between cases.
+/// The mock tools of a case, for one run. `schemas` caches the costly parts between cases.
 ///
 /// # Errors
 /// Two tools share a name, or one has no usable schema.
@@ -26,13 +26,13 @@ pub fn mock_tools(case: &Case, schemas: &SchemaCache) -> Result<MockTools, MockE
     })
 }
 
-/// Arguments with which a tool of a case can be called: the smallest that its schema takes as far as we know
-/// ([`sample_arguments`]), with this start in the time form and with what tools before it return for it.
+/// Valid arguments for a tool of a case: the smallest that its schema accepts as far as we know
+/// ([`sample_arguments`]), with this start in the time form and with the values that earlier tools return for it.
 pub fn case_arguments(case: &Case, tool: &str, start_time: Option<String>) -> Arguments {
     Arguments::Object(argument_object(case, tool, start_time))
 }
 
-/// The object that [`case_arguments`] is.
+/// [`case_arguments`] as an object.
 pub(crate) fn argument_object(case: &Case, tool: &str, start_time: Option<String>) -> Map<String, Value> {
     let schema = case.tool(tool).and_then(|tool| tool.input_schema.as_deref());
     let mut arguments = schema.map_or_else(Map::new, sample_arguments);

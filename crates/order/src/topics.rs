@@ -1,10 +1,9 @@
-//! Topic banks of one's own: asked of a model with the paper's two prompts (PDoctor, section 4.2), or made of
-//! the tools that a user's agent will have.
+//! Custom topic banks: requested from a model with the paper's two prompts (PDoctor, section 4.2), or made from the
+//! tools that a user's agent will have.
 //!
-//! What a model lists is cleaned, checked and held against what is there already; for what is missing it is
-//! asked again, in the same conversation and with the reasons why something was no good, at most
-//! [`ROUNDS_MAX`] times in all. Of each bank it is proved that sentences about it have one reading, by
-//! reading cases back.
+//! A model's list is cleaned, checked and compared with the existing entries; for missing ones the model is asked
+//! again, in the same conversation and with the reasons for rejections, at most [`ROUNDS_MAX`] times in all. Each
+//! bank is tested by reading cases back: sentences about it must have one reading.
 
 mod generate;
 mod own_tools;
@@ -30,15 +29,15 @@ const FAULTS_TOLD_MAX: usize = 10;
 /// Most conversations at once.
 const CONVERSATIONS_MAX: usize = 8;
 
-/// Cases of a topic and a form that are read back.
+/// Cases per topic and form that are read back.
 const PROVED_CASES: u64 = 20;
 
-/// Something that a model wrote and that is not used.
+/// A rejected entry of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dropped {
-    /// The job that it was to belong to; `None` for a job itself.
+    /// The job that it belongs to; `None` for a job itself.
     pub job: Option<String>,
-    /// What was written, as far as it was understood.
+    /// The entry, as far as it was understood.
     pub text: String,
     /// Why it is not used.
     pub why: String,
@@ -58,7 +57,7 @@ impl Conversation {
         Self { model: Arc::clone(model), messages: Vec::new(), settings, rounds: 0 }
     }
 
-    /// Whether there may be one more request.
+    /// Whether another request is allowed.
     fn may_ask(&self) -> bool {
         self.rounds < ROUNDS_MAX
     }
@@ -80,7 +79,7 @@ impl Conversation {
     }
 }
 
-/// Asks for so many more, and says what was wrong with some of the last.
+/// Asks for `count` more entries, with the faults of some of the last ones.
 fn more(count: usize, faults: &[Dropped]) -> String {
     let mut text =
         format!("{MORE}please write {count} others, none of which is among those above, in the same form.");
@@ -106,11 +105,11 @@ fn shortened(text: &str) -> String {
     short
 }
 
-/// Proves of each topic that sentences about it have one reading: draws cases in both forms, those of own
-/// tools that can take no start time in the basic one, and reads them back.
+/// Tests that sentences about each topic have one reading: draws cases in both forms (in the basic one only for own
+/// tools that take no start time), and reads them back.
 ///
 /// # Errors
-/// Says which topic has a case that does not read back as it was meant, or of which no case can be drawn.
+/// Names the topic with a case that does not read back as intended, or for which no case can be drawn.
 pub fn prove_topics(bank: &TopicBank) -> Result<(), String> {
     for topic in bank.topics() {
         let alone = TopicBank::new(vec![topic.clone()]).map_err(|error| error.to_string())?;

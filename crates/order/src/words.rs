@@ -1,4 +1,4 @@
-//! Phrases about a verdict. The words of a case, of an agent and of the world outside come in as they are.
+//! Phrases about a verdict. Texts of a case, of an agent and of the outside world are included as they are.
 
 use planproof_synth::{
     ActionId, Case, Class, Flag, ParameterError, StartFault, TimeForm, Verdict, WrongValue, clock_time,
@@ -7,7 +7,7 @@ use planproof_synth::{
 use crate::conflict;
 use crate::stated::{Stated, duration, span};
 
-/// The constraints that one piece of the text states and that were violated. Lists state several with the same words.
+/// The violated constraints that one piece of the text states. Lists state several with the same words.
 pub(crate) struct Violation<'a> {
     pub(crate) words: &'a str,
     /// The words are those of a rule.
@@ -16,7 +16,7 @@ pub(crate) struct Violation<'a> {
     pub(crate) demands: Vec<String>,
 }
 
-/// What was violated, by the words that state it.
+/// The violated constraints, by the words that state them.
 pub(crate) fn violations<'a>(case: &Case, verdict: &'a Verdict) -> Vec<Violation<'a>> {
     let mut by_words: Vec<Violation<'a>> = Vec::new();
     for violated in &verdict.violated {
@@ -44,8 +44,8 @@ pub(crate) fn plan(case: &Case, ids: &[ActionId], separator: &str) -> String {
     ids.iter().map(|id| text(case, id)).collect::<Vec<_>>().join(separator)
 }
 
-/// The actions that would have been right instead of a call, in the time form each with its earliest start: "A, B or
-/// C". Empty where that is not known.
+/// The right actions instead of a call, each with its earliest start in the time form: "A, B or C". Empty if they are
+/// unknown.
 pub(crate) fn expected(case: &Case, verdict: &Verdict, call: usize) -> String {
     let right = verdict.correct_next.get(call).map(Vec::as_slice).unwrap_or_default();
     let starts = verdict.time.as_ref().and_then(|time| time.next_starts.get(call));
@@ -56,7 +56,7 @@ pub(crate) fn expected(case: &Case, verdict: &Verdict, call: usize) -> String {
     }
 }
 
-/// [`plan`] of the repair, in the time form each action with its start.
+/// [`plan`] of the repair, each action with its start in the time form.
 pub(crate) fn repair(case: &Case, verdict: &Verdict, separator: &str) -> String {
     let starts = verdict.time.as_ref().map(|time| time.repair_starts.as_slice());
     plan_at(case, &verdict.repair, starts.unwrap_or_default()).join(separator)
@@ -71,7 +71,7 @@ fn plan_at(case: &Case, ids: &[ActionId], starts: &[u16]) -> Vec<String> {
     shown.collect()
 }
 
-/// What is wrong with a start, in words. Names and starts come in as the agent wrote them.
+/// The fault of a start, in words. Names and starts are included as the agent wrote them.
 pub(crate) fn wrong_start(case: &Case, error: &ParameterError) -> String {
     let place = case.action_of_tool(&error.tool);
     let task = place.map_or(&error.tool, |place| &case.actions[place].text);
@@ -88,7 +88,7 @@ pub(crate) fn wrong_start(case: &Case, error: &ParameterError) -> String {
     }
 }
 
-/// The values that calls passed instead of those that tools before them returned, in words.
+/// The values that calls passed instead of those that earlier tools returned, in words.
 pub(crate) fn wrong_values(case: &Case, verdict: &Verdict) -> Vec<String> {
     let in_words = |wrong: &WrongValue| {
         let flow = case.rules().find(|stated| stated.id == wrong.id)?;
@@ -104,7 +104,7 @@ pub(crate) fn wrong_values(case: &Case, verdict: &Verdict) -> Vec<String> {
     verdict.wrong_values.iter().filter_map(in_words).collect()
 }
 
-/// Whether a first wrong call was the right one but for the value that it passed.
+/// Whether a first wrong call was right except for the value that it passed.
 pub(crate) fn is_wrong_value(verdict: &Verdict, call: usize) -> bool {
     let right = verdict.correct_next.get(call).zip(verdict.calls.get(call));
     !verdict.wrong_values.is_empty() && right.is_some_and(|(right, id)| right.contains(id))
@@ -122,8 +122,8 @@ pub(crate) fn late(case: &Case, verdict: &Verdict) -> Vec<String> {
     time.late.iter().filter_map(in_words).collect()
 }
 
-/// What restarts did to the verdict; `None` without one, and where the case is infeasible: there no restart
-/// undoes a task.
+/// The effect of restarts on the verdict; `None` without one, and if the case is infeasible: there no restart undoes
+/// a task.
 pub(crate) fn restarts(verdict: &Verdict) -> Option<String> {
     let restarts = verdict.time.as_ref().filter(|_| verdict.conflict.is_none())?.restarts;
     let times = if restarts == 1 { "once".to_owned() } else { format!("{restarts} times") };
@@ -135,7 +135,7 @@ pub(crate) fn day(form: &TimeForm) -> String {
     format!("{} to {}", clock_time(form.day.start), clock_time(form.day.end))
 }
 
-/// What else the time form has to say of a verdict.
+/// Other remarks on a verdict of the time form.
 pub(crate) fn time_notes(case: &Case, verdict: &Verdict) -> Vec<String> {
     let Some((form, time)) = case.time.as_ref().zip(verdict.time.as_ref()) else { return Vec::new() };
     let mut notes = Vec::new();
@@ -196,7 +196,7 @@ pub(crate) fn summary(case: &Case, verdict: &Verdict) -> String {
     what.unwrap_or_else(|| class.as_str().to_owned())
 }
 
-/// ` (and 2 more)` behind the first of several.
+/// ` (and 2 more)` after the first of several.
 fn more<T>(all: &[T]) -> String {
     match all.len() {
         0 | 1 => String::new(),
@@ -204,9 +204,9 @@ fn more<T>(all: &[T]) -> String {
     }
 }
 
-/// The actions that were never done, though they had to be.
+/// The required actions that were never done.
 pub(crate) fn missing<'a>(case: &'a Case, verdict: &Verdict) -> Vec<&'a str> {
-    // Nothing is to be done in an infeasible case.
+    // An infeasible case requires no actions.
     let actions = if case.is_feasible() { case.actions.as_slice() } else { &[] };
     let lost = actions.iter().filter(|action| !verdict.calls.contains(&action.id));
     lost.map(|action| action.text.as_str()).collect()
@@ -218,7 +218,7 @@ fn repeated<'a>(case: &'a Case, verdict: &Verdict) -> Vec<&'a str> {
     case.actions.iter().filter(|action| times(&action.id) > 1).map(|action| action.text.as_str()).collect()
 }
 
-/// What there is to say of calls that were not simply made one after the other.
+/// Remarks on calls that were not simply made one after the other.
 pub(crate) fn order_notes(verdict: &Verdict) -> impl Iterator<Item = &'static str> {
     let concurrent = "calls overlapped in time, so that none of them came before another";
     let at_once = "one reply of the model holds calls that have to come one after the other, in the right order; many \
@@ -227,13 +227,13 @@ pub(crate) fn order_notes(verdict: &Verdict) -> impl Iterator<Item = &'static st
     notes.into_iter().filter(|(flag, _)| verdict.flags.contains(flag)).map(|(_, note)| note)
 }
 
-/// The text without line breaks and other control characters, and without blanks at its ends.
+/// The text without line breaks and other control characters, trimmed.
 fn one_line(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     text.trim().to_owned()
 }
 
-/// The first and the last line of a text: how a program ended, and of what it wrote the line in which exceptions have
+/// The first and the last line of a text: how a program ended, and the line of its output in which exceptions have
 /// their names.
 fn in_one_line(text: &str) -> String {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());

@@ -1,6 +1,5 @@
-//! The question whether the value of an argument says what the right one says, in other words. Whoever asks and whoever
-//! answers in a simulation have its form from here. Replies are read as those about sub-tasks are
-//! ([`judging::read`]).
+//! The question whether the value of an argument means the same as the right one, in other words. The agent that asks
+//! and the simulation that answers share its form. Replies are read like those about sub-tasks ([`judging::read`]).
 
 use serde_json::Value;
 
@@ -9,8 +8,8 @@ use crate::subtasks::judging;
 /// The sentence with which the question begins.
 const MARK: &str = "You judge whether a text says all that another one says.";
 
-/// The question about a value of an argument. What it takes from earlier steps stands in angle brackets in both texts.
-/// Both are written as strings of JSON, so that a text can neither end early nor add a part to the question.
+/// The question about a value of an argument. References to earlier steps are in angle brackets in both texts. Both
+/// are written as JSON strings, so that a text can neither end early nor add a part to the question.
 pub fn question(request: &str, tool: &str, argument: &str, right: &str, planned: &str) -> String {
     let quoted = |text: &str| Value::from(text).to_string();
     let (request, right_text, planned_text) = (quoted(request), quoted(right), quoted(planned));

@@ -4,14 +4,14 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// Why no plan can be read from a reply, and where in it.
+/// Why no plan can be read from a reply, and the position.
 ///
-/// It is a model's doing, and its message is written for a model: it says what to mend.
+/// It is a model's mistake, and its message is addressed to the model: it says what to mend.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct ParseFault {
     /// What is wrong.
     pub problem: ParseProblem,
-    /// Where in the reply, if it can be said.
+    /// The position in the reply, if it is known.
     pub position: Option<Position>,
 }
 
@@ -61,7 +61,7 @@ pub enum ParseProblem {
     /// It holds no program.
     #[error("the reply holds no program")]
     NoProgram,
-    /// Several plans or steps stand in it where one is asked for.
+    /// There are several plans or steps where one is required.
     #[error("the reply holds {count} {what} where one is asked for")]
     Several {
         /// `plans`, `steps` or `programs`.
@@ -77,7 +77,7 @@ pub enum ParseProblem {
         /// What stands there.
         found: String,
     },
-    /// A number that would not come out of memory as it was written.
+    /// A number that cannot be represented exactly.
     #[error("the number {written} is too large; write it as a text, in quotes")]
     NumberTooLarge {
         /// The number.
@@ -105,7 +105,7 @@ pub enum ParseProblem {
         /// What it lacks.
         key: &'static str,
     },
-    /// Something of a step is of the wrong kind.
+    /// A part of a step has the wrong kind.
     #[error("`{key}` of step {place} is {found}, not {expected}")]
     KeyOfOtherKind {
         /// The place of the step, from 1.
@@ -141,7 +141,7 @@ impl ParseFault {
         Self { problem, position: Some(Position::of(text, offset)) }
     }
 
-    /// The fault in a text, as one in a larger text in which that begins at a place.
+    /// A fault in a text, as one in a larger text that contains it from this position on.
     pub(crate) fn behind(self, start: Position) -> Self {
         let position = self.position.map(|Position { line, column }| Position {
             line: start.line + line - 1,

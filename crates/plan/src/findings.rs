@@ -1,23 +1,24 @@
-//! The words by which a trace says how a plan came about: sections with these states and notes. Who plans writes them,
-//! and who judges plans reads them.
+//! The words by which a trace records how a plan came about: sections with these states and notes. Planning agents
+//! write them, and judges of plans read them.
 
-/// The state of a section of the model that is its plan, as it is from then on.
+/// The state of a section with the model's plan as it is from then on.
 pub const PLAN: &str = "plan";
 
-/// The state of a section that says whether a reply could be read.
+/// The state of a section about whether a reply could be read.
 pub const PARSING: &str = "parsing";
 
-/// The state of a section that says whether a plan fits the tools.
+/// The state of a section about whether a plan fits the tools.
 pub const VERIFICATION: &str = "verification";
 
-/// The state of a section that says how carrying out a plan went. The last one is of the plan that is answered with.
+/// The state of a section about the execution of a plan. The last one belongs to the final plan.
 pub const EXECUTION: &str = "execution";
 
-/// The note of a section in which all went well.
+/// The note of a section without faults.
 pub const FINE: &str = "fine";
 
-/// The note of a section in which something is wrong.
+/// The note of a section with faults.
 pub const FAULTY: &str = "faulty";
 
-/// The note of an execution that says nothing of the plan, because the sandbox lacks what the program uses.
+/// The note of an execution that says nothing about the plan, because the sandbox lacks a feature that the program
+/// uses.
 pub const UNSUPPORTED: &str = "unsupported";

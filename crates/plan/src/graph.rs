@@ -1,16 +1,17 @@
-//! The graph of sub-tasks that a manager divides a task into: its form, what is wrong with one, the order in which its
-//! sub-tasks may run, and drawings.
+//! The graph of sub-tasks that a manager divides a task into: its form, its faults, the order in which its sub-tasks
+//! may run, and drawings.
 //!
 //! The method is that of "Planning with Multi-Constraints via Collaborative Language Agents" (PMC), sections 4.1 and
-//! 4.2. A sub-task runs once all that it comes `after` have finished; independent ones may run at the same time.
-//! Nothing here runs anything or waits: who does asks a [`Schedule`] what is ready and reports to it how that ended.
+//! 4.2. A sub-task runs once everything that it comes `after` has finished; independent ones may run concurrently.
+//! Nothing here runs anything or waits: the caller asks a [`Schedule`] which sub-tasks are ready and reports their
+//! ends to it.
 //!
 //! # What is where
 //!
 //! - The form in memory and as JSON (`form.rs`), and the JSON schema of what a manager writes (`schema.rs`).
-//! - From a manager's reply to a graph (`read.rs`); what is wrong with a graph (`check.rs`, `cycle.rs`) and the words
-//!   for it (`fault.rs`).
-//! - What may run when (`schedule.rs`), the states of sub-tasks (`state.rs`), and what a person changes in a schedule
+//! - From a manager's reply to a graph (`read.rs`); the faults of a graph (`check.rs`, `cycle.rs`) and their words
+//!   (`fault.rs`).
+//! - The schedule (`schedule.rs`), the states of sub-tasks (`state.rs`), and a person's changes to a schedule
 //!   (`revise.rs`).
 //! - Direct neighbours, layers and longest paths (`paths.rs`), and drawings (`draw.rs`).
 

@@ -1,5 +1,5 @@
-//! The marks by which a prompt that asks for a plan is divided, and a reply to it. (The marks are those of m&m's, the
-//! sentences ours.) Who writes such prompts and who answers them in a simulation share these alone.
+//! The marks that divide a prompt for a plan, and a reply to it. (The marks are those of m&m's, the sentences ours.)
+//! The authors of such prompts and the simulations that answer them share only these.
 
 /// Before the list of tools.
 pub const TOOLS: &str = "# TOOL LIST #:";
@@ -13,22 +13,22 @@ pub const REQUIREMENTS: &str = "# REQUIREMENTS #:";
 /// Before an example and its number.
 pub const EXAMPLE: &str = "# EXAMPLE #:";
 
-/// Before the request that a plan is for.
+/// Precedes the request that a plan is for.
 pub const REQUEST: &str = "# USER REQUEST #:";
 
 /// Before the plan.
 pub const RESULT: &str = "# RESULT #:";
 
-/// Before why a step is taken, and its number.
+/// Precedes the reason for a step, with its number.
 pub const THOUGHT: &str = "THOUGHT";
 
 /// Before a step, and its number.
 pub const ACTION: &str = "ACTION";
 
-/// Before what a step gave, and its number.
+/// Precedes the result of a step, with its number.
 pub const OBSERVATION: &str = "OBSERVATION";
 
-/// What a model writes that is done, or gives up.
+/// The reply of a model that is done, or gives up.
 pub const TERMINATE: &str = "TERMINATE";
 
 /// Asks for a whole plan as JSON.

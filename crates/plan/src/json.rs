@@ -1,7 +1,7 @@
-//! JSON as it was written: keys in their order, numbers by their digits, and where everything stands.
+//! JSON as written: keys in order, numbers by their digits, and all positions.
 //!
-//! Not `serde_json`, because a plan keeps the order of its arguments, two values for one argument are a fault to be
-//! told, a number has to come out as it went in, and Python reads things that are no JSON.
+//! Not `serde_json`, because a plan keeps the order of its arguments, a duplicate argument is a fault to be reported,
+//! a number has to be reproduced exactly, and Python accepts some texts that are not JSON.
 
 use crate::fault::ParseProblem;
 
@@ -27,23 +27,23 @@ pub(crate) enum Tree {
 /// What counts as JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// What a model means: JSON, with raw line breaks and tabs in texts, and `\_` for an underscore, as models
-    /// that think of Markdown write it. Neither can mean anything else.
+    /// A model's JSON: with raw line breaks and tabs in texts, and `\_` for an underscore, which models write when
+    /// they think of Markdown. Neither is ambiguous.
     Lenient,
-    /// What Python's `json` reads: also `NaN`, `Infinity` and `-Infinity`, and escapes that are half of a character
-    /// (which become U+FFFD here).
+    /// The JSON of Python's `json`: also `NaN`, `Infinity` and `-Infinity`, and escapes of half a character (which
+    /// become U+FFFD here).
     Python,
 }
 
 /// What is wrong, at which byte.
 pub(crate) type Fault = (ParseProblem, usize);
 
-/// The value that begins at a byte of a text, and the byte behind it.
+/// The value that begins at a byte of a text, and the byte after it.
 ///
-/// Takes time in proportion to the length of the value. Whoever drops a value takes stack in proportion to its depth.
+/// Takes time in proportion to the length of the value. Dropping a value takes stack in proportion to its depth.
 ///
 /// # Errors
-/// There is no value, or more than `nesting_max` lists and objects stand in each other.
+/// There is no value, or more than `nesting_max` lists and objects are nested.
 pub(crate) fn read(
     text: &str,
     at: usize,
@@ -56,7 +56,7 @@ pub(crate) fn read(
 }
 
 impl Tree {
-    /// What kind of value it is, with its article.
+    /// The kind of value, with its article.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -69,7 +69,7 @@ impl Tree {
     }
 }
 
-/// A list or object that is not complete.
+/// An incomplete list or object.
 struct Open {
     at: usize,
     inner: Inner,
@@ -89,7 +89,7 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    /// Reads with a stack of its own, so that how deep a value is costs no stack of the thread.
+    /// Parses with an explicit stack, so that the depth of a value costs no stack of the thread.
     fn value(&mut self) -> Result<Node, Fault> {
         let mut open: Vec<Open> = Vec::new();
         loop {
@@ -120,7 +120,7 @@ impl Reader<'_> {
                 }
                 _ => Node { at, tree: self.scalar()? },
             };
-            // What is complete goes into what is open, which may be complete with it.
+            // A complete value goes into the open container, which may be complete with it.
             loop {
                 let Some(mut last) = open.pop() else { return Ok(node) };
                 self.skip_blanks();

@@ -1,24 +1,23 @@
-//! Plans of tool calls, as JSON and as Python: from text to steps and back, and what is wrong with one before it is
-//! carried out.
+//! Plans of tool calls, as JSON and as Python: from text to steps and back, and the faults of a plan before it is
+//! executed.
 //!
-//! A [`Plan`] is a list of steps, each a call of a tool whose arguments may refer to what earlier steps give. The crate
-//! calls nothing: who carries a plan out asks it for the values of one step after the other.
+//! A [`Plan`] is a list of steps, each a call of a tool whose arguments may refer to the outputs of earlier steps.
+//! The crate calls nothing: the executor of a plan asks it for the values of one step after the other.
 //!
 //! # What is where
 //!
-//! - The form in memory (`plan.rs`), and texts with references in them (`text.rs`).
+//! - The form in memory (`plan.rs`), and texts with references (`text.rs`).
 //! - From a reply to a plan: the parts of a reply (`reply.rs`), JSON (`json.rs` reads any, `read_json.rs` plans),
-//!   Python
-//!   (`python`: what may be parsed, which program is a plan); what cannot be read (`fault.rs`), and [`limits`].
+//!   Python (`python`: what may be parsed, which program is a plan); unreadable replies (`fault.rs`), and [`limits`].
 //! - From a plan to JSON (`write_json.rs`) and Python (`python/write.rs`).
-//! - What is wrong with a plan ([`verify`](mod@verify)), and the values of its arguments (`substitute.rs`).
-//! - What the published two-stage agent of TravelPlanner writes ([`two_stage`]).
+//! - The faults of a plan ([`verify`](mod@verify)), and the values of its arguments (`substitute.rs`).
+//! - The output of the published two-stage agent of TravelPlanner ([`two_stage`]).
 //! - The graph of sub-tasks that a manager divides a task into, and its schedule ([`graph`]).
 //! - The roles of a team that works on such a graph, in prompts and traces ([`team`]).
 //! - Plans that are lists of sub-tasks with their tools ([`subtasks`]).
-//! - Whether a value says in other words what the right one says, as a judge model is asked it ([`entailing`]).
-//! - By what prompts for data of m&m's are known ([`data_prompts`]).
-//! - What the published code says of the same ([`original`]).
+//! - The question to a judge model whether a value means the same as the right one ([`entailing`]).
+//! - Marks of the prompts for data of m&m's ([`data_prompts`]).
+//! - The results of the published code for the same ([`original`]).
 
 pub mod data_prompts;
 pub mod entailing;

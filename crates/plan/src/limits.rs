@@ -1,17 +1,17 @@
-//! How much of a reply is read. Whatever goes beyond is a [`ParseFault`](crate::ParseFault) that names the limit.
+//! Limits on replies. Exceeding one is a [`ParseFault`](crate::ParseFault) that names the limit.
 
 /// The longest reply, in bytes. Reading one takes time in proportion to its length; 10,000 steps take about 1 MB.
 pub const TEXT_BYTES_MAX: usize = 4 << 20;
 
-/// The most steps of a plan. So many are read and verified in well under a second.
+/// The most steps of a plan. This many are read and verified in well under a second.
 pub const STEPS_MAX: usize = 10_000;
 
-/// How deep lists, objects, brackets, blocks and operands may stand in each other. Each level costs a reader some
-/// hundred bytes of stack, a parser of Python some thousands.
+/// The deepest nesting of lists, objects, brackets, blocks and operands. Each level costs a reader some hundred bytes
+/// of stack, and a parser of Python some thousands.
 pub const NESTING_MAX: usize = 60;
 
 /// The longest chain of operators, attributes, calls and subscripts in Python, in lexemes: `a + b + c` has five. Such
-/// a chain is read in a loop, but becomes a tree as deep as it is long.
+/// a chain is parsed in a loop, but becomes a tree as deep as it is long.
 pub const CHAIN_LEXEMES_MAX: usize = 1_000;
 
 /// The most sub-tasks of a graph that is read from a reply.
@@ -38,8 +38,8 @@ pub const EXECUTORS_MAX: usize = 50;
 /// The longest name of an executor, in characters.
 pub const EXECUTOR_NAME_CHARACTERS_MAX: usize = 60;
 
-/// The most bytes of what an executor can do, and of its instructions.
+/// The most bytes of an executor's description, and of its instructions.
 pub const EXECUTOR_TEXT_BYTES_MAX: usize = 16 * 1024;
 
-/// The most faults of a graph that are named; of the others, their number.
+/// The most faults of a graph that are listed; the others are counted.
 pub const GRAPH_FAULTS_MAX: usize = 30;

@@ -1,12 +1,12 @@
-//! What the published code says of plans (`--compat original`), where it is wrong too.
+//! The published code's results for plans (`--compat original`), including its mistakes.
 //!
 //! The rules are those of the specification of m&m's, section 5: the parsers of 5.1 and 5.2, the verifiers of 5.3 and
-//! 5.4, and which plans its executor carries out if every tool succeeds (5.5). Message texts are ours. Known mistakes
-//! are kept: escapes are destroyed, a list of several steps loses its brackets, ids of several digits are read as their
-//! first one, references may point to later steps, an image that comes along with an object is refused.
+//! 5.4, and the plans that its executor completes if every tool succeeds (5.5). Message texts are ours. Known
+//! mistakes are reproduced: escapes are destroyed, a list of several steps loses its brackets, only the first digit
+//! of an id is read, references may point to later steps, and an image that accompanies an object is refused.
 //!
-//! Not kept is what hangs on the version and the memory of Python: numbers of JSON in a plan are those of
-//! `serde_json`, and programs that are nested deeper than our [`limits`](crate::limits) are no programs.
+//! Results that depend on the version and the memory of Python are not reproduced: JSON numbers in a plan are those
+//! of `serde_json`, and programs that are nested deeper than our [`limits`](crate::limits) are not programs.
 
 mod breadth_first;
 mod execute;
@@ -26,17 +26,17 @@ pub use parse::{Mode, read_json, read_python};
 pub use verify::{verify, verify_step};
 pub use verify_python::verify_program;
 
-/// What the published code finds of a plan.
+/// The published code's findings on a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verdict {
-    /// All that it refuses, each once, in the order in which it comes by.
+    /// All its refusals, each once, in the order in which it finds them.
     pub failures: Vec<Failure>,
     /// Whether it lets an exception escape, which ends the run of the case.
     pub raised: bool,
     seen: HashSet<Failure>,
 }
 
-/// Something that the published code refuses.
+/// A refusal of the published code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Failure {
     /// Of what kind it is.
@@ -50,7 +50,7 @@ pub struct Failure {
 pub enum Code {
     /// The reply is no JSON.
     Json,
-    /// A tool does not exist, or does not belong behind another.
+    /// A tool does not exist, or must not follow another.
     Tools,
     /// The arguments of this tool are wrong.
     Arguments(String),
@@ -114,7 +114,7 @@ fn unexpected<T>(message: impl Into<String>) -> Result<T, Unexpected> {
     Err(Unexpected(message.into()))
 }
 
-/// The published checks of the names of arguments: as many as declared, each of those, and no other.
+/// The published checks of argument names: as many as declared, all of those, and no others.
 fn check_arguments(signature: &Signature, names: &[&str], verdict: &mut Verdict) {
     let tool = &signature.name;
     let code = || Code::Arguments(tool.clone());
@@ -130,7 +130,7 @@ fn check_arguments(signature: &Signature, names: &[&str], verdict: &mut Verdict)
     }
 }
 
-/// The published check of a key: it must be one of what the tool gives.
+/// The published check of a key: it must be one of the tool's outputs.
 fn check_key(giver: &Signature, key: &str, taker: &Signature, verdict: &mut Verdict) {
     if !giver.has_output(key) {
         let message = format!("{key} is not among the outputs of {}", giver.name);

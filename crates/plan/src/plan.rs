@@ -25,7 +25,7 @@ pub struct Step {
 pub enum Value {
     /// A value that is no text, as it is.
     Json(Json),
-    /// A text, with references in it or none.
+    /// A text, with or without references.
     Text(Vec<Part>),
 }
 
@@ -48,7 +48,7 @@ pub struct Reference {
 }
 
 impl Value {
-    /// The one reference that the value is, if it is nothing else.
+    /// The reference, if the value is exactly one.
     pub fn as_reference(&self) -> Option<&Reference> {
         match self {
             Self::Text(parts) => match &parts[..] {

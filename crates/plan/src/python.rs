@@ -1,4 +1,4 @@
-//! Plans as Python: a function `solve` with one call a line, or whatever else a model writes.
+//! Plans as Python: a function `solve` with one call per line, or any other form that a model writes.
 
 mod guard;
 pub(crate) mod names;

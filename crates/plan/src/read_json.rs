@@ -1,8 +1,8 @@
 //! From a model's reply to the plan or the step in it, as JSON.
 //!
-//! What is read is what follows the last marker `RESULT #:`, and of that what stands in fenced blocks where there are
-//! any. In it every object and list is looked at that stands in no other; brackets of prose, which nothing
-//! JSON-like follows, are passed over. Steps may come as `{"nodes": [..]}`, as a list, or one by one.
+//! The text after the last marker `RESULT #:` is read, or only its fenced blocks if there are any. Every outermost
+//! object and list in it is considered; brackets of prose, which nothing JSON-like follows, are ignored. Steps may
+//! come as `{"nodes": [..]}`, as a list, or one by one.
 
 use std::collections::HashSet;
 
@@ -14,17 +14,17 @@ use crate::limits::{NESTING_MAX, STEPS_MAX, TEXT_BYTES_MAX};
 use crate::plan::{Plan, Step, Value};
 use crate::reply::{self, Region};
 
-/// How many values that are no plan are looked at, at most: each can cost a pass over the whole reply.
+/// The most values without a plan that are considered: each can cost a pass over the whole reply.
 const VALUES_MAX: usize = 100;
 
 /// Reads the plan in a model's reply.
 ///
-/// The reply may hold a marker `RESULT #:`, fences and words around the JSON. A step is `{"id": 0, "name": "..",
-/// "args": {..}}`; its id may also be a text of digits, and what else it has is not looked at. Escapes are kept.
+/// The reply may have a marker `RESULT #:`, fences and words around the JSON. A step is `{"id": 0, "name": "..",
+/// "args": {..}}`; its id may also be a text of digits, and other members are ignored. Escapes are kept.
 ///
 /// # Errors
-/// There is no JSON in it, or none that is a plan, or several plans; a step lacks something; or a limit of
-/// [`limits`](crate::limits) is reached.
+/// There is no JSON in it, or none that is a plan, or several plans; a step lacks a member; or it exceeds a limit of
+/// [`limits`](crate::limits).
 pub fn read_json(reply: &str) -> Result<Plan, ParseFault> {
     let values = values(reply)?;
     let fault = |(problem, at)| ParseFault::at(problem, reply, at);
@@ -45,10 +45,10 @@ pub fn read_json(reply: &str) -> Result<Plan, ParseFault> {
     plan(steps.into_iter()).map_err(fault)
 }
 
-/// Reads the one step in a model's reply, in the form that [`read_json`] reads.
+/// Reads the single step in a model's reply, in the format of [`read_json`].
 ///
 /// # Errors
-/// As [`read_json`], and for more than one step.
+/// Those of [`read_json`], and more than one step.
 pub fn read_step_json(reply: &str) -> Result<Step, ParseFault> {
     let values = values(reply)?;
     let mut steps: Vec<&Node> = Vec::new();
@@ -67,12 +67,12 @@ pub fn read_step_json(reply: &str) -> Result<Step, ParseFault> {
     }
 }
 
-/// All objects and lists of a reply that stand in no other.
+/// All outermost objects and lists of a reply.
 pub(crate) fn values(reply: &str) -> Result<Vec<Node>, ParseFault> {
     if reply.len() > TEXT_BYTES_MAX {
         return Err(ParseFault::new(ParseProblem::TooLong { bytes: reply.len(), limit: TEXT_BYTES_MAX }));
     }
-    // JSON from the first character on may have a marker or a fence in one of its texts.
+    // A reply that is JSON from its first character may contain a marker or a fence in a text.
     let is_bare = reply.trim_start().starts_with(['{', '[']);
     let answer = if is_bare { 0..reply.len() } else { reply::behind_marker(reply) };
     let mut regions: Vec<Region> = Vec::new();
@@ -90,7 +90,7 @@ pub(crate) fn values(reply: &str) -> Result<Vec<Node>, ParseFault> {
         at = region.start.max(at);
         while let Some(place) = reply.get(at..region.end).and_then(|rest| rest.find(['{', '['])) {
             at += place;
-            // Not only up to the end of the block: a text may have a fence in it.
+            // Not limited to the block: a text may contain a fence.
             match json::read(&reply[..answer.end], at, Dialect::Lenient, NESTING_MAX) {
                 Ok((value, behind)) => {
                     let is_alone = || {
@@ -98,7 +98,7 @@ pub(crate) fn values(reply: &str) -> Result<Vec<Node>, ParseFault> {
                         let after = behind..region.end.max(behind);
                         reply[before].trim().is_empty() && reply[after].trim().is_empty()
                     };
-                    // An empty list among words is more likely a piece of something else than a plan.
+                    // An empty list among words is more likely a part of something else than a plan.
                     if !is_empty_list(&value) || is_alone() {
                         values.push(value);
                     }
@@ -122,8 +122,8 @@ pub(crate) fn values(reply: &str) -> Result<Vec<Node>, ParseFault> {
     }
 }
 
-/// Whether a bracket that begins no JSON is one of prose: what is wrong is the very first thing within it, and that is
-/// no quote, with which Python's notation goes on.
+/// Whether a bracket without JSON belongs to prose: the fault is the very first character in it, which is no quote,
+/// as it would be in Python's notation.
 fn is_of_prose(text: &str, wrong_at: usize, problem: &ParseProblem) -> bool {
     let is_syntax = matches!(problem, ParseProblem::Unexpected { .. }) && !text[wrong_at..].starts_with('\'');
     is_syntax && text.get(1..wrong_at).is_some_and(|between| between.trim().is_empty())
@@ -150,7 +150,7 @@ fn is_like_step(node: &Node) -> bool {
     entries.iter().any(|(key, _)| key == "name" || key == "args")
 }
 
-/// Whether these nodes say the same, wherever they stand.
+/// Whether these nodes are equal, wherever they are.
 fn are_alike(a: &[Node], b: &[Node]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_alike(a, b))
 }
@@ -241,7 +241,7 @@ fn arguments(entries: &[(String, Node)]) -> Result<Vec<(String, Value)>, json::F
     entries.iter().map(argument).collect()
 }
 
-/// The value in memory, where a number is what was written or a fault.
+/// The value in memory; a number is exact or a fault.
 pub(crate) fn exact(node: &Node) -> Result<Json, json::Fault> {
     Ok(match &node.tree {
         Tree::Null => Json::Null,

@@ -1,11 +1,11 @@
-//! The parts of a model's reply: what follows the marker of the answer, and fenced blocks.
+//! The parts of a model's reply: the text after the marker of the answer, and fenced blocks.
 
 use std::ops::Range;
 
 /// A piece of a reply, in bytes.
 pub(crate) type Region = Range<usize>;
 
-/// What announces an answer, in prompts and replies.
+/// Announces an answer, in prompts and replies.
 pub(crate) const MARKER: &str = "RESULT #:";
 
 const FENCE: &str = "```";
@@ -13,7 +13,7 @@ const FENCE: &str = "```";
 /// A block between fences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// The word behind the opening fence, in lower case.
+    /// The word after the opening fence, in lower case.
     pub(crate) language: String,
     /// What stands in it.
     pub(crate) content: Region,
@@ -25,10 +25,10 @@ pub(crate) fn behind_marker(reply: &str) -> Region {
     start..reply.len()
 }
 
-/// The fenced blocks of a region. The last one may lack its closing fence, as in a reply that was cut off.
+/// The fenced blocks of a region. The last one may lack its closing fence, as in a truncated reply.
 ///
-/// A block is closed by the next fence that begins a line, else by the next one. Takes time in proportion to the length
-/// of the region.
+/// A block is closed by the next fence that begins a line, else by the next one. Takes time in proportion to the
+/// length of the region.
 pub(crate) fn fenced(reply: &str, within: Region) -> Vec<Block> {
     let mut blocks = Vec::new();
     let fences = fences(reply, within.clone());

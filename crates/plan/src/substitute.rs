@@ -1,18 +1,18 @@
-//! The values of arguments once earlier steps have given theirs.
+//! The values of arguments after earlier steps have returned theirs.
 
 use serde_json::Value as Json;
 
 use crate::plan::{Part, Reference, Value};
 use crate::verify::{Fault, Problem, Site};
 
-/// The value of an argument, with what earlier steps gave in place of the references.
+/// The value of an argument, with references replaced by the outputs of earlier steps.
 ///
-/// A value that is one reference and nothing else is what was given, of whatever type. Among words, texts and numbers
-/// are written as they are, truth values as `true` and `false`.
+/// A value that is exactly one reference becomes the output, of any type. Among words, texts and numbers are inserted
+/// unchanged, truth values as `true` and `false`.
 ///
 /// # Errors
-/// A step gave nothing by the key, or gave something that cannot stand among words. The fault is one of the whole plan:
-/// whoever asks knows the step.
+/// A step has no output with that key, or one that cannot be inserted among words. The fault is one of the whole
+/// plan: the caller knows the step.
 pub fn substitute<'o>(
     value: &Value,
     outputs: &impl Fn(&Reference) -> Option<&'o Json>,

@@ -1,10 +1,10 @@
-//! Plans that are lists of sub-tasks, each with the one tool that does it, and the words by which the prompts of agents
-//! that write them and their traces are read. (The agents are TPTU-OA and TPTU-SA of "TPTU: Large Language Model-based
-//! AI Agents for Task Planning and Tool Usage", section 2.3; the words are ours.)
+//! Plans that are lists of sub-tasks, each with its tool, and the words that structure the prompts and traces of
+//! agents that write them. (The agents are TPTU-OA and TPTU-SA of "TPTU: Large Language Model-based AI Agents for
+//! Task Planning and Tool Usage", section 2.3; the words are ours.)
 //!
-//! Who writes the prompts, who answers them in a simulation, and who reads a trace share these alone. From a reply to
-//! sub-tasks is in `subtasks/read.rs`, the arguments of a call in `subtasks/arguments.rs`, and what a trace says of a
-//! plan in `subtasks/of_run.rs`.
+//! The authors of prompts, the simulations that answer them, and the readers of traces share only these. Parsing a
+//! reply to sub-tasks is in `subtasks/read.rs`, the arguments of a call in `subtasks/arguments.rs`, and the plan in a
+//! trace in `subtasks/of_run.rs`.
 
 mod arguments;
 mod of_run;
@@ -24,10 +24,10 @@ pub const SUB_TASKS_MAX: usize = 20;
 /// The most groups of sub-tasks of a plan.
 pub const GROUPS_MAX: usize = 10;
 
-/// What a model replies that has no further sub-task.
+/// The reply of a model that has no further sub-task.
 pub const DONE: &str = "DONE";
 
-/// A sub-task with the tool that does it.
+/// A sub-task with its tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
     /// The name of the tool.
@@ -53,9 +53,9 @@ impl Pair {
 /// How a task is divided into sub-tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Division {
-    /// All sub-tasks at once, before the first is carried out (TPTU-OA).
+    /// All sub-tasks at once, before the first is executed (TPTU-OA).
     AtOnce,
-    /// One sub-task at a time, each after the result of the one before (TPTU-SA).
+    /// One sub-task at a time, each after the result of the previous one (TPTU-SA).
     OneByOne,
     /// Groups at once, and the sub-tasks of each one by one. (The paper names such an agent and leaves it out.)
     Grouped,
@@ -65,7 +65,7 @@ impl Division {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::AtOnce, Self::OneByOne, Self::Grouped];
 
-    /// The kind of agent that divides tasks in this way, as its name has it.
+    /// The kind of agent that divides tasks in this way, as in its name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::AtOnce => "one-step",
@@ -92,7 +92,7 @@ pub enum Asking {
     Groups,
     /// The arguments of a call.
     Call,
-    /// The answer, from what all sub-tasks gave.
+    /// The answer, from the results of all sub-tasks.
     Summary,
 }
 
@@ -100,7 +100,7 @@ impl Asking {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Plan, Self::Next, Self::Groups, Self::Call, Self::Summary];
 
-    /// The sentence with which the prompt begins.
+    /// The sentence at the beginning of the prompt.
     pub const fn mark(self) -> &'static str {
         match self {
             Self::Plan => "You divide a task into sub-tasks for tools, all of them at once.",
@@ -121,9 +121,9 @@ impl Asking {
     }
 }
 
-/// What a judge model is asked of a sub-task.
+/// The question to a judge model about a sub-task.
 pub mod judging {
-    /// The sentence with which the question begins.
+    /// The sentence at the beginning of the question.
     pub const MARK: &str = "You compare two sub-tasks of one task.";
 
     /// The sub-task that is right.
@@ -138,7 +138,8 @@ pub mod judging {
     /// The first word of a reply that they are not.
     pub const NO: &str = "NO";
 
-    /// What a reply says: its first word, whatever stands around it; `None` where that is neither of the two.
+    /// The meaning of a reply: that of its first word, ignoring anything around it; `None` if that is neither of the
+    /// two.
     pub fn read(reply: &str) -> Option<bool> {
         let word = reply.split(|it: char| !it.is_alphanumeric()).find(|word| !word.is_empty())?;
         match word.to_ascii_uppercase().as_str() {
@@ -149,7 +150,7 @@ pub mod judging {
     }
 }
 
-/// The headings of prompts. Each stands on a line of its own, and what it is of goes on to the next one.
+/// The headings of prompts. Each is on a line of its own, and its part extends to the next one.
 pub mod headings {
     /// The task, as the case states it.
     pub const TASK: &str = "# Task";
@@ -160,7 +161,7 @@ pub mod headings {
     /// The tool that is called.
     pub const TOOL: &str = "# Tool";
 
-    /// The group that sub-tasks are wanted of.
+    /// The group whose sub-tasks are requested.
     pub const GROUP: &str = "# Group";
 
     /// The sub-task that a call is for.
@@ -169,17 +170,17 @@ pub mod headings {
     /// What earlier sub-tasks gave.
     pub const RESULTS: &str = "# Results";
 
-    /// What earlier runs have taught, a line for each lesson.
+    /// The lessons of earlier runs, one per line.
     pub const LESSONS: &str = "# Lessons of earlier runs";
 
     /// What to reply, and in which form.
     pub const REPLY: &str = "# Reply";
 
-    /// Before the result of the sub-task whose number follows.
+    /// Precedes the result of the sub-task whose number follows.
     pub const RESULT_OF: &str = "## ";
 }
 
-/// The states of sections in a trace. The note of one that is about a sub-task is its number, from 1.
+/// The states of sections in a trace. The note of one about a sub-task is its number, from 1.
 pub mod sections {
     /// The prompt with which a conversation with the model begins.
     pub const PROMPT: &str = "prompt";
@@ -187,25 +188,25 @@ pub mod sections {
     /// The tool set: the names of all tools, a line for each.
     pub const TOOLS: &str = "tools";
 
-    /// A plan in order: all pairs as a list of JSON. The last one is carried out.
+    /// A valid plan: all pairs as a JSON list. The last one is executed.
     pub const PLAN: &str = "plan";
 
-    /// Groups in order, as a list of texts in JSON.
+    /// Valid groups, as a JSON list of texts.
     pub const GROUPS: &str = "groups";
 
-    /// A sub-task that is carried out now, as a pair in JSON.
+    /// A sub-task that is now executed, as a JSON pair.
     pub const SUB_TASK: &str = "sub_task";
 
-    /// What is wrong with a reply, which the model is then asked to mend. The note is the kind of fault.
+    /// The fault of a reply, which the model is then asked to mend. The note is the kind of fault.
     pub const FAULTS: &str = "faults";
 
-    /// How many lessons of earlier runs can be recalled, where the agent has a memory. The note is the number.
+    /// How many lessons of earlier runs can be recalled, if the agent has a memory. The note is the number.
     pub const MEMORY: &str = "memory";
 
-    /// The lessons in the prompt that comes next, a line for each. The note is a list of the runs that taught them, in
-    /// JSON: of each the campaign, the case and which repeat of it.
+    /// The lessons in the next prompt, one per line. The note is a JSON list of the runs that taught them: for each
+    /// the campaign, the case and the number of the repeat.
     pub const LESSONS: &str = "lessons";
 
-    /// What a sub-task gave, in words of the environment where there is no result of a call.
+    /// The result of a sub-task, in words of the environment if there is no result of a call.
     pub const FAILURE: &str = "failure";
 }

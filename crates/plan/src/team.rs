@@ -1,8 +1,7 @@
-//! The roles of a team that works on a graph of sub-tasks, and the words by which its prompts and its trace are read.
-//! (The roles are those of PMC, section 4; the words are ours.) Who writes them, who plays a role in a simulation, and
-//! who reads a trace share these alone. What a person is shown who watches a team is in
-//! `team/review.rs`, executors that a manager puts together in `team/crew.rs`,
-//! and what its roles took in a run in `team/used.rs`.
+//! The roles of a team that works on a graph of sub-tasks, and the words that structure its prompts and its trace.
+//! (The roles are those of PMC, section 4; the words are ours.) The authors of prompts, simulated roles, and the
+//! readers of traces share only these. The view of a person who watches a team is in `team/review.rs`, executors that
+//! a manager composes in `team/crew.rs`, and the costs of its roles in a run in `team/used.rs`.
 
 pub mod crew;
 pub mod review;
@@ -30,7 +29,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// All roles, in the order in which they come to work.
+    /// All roles, in the order of their first work.
     pub const ALL: [Self; 4] = [Self::Manager, Self::Supervisor, Self::Executor, Self::Deliverer];
 
     /// Its name, which is also that of its actor in a trace. Executors are actors within that one.
@@ -43,7 +42,7 @@ impl Role {
         }
     }
 
-    /// The sentence by which a shipped prompt says whose it is.
+    /// The sentence by which a shipped prompt names its role.
     pub fn mark(self) -> &'static str {
         match self {
             Self::Manager => "You are the manager of a team.",
@@ -53,7 +52,7 @@ impl Role {
         }
     }
 
-    /// The role of an actor of a team, if it is one.
+    /// The role of an actor of a team, if it has one.
     pub fn of_actor(actor: &Actor) -> Option<Self> {
         let first = actor.as_str().split('/').next()?;
         Self::ALL.into_iter().find(|role| role.as_str() == first)
@@ -66,7 +65,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// The headings of shipped prompts. Each stands on a line of its own, and what it is of goes on to the next one.
+/// The headings of shipped prompts. Each is on a line of its own, and its part extends to the next one.
 pub mod headings {
     /// The task of the whole team, as the case states it.
     pub const TASK: &str = "# Task";
@@ -89,54 +88,54 @@ pub mod headings {
     /// What to reply, and in which form.
     pub const REPLY: &str = "# Reply";
 
-    /// Before the result of the sub-task whose id follows.
+    /// Precedes the result of the sub-task whose id follows.
     pub const RESULT_OF: &str = "## ";
 }
 
-/// The states of a team's sections in a trace. The note of one that is about a sub-task is the id of that.
+/// The states of a team's sections in a trace. The note of one about a sub-task is its id.
 pub mod sections {
-    /// Of the manager: a graph in order, as JSON. The last one is carried out.
+    /// By the manager: a valid graph, as JSON. The last one is carried out.
     pub const GRAPH: &str = "graph";
 
-    /// What is wrong with a reply, which its author is then asked to mend.
+    /// The fault of a reply, which its author is then asked to mend.
     pub const FAULTS: &str = "faults";
 
     /// The executors that the manager composed, as JSON.
     pub const EXECUTORS: &str = "executors";
 
-    /// A sub-task as its executor is given it.
+    /// A sub-task in the form for its executor.
     pub const SUB_TASK: &str = "sub_task";
 
     /// A sub-task has started. Its text is the name of the executor.
     pub const STARTED: &str = "started";
 
-    /// What a sub-task gave. It has finished.
+    /// The result of a sub-task, which has finished.
     pub const RESULT: &str = "result";
 
-    /// Why a sub-task gave nothing. It has failed.
+    /// Why a sub-task has no result. It has failed.
     pub const FAILURE: &str = "failure";
 
-    /// Why a sub-task could not start: what it needs has failed.
+    /// Why a sub-task could not start: one of its dependencies has failed.
     pub const BLOCKED: &str = "blocked";
 
     /// Why the result or the failure of a sub-task no longer counts: it has to run again.
     pub const UNDONE: &str = "undone";
 
-    /// Of the deliverer: what the solver proved of the candidates and constraints that it was given.
+    /// By the deliverer: what the solver proved about the given candidates and constraints.
     pub const PROOF: &str = "proof";
 
     /// Those that change how far a graph is.
     pub const OF_PROGRESS: [&str; 6] = [GRAPH, STARTED, RESULT, FAILURE, BLOCKED, UNDONE];
 }
 
-/// The graph that the team of a run carried out, with how far each sub-task came; `None` where there is none. Its form
-/// is that of the last one in the trace, which is also what a person made of it. A sub-task that was started and has no
-/// result yet is running. Takes time in proportion to the events, times the sub-tasks.
+/// The graph that the team of a run carried out, with the state of each sub-task; `None` if there is none. Its form
+/// is that of the last one in the trace, including a person's changes. A sub-task that was started and has no result
+/// yet is running. Takes time in proportion to the events times the sub-tasks.
 pub fn graph_of_run(events: &[Event]) -> Option<GraphDrawing> {
     let mut drawing: Option<(SubTaskGraph, Vec<SubTaskState>)> = None;
     for event in events {
         if let (EventKind::End(_), Some((_, states))) = (&event.kind, &mut drawing) {
-            // What ran when the run ended did not come to an end of its own.
+            // Sub-tasks that were running at the end of the run did not end by themselves.
             let running = states.iter_mut().filter(|state| **state == SubTaskState::Running);
             running.for_each(|state| *state = SubTaskState::Ready);
         }
@@ -144,7 +143,7 @@ pub fn graph_of_run(events: &[Event]) -> Option<GraphDrawing> {
         if state == sections::GRAPH {
             let graph: SubTaskGraph = serde_json::from_str(text).ok()?;
             let states = graph.sub_tasks.iter().map(|sub_task| {
-                // Whatever a person did not touch keeps the state that it had.
+                // Sub-tasks that a person did not change keep their state.
                 let (before, states) = drawing.as_ref()?;
                 let place = before.sub_tasks.iter().position(|other| other == sub_task)?;
                 states.get(place).copied()

@@ -1,21 +1,20 @@
 //! Texts with references in them: `a picture of <node-0>.text`.
 //!
-//! A reference is `<node-`, the number of a step, `>.` and a key, which is a letter or underscore and then any number
-//! of those and digits. Where a key ends is where no such character follows, so words that go on with one cannot follow
-//! a reference. For these the form has a mark of nothing, `<>`, which counts only right behind a reference: the plural
-//! of
-//! `<node-0>.text` is `<node-0>.text<>s`.
+//! A reference is `<node-`, the number of a step, `>.` and a key, which is a letter or underscore followed by any
+//! number of those and digits. A key ends where no such character follows, so words that begin with one cannot
+//! directly follow a reference. For these there is an empty mark, `<>`, which counts only right after a reference:
+//! the plural of `<node-0>.text` is `<node-0>.text<>s`.
 
 use crate::plan::{Part, Reference, Value};
 
 /// What a reference begins with.
 pub(crate) const OPENING: &str = "<node-";
 
-/// Stands for nothing, right behind a reference.
+/// Stands for nothing, right after a reference.
 const NOTHING: &str = "<>";
 
 impl Value {
-    /// A text as plans in JSON write it, with its references taken out.
+    /// A text in the form of JSON plans, with its references parsed.
     ///
     /// Words that look like a reference without being one, such as `<node-1>` without a key, stay words.
     pub fn text(text: &str) -> Self {
@@ -45,7 +44,7 @@ impl Value {
     }
 }
 
-/// The text of these parts as plans in JSON write it. The reverse of [`Value::text`] for whatever that gives.
+/// The text of these parts in the form of JSON plans. The inverse of [`Value::text`] for its results.
 pub(crate) fn written(parts: &[Part]) -> String {
     let mut text = String::new();
     let mut follows_reference = false;
@@ -64,12 +63,12 @@ pub(crate) fn written(parts: &[Part]) -> String {
     text
 }
 
-/// Whether words say the same in JSON: none of them reads as a reference.
+/// Whether words are unchanged in JSON: none of them reads as a reference.
 pub(crate) fn are_plain(words: &str) -> bool {
     words.match_indices(OPENING).all(|(place, _)| leading_reference(&words[place..]).is_none())
 }
 
-/// Whether a key can stand in a reference.
+/// Whether a key is allowed in a reference.
 pub(crate) fn is_key(key: &str) -> bool {
     key.chars().all(is_of_key) && key.chars().next().is_some_and(|first| !first.is_ascii_digit())
 }
@@ -78,7 +77,7 @@ fn is_of_key(character: char) -> bool {
     character.is_ascii_alphanumeric() || character == '_'
 }
 
-/// The reference that a text begins with, and its length in bytes.
+/// The reference at the beginning of a text, and its length in bytes.
 fn leading_reference(text: &str) -> Option<(Reference, usize)> {
     let number = text.strip_prefix(OPENING)?;
     let (digits, behind) = number.split_at(number.bytes().take_while(u8::is_ascii_digit).count());

@@ -1,8 +1,8 @@
-//! What the published two-stage agent of TravelPlanner writes: steps of a thought, an action and an observation, then a
-//! plan that a planner makes of a notebook. (Xie et al. 2024, section 4; the loop is that of the benchmark's code,
-//! `agents/tool_agents.py`. All wordings are ours.)
+//! The output of the published two-stage agent of TravelPlanner: steps of a thought, an action and an observation,
+//! then a plan that a planner writes from a notebook. (Xie et al. 2024, section 4; the loop is that of the
+//! benchmark's code, `agents/tool_agents.py`. All wordings are ours.)
 
-/// How the prompt of the first stage begins.
+/// The beginning of the first stage's prompt.
 pub const MARK: &str =
     "Find out what the plan of a request needs, and let a planner make the plan of what you kept.";
 
@@ -18,10 +18,10 @@ pub const STEPS_HEADING: &str = "# Steps";
 /// The tool that keeps the result of the last search.
 pub const NOTEBOOK: &str = "NotebookWrite";
 
-/// The tool that gives what the planner reads. It ends the first stage.
+/// The tool that passes the notebook to the planner. It ends the first stage.
 pub const PLANNER: &str = "Planner";
 
-/// The state of the section that says why the loop stopped a run.
+/// The state of the section that records why the loop stopped a run.
 pub const STOPPED: &str = "stopped";
 
 /// A part of a step.
@@ -45,12 +45,12 @@ impl Part {
         }
     }
 
-    /// How its line of a step begins, counted from 1.
+    /// The beginning of its line in a step, counted from 1.
     pub fn label(self, step: usize) -> String {
         format!("{} {step}:", self.word())
     }
 
-    /// The part and the step that a line begins, if it begins one, and the rest of the line.
+    /// The part and the step that begin with this line, if any, and the rest of the line.
     pub fn of_line(line: &str) -> Option<(Self, usize, &str)> {
         let (label, rest) = line.split_once(':')?;
         let (word, step) = label.split_once(' ')?;
@@ -70,7 +70,7 @@ pub struct Action<'t> {
 }
 
 impl<'t> Action<'t> {
-    /// Reads `Name[argument]`, a line with nothing around it but blanks; the argument ends at the last bracket.
+    /// Reads `Name[argument]`, a line with nothing around it except blanks; the argument ends at the last bracket.
     pub fn read(line: &'t str) -> Option<Self> {
         let (name, rest) = line.trim().split_once('[')?;
         let argument = rest.strip_suffix(']')?;
@@ -78,8 +78,8 @@ impl<'t> Action<'t> {
         (is_name && !argument.is_empty()).then_some(Self { name, argument })
     }
 
-    /// The argument as so many arguments, which are separated by a comma and a blank. There may be fewer; what is too
-    /// much is left out. A single one may hold commas.
+    /// The argument split into at most `count` arguments at commas followed by a blank. There may be fewer; the excess
+    /// is left out. A single one may contain commas.
     pub fn arguments(&self, count: usize) -> impl Iterator<Item = &'t str> + use<'t> {
         let (all, parts) = match count {
             1 => (Some(self.argument), None),

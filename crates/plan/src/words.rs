@@ -1,9 +1,9 @@
-//! What messages are made of: foreign names cut to a length, and the name that was probably meant.
+//! Parts of messages: shortened foreign names, and suggestions for names.
 
 /// The most characters of a foreign name in a message.
 const NAME_CHARACTERS_MAX: usize = 80;
 
-/// How alike two names have to be for one to be suggested, from 0 to 1.
+/// The minimum similarity of two names for a suggestion, from 0 to 1.
 const LIKENESS_MIN: f64 = 0.75;
 
 /// A foreign text, short enough for a message.
@@ -14,7 +14,7 @@ pub(crate) fn cut(name: &str) -> String {
     }
 }
 
-/// The name that is most like this one, if any is. Blanks, underscores, hyphens and case make no difference.
+/// The most similar name, if any is similar enough. Blanks, underscores, hyphens and case are ignored.
 pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
     if name.chars().nth(NAME_CHARACTERS_MAX).is_some() {
         return None;

@@ -20,8 +20,8 @@ pub fn step_to_json(step: &Step) -> Json {
     json!({"id": step.id, "name": step.tool, "args": Json::Object(arguments)})
 }
 
-/// The plan as the text of a list of nodes on one line, with all keys in their order. [`read_json`](crate::read_json)
-/// gives the same plan back.
+/// The plan as the text of a list of nodes on one line, with all keys in order. [`read_json`](crate::read_json)
+/// restores the same plan.
 pub fn to_json_text(plan: &Plan) -> String {
     let nodes: Vec<Node<'_>> = plan.steps.iter().map(Node).collect();
     // Texts, numbers and lists of them can always be written.
@@ -29,7 +29,7 @@ pub fn to_json_text(plan: &Plan) -> String {
 }
 
 impl Value {
-    /// The value as plans in JSON write it, with references as `<node-0>.text` in texts.
+    /// The value in the form of JSON plans, with references as `<node-0>.text` in texts.
     pub fn to_json(&self) -> Json {
         match self {
             Self::Json(json) => json.clone(),

@@ -54,7 +54,7 @@ pub(crate) static FLAGS: [FlagInfo; 4] = [
     },
 ];
 
-/// The figures that verdicts have: whether the strict rule passes the answer, and the number of calls.
+/// The figures of verdicts: whether the strict rule passes the answer, and the number of calls.
 const SCORE_NAMES: [&str; 2] = [judge::STRICT_SCORE, judge::CALLS_SCORE];
 
 /// The suite of GSM8K.

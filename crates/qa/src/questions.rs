@@ -1,4 +1,4 @@
-//! Open questions that are answered with a few words: HotpotQA and TriviaQA.
+//! Open questions with short answers: HotpotQA and TriviaQA.
 //!
 //! Both are run as in the paper on agents by specification (Crouse et al. 2024, section 4): the agent may search pages,
 //! and its short answer is compared with the right one.
@@ -43,7 +43,7 @@ pub type MakeTools = Arc<dyn Fn() -> Result<Arc<dyn Toolbox>, CaseError> + Send 
 pub enum Benchmark {
     /// HotpotQA (Yang et al. 2018): questions that need facts of two pages.
     HotpotQa,
-    /// TriviaQA (Joshi et al. 2017): questions of quizzes, with all spellings of the answer that are accepted.
+    /// TriviaQA (Joshi et al. 2017): quiz questions, with all accepted spellings of the answer.
     TriviaQa,
 }
 
@@ -64,7 +64,7 @@ impl Benchmark {
         }
     }
 
-    /// What its verdicts name as their schema.
+    /// The schema of its verdicts.
     pub const fn verdict_schema(self) -> &'static str {
         match self {
             Self::HotpotQa => "planproof/hotpotqa-verdict/v1",
@@ -121,13 +121,13 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// The suite of a benchmark, scored officially. Questions of our own come with pages of our own; those of other
-    /// data have no tools before [`with_tools`](Self::with_tools) gives them some.
+    /// The suite of a benchmark, scored officially. Our own questions come with our own pages; those of other data
+    /// have no tools until [`with_tools`](Self::with_tools) adds some.
     pub fn new(benchmark: Benchmark) -> Self {
         Self { benchmark, scoring: Scoring::default(), tools: None }
     }
 
-    /// The same, with tools for every run, whatever data the questions are of.
+    /// The same, with tools for every run, whatever data the questions come from.
     #[must_use]
     pub fn with_tools(mut self, tools: MakeTools) -> Self {
         self.tools = Some(tools);
@@ -185,8 +185,8 @@ impl Suite for Questions {
         Ok((scoring != self.scoring).then(|| -> Arc<dyn Suite> { Arc::new(other()) }))
     }
 
-    /// Lines such as `{"id": "...", "prediction": "..."}`, or the file that the official scripts take: one object with
-    /// the answer of each question by its id, for HotpotQA under `answer`, with supporting facts under `sp`.
+    /// Lines such as `{"id": "...", "prediction": "..."}`, or the file format of the official scripts: one object
+    /// with the answer of each question by its id, for HotpotQA under `answer`, with supporting facts under `sp`.
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
         let questions = cases
             .iter()
@@ -312,7 +312,7 @@ mod tests {
         let metric = |name: &str| metrics.iter().find(|it| it.name == name).unwrap().value.unwrap();
         assert!((metric("joint_f1") - (0.25 + 1.0) / 3.0).abs() < 1e-12);
         assert!(suite.sections(&judged, &[], 1).iter().any(|it| it.key == "supporting_facts"));
-        // Without them nothing is said of facts.
+        // Without them there are no figures of facts.
         let plain = scored(r#"{"answer":{"a":"x"}}"#).unwrap().verdicts;
         assert!(plain[0].scored.score("facts").is_none() && !plain[0].detail.contains("facts"));
         assert!(scored(r#"{"answer":{},"sp":[]}"#).unwrap_err().what.starts_with("p: the supporting facts"));

@@ -1,4 +1,4 @@
-//! Which of two rules decides whether an answer is right.
+//! The choice between two rules for right answers.
 
 use planproof_suite::CaseError;
 use serde::{Deserialize, Serialize};
@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scoring {
-    /// That of the authors of the benchmark; for GSM8K the strict one.
+    /// That of the benchmark's authors; for GSM8K the strict one.
     #[default]
     Official,
     /// That of the code published with the paper on agents by specification. For short answers it is the rule of
-    /// HotpotQA, with the one right answer alone, so that for HotpotQA it is the official one; for GSM8K it takes the
-    /// last number of an answer.
+    /// HotpotQA, with only one right answer, so that for HotpotQA it is the official one; for GSM8K it takes the last
+    /// number of an answer.
     Paper,
 }
 
 impl Scoring {
-    /// The name of the option that chooses it.
+    /// The name of the option for it.
     pub const OPTION: &'static str = "scoring";
 
     /// The rule of that name.
     ///
     /// # Errors
-    /// There is none; the text says which there are.
+    /// There is no such rule; the text lists the rules.
     pub fn of_name(name: &str) -> Result<Self, CaseError> {
         match name {
             "official" => Ok(Self::Official),
@@ -32,10 +32,10 @@ impl Scoring {
         }
     }
 
-    /// The rule that the options of predictions of a suite choose; `before` where they name none.
+    /// The rule in the options for predictions of a suite; `before` if they name none.
     ///
     /// # Errors
-    /// An option is no [`OPTION`](Self::OPTION), or its value no rule.
+    /// An option is not [`OPTION`](Self::OPTION), or its value is not a rule.
     pub(crate) fn chosen(before: Self, options: &[(&str, &str)], suite: &str) -> Result<Self, CaseError> {
         let mut scoring = before;
         for (name, value) in options {
@@ -53,7 +53,7 @@ impl Scoring {
         *self == Self::Official
     }
 
-    /// What a problem's line means that names no rule.
+    /// The meaning of a problem's line without a rule.
     pub(crate) fn paper() -> Self {
         Self::Paper
     }

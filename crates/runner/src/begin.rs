@@ -21,7 +21,7 @@ use crate::models::{Models, key_needed};
 use crate::options::{Answers, ProgramOptions, StoredOptions};
 use crate::paths::absolute;
 use crate::prepared::{Parts, Prepared};
-use crate::put_together::{CONCURRENCY_EXTERNAL, CONCURRENCY_IN_PROCESS, Wanted};
+use crate::put_together::{AgentRequest, CONCURRENCY_EXTERNAL, CONCURRENCY_IN_PROCESS};
 use crate::recording::{self, CampaignNote};
 use crate::world::World;
 
@@ -40,11 +40,11 @@ pub struct NewCampaign {
     pub timeout: Duration,
     /// Most model turns of a run.
     pub iterations: u32,
-    /// Most runs at once; `None` for what fits the kind of agent.
+    /// Most runs at once; `None` for the default of the kind of agent.
     pub concurrency: Option<NonZeroUsize>,
     /// The model that is served to an external agent.
     pub serve_model: Option<String>,
-    /// Variables that a program gets beside it, though they look as if they held keys.
+    /// Variables that a program gets in addition, although they look as if they held keys.
     pub program: ProgramOptions,
     /// What it may spend.
     pub budgets: BudgetOptions,
@@ -52,13 +52,13 @@ pub struct NewCampaign {
     pub keeping: Keeping,
     /// Where it is kept.
     pub store: StoreOptions,
-    /// How a limit is searched for, where it is a search.
+    /// The plan of the search, if the campaign searches for a limit.
     pub limit: Option<LimitPlan>,
-    /// The name of its suite; `None` for that of before there were several.
+    /// The name of its suite; `None` for the first suite, as in campaigns from before there were several.
     pub suite: Option<String>,
-    /// What only the campaigns of its suite have.
+    /// Options that only the campaigns of its suite have.
     pub of_suite: Map<String, Value>,
-    /// What was asked for, as a command line.
+    /// The request, as a command line.
     pub command_line: String,
     /// What its user calls it.
     pub label: Option<String>,
@@ -73,15 +73,15 @@ pub enum Keeping {
     Record {
         /// Which.
         file: PathBuf,
-        /// Whether it is overwritten if it is there.
+        /// Whether an existing file is overwritten.
         force: bool,
     },
-    /// What this file holds is not asked, and what is asked is added to it.
+    /// Requests that this file holds are answered from it, and all others are added to it.
     Cache(PathBuf),
 }
 
 impl Keeping {
-    /// Where answers come from and go, if a model is asked through us.
+    /// Where answers come from and where they are stored, if a model is asked through us.
     pub(crate) fn answers(&self, is_asked: bool) -> Result<Answers, RunnerError> {
         let (option, answers) = match self {
             Self::Nowhere => return Ok(Answers::Live),
@@ -98,19 +98,23 @@ impl Keeping {
     }
 }
 
-/// Begins a campaign on the cases that `make` gives. Everything that may be wrong with it comes before the store is
-/// touched.
+/// Begins a campaign on the cases that `make` returns. Everything that may be wrong with it is checked before the
+/// store is touched.
 ///
 /// # Errors
-/// Something is wrong with what is asked for, or the store or a file fails.
+/// Something in the request is wrong, or the store or a file fails.
 pub fn begin<W: World>(
     world: &W,
     new: &NewCampaign,
     make: impl FnOnce() -> Result<Cases, W::Error>,
 ) -> Result<Prepared, W::Error> {
     let began = Instant::now();
-    let wanted =
-        Wanted { world, agent: &new.agent, serve_model: new.serve_model.as_deref(), program: &new.program };
+    let request = AgentRequest {
+        world,
+        agent: &new.agent,
+        serve_model: new.serve_model.as_deref(),
+        program: &new.program,
+    };
     let key = match &new.keeping {
         Keeping::Cache(file) => key_needed(Some(file)),
         Keeping::Nowhere | Keeping::Record { .. } => key_needed(None),
@@ -118,14 +122,14 @@ pub fn begin<W: World>(
     let models = Models::live(world, key);
     let mut make = Some(make);
     let mut made = None;
-    if wanted.is_handed_answers()
+    if request.is_handed_answers()
         && let Some(make) = make.take()
     {
         let cases = make()?;
         models.hand(&cases.cases, new.seed);
         made = Some(cases);
     }
-    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+    let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
     let budgets = Budgets::of(&new.budgets);
     let prices = budgets.prices(world)?;
     budgets.check(&models.names(), &prices)?;
@@ -136,7 +140,7 @@ pub fn begin<W: World>(
         (None, Some(make)) => make()?,
         (None, None) => return Err(RunnerError::usage("there are no cases").into()),
     };
-    let mut options = new.options(&wanted, &agent, &cases, answers)?;
+    let mut options = new.options(&request, &agent, &cases, answers)?;
 
     let secrets = world.secrets_apart_from(&cases.cases)?;
     let (recording, file) = match (&options.answers, &new.keeping) {
@@ -150,7 +154,7 @@ pub fn begin<W: World>(
     };
     let store = new.store.open()?;
     let meter = Arc::new(Meter::new(budgets.budget(), models.with_cost(Spent::default(), &prices)));
-    let (agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), Usage::default())?;
+    let (agent, served) = request.wrapped(&models, &meter, &prices, file.as_ref(), Usage::default())?;
     options.memory = memory::visible_now(&store, &new.agent, cases.suite.name())?;
     let memory = memory::memory(&store, &new.agent, cases.suite.name(), options.memory)?;
     let row = NewRow {
@@ -179,10 +183,10 @@ pub fn begin<W: World>(
 }
 
 impl NewCampaign {
-    /// What is kept of it, if all that is asked for fits together.
+    /// The options to store, if everything in the request fits together.
     pub(crate) fn options<W: World>(
         &self,
-        wanted: &Wanted<'_, W>,
+        request: &AgentRequest<'_, W>,
         agent: &AgentUnderTest,
         made: &Cases,
         answers: Answers,
@@ -210,10 +214,10 @@ impl NewCampaign {
             let what = format!("the suite {} has no agent `{name}` of its own; it has {known}", suite.name());
             return Err(RunnerError::usage(what).into());
         }
-        wanted.world.warn_of_tools(&self.agent, cases)?;
+        request.world.warn_of_tools(&self.agent, cases)?;
         let largest = cases.iter().map(|case| case.card().size).max().unwrap_or_default();
         if largest >= self.iterations {
-            wanted.world.note(&format!(
+            request.world.note(&format!(
                 "note: {largest} {}, one call at a time, leave no room within --iterations {}; such runs end as timeouts",
                 suite.unit().many,
                 self.iterations
@@ -222,7 +226,7 @@ impl NewCampaign {
         let is_external = !agent.agent.is_in_process();
         let default = if is_external { CONCURRENCY_EXTERNAL } else { CONCURRENCY_IN_PROCESS };
         let concurrency = self.concurrency.or(NonZeroUsize::new(default)).unwrap_or(NonZeroUsize::MIN);
-        wanted.allow_open_files(agent, concurrency.get().min(runs as usize))?;
+        request.allow_open_files(agent, concurrency.get().min(runs as usize))?;
         let mut options = StoredOptions {
             suite: self.suite.clone(),
             seed_is_secret: self.seed_is_secret,
@@ -234,7 +238,7 @@ impl NewCampaign {
             ..StoredOptions::new(self.seed, concurrency, self.timeout, self.iterations)
         };
         options.set_synthesis(*synthesis);
-        options.set_made_from(wanted.world.made_from(&self.agent)?);
+        options.set_made_from(request.world.made_from(&self.agent)?);
         Ok(options)
     }
 }

@@ -1,4 +1,4 @@
-//! What a campaign may spend, and what it has spent.
+//! A campaign's budgets and expenses.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -16,15 +16,14 @@ use crate::error::RunnerError;
 use crate::paths::absolute;
 use crate::world::World;
 
-/// The budgets of a campaign, as the store keeps them, by which prices money is counted, and what was found
-/// of its models.
+/// The budgets of a campaign as stored, the prices for counting money, and findings about its models.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budgets {
     max_cost_picodollars: Option<u64>,
     max_tokens: Option<u64>,
     minutes: Option<f64>,
-    /// The file of prices; none for those that are compiled in.
+    /// The file of prices; `None` for the compiled-in ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     prices: Option<PathBuf>,
     /// Models that refused a temperature.
@@ -33,19 +32,19 @@ pub struct Budgets {
     /// Why the campaign was stopped: its set-up is broken.
     #[serde(skip_serializing_if = "Option::is_none")]
     broken_setup: Option<String>,
-    /// What kept the agent's program apart in the runs so far.
+    /// The isolation of the agent's program in the runs so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     isolation: Option<Account>,
 }
 
-/// What a campaign may spend, as it is asked for.
+/// The requested budgets of a campaign.
 #[derive(Debug, Clone, Default)]
 pub struct BudgetOptions {
     /// Most money, in US dollars.
     pub max_cost: Option<f64>,
     /// Most tokens, read and written together.
     pub max_tokens: Option<u64>,
-    /// Longest time, in minutes from when it begins or resumes, the making of cases included.
+    /// Longest time, in minutes from when it begins or resumes, including the making of cases.
     pub minutes: Option<f64>,
     /// A file of prices.
     pub prices: Option<PathBuf>,
@@ -54,7 +53,7 @@ pub struct BudgetOptions {
 impl Budgets {
     /// The budgets that are asked for.
     pub fn of(asked: &BudgetOptions) -> Self {
-        // What is less than the smallest amount that can be counted would be no budget at all.
+        // Anything below the smallest amount that can be counted would be no budget at all.
         let money = |dollars| Money::from_dollars(dollars).map(Money::picodollars).map(|most| most.max(1));
         Self {
             max_cost_picodollars: asked.max_cost.and_then(money),
@@ -65,7 +64,7 @@ impl Budgets {
         }
     }
 
-    /// The budget of time alone, where nothing is paid for.
+    /// The time budget alone, if nothing is paid for.
     pub(crate) fn of_time(self) -> Self {
         Self { minutes: self.minutes, ..Self::default() }
     }
@@ -82,7 +81,7 @@ impl Budgets {
         })
     }
 
-    /// These, and those of before where nothing is said.
+    /// These budgets, with the earlier ones as defaults.
     pub(crate) fn or(self, before: &Self) -> Self {
         Self {
             max_cost_picodollars: self.max_cost_picodollars.or(before.max_cost_picodollars),
@@ -105,13 +104,13 @@ impl Budgets {
         }
     }
 
-    /// Of a campaign that is complete: nothing limits it any more, and what was found stays.
+    /// For a complete campaign: it has no limits any more, and the findings are kept.
     pub(crate) fn of_complete(progress: &Progress) -> Result<Self, RunnerError> {
         let Self { without_temperature, isolation, .. } = Self::stored(progress)?;
         Ok(Self { without_temperature, isolation, ..Self::default() })
     }
 
-    /// Takes note of models that refused a temperature.
+    /// Records models that refused a temperature.
     pub(crate) fn note_without_temperature(&mut self, models: impl IntoIterator<Item = String>) {
         self.without_temperature.extend(models);
     }
@@ -121,7 +120,7 @@ impl Budgets {
         self.without_temperature.iter().cloned().collect()
     }
 
-    /// Takes note of what keeps the agent's program apart in the runs from now on: only what held in all of them held.
+    /// Records the isolation of the agent's program in the runs from now on: only what held in all runs held.
     pub(crate) fn note_isolation(&mut self, now: Account) {
         self.isolation = Some(match self.isolation.take() {
             Some(before) => now.and(&before),
@@ -129,12 +128,13 @@ impl Budgets {
         });
     }
 
-    /// What held of that in all runs; `None` where the agent is no program, or was run before this was noted.
+    /// The part of the isolation that held in all runs; `None` if the agent is not a program, or was run before this
+    /// was recorded.
     pub(crate) fn isolation(&self) -> Option<&Account> {
         self.isolation.as_ref()
     }
 
-    /// Takes note of why the campaign was stopped, if its set-up is broken.
+    /// Records why the campaign was stopped, if its set-up is broken.
     pub(crate) fn note_broken_setup(&mut self, why: Option<String>) {
         self.broken_setup = why;
     }
@@ -144,9 +144,9 @@ impl Budgets {
         self.broken_setup.as_deref()
     }
 
-    /// The budgets of a campaign that resumes: those that are given now, and its own for the rest.
+    /// The budgets of a campaign that resumes: the new ones, with its own as defaults.
     ///
-    /// Those must leave something: a campaign that would end at once was meant otherwise.
+    /// They must leave something to spend: a campaign that would end at once is a mistake.
     pub(crate) fn resumed(&self, stored: &Progress) -> Result<Self, RunnerError> {
         let budgets = self.clone().or(&Self::stored(stored)?);
         let spent = spent(stored);
@@ -175,7 +175,7 @@ impl Budgets {
         Ok(budgets)
     }
 
-    /// Checks that the budgets can be held. `models` are those that are asked through us.
+    /// Checks that the budgets can be enforced. `models` are those that are asked through us.
     pub fn check(&self, models: &[String], prices: &Prices) -> Result<(), RunnerError> {
         let option = match (self.max_cost_picodollars, self.max_tokens) {
             (Some(_), _) => "--max-cost",
@@ -198,10 +198,10 @@ impl Budgets {
         Ok(())
     }
 
-    /// The prices that hold: those of the file if one is given.
+    /// The prices: those of the file if one is given.
     ///
     /// # Errors
-    /// The file cannot be read, or holds none.
+    /// The file cannot be read, or holds no prices.
     pub fn prices<W: World>(&self, world: &W) -> Result<Prices, W::Error> {
         match &self.prices {
             None => Ok(Prices::shipped().clone()),
@@ -219,7 +219,7 @@ impl Budgets {
         self.max_cost_picodollars.map(Money::from_picodollars)
     }
 
-    /// When the time is over of a campaign that began then, with the making of its cases.
+    /// The deadline of a campaign that began then, including the making of its cases.
     pub fn deadline(&self, began: Instant) -> Option<Instant> {
         self.minutes.map(|minutes| began + Duration::from_secs_f64(minutes * 60.0))
     }
@@ -243,7 +243,7 @@ impl Budgets {
 pub(crate) fn spent(progress: &Progress) -> Spent {
     let StoredSpent { input_tokens, output_tokens, picodollars, is_estimate } = progress.spent;
     let usage = Usage { input_tokens, output_tokens };
-    // A campaign that has taken nothing has cost nothing, whatever the price.
+    // A campaign that has used no tokens has cost nothing, whatever the price.
     let cost = picodollars.map(Money::from_picodollars).or((usage == Usage::default()).then(Money::default));
     Spent { usage, cost, is_estimate }
 }
@@ -258,7 +258,7 @@ pub(crate) fn to_stored(spent: Spent) -> StoredSpent {
     }
 }
 
-/// The option that gives a larger budget instead of one that was used up.
+/// The option for a larger budget instead of an exhausted one.
 pub fn larger(ended_by: &str) -> &'static str {
     if ended_by.ends_with(" USD") {
         " --max-cost USD"

@@ -1,4 +1,4 @@
-//! Running a campaign that is prepared.
+//! Running a prepared campaign.
 
 use std::sync::Arc;
 
@@ -24,15 +24,15 @@ use crate::stored::name_damaged;
 
 /// What came of a campaign.
 pub struct Ended {
-    /// All outcomes, those of before included, in the order of the cases.
+    /// All outcomes, including earlier ones, in the order of the cases.
     pub outcomes: Vec<Outcome>,
     /// How many runs it has.
     pub total: u64,
     /// What it took, and what ended it.
     pub progress: Progress,
-    /// The fingerprint of the key that sealed its runs: its own, or that of before where nothing was left to run.
+    /// The fingerprint of the key that sealed its runs: its own, or an earlier one if nothing was left to run.
     pub seal: Option<Fingerprint>,
-    /// Why it could not go on. What is finished is kept.
+    /// Why it could not continue. Everything finished is kept.
     pub failure: Option<Halted>,
 }
 
@@ -42,13 +42,13 @@ pub enum Halted {
     /// Its recording cannot be written.
     #[error(transparent)]
     Recording(RecordingError),
-    /// Its runs cannot go on, or it was asked to stop.
+    /// Its runs cannot continue, or it was asked to stop.
     #[error(transparent)]
     Runs(CampaignError),
     /// What it came to cannot be kept.
     #[error(transparent)]
     Store(StoreError),
-    /// The store no longer holds what was written into it while it ran; what differs, a line each.
+    /// The store no longer holds what was written into it while it ran; one line per difference.
     #[error("{}", .0.join("\n"))]
     Altered(Vec<String>),
 }
@@ -58,15 +58,15 @@ pub trait Watch {
     /// It begins, or goes on.
     fn begun(&mut self, begun: &Begun<'_>);
 
-    /// Something happens: runs are planned, one begins, or has come to its end and is kept.
+    /// An event of the campaign: runs are planned, one begins, or has ended and is stored.
     fn happened(&mut self, progress: &RunProgress);
 
-    /// Whether each event of each run is to be shown as it is recorded.
+    /// Whether each event of each run is to be reported as it is recorded.
     fn follows(&self) -> bool {
         false
     }
 
-    /// Nothing more is run, but for what the campaign leads to.
+    /// Nothing more is run, except what the campaign leads to.
     fn over(&mut self);
 }
 
@@ -91,7 +91,7 @@ pub struct Begun<'a> {
     pub is_replay: bool,
 }
 
-/// A campaign whose own runs have all come to their ends, for what it leads to.
+/// A campaign whose own runs have all ended, for what it leads to.
 pub struct Complete<'a, 'n> {
     /// The campaign, as it was run.
     pub campaign: &'a Campaign,
@@ -107,7 +107,7 @@ pub struct Complete<'a, 'n> {
     pub notes: &'a mut Notes<'n>,
 }
 
-/// Writes down beside the store, which has it already, what came of runs.
+/// Writes the outcomes of runs to places other than the store, which has them already.
 pub struct Notes<'a> {
     prepared: &'a Prepared,
     writer: Writer,
@@ -117,7 +117,7 @@ pub struct Notes<'a> {
 }
 
 impl Notes<'_> {
-    /// Takes note of what came of a run of this case.
+    /// Records the outcome of a run of this case.
     pub fn note(&mut self, case: &dyn Case, outcome: &Outcome) {
         if let Some(recording) = &self.prepared.recording
             && let Err(error) = recording.write_verdict(case, outcome)
@@ -136,9 +136,9 @@ impl Notes<'_> {
     }
 }
 
-/// Runs what `next` says is to be run next, given all outcomes so far, until there is nothing; then does what it leads
-/// to, where there is something. What is finished stays in the store, also when `stop` is cancelled. `key` is what a
-/// served model asks of whoever it is served to.
+/// Runs what `next` returns, given all outcomes so far, until it returns nothing; then runs what the campaign leads
+/// to, if anything. Finished runs stay in the store, even if `stop` is cancelled. `key` is required in requests to a
+/// served model.
 ///
 /// # Errors
 /// The store cannot be written at all.
@@ -204,7 +204,7 @@ where
             break Ok(CampaignEnd::Complete);
         }
         let before = outcomes.len();
-        // Only the first round finds runs that were cut off before: what was begun since ends in it.
+        // Only the first round finds runs that were cut off before: a run begun later ends in its round.
         let earlier = std::mem::take(&mut earlier);
         let work = Work::new(Some(writer.clone()), &units, stop)
             .resuming(earlier)
@@ -220,7 +220,7 @@ where
                 outcomes.push(*outcome);
             })
             .await;
-        // Runs that were refused a request would be asked for again and again.
+        // Runs that were refused a request would be repeated for ever.
         if !matches!(end, Ok(CampaignEnd::Complete)) || outcomes.len() == before {
             break end;
         }
@@ -255,7 +255,7 @@ where
     let kept = writer.set_progress(&campaign.id, &progress).await;
     prepared.watch_spending(None);
     if kept.is_err() {
-        // The next to resume must know of it where that can be. Why it was not kept is reported anyway.
+        // The next resumption needs this if possible. The reason for a failure is reported anyway.
         let Progress { served_input_tokens, served_output_tokens, .. } = progress;
         let served = Usage { input_tokens: served_input_tokens, output_tokens: served_output_tokens };
         let _ = prepared.store.keep_spending(&campaign.id, progress.spent, served);
@@ -271,7 +271,7 @@ where
     };
     let (seal, altered) = match (sealed, &failure) {
         (Ok(sealed), _) => {
-            // Whoever is in this process cannot write the file, and reads of it take longer than simulated runs.
+            // Our own agents cannot write the file, and reading it back takes longer than simulated runs.
             let in_full = !campaign.agent.agent.is_in_process();
             (prepared.store.last_seal(&campaign.id)?, altered(&prepared.store, &sealed, in_full)?)
         }
@@ -283,7 +283,7 @@ where
     Ok(Ended { outcomes, total, progress, seal, failure })
 }
 
-/// A new key that seals the campaign, drawn as its tokens are.
+/// A new key that seals the campaign, drawn like its tokens.
 fn seal_key(prepared: &Prepared) -> Result<SealKey, RunnerError> {
     let draw = prepared.campaign.token;
     let mut seed = [0; SEAL_SEED_BYTES];
@@ -293,9 +293,9 @@ fn seal_key(prepared: &Prepared) -> Result<SealKey, RunnerError> {
     SealKey::from_seed(&seed).ok_or_else(|| RunnerError::outside("cannot make a key that seals the campaign"))
 }
 
-/// In what the store differs from what was sealed, as the process that sealed it knows it: a line each. Without
-/// `in_full` runs are looked at as far as their digests, and not read. Signatures are left to whoever reads the
-/// campaign later: a chain that is the one in memory is right.
+/// How the store differs from what was sealed, as the sealing process knows it: one line per difference. Without
+/// `in_full` only the digests of runs are compared, and the runs are not read. Signatures are left to later readers
+/// of the campaign: a chain that equals the one in memory is right.
 fn altered(store: &Store, sealed: &[Sealed], in_full: bool) -> Result<Vec<String>, StoreError> {
     let mut lines = Vec::new();
     for sealed in sealed {
@@ -321,7 +321,7 @@ fn altered(store: &Store, sealed: &[Sealed], in_full: bool) -> Result<Vec<String
     Ok(lines)
 }
 
-/// What keeps the agent's program apart, whose seed is secret only where it cannot read it.
+/// The isolation of the agent's program; its seed is secret only if the program cannot read it.
 fn isolation(prepared: &Prepared) -> Option<Account> {
     let mut account = prepared.campaign.agent.agent.isolation()?.clone();
     if prepared.options.seed_is_secret {
@@ -332,7 +332,7 @@ fn isolation(prepared: &Prepared) -> Option<Account> {
     Some(account)
 }
 
-/// What is known of the set-up beforehand. Answers from a recording need none, but a program does.
+/// What is known about the set-up beforehand. Answers from a recording need no set-up, but a program does.
 fn set_up(prepared: &Prepared) -> Setup {
     if prepared.replayed.is_some() && prepared.campaign.agent.agent.is_in_process() {
         return Setup::trusted();

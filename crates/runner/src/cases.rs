@@ -19,9 +19,9 @@ pub struct Cases {
     pub cases: Vec<Arc<dyn Case>>,
     /// Where they come from.
     pub origin: CasesOrigin,
-    /// How they were made that are given in full.
+    /// How they were made, if they are given in full.
     pub drawn: Option<CasesOrigin>,
-    /// What it took to synthesise them; `None` where they were not.
+    /// The cost of synthesising them; `None` if they were not synthesised.
     pub synthesis: Option<SynthesisUse>,
 }
 
@@ -33,13 +33,13 @@ impl fmt::Debug for Cases {
     }
 }
 
-/// Where cases come from, as a recording keeps it.
+/// The origin of cases as a recording stores it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CasesOrigin {
     /// They were there: so many.
     Given(usize),
-    /// They were made. How, only whoever makes them knows.
+    /// They were made. Only their maker knows how.
     #[serde(untagged)]
     Made(Value),
 }

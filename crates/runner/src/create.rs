@@ -27,10 +27,10 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
-    /// Opens the run store for writing, making its folder where it is missing.
+    /// Opens the run store for writing, and creates its folder if necessary.
     ///
     /// # Errors
-    /// It is a folder, no run store, or cannot be opened.
+    /// It is a folder, not a run store, or cannot be opened.
     pub fn open(&self) -> Result<Store, RunnerError> {
         let path = &self.path;
         must_be_no_folder(path)?;
@@ -44,14 +44,14 @@ impl StoreOptions {
     }
 }
 
-/// The folder for what planproof keeps where nothing else is said.
+/// The default folder for planproof's files.
 const OWN_FOLDER: &str = ".planproof";
 
-/// Makes a folder and those above it. Where it is planproof's own and new, git is told to pass over it: what agents
-/// did is nothing that one commits by mistake.
+/// Creates a folder and its parents. If it is planproof's own and new, git is set to ignore it: runs should not be
+/// committed by mistake.
 ///
 /// # Errors
-/// It cannot be made, or not be written to.
+/// It cannot be created, or is not writable.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
     let is_new = !folder.exists();
     fs::create_dir_all(folder)?;
@@ -61,7 +61,7 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A folder is the commonest mistake, and SQLite's word for it says nothing.
+/// A folder is the most common mistake, and SQLite's message for it is unhelpful.
 ///
 /// # Errors
 /// It is a folder.
@@ -85,12 +85,12 @@ pub struct NewRow<'a> {
     pub options: &'a StoredOptions,
     /// What it may spend.
     pub budgets: &'a Budgets,
-    /// What was asked for, as a command line.
+    /// The request, as a command line.
     pub command_line: &'a str,
 }
 
 impl NewRow<'_> {
-    /// Puts it into the store under a new id, with its cases and their cards; gives the id.
+    /// Puts it into the store under a new id, with its cases and their cards; returns the id.
     pub(crate) fn create<W: World>(&self, store: &Store, world: &W) -> Result<String, RunnerError> {
         let created_ms = milliseconds_now();
         let id = campaign_id(created_ms, world);
@@ -98,7 +98,7 @@ impl NewRow<'_> {
         Ok(id)
     }
 
-    /// Puts it into the store under this id. Keys that stand on the command line are left out.
+    /// Puts it into the store under this id. Keys on the command line are left out.
     ///
     /// # Errors
     /// The store fails, or has such a campaign.

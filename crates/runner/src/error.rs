@@ -1,13 +1,13 @@
-//! What keeps a campaign from its beginning or its going on.
+//! Why a campaign cannot begin or continue.
 
 use planproof_model::recording::RecordingError;
 use planproof_store::StoreError;
 use thiserror::Error;
 
-/// What keeps a campaign from its beginning or its going on. A fault of the agent under test is none of these.
+/// Why a campaign cannot begin or continue. A fault of the agent under test is never one of these.
 #[derive(Debug, Error)]
 pub enum RunnerError {
-    /// What was asked for makes no sense, and what to do instead. Options are called by their names.
+    /// The request makes no sense, and how to correct it. Options are called by their names.
     #[error("{0}")]
     Usage(String),
     /// Something outside failed.

@@ -1,16 +1,15 @@
-//! The life of a campaign: it begins, is kept, is recorded, may be cut off, resumes, and is replayed. The runner knows
-//! no suite, and neither parses arguments nor prints: what is asked for comes in as plain options, and whoever calls
-//! it finds suites, agents and models by name and draws what comes back.
+//! The life of a campaign: it begins, is stored, is recorded, may be cut off, resumes, and is replayed. The runner
+//! knows no suite, and neither parses arguments nor prints: requests come in as plain options, and the caller finds
+//! suites, agents and models by name and presents the results.
 //!
 //! # What is where
 //!
-//! What the caller has to give (`world.rs`), a campaign that begins (`begin.rs`), resumes (`resume.rs`) or is replayed
-//! (`replay.rs`), its cases (`cases.rs`), what is kept of it (`options.rs`, `create.rs`), what it may spend
-//! (`budgets.rs`), its agent (`put_together.rs`), its models (`models.rs`) and the files that they are made from
-//! (`made_from.rs`), what a recording holds of it (`recording.rs`) and what a replay is held to (`recorded.rs`), the
-//! campaign that can be run (`prepared.rs`), the run (`carry_out.rs`), several campaigns that are asked for together,
-//! with one budget (`matrix.rs`), what an agent recalls of earlier campaigns (`memory.rs`), and campaigns read back
-//! from the store (`stored.rs`).
+//! The caller's part (`world.rs`), a campaign that begins (`begin.rs`), resumes (`resume.rs`) or is replayed
+//! (`replay.rs`), its cases (`cases.rs`), its stored form (`options.rs`, `create.rs`), its budgets (`budgets.rs`),
+//! its agent (`put_together.rs`), its models (`models.rs`) and their source files (`made_from.rs`), its recording
+//! (`recording.rs`) and the requirements on a replay (`recorded.rs`), the prepared campaign (`prepared.rs`), the run
+//! (`carry_out.rs`), several campaigns with one budget (`matrix.rs`), the lessons of earlier campaigns (`memory.rs`),
+//! and campaigns read back from the store (`stored.rs`).
 
 mod begin;
 mod budgets;
@@ -42,7 +41,7 @@ pub use error::RunnerError;
 pub use made_from::{FileDigest, MadeFrom};
 pub use matrix::{COMBINATIONS_MAX, Left, Matrix, Parts, begin_matrix, combinations, is_complete, parts};
 pub use memory::VisibleLessons;
-pub use models::{Around, Models, key_needed};
+pub use models::{Models, Wrapping, key_needed};
 pub use options::{Answers, ProgramOptions, StoredOptions};
 pub use paths::absolute;
 pub use prepared::{Prepared, Replayed};

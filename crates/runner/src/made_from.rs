@@ -1,40 +1,40 @@
-//! The user's files that an agent is made from: a campaign goes on with the same ones.
+//! The user's files that an agent is made from: a campaign resumes only with the same ones.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::RunnerError;
 
-/// A file of the user's that an agent is made from, as a campaign keeps it.
+/// One of the user's files that an agent is made from, as stored with a campaign.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileDigest {
     /// As the agent's name has it.
     pub file: String,
-    /// Of what is in it, in hexadecimal digits.
+    /// The digest of its content, in hexadecimal digits.
     pub sha256: String,
 }
 
-/// The user's files that an agent is made from, as they are.
+/// The user's files that an agent is made from, in their current state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MadeFrom {
     /// Its specifications.
     pub specifications: Vec<FileDigest>,
-    /// Of the command that judges its answers, the words that are names of files.
+    /// The words of its judging command that are names of files.
     pub evaluator_files: Vec<FileDigest>,
-    /// The description of its roles, and the prompts that it names.
+    /// The description of its roles, and the prompts named there.
     pub team_files: Vec<FileDigest>,
 }
 
 impl MadeFrom {
-    /// Makes sure that the agent is still made from the same files: `now` gives them as they are.
+    /// Makes sure that the agent is still made from the same files: `now` is their current state.
     ///
     /// # Errors
-    /// One was changed, or is gone.
+    /// One was changed or deleted.
     pub fn must_be_unchanged<E: From<RunnerError>>(
         &self,
         now: impl FnOnce() -> Result<Self, E>,
     ) -> Result<(), E> {
-        // Campaigns of before there were digests have none.
+        // Campaigns from before there were digests have none.
         if *self == Self::default() {
             return Ok(());
         }

@@ -1,6 +1,6 @@
-//! Several campaigns that are asked for together: all combinations of agents, models and settings, over the same cases
-//! and with one budget. Each is an ordinary campaign of the store. They are created together, and from then on each
-//! resumes: so one that is killed at any moment goes on as one that was not.
+//! Several campaigns in one request: all combinations of agents, models and settings, over the same cases and with
+//! one budget. Each is an ordinary campaign of the store. They are created together, and from then on each is
+//! resumed: so a matrix that is killed at any moment continues like one that was not.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use crate::error::RunnerError;
 use crate::memory;
 use crate::models::{Models, key_needed};
 use crate::options::{Answers, StoredOptions};
-use crate::put_together::Wanted;
+use crate::put_together::AgentRequest;
 use crate::recording::{self, CampaignNote};
 use crate::world::World;
 
@@ -39,7 +39,7 @@ pub struct Parts {
     pub settings: Vec<(&'static str, String)>,
 }
 
-/// Takes the name of an agent apart for a table.
+/// Parses the name of an agent for a table.
 pub fn parts(agent: &AgentSpec) -> Parts {
     let written = |option| Some((option, agent.option_written(option)?.to_owned()));
     let settings: Vec<_> = AGENT_OPTIONS.into_iter().filter_map(written).collect();
@@ -54,13 +54,13 @@ pub fn parts(agent: &AgentSpec) -> Parts {
     Parts { kind, model, settings }
 }
 
-/// All combinations of these agents and models with the values of these settings: an agent whose name holds its model,
-/// or that has none, does not take the models; of several settings the first changes slowest. An empty value leaves its
-/// setting out.
+/// All combinations of these agents and models with the values of these settings: an agent whose name contains its
+/// model, or that has none, is not combined with models; of several settings the first changes slowest. An empty
+/// value omits its setting.
 ///
 /// # Errors
-/// An agent is none, or refuses a setting; a model is of no use; two combinations are the same, or there are more than
-/// [`COMBINATIONS_MAX`].
+/// An agent is invalid, or refuses a setting; a model is useless; two combinations are the same, or there are more
+/// than [`COMBINATIONS_MAX`].
 pub fn combinations(
     agents: &[String],
     models: &[String],
@@ -142,21 +142,21 @@ fn choices(settings: &[(&'static str, Vec<String>)]) -> Vec<Vec<(&'static str, S
     })
 }
 
-/// A combination that is checked and can be created.
+/// A combination that was checked and can be created.
 struct Checked {
     id: String,
     agent: AgentUnderTest,
     options: StoredOptions,
 }
 
-/// Creates the campaigns of these agents, each as `new` has it but for its agent, on the cases that `make` gives.
-/// Nothing is run. Everything that may be wrong with any of them comes before the store is touched. Gives the id of the
-/// matrix; that of its campaign number N is followed by `.N`.
+/// Creates the campaigns of these agents, each like `new` except for its agent, on the cases that `make` returns.
+/// Nothing is run. Everything that may be wrong with any of them is checked before the store is touched. Returns the
+/// id of the matrix; the id of its campaign number N has the suffix `.N`.
 ///
-/// A recording is written for each campaign, to the file whose name has `.N` before its end.
+/// A recording is written for each campaign, to a file with `.N` inserted before its extension.
 ///
 /// # Errors
-/// Something is wrong with what is asked for, or the store or a file fails. The error names the combination.
+/// Something in the request is wrong, or the store or a file fails. The error names the combination.
 pub fn begin_matrix<W: World>(
     world: &W,
     new: &NewCampaign,
@@ -174,16 +174,16 @@ pub fn begin_matrix<W: World>(
             NewCampaign { agent: agent.clone(), keeping: new.keeping.of_number(number), ..new.clone() };
         let check = || -> Result<Checked, W::Error> {
             let (serve_model, program) = (each.serve_model.as_deref(), &each.program);
-            let wanted = Wanted { world, agent, serve_model, program };
+            let request = AgentRequest { world, agent, serve_model, program };
             let cache = if let Keeping::Cache(file) = &each.keeping { Some(file.as_path()) } else { None };
             let models = Models::live(world, key_needed(cache));
-            if wanted.is_handed_answers() {
+            if request.is_handed_answers() {
                 models.hand(&cases.cases, each.seed);
             }
-            let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+            let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
             budgets.check(&models.names(), &prices)?;
             let answers = each.keeping.answers(!models.names().is_empty())?;
-            let options = each.options(&wanted, &agent, &cases, answers)?;
+            let options = each.options(&request, &agent, &cases, answers)?;
             Ok(Checked { id: format!("{matrix}.{number}"), agent, options })
         };
         all.push(check().map_err(|error| world.about(&format!("combination {number}, {agent}"), error))?);
@@ -200,7 +200,7 @@ pub fn begin_matrix<W: World>(
     }
     let store = new.store.open()?;
     for ((Checked { id, agent, options }, name), recording) in all.iter_mut().zip(agents).zip(recordings) {
-        // What the first of them learn is not for the others.
+        // Lessons of the first campaigns are not for the others.
         options.memory = memory::visible_now(&store, name, cases.suite.name())?;
         let Some(recording) = recording else { continue };
         let memory = memory::memory(&store, name, cases.suite.name(), options.memory)?;
@@ -250,7 +250,7 @@ impl Keeping {
     }
 }
 
-/// The path with a number before its end: `r.jsonl` becomes `r.3.jsonl`.
+/// The path with a number before its extension: `r.jsonl` becomes `r.3.jsonl`.
 fn numbered(path: &Path, number: u32) -> PathBuf {
     match path.extension() {
         Some(end) => path.with_extension(format!("{number}.{}", end.to_string_lossy())),
@@ -258,7 +258,7 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
     }
 }
 
-/// A matrix that goes on, and what it may still spend.
+/// A matrix that resumes, and its remaining budget.
 pub struct Matrix {
     /// Its row.
     pub row: MatrixRow,
@@ -276,10 +276,10 @@ pub enum Left {
 }
 
 impl Matrix {
-    /// Goes on with a matrix. New budgets take the place of the old ones; the time counts from `began`.
+    /// Resumes a matrix. New budgets replace the old ones; the time counts from `began`.
     ///
     /// # Errors
-    /// Its budgets make no sense, or leave nothing of what is not finished yet.
+    /// Its budgets make no sense, or leave nothing for the unfinished part.
     pub fn open(
         store: &Store,
         row: MatrixRow,
@@ -301,10 +301,10 @@ impl Matrix {
         }
     }
 
-    /// What is left for the campaign of that id, if these are all: what the others have spent is gone.
+    /// The remaining budget for the campaign of that id, if these are all: the expenses of the others are subtracted.
     ///
     /// # Errors
-    /// What one of them has cost is not known.
+    /// The cost of one of them is unknown.
     pub fn left(&self, campaigns: &[CampaignRow], id: &str) -> Result<Left, RunnerError> {
         let BudgetOptions { max_cost, max_tokens, minutes, prices } = self.budgets.asked();
         let (mut own_cost, mut cost) = (Money::default(), Money::default());
@@ -342,7 +342,7 @@ impl Matrix {
         Ok(Left::Some(BudgetOptions { max_cost, max_tokens, minutes, prices }))
     }
 
-    /// The budget of the matrix that a campaign's budget is a part of, which ended it.
+    /// The budget of the matrix that limited a campaign's budget, which was exhausted.
     pub fn ended_by(&self, campaign: &str) -> String {
         let BudgetOptions { max_tokens, .. } = self.budgets.asked();
         match (self.budgets.cost_max(), max_tokens) {

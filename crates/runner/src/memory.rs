@@ -1,6 +1,6 @@
-//! What the agent of a campaign can recall of earlier ones. It is fixed when the campaign begins: what is learned from
-//! then on, by this campaign or by others, is for later ones. A resumed campaign has the same lessons from the store,
-//! and a replay has them from its recording.
+//! The lessons of earlier campaigns that the agent of a campaign can recall. They are fixed when the campaign begins:
+//! later lessons, of this campaign or of others, are for later ones. A resumed campaign reads the same lessons from
+//! the store, and a replay reads them from its recording.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use crate::error::RunnerError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VisibleLessons {
-    /// The newest lesson that there was when the campaign began.
+    /// The newest lesson that existed when the campaign began.
     up_to: i64,
-    /// How many there were up to it. The newest [`LESSONS_VISIBLE_MAX`] of them can be recalled.
+    /// How many lessons existed then. The newest [`LESSONS_VISIBLE_MAX`] of them can be recalled.
     count: u64,
 }
 
-/// Who may recall a lesson: agents with the same model in the same suite, whose tools are those of the lesson. `None`
-/// for an agent without a memory.
+/// The agents that may recall a lesson: those with the same model in the same suite that have the lesson's tools.
+/// `None` for an agent without a memory.
 fn kept_as(agent: &AgentSpec, suite: &str) -> Option<String> {
     let model = agent.model().filter(|_| agent.remembers())?;
     Some(format!("{suite}@{model}"))
 }
 
-/// What a campaign that begins now can recall; nothing where its agent has no memory.
+/// The memory of a campaign that begins now; empty if its agent has no memory.
 pub(crate) fn visible_now(
     store: &Store,
     agent: &AgentSpec,
@@ -41,10 +41,10 @@ pub(crate) fn visible_now(
     Ok(Some(VisibleLessons { up_to, count: store.count_lessons(&which)? }))
 }
 
-/// The memory of a campaign that can recall this, from the store.
+/// The memory of a campaign with these settings, from the store.
 ///
 /// # Errors
-/// Lessons were deleted since it began, or the store fails.
+/// Lessons were deleted since the campaign began, or the store fails.
 pub(crate) fn memory(
     store: &Store,
     agent: &AgentSpec,
@@ -68,7 +68,7 @@ pub(crate) fn memory(
     Ok(Some(Memory { lessons: Arc::new(Lessons::new(known)), kept_as: Some(kept_as) }))
 }
 
-/// The memory of a replay, whose runs teach nothing: they would teach the same again.
+/// The memory of a replay, whose runs store no lessons: they would be duplicates.
 ///
 /// # Errors
 /// The recording lacks lessons.

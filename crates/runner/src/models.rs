@@ -1,4 +1,4 @@
-//! The models of a campaign: each with a meter around it, and a recording around that.
+//! The models of a campaign: each wrapped in a meter, which is wrapped in a recording.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,15 +22,15 @@ pub struct Models<'a, W> {
     recording: Option<Arc<Recording>>,
     found: RefCell<BTreeMap<(String, ModelForm), Arc<dyn Model>>>,
     replays: RefCell<Vec<Arc<ReplayModel>>>,
-    /// What a model is handed that knows the right answers, and the seed by which it errs.
+    /// The answers for a model that knows them, and the seed of its errors.
     answers: RefCell<(Vec<Key>, u64)>,
 }
 
-/// What is put around each model of a campaign.
-pub struct Around<'a> {
-    /// Adds up what is paid for.
+/// The wrapping of each model of a campaign.
+pub struct Wrapping<'a> {
+    /// Adds up the expenses.
     pub meter: &'a Arc<Meter>,
-    /// By which prices.
+    /// The prices for them.
     pub prices: &'a Prices,
     /// Where its answers go.
     pub file: Option<&'a RecordingFile>,
@@ -48,13 +48,13 @@ impl<'a, W: World> Models<'a, W> {
         Self { recording: Some(recording), ..Self::live(world, KeyNeeded::ByRequests) }
     }
 
-    /// Hands the right answers of these cases to the model that knows them, which errs by this seed.
+    /// Gives the right answers of these cases to the model that knows them; the seed determines its errors.
     pub(crate) fn hand(&self, cases: &[Arc<dyn Case>], seed: u64) {
         let key = |case: &Arc<dyn Case>| Some((case.prompt().to_owned(), case.gold()?));
         *self.answers.borrow_mut() = (cases.iter().filter_map(key).collect(), seed);
     }
 
-    /// The model itself. Nothing is asked of it yet.
+    /// The model itself. No request is sent yet.
     ///
     /// # Errors
     /// There is no such model, or its key is missing and needed at once.
@@ -73,7 +73,7 @@ impl<'a, W: World> Models<'a, W> {
             }
             Some(recording) => {
                 let secrets = self.world.secrets();
-                // A recording that was made of another one has the model by its own name.
+                // A recording that was made of another recording has the model under its own name.
                 let model = ReplayModel::of_model(Arc::clone(recording), name, secrets.clone())
                     .or_else(|_| ReplayModel::new(Arc::clone(recording), secrets))
                     .map_err(crate::RunnerError::from)?;
@@ -86,23 +86,23 @@ impl<'a, W: World> Models<'a, W> {
         Ok(model)
     }
 
-    /// The model with all around it. One from a recording has nothing around it: it costs nothing and is recorded.
+    /// The wrapped model. One from a recording is not wrapped: it costs nothing and is already recorded.
     ///
     /// # Errors
-    /// As of [`plain`](Self::plain).
-    pub fn surrounded(
+    /// Those of [`plain`](Self::plain).
+    pub fn wrapped(
         &self,
         name: &str,
         form: ModelForm,
-        around: &Around<'_>,
+        wrapping: &Wrapping<'_>,
     ) -> Result<Arc<dyn Model>, W::Error> {
         let plain = self.plain(name, form)?;
         if self.recording.is_some() {
             return Ok(plain);
         }
-        let price = around.prices.find(name);
-        let metered = Arc::new(MeteredModel::new(plain, price, Arc::clone(around.meter)));
-        Ok(match around.file {
+        let price = wrapping.prices.find(name);
+        let metered = Arc::new(MeteredModel::new(plain, price, Arc::clone(wrapping.meter)));
+        Ok(match wrapping.file {
             None => metered,
             Some(file) => Arc::new(RecordingModel::new(metered, file.clone())),
         })
@@ -123,14 +123,14 @@ impl<'a, W: World> Models<'a, W> {
         self.replays.into_inner()
     }
 
-    /// What was spent, whose cost is not known where nothing was and no price is.
+    /// The expenses; their cost is unknown if there are some without a price.
     pub fn with_cost(&self, spent: Spent, prices: &Prices) -> Spent {
         let is_priced = self.names().iter().all(|name| prices.find(name).is_some());
         if is_priced || spent.usage != Usage::default() { spent } else { Spent { cost: None, ..spent } }
     }
 }
 
-/// A cache with something in it may hold all the answers that are needed.
+/// A cache with content may hold all the answers that are needed.
 pub fn key_needed(cache: Option<&Path>) -> KeyNeeded {
     let has_answers = cache.and_then(|file| fs::metadata(file).ok()).is_some_and(|found| found.len() > 0);
     if has_answers { KeyNeeded::ByRequests } else { KeyNeeded::AtOnce }

@@ -1,4 +1,4 @@
-//! What of a campaign is kept in the store, and in a recording, beside its cases.
+//! The data of a campaign that is stored and recorded beside its cases.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -18,16 +18,16 @@ use crate::made_from::{FileDigest, MadeFrom};
 use crate::memory::VisibleLessons;
 use crate::paths::absolute;
 
-/// The options with which a campaign resumes and is summed up again.
+/// The options for resuming a campaign and for summing it up again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StoredOptions {
-    /// The kind of its cases; absent where it is that of before there were several.
+    /// The kind of its cases; absent for the first suite, as in campaigns from before there were several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<String>,
     /// Seed of its runs.
     #[serde(with = "decimal")]
     pub seed: u64,
-    /// Whether that was drawn for this campaign, so that nobody can know it who is not told.
+    /// Whether the seed was drawn for this campaign, so that a program cannot know it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub seed_is_secret: bool,
     /// Most runs at once.
@@ -44,54 +44,55 @@ pub struct StoredOptions {
     pub(crate) solver_calls: u64,
     pub(crate) solver_ns: u64,
     pub(crate) synthesis_ns: u64,
-    /// Where the model's answers come from. Campaigns of before there were recordings have none.
+    /// Where the model's answers come from. Campaigns from before there were recordings have none.
     #[serde(default)]
     pub answers: Answers,
-    /// The file of what may differ in a replay's requests; absent where nothing may.
+    /// The file of what may differ in a replay's requests; absent if nothing may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub may_differ: Option<PathBuf>,
-    /// How a limit is searched for, where the campaign is a search.
+    /// The plan of the search, if the campaign searches for a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitPlan>,
-    /// What the agent can recall of earlier campaigns; absent where it has no memory.
+    /// The recallable lessons of earlier campaigns; absent if the agent has no memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<VisibleLessons>,
     /// The user's specifications that the agent is made from, by digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) specifications: Vec<FileDigest>,
-    /// The files that the command names which judges the agent's answers, by digest.
+    /// The files in the command that judges the agent's answers, by digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) evaluator_files: Vec<FileDigest>,
-    /// The description of a team's roles that the agent is made from, and the prompts that it names, by digest.
+    /// The description of a team's roles that the agent is made from, and the prompts named in it, by digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) team_files: Vec<FileDigest>,
-    /// What only the campaigns of one suite have, beside the others. The runner does not look into it.
+    /// Options that only the campaigns of one suite have. The runner does not interpret them.
     #[serde(flatten)]
     pub of_suite: Map<String, Value>,
 }
 
-/// What a program is started with that is an agent, or how a service is asked that is one.
+/// How a program is started that is an agent, or how a service is called that is one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramOptions {
-    /// Variables of our environment that it gets beside a served model, though they look as if they held keys.
+    /// Variables of our environment that it gets in addition if a model is served to it, although they look as if
+    /// they held keys.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
     /// A file of further variables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env_file: Option<PathBuf>,
-    /// The directory that it is started in, where that is not ours.
+    /// Its working directory, if that is not ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<PathBuf>,
-    /// Names by which it reaches this machine, where it is in a container.
+    /// Names by which it reaches this machine, if it is in a container.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow_hosts: Vec<String>,
-    /// Headers of a service's requests, with the names of variables where keys are.
+    /// Headers of a service's requests, with the names of variables in place of keys.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<String>,
-    /// What a service's requests hold: the name of a shape, or a file.
+    /// The form of a service's requests: the name of a shape, or a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// Where the answer stands in what a service replies.
+    /// The place of the answer in a service's reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// How far a program is kept apart.
@@ -106,7 +107,7 @@ pub struct ProgramOptions {
 }
 
 impl ProgramOptions {
-    /// The same with paths that mean the same from everywhere.
+    /// The same with absolute paths, which are valid from everywhere.
     ///
     /// # Errors
     /// The current directory is unknown.
@@ -124,7 +125,7 @@ impl ProgramOptions {
         Ok(Self { env_file, cwd, body, hidden, ..self.clone() })
     }
 
-    /// An option of these that is given and says nothing of this agent, and whom it is for.
+    /// A given option that does not apply to this agent, and to which agents it applies.
     pub(crate) fn misplaced(&self, agent: &AgentSpec) -> Option<(&'static str, &'static str)> {
         const PROGRAM: &str = "a command: or worker: agent, which is a program that planproof starts";
         const SERVICE: &str = "a url: agent, which is a service that planproof asks";
@@ -146,7 +147,7 @@ impl ProgramOptions {
     }
 }
 
-/// Where the answers of the model come from, and where they go.
+/// Where the answers of the model come from, and where they are stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answers {
@@ -155,14 +156,14 @@ pub enum Answers {
     Live,
     /// From the model, into this file.
     Record(PathBuf),
-    /// From this file if it has them, else from the model and into the file.
+    /// From this file if it has them, else from the model, and then stored in the file.
     Cache(PathBuf),
     /// From this file alone.
     Replay(PathBuf),
 }
 
 impl Answers {
-    /// The file that answers first, before a model is asked.
+    /// The file that answers first, before the model is asked.
     pub fn cache(&self) -> Option<&Path> {
         match self {
             Self::Cache(file) => Some(file),
@@ -172,7 +173,7 @@ impl Answers {
 }
 
 impl StoredOptions {
-    /// Those of a campaign of this seed, so many runs at once and these limits of each run, where nothing else is said.
+    /// The default options of a campaign with this seed, this concurrency and these limits of each run.
     pub fn new(seed: u64, concurrency: NonZeroUsize, wall: Duration, iterations: u32) -> Self {
         Self {
             suite: None,
@@ -216,7 +217,7 @@ impl StoredOptions {
         }
     }
 
-    /// Notes the user's files that the agent is made from.
+    /// Stores the user's files that the agent is made from.
     pub fn set_made_from(&mut self, made_from: MadeFrom) {
         let MadeFrom { specifications, evaluator_files, team_files } = made_from;
         self.specifications = specifications;
@@ -224,7 +225,7 @@ impl StoredOptions {
         self.team_files = team_files;
     }
 
-    /// What it took to make its cases; `None` where they were not synthesised.
+    /// The cost of making its cases; `None` if they were not synthesised.
     pub fn synthesis(&self) -> Option<SynthesisUse> {
         let made = SynthesisUse {
             solver_calls: self.solver_calls,
@@ -243,22 +244,23 @@ impl StoredOptions {
         self.synthesis_ns = nanoseconds(made.time);
     }
 
-    /// What runs cost in US dollars by what the campaign has spent; `None` where it is not known, or nothing was asked.
+    /// The cost of the runs in US dollars according to the campaign's expenses; `None` if it is unknown, or no model
+    /// was asked.
     pub fn cost(&self, progress: &Progress) -> Option<f64> {
         let cost = progress.spent.picodollars.filter(|_| !self.is_replay())?;
         Some(Money::from_picodollars(cost).dollars())
     }
 
-    /// The report with what neither cases nor runs tell.
+    /// The report with the data that neither cases nor runs contain.
     pub fn completed(&self, mut report: Report, progress: &Progress) -> Report {
         report.replay = self.is_replay();
-        // That the budgets of a campaign cannot be read is reported when it resumes.
+        // Unreadable budgets of the campaign are reported when it resumes.
         let found = Budgets::stored(progress).unwrap_or_default();
         report.without_temperature = found.without_temperature();
         report.isolation = found.isolation().cloned();
         report.broken_setup = found.broken_setup().map(str::to_owned);
         report.cost_is_estimate = report.cost.is_some() && progress.spent.is_estimate;
-        // A program's turns are not in its traces; what the model told it that was served to it is counted there.
+        // A program's turns are not in its traces; the tokens of the model served to it are counted at the server.
         if self.serve_model.is_some() {
             report.tokens.input = progress.served_input_tokens;
             report.tokens.output = progress.served_output_tokens;
@@ -266,7 +268,7 @@ impl StoredOptions {
         report
     }
 
-    /// Why a campaign of such progress was stopped, if its set-up is broken.
+    /// Why a campaign with this progress was stopped, if its set-up is broken.
     pub fn broken_setup(&self, progress: &Progress) -> Option<String> {
         Budgets::stored(progress).ok()?.broken_setup().map(str::to_owned)
     }
@@ -276,7 +278,7 @@ impl StoredOptions {
         matches!(self.answers, Answers::Replay(_))
     }
 
-    /// As the store keeps them.
+    /// The stored form.
     ///
     /// # Errors
     /// They cannot be written as JSON, which is a bug of ours.
@@ -295,13 +297,12 @@ pub(crate) fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A number in decimal digits, because many readers lose some of one above 2^53. Campaigns of before have it
-/// as a number.
+/// A number in decimal digits, because many readers lose precision above 2^53. Earlier campaigns have it as a number.
 mod decimal {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    // By reference, because that is how serde hands it over.
+    // By reference, because serde passes it like that.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape serde wants")]
     pub(super) fn serialize<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&number.to_string())

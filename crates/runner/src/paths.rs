@@ -9,7 +9,7 @@ use crate::error::RunnerError;
 /// # Errors
 /// It is empty, or there is no current folder.
 pub fn absolute(path: &Path) -> Result<PathBuf, RunnerError> {
-    // What is read from stdin has no place.
+    // Standard input has no path.
     if path.as_os_str() == "-" {
         return Ok(path.to_owned());
     }

@@ -21,7 +21,7 @@ use crate::recorded::RecordedCampaign;
 use crate::recording::CampaignRecording;
 use crate::world::Token;
 
-/// A campaign about to be run, with what is done of it and what watches over it.
+/// A campaign that is ready to run, with its finished runs and its observers.
 pub struct Prepared {
     /// Where it is kept.
     pub store: Store,
@@ -29,17 +29,17 @@ pub struct Prepared {
     pub campaign: Campaign,
     /// The kind of its cases.
     pub suite: Arc<dyn Suite>,
-    /// What figures need of the campaign's cases.
+    /// The data of the campaign's cases for figures.
     pub cards: Vec<Card>,
     /// What is kept of it beside its cases.
     pub options: StoredOptions,
-    /// Who is asked about the work of teams; nobody without one.
+    /// The reviewer of the work of teams; `None` for no review.
     pub reviewing: Option<Reviewing>,
     /// Runs that are done already.
     pub(crate) finished: Vec<Outcome>,
-    /// What was recorded of runs that were cut off, where the agent can resume them.
+    /// The events of runs that were cut off, if the agent can resume them.
     pub(crate) earlier: HashMap<Unit, Vec<Event>>,
-    /// Runs that are not begun now, because a recording has no verdict of them.
+    /// Runs that are not started now, because a recording has no verdict of them.
     pub(crate) left_out: HashSet<Unit>,
     /// The model that is served to the agent, and its name.
     pub(crate) served: Option<(String, Served)>,
@@ -48,7 +48,7 @@ pub struct Prepared {
     pub(crate) budgets: Budgets,
     /// The models that are asked.
     pub(crate) asked: Vec<Arc<dyn Model>>,
-    /// Adds up what is paid for; `None` where no model is asked through us.
+    /// Adds up the expenses; `None` if no model is asked through us.
     pub(crate) meter: Option<Arc<Meter>>,
     pub(crate) recording: Option<CampaignRecording>,
     pub(crate) replayed: Option<Replayed>,
@@ -56,10 +56,10 @@ pub struct Prepared {
     pub(crate) secrets: Secrets,
 }
 
-/// A model that is served, with what it tells the agent counted.
+/// A model that is served, with a meter for its tokens.
 pub(crate) struct Served {
     pub(crate) model: Arc<dyn Model>,
-    pub(crate) told: Arc<Meter>,
+    pub(crate) meter: Arc<Meter>,
 }
 
 /// What a replay is held to.
@@ -69,7 +69,7 @@ pub struct Replayed {
     pub(crate) models: Vec<Arc<ReplayModel>>,
 }
 
-/// What a campaign is, before it is known what is done of it.
+/// The description of a campaign, without its finished runs.
 pub(crate) struct Parts {
     pub(crate) id: String,
     pub(crate) agent: AgentUnderTest,
@@ -79,12 +79,12 @@ pub(crate) struct Parts {
     pub(crate) options: StoredOptions,
     pub(crate) secrets: Secrets,
     pub(crate) token: Token,
-    /// What its agent can recall, where that has a memory.
+    /// The lessons that its agent can recall, if it has a memory.
     pub(crate) memory: Option<Memory>,
 }
 
 impl Parts {
-    /// The campaign, of which nothing is done, that asks nobody and has no budget.
+    /// The campaign without finished runs, without models and budgets.
     pub(crate) fn prepared(self, store: Store) -> Result<Prepared, RunnerError> {
         let Self { id, agent, suite, cases, repeats, options, secrets, token, memory } = self;
         let concurrency = NonZeroUsize::new(options.concurrency)
@@ -128,21 +128,21 @@ impl Prepared {
     /// What the campaign took so far.
     pub(crate) fn progress(&self, budgets: &str) -> Progress {
         let spent = self.meter.as_ref().map(|meter| budgets::to_stored(meter.spent()));
-        let told = self.served.as_ref().map(|(_, served)| served.told.spent().usage).unwrap_or_default();
+        let served = self.served.as_ref().map(|(_, served)| served.meter.spent().usage).unwrap_or_default();
         Progress {
             spent: spent.unwrap_or_default(),
-            served_input_tokens: told.input_tokens,
-            served_output_tokens: told.output_tokens,
+            served_input_tokens: served.input_tokens,
+            served_output_tokens: served.output_tokens,
             ended_by: None,
             budgets: budgets.to_owned(),
         }
     }
 
-    /// Books each request in the store when it is answered, so that a campaign that is killed has not lost
-    /// what it spent; without a writer no more.
+    /// Books each request in the store when it is answered, so that a killed campaign does not lose its expenses;
+    /// `None` stops that.
     pub fn watch_spending(&self, writer: Option<&Writer>) {
-        let told = self.served.as_ref().map(|(_, served)| &served.told);
-        let meters = [self.meter.as_ref(), told];
+        let served_meter = self.served.as_ref().map(|(_, served)| &served.meter);
+        let meters = [self.meter.as_ref(), served_meter];
         let [spent, served] = meters.map(|meter| meter.map_or_else(Weak::new, Arc::downgrade));
         let watcher = writer.map(|writer| -> Arc<dyn Fn() + Send + Sync> {
             let (id, writer) = (self.campaign.id.clone(), Mutex::new(writer.clone()));
@@ -160,26 +160,25 @@ impl Prepared {
         }
     }
 
-    /// Whether that run came to its end when the campaign was recorded, so that a replay can have it too. True where it
-    /// is no replay.
+    /// Whether that run ended when the campaign was recorded, so that a replay can have it too. Always true without a
+    /// replay.
     pub fn can_run(&self, unit: &Unit) -> bool {
         !self.left_out.contains(unit)
     }
 
-    /// Whether that repeat of a case may be run that the campaign leads to: a replay asks nothing that was not asked
-    /// when it was recorded.
+    /// Whether that repeat of a derived case may be run: a replay sends no requests that were not sent when it was
+    /// recorded.
     pub fn may_follow(&self, case: &str, repeat: u32) -> bool {
         self.replayed.as_ref().is_none_or(|replayed| replayed.recorded.has_verdict(case, repeat))
     }
 
-    /// All runs that have not come to their end: what there is to do unless a plan says otherwise.
+    /// All unfinished runs: the work unless a plan decides otherwise.
     pub fn all_at_once(&self, outcomes: &[Outcome]) -> Vec<Unit> {
         let done: HashSet<Unit> = outcomes.iter().map(Outcome::unit).collect();
         self.campaign.units().filter(|unit| !done.contains(unit) && self.can_run(unit)).collect()
     }
 
-    /// Whether this is a replay that came as far as its recording, which is whole. Whether it differs is
-    /// another question.
+    /// Whether this is a replay that reached the end of a complete recording. Whether it differs is another question.
     pub fn is_as_recorded(&self, outcomes: &[Outcome], progress: &Progress) -> bool {
         let is_same_end = |replayed: &&Replayed| replayed.recorded.ended_by == progress.ended_by;
         self.replayed.as_ref().filter(is_same_end).is_some_and(|replayed| {
@@ -189,18 +188,18 @@ impl Prepared {
         })
     }
 
-    /// The recording that it replays; `None` where it is no replay.
+    /// The recording that it replays; `None` without a replay.
     pub fn replayed(&self) -> Option<&Replayed> {
         self.replayed.as_ref()
     }
 }
 
 impl Replayed {
-    /// In what a replay with these outcomes differs from the recording, a line for each place.
+    /// How a replay with these outcomes differs from the recording, one line per place.
     pub fn differences(&self, cases: &[Arc<dyn Case>], outcomes: &[Outcome]) -> Vec<String> {
         let mut differences = self.recorded.differences(cases, outcomes);
         let misses = self.models.iter().flat_map(|model| model.misses());
-        // A program may cope with a model that refuses, so that no verdict shows it.
+        // A program may handle a refusing model, so that no verdict shows it.
         let untold: Vec<String> =
             misses.filter(|miss| !differences.iter().any(|difference| difference.contains(miss))).collect();
         differences.extend(untold.into_iter().map(|miss| format!("a request that is not recorded: {miss}")));

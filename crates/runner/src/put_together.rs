@@ -1,4 +1,4 @@
-//! The agent of a campaign, put together with its models and what is around them.
+//! The agent of a campaign, assembled with its wrapped models.
 
 use std::collections::HashSet;
 use std::num::NonZeroU32;
@@ -14,31 +14,31 @@ use planproof_suite::Case;
 use planproof_trace::Usage;
 
 use crate::error::RunnerError;
-use crate::models::{Around, Models};
+use crate::models::{Models, Wrapping};
 use crate::options::ProgramOptions;
 use crate::prepared::Served;
 use crate::recorded::RecordedCampaign;
 use crate::world::{FindModel, ModelForm, World};
 
-/// Runs at once by default: our own loops wait for the model only, external agents are whole processes.
+/// Concurrent runs by default: our own loops only wait for the model, external agents are whole processes.
 pub(crate) const CONCURRENCY_IN_PROCESS: usize = 64;
 pub(crate) const CONCURRENCY_EXTERNAL: usize = 4;
 
 /// An agent, and the model that is served to it.
 type WithModel = (AgentUnderTest, Option<Arc<dyn Model>>);
 
-/// The same, with the name of the model and what it tells.
+/// The same, with the name of the model and its meter.
 type WithServed = (AgentUnderTest, Option<(String, Served)>);
 
-/// What it takes to put together the agent of a campaign.
-pub(crate) struct Wanted<'a, W> {
+/// The request for the agent of a campaign.
+pub(crate) struct AgentRequest<'a, W> {
     pub(crate) world: &'a W,
     pub(crate) agent: &'a AgentSpec,
     pub(crate) serve_model: Option<&'a str>,
     pub(crate) program: &'a ProgramOptions,
 }
 
-impl<W: World> Wanted<'_, W> {
+impl<W: World> AgentRequest<'_, W> {
     /// Whether one of its models is handed the right answers.
     pub(crate) fn is_handed_answers(&self) -> bool {
         let names = [self.agent.model(), self.serve_model];
@@ -72,27 +72,27 @@ impl<W: World> Wanted<'_, W> {
         Ok((agent, Some(model)))
     }
 
-    /// The agent with all that is around its models.
-    pub(crate) fn surrounded(
+    /// The agent with its wrapped models.
+    pub(crate) fn wrapped(
         &self,
         models: &Models<'_, W>,
         meter: &Arc<Meter>,
         prices: &Prices,
         file: Option<&RecordingFile>,
-        told: Usage,
+        served_before: Usage,
     ) -> Result<WithServed, W::Error> {
-        let around = Around { meter, prices, file };
-        let (agent, served) = self.agent(&|name, form| models.surrounded(name, form, &around))?;
+        let wrapping = Wrapping { meter, prices, file };
+        let (agent, served) = self.agent(&|name, form| models.wrapped(name, form, &wrapping))?;
         let served = served.zip(self.serve_model).map(|(model, name)| {
-            let before = Spent { usage: told, ..Spent::default() };
-            let told = Arc::new(Meter::new(Default::default(), before));
-            let model = Arc::new(MeteredModel::new(model, None, Arc::clone(&told)));
-            (name.to_owned(), Served { model, told })
+            let before = Spent { usage: served_before, ..Spent::default() };
+            let meter = Arc::new(Meter::new(Default::default(), before));
+            let model = Arc::new(MeteredModel::new(model, None, Arc::clone(&meter)));
+            (name.to_owned(), Served { model, meter })
         });
         Ok((agent, served))
     }
 
-    /// Makes sure that so many runs at once can have their connections or processes. A simulated model in process
+    /// Makes sure that `runs` concurrent runs can have their connections or processes. A simulated model in process
     /// needs none.
     pub(crate) fn allow_open_files(&self, agent: &AgentUnderTest, runs: usize) -> Result<(), W::Error> {
         let is_in_process = agent.agent.is_in_process()
@@ -102,7 +102,7 @@ impl<W: World> Wanted<'_, W> {
     }
 }
 
-/// Runs that did not come to their end when the campaign was recorded.
+/// Runs that had not ended when the campaign was recorded.
 pub(crate) fn left_out(
     recorded: &RecordedCampaign,
     cases: &[Arc<dyn Case>],

@@ -27,7 +27,7 @@ pub struct RecordedCampaign {
     /// The last verdict of each repeat of each case.
     verdicts: HashMap<(String, u32), VerdictNote>,
     pub(crate) ended_by: Option<String>,
-    /// The campaign's end is the last thing in the file.
+    /// Whether the campaign's end is the last line of the file.
     has_end: bool,
 }
 
@@ -39,7 +39,7 @@ fn patterns<W: World>(world: &W, path: &Path) -> Result<MayDiffer, W::Error> {
 }
 
 impl RecordedCampaign {
-    /// Reads a recording of a campaign, in whose requests may differ what the patterns of that file match.
+    /// Reads a recording of a campaign; parts of its requests that match the patterns of that file may differ.
     ///
     /// # Errors
     /// It cannot be read, or holds no campaign.
@@ -102,7 +102,7 @@ impl RecordedCampaign {
         self.has_end
     }
 
-    /// The cases, made again where they were made.
+    /// The cases, made again unless they are in the recording.
     ///
     /// # Errors
     /// They are damaged.
@@ -151,10 +151,10 @@ impl RecordedCampaign {
         RunnerError::usage(format!("the cases of the recording {path} are damaged: {what}"))
     }
 
-    /// Says so where the file stops before the campaign's end. Of so many runs this many have no verdict.
+    /// Warns if the file stops before the campaign's end: `left_out` of `runs` runs have no verdict.
     ///
     /// # Errors
-    /// None has: a replay would have nothing to run.
+    /// None has one: a replay would have nothing to run.
     pub(crate) fn check_end<W: World>(
         &self,
         world: &W,
@@ -196,13 +196,13 @@ impl RecordedCampaign {
         ))
     }
 
-    /// Whether that repeat of the case came to its end when the campaign was recorded.
+    /// Whether that repeat of the case had ended when the campaign was recorded.
     pub fn has_verdict(&self, case: &str, repeat: u32) -> bool {
         self.verdicts.contains_key(&(case.to_owned(), repeat))
     }
 
-    /// Cases whose repeats came out as they were recorded, though in another order. The runs of a program on
-    /// one case ask the same, so which of them gets which answer depends on which asks first.
+    /// Cases whose repeats had the recorded results, though in another order. The runs of a program on one case send
+    /// equal requests, so the answers depend on which run asks first.
     fn swapped(&self, cases: &[Arc<dyn Case>], outcomes: &[Outcome]) -> HashSet<u32> {
         if self.campaign.repeats == 1 || !self.agent.is_program() {
             return HashSet::new();
@@ -228,7 +228,7 @@ impl RecordedCampaign {
         by_case.into_iter().filter(|(_, notes)| is_same(notes)).map(|(ordinal, _)| ordinal).collect()
     }
 
-    /// What came out otherwise than when it was recorded, a line for each case, in the order of the cases.
+    /// The results that differ from the recording, one line per case, in the order of the cases.
     pub(crate) fn differences(&self, cases: &[Arc<dyn Case>], outcomes: &[Outcome]) -> Vec<String> {
         let mut differences = Vec::new();
         let swapped = self.swapped(cases, outcomes);
@@ -241,7 +241,7 @@ impl RecordedCampaign {
                 continue;
             }
             let difference = match &now.unscored {
-                // The request that is not recorded says all there is to say.
+                // The unrecorded request explains the difference completely.
                 Some(why) if recorded.unscored.is_none() => why.clone(),
                 _ if now.words() == recorded.words() => format!(
                     "recorded {} tokens read and {} written, now {} and {}",

@@ -1,4 +1,4 @@
-//! A campaign in a recording: what was run, and what came of it.
+//! A campaign in a recording: its runs and their outcomes.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub struct CampaignNote {
     pub options: StoredOptions,
     /// Where its cases come from.
     pub cases: CasesOrigin,
-    /// How cases were drawn that are given in full.
+    /// How cases that are given in full were drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawn: Option<CasesOrigin>,
     /// How often each case is run.
@@ -74,10 +74,10 @@ pub(crate) struct VerdictNote {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) passed: Option<bool>,
     pub(crate) class: Option<String>,
-    /// What else has to come out again, in a few words.
+    /// Further data that must be reproduced, in a few words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) essence: String,
-    /// In recordings of before there was an essence, which was made of these.
+    /// In recordings from before there was an essence, which was made from these.
     #[serde(default, skip_serializing)]
     pub(crate) violated: Option<Vec<String>>,
     #[serde(default, skip_serializing)]
@@ -158,11 +158,11 @@ impl VerdictNote {
 /// A recording of this campaign that is being written.
 pub(crate) struct CampaignRecording {
     pub(crate) file: RecordingFile,
-    /// Runs whose verdicts are in it already: a case and which repeat of it.
+    /// Runs whose verdicts it already holds: a case and the number of the repeat.
     written: HashSet<(String, u32)>,
 }
 
-/// An error of a file that is about to be written is a mistake in the command line.
+/// An error in a file that is about to be written is a mistake in the command line.
 fn usage(option: &str, error: &RecordingError) -> RunnerError {
     let hint = match error {
         RecordingError::Exists { .. } => "; overwrite it with --force, or use it as --cache",
@@ -183,7 +183,7 @@ pub(crate) fn begin<W: World>(
     Ok(CampaignRecording { file, written: HashSet::new() })
 }
 
-/// Goes on with the recording of a campaign.
+/// Continues the recording of a campaign.
 pub(crate) fn go_on<W: World>(
     world: &W,
     path: &Path,
@@ -209,7 +209,7 @@ pub(crate) fn go_on<W: World>(
     Ok(CampaignRecording { file, written })
 }
 
-/// Opens a cache, making it if it is not there.
+/// Opens a cache, and creates it if necessary.
 ///
 /// # Errors
 /// It is no recording, or cannot be written.
@@ -235,7 +235,7 @@ fn parse<T: for<'a> Deserialize<'a>>(note: &Note) -> Option<T> {
 }
 
 impl CampaignRecording {
-    /// Writes what is run, with what its agent can recall of earlier campaigns.
+    /// Writes the description of the campaign, with the recallable lessons of earlier campaigns.
     pub(crate) fn write_campaign(
         &self,
         note: &CampaignNote,
@@ -255,7 +255,7 @@ impl CampaignRecording {
         Ok(())
     }
 
-    /// Writes what came of a run, unless it is written already.
+    /// Writes the outcome of a run, unless it is already written.
     pub(crate) fn write_verdict(&self, case: &dyn Case, outcome: &Outcome) -> Result<(), RecordingError> {
         if self.written.contains(&(case.card().id.clone(), outcome.repeat)) {
             return Ok(());
@@ -270,7 +270,7 @@ impl CampaignRecording {
     }
 
     fn write(&self, kind: &str, note: &impl Serialize) -> Result<(), RecordingError> {
-        // All keys are strings, so rendering cannot fail.
+        // All keys are strings, so serialising cannot fail.
         let json = serde_json::to_string(note).unwrap_or_default();
         self.file.append(&Note { kind: kind.to_owned(), json })
     }
@@ -284,7 +284,7 @@ impl CampaignNote {
         repeats: u32,
         cases: &Cases,
     ) -> Self {
-        // Where the answers went when they were recorded is of no use to anybody else.
+        // The original file of the answers is of no use to anybody else.
         let options = StoredOptions { answers: Default::default(), ..options.clone() };
         Self {
             r#type: "campaign".to_owned(),

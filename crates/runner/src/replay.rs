@@ -19,7 +19,7 @@ use crate::models::Models;
 use crate::options::{Answers, ProgramOptions, StoredOptions, milliseconds};
 use crate::paths::absolute;
 use crate::prepared::{Parts, Prepared, Replayed};
-use crate::put_together::{CONCURRENCY_IN_PROCESS, Wanted, left_out};
+use crate::put_together::{AgentRequest, CONCURRENCY_IN_PROCESS, left_out};
 use crate::recorded::RecordedCampaign;
 use crate::world::World;
 
@@ -30,19 +30,20 @@ pub struct Replay {
     pub file: PathBuf,
     /// The file of what may differ in its requests.
     pub may_differ: Option<PathBuf>,
-    /// Whom to run; `None` for the agent that was recorded.
+    /// The agent to run; `None` for the recorded one.
     pub agent: Option<AgentSpec>,
-    /// Variables that a program gets beside a served model. They are for whoever runs it to say, like the program.
+    /// Variables that a program gets in addition if a model is served to it. The user of the replay decides on them,
+    /// as on the program.
     pub program: ProgramOptions,
-    /// Longest time of a run; `None` for that of then.
+    /// Longest time of a run; `None` for the recorded value.
     pub timeout: Option<Duration>,
-    /// Most runs at once; `None` for what fits.
+    /// Most runs at once; `None` for the default.
     pub concurrency: Option<NonZeroUsize>,
-    /// What it may spend, of which only the time counts.
+    /// Its budgets, of which only the time counts.
     pub budgets: BudgetOptions,
     /// Where it is kept.
     pub store: StoreOptions,
-    /// What was asked for, as a command line.
+    /// The request, as a command line.
     pub command_line: String,
     /// What its user calls it.
     pub label: Option<String>,
@@ -51,7 +52,7 @@ pub struct Replay {
 /// Runs a recorded campaign again on its own cases.
 ///
 /// # Errors
-/// The recording is of a program that nobody names, or of none of its runs, or the store fails.
+/// The recording is of a program that the user does not name, or holds no finished run, or the store fails.
 pub fn replay<W: World>(
     world: &W,
     asked: &Replay,
@@ -59,7 +60,7 @@ pub fn replay<W: World>(
     cases: Cases,
 ) -> Result<Prepared, W::Error> {
     let note = &recorded.campaign;
-    // A program is run only if whoever runs it names it: a recording may come from anywhere.
+    // A program is run only if the user names it: a recording may come from anywhere.
     let name = match &asked.agent {
         Some(agent) => agent,
         None if recorded.agent.is_judged_by_program() => {
@@ -85,13 +86,13 @@ pub fn replay<W: World>(
     let runs = cases.cases.len() * repeats.get() as usize;
     recorded.check_end(world, runs, left_out.len())?;
     let models = Models::recorded(world, Arc::clone(&recorded.recording));
-    let wanted = Wanted {
+    let request = AgentRequest {
         world,
         agent: name,
         serve_model: note.options.serve_model.as_deref(),
         program: &asked.program,
     };
-    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+    let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
     let memory = memory::replayed(note.options.memory, recorded.lessons()?)?;
     let answers = Answers::Replay(absolute(&asked.file)?);
     let may_differ = asked.may_differ.as_deref().map(absolute).transpose()?;
@@ -105,16 +106,15 @@ pub fn replay<W: World>(
         options.concurrency = concurrency.get();
     }
     if recorded.agent.is_program() {
-        wanted.allow_open_files(&agent, options.concurrency.min(runs))?;
+        request.allow_open_files(&agent, options.concurrency.min(runs))?;
     } else if asked.concurrency.is_none() {
-        // The answers come at once, so there is nothing to be spared.
+        // The answers are immediate, so there is no reason to limit the concurrency.
         options.concurrency = options.concurrency.max(CONCURRENCY_IN_PROCESS);
     }
 
     let store = asked.store.open()?;
     let meter = Arc::new(Meter::new(Default::default(), Spent::default()));
-    let (mut agent, served) =
-        wanted.surrounded(&models, &meter, Prices::shipped(), None, Usage::default())?;
+    let (mut agent, served) = request.wrapped(&models, &meter, Prices::shipped(), None, Usage::default())?;
     agent.simulated |= note.simulated;
     agent.model.clone_from(&note.model);
     let budgets = Budgets::of(&asked.budgets).of_time();

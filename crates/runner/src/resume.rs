@@ -17,12 +17,12 @@ use crate::memory;
 use crate::models::{Models, key_needed};
 use crate::options::{Answers, StoredOptions};
 use crate::prepared::{Parts, Prepared, Replayed};
-use crate::put_together::{Wanted, left_out};
+use crate::put_together::{AgentRequest, left_out};
 use crate::recorded::RecordedCampaign;
 use crate::recording;
 use crate::world::{KeyNeeded, World};
 
-/// A campaign from the store, and what is asked of it.
+/// A campaign from the store, with the request to resume it.
 pub struct Resumed {
     /// Its row.
     pub row: CampaignRow,
@@ -30,15 +30,15 @@ pub struct Resumed {
     pub suite: Arc<dyn Suite>,
     /// Its cases.
     pub cases: Vec<Arc<dyn Case>>,
-    /// What was kept of it, with what is new.
+    /// Its stored options, with the new ones.
     pub options: StoredOptions,
-    /// Its finished runs, judged again. What has no score is tried again: whatever failed outside may work now.
+    /// Its finished runs, judged again. Unscored ones are repeated: the external failure may be over.
     pub outcomes: Vec<Outcome>,
-    /// The runs with a score that it has led to.
+    /// The scored runs that it has led to.
     pub further: Vec<(Arc<dyn Case>, Outcome)>,
-    /// Whether something is left to do that it leads to.
+    /// Whether what it leads to is unfinished.
     pub leads_on: bool,
-    /// Budgets that take the place of its own.
+    /// Budgets that replace its own.
     pub budgets: BudgetOptions,
 }
 
@@ -67,18 +67,18 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
         None => Models::live(world, key_needed(options.answers.cache())),
     };
     let serve_model = options.serve_model.as_deref();
-    let wanted = Wanted { world, agent: &name, serve_model, program: &options.program };
-    if recorded.is_none() && wanted.is_handed_answers() {
+    let request = AgentRequest { world, agent: &name, serve_model, program: &options.program };
+    if recorded.is_none() && request.is_handed_answers() {
         models.hand(&cases, options.seed);
     }
-    let (agent, _) = wanted.agent(&|name, form| models.plain(name, form))?;
+    let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
     let budgets = match is_complete {
         true => Budgets::of_complete(&row.progress)?,
         false => Budgets::of(&budgets).resumed(&row.progress)?,
     };
     let prices = budgets.prices(world)?;
     budgets.check(&models.names(), &prices)?;
-    wanted.allow_open_files(&agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;
+    request.allow_open_files(&agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;
     let secrets = world.secrets_apart_from(&cases)?;
     let (recording, file) = match &options.answers {
         // Nobody is asked anything any more.
@@ -93,16 +93,16 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     };
     let spent = models.with_cost(budgets::spent(&row.progress), &prices);
     let meter = Arc::new(Meter::new(budgets.budget(), spent));
-    let told = Usage {
+    let served_before = Usage {
         input_tokens: row.progress.served_input_tokens,
         output_tokens: row.progress.served_output_tokens,
     };
-    let (mut agent, served) = wanted.surrounded(&models, &meter, &prices, file.as_ref(), told)?;
-    // The environment may name another model by now; the campaign keeps the one it was begun with.
+    let (mut agent, served) = request.wrapped(&models, &meter, &prices, file.as_ref(), served_before)?;
+    // The environment may name another model by now; the campaign keeps its own.
     agent.simulated |= row.simulated;
     agent.model = row.model;
     if let Some(recording) = &recording {
-        // Those whose ends were not written when the campaign was cut off.
+        // Runs whose ends were not written when the campaign was cut off.
         let own = outcomes.iter().filter_map(|outcome| Some((cases.get(outcome.ordinal as usize)?, outcome)));
         let further = further.iter().map(|(case, outcome)| (case, outcome));
         for (case, outcome) in own.chain(further) {
@@ -114,7 +114,7 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     let asked = models.found();
     let replayed = recorded.map(|recorded| Replayed { recorded, models: models.into_replays() });
     let token = world.token();
-    // A replay has its answers from the recording, for whole runs alone.
+    // A replay takes its answers from the recording, for whole runs alone.
     let can_resume = agent.agent.can_resume() && replayed.is_none() && !is_complete;
     let earlier = if can_resume { earlier(&store, &row.id)? } else { HashMap::new() };
     let memory = match &replayed {
@@ -138,8 +138,7 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     })
 }
 
-/// What was recorded of the runs of a campaign that were cut off. A trace that cannot be read is that of a run that
-/// begins anew.
+/// The events of a campaign's runs that were cut off. A run with an unreadable trace is started again.
 fn earlier(store: &Store, campaign: &str) -> Result<HashMap<Unit, Vec<Event>>, StoreError> {
     let mut earlier = HashMap::new();
     for (unit, run) in store.cut_off(campaign)? {

@@ -1,5 +1,5 @@
-//! Campaigns read back from the run store: whole and judged again, or as summaries for figures alone. Which suite a
-//! campaign is of its caller finds, as everything that has a name.
+//! Campaigns read back from the run store: whole and judged again, or as summaries for figures alone. The caller
+//! finds the suite of a campaign, as it finds everything with a name.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -31,9 +31,9 @@ pub struct StoredCampaign {
     pub cases: Vec<Arc<dyn Case>>,
     /// The finished runs, judged again from their traces.
     pub outcomes: Vec<Outcome>,
-    /// Runs that are left out of them, because they are not what was written.
+    /// Runs that are left out, because they differ from what was written.
     pub damaged: Vec<DamagedRun>,
-    /// Its seals, which were checked; `None` where nobody sealed it.
+    /// Its seals, which were checked; `None` if it was not sealed.
     pub seals: Option<Seals>,
 }
 
@@ -44,7 +44,7 @@ impl StoredCampaign {
     /// Reads all cases and all traces, and judges them again.
     ///
     /// # Errors
-    /// The store fails, or what it holds of the campaign makes no sense.
+    /// The store fails, or its data of the campaign make no sense.
     pub fn read(
         store: &Store,
         row: CampaignRow,
@@ -85,7 +85,7 @@ impl StoredCampaign {
         Ok(Self { row, suite, options, cases, outcomes, damaged: damaged_runs, seals })
     }
 
-    /// The campaign summed up, without what it led to.
+    /// The summary of the campaign, without what it led to.
     pub fn report(&self) -> Report {
         let report = Report::new(ReportInput {
             suite: &*self.suite,
@@ -106,19 +106,19 @@ impl StoredCampaign {
         report
     }
 
-    /// The runs that are left out, because they are not what was written.
+    /// The runs that are left out, because they differ from what was written.
     pub fn named_damage(&self) -> Vec<Named> {
         let case = |unit: Unit| self.cases.get(unit.ordinal as usize).map(|case| case.card().id.clone());
         self.damaged.iter().map(|run| named(run, case(run.unit))).collect()
     }
 
-    /// Why a run has no score, if there is one without.
+    /// Why a run has no score, if there is such a run.
     pub fn unscored(&self) -> Option<&Unscored> {
         self.outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err())
     }
 }
 
-/// What figures need of a campaign's cases and finished runs.
+/// The data of a campaign's cases and finished runs for figures.
 pub struct Summaries {
     suite: Arc<dyn Suite>,
     cards: Vec<Card>,
@@ -128,8 +128,8 @@ pub struct Summaries {
 }
 
 impl Summaries {
-    /// Reads them; `None` where there is not one of every case and every finished run, as in stores of an older
-    /// planproof, or where the campaign led to others, of which they hold nothing.
+    /// Reads them; `None` unless there is one for every case and every finished run. They are missing in stores of an
+    /// older planproof, and if the campaign led to others, which they do not cover.
     ///
     /// # Errors
     /// The store fails.
@@ -141,7 +141,7 @@ impl Summaries {
         if !store.derived(&row.id)?.is_empty() {
             return Ok(None);
         }
-        // Signatures are checked where traces are read.
+        // Signatures are checked when traces are read.
         let seals = store.seals(&row.id, Signatures::None)?;
         let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
         let unsealed: HashSet<Unit> = damaged.iter().map(|run| run.unit).collect();
@@ -171,7 +171,7 @@ impl Summaries {
         Ok(Some(Self { suite: Arc::clone(suite), cards, runs, damaged, seal }))
     }
 
-    /// Those of a campaign that was read in full.
+    /// The figures of a campaign that was read in full.
     pub fn of(stored: &StoredCampaign) -> Self {
         let cards = stored.cases.iter().map(|case| case.card().clone()).collect();
         let runs = stored.outcomes.iter().map(RunSummary::of).collect();
@@ -179,7 +179,7 @@ impl Summaries {
         Self { suite: Arc::clone(&stored.suite), cards, runs, damaged: stored.damaged.clone(), seal }
     }
 
-    /// What the runs of some of the cases come to.
+    /// The figures of the runs of some cases.
     pub fn report(
         &self,
         row: &CampaignRow,
@@ -196,18 +196,18 @@ impl Summaries {
         report
     }
 
-    /// The runs that are left out, because they are not what was written.
+    /// The runs that are left out, because they differ from what was written.
     pub fn damaged(&self) -> Vec<Named> {
         let case = |unit: Unit| self.cards.get(unit.ordinal as usize).map(|card| card.id.clone());
         self.damaged.iter().map(|run| named(run, case(run.unit))).collect()
     }
 
-    /// What the search for a limit that the campaign is came to; `None` if it is none.
+    /// The result of the search for a limit; `None` if the campaign is not such a search.
     pub fn limit(&self, row: &CampaignRow, options: &StoredOptions) -> Option<LimitReport> {
         Some(LimitReport::new(options.limit?, self.input(row, options, &self.runs)))
     }
 
-    /// The smallest failures, at most so many.
+    /// The smallest failures, at most `most`.
     pub fn smallest_failures(&self, most: usize) -> Vec<Pick> {
         let case = |run: &RunSummary| self.cards.get(run.ordinal as usize);
         pick_smallest(self.runs.iter().filter_map(|run| Candidate::of(case(run)?, run)), most)
@@ -240,11 +240,10 @@ impl Summaries {
     }
 }
 
-/// One case of a campaign with one of its runs, judged again from the trace; nothing for the run where it is not
-/// finished.
+/// One case of a campaign with one of its runs, judged again from the trace; `None` for an unfinished run.
 ///
 /// # Errors
-/// The store fails, the run is damaged, or what the store holds of the campaign makes no sense.
+/// The store fails, the run is damaged, or the store's data of the campaign make no sense.
 pub fn read_one(
     store: &Store,
     row: &CampaignRow,
@@ -268,10 +267,10 @@ pub fn read_one(
     Ok((case, run))
 }
 
-/// The first case of a campaign; nothing where it has none.
+/// The first case of a campaign; `None` if it has none.
 ///
 /// # Errors
-/// As [`read_one`].
+/// Those of [`read_one`].
 pub fn read_first_case(
     store: &Store,
     row: &CampaignRow,
@@ -280,7 +279,7 @@ pub fn read_first_case(
     store.case(&row.id, 0)?.map(|case| read_case(suite, row, &case)).transpose()
 }
 
-/// The trace of a finished run; `None` where it is not finished.
+/// The trace of a finished run; `None` if it is unfinished.
 ///
 /// # Errors
 /// The store fails, or the trace cannot be read; in words.
@@ -296,7 +295,7 @@ pub fn read_stored_trace(store: &Store, campaign: &str, unit: Unit) -> Result<Op
     }
 }
 
-/// That what the store holds of a campaign makes no sense, and what of it.
+/// The error for stored data of a campaign that make no sense, with the reason.
 pub fn damaged(row: &CampaignRow, what: &str) -> RunnerError {
     RunnerError::outside(format!(
         "campaign {} in the run store is damaged: {what}; restore a copy of the store, or have the rest with `planproof \
@@ -311,7 +310,7 @@ fn named(run: &DamagedRun, case: Option<String>) -> Named {
     Named { case, repeat: run.unit.repeat, why: run.damage.to_string() }
 }
 
-/// Damaged runs of a campaign by the ids of their cases, as far as these can be read.
+/// Damaged runs of a campaign by the ids of their cases, as far as these are readable.
 pub fn name_damaged(store: &Store, campaign: &str, damaged: &[DamagedRun]) -> Vec<Named> {
     let case = |unit: Unit| store.case(campaign, unit.ordinal).ok().flatten().map(|case| case.id);
     damaged.iter().map(|run| named(run, case(run.unit))).collect()

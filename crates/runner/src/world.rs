@@ -1,4 +1,4 @@
-//! What the runner has from whoever calls it: all that has a name on the outside.
+//! The caller's part of a campaign: everything with a name outside.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::error::RunnerError;
 use crate::made_from::MadeFrom;
 use crate::options::{ProgramOptions, StoredOptions};
 
-/// In which form an agent needs its model.
+/// The form in which an agent needs its model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ModelForm {
     /// Each request holds the whole conversation.
     Chat,
-    /// The model keeps its replies, and a request holds what is new.
+    /// The model stores its replies, and a request holds what is new.
     KeepsReplies,
 }
 
@@ -32,7 +32,7 @@ pub enum ModelForm {
 pub enum KeyNeeded {
     /// At once, before anything is begun.
     AtOnce,
-    /// By the first request that is really sent: there are answers already.
+    /// By the first request that is really sent: some answers already exist.
     ByRequests,
 }
 
@@ -42,10 +42,10 @@ pub type FindModel<'a, E> = dyn Fn(&str, ModelForm) -> Result<Arc<dyn Model>, E>
 /// A prompt with the right answer to it.
 pub type Key = (String, Gold);
 
-/// What the runner has from whoever calls it: all that has a name on the outside. Suites, agents and models are found
-/// by their names, files are read, and whoever watches is told.
+/// The caller's part of a campaign: everything with a name outside. It finds suites, agents and models by name, reads
+/// files, and informs the user.
 pub trait World {
-    /// What can go wrong outside, beside what the runner itself finds wrong.
+    /// External errors, in addition to those that the runner itself finds.
     type Error: From<RunnerError> + From<StoreError>;
 
     /// The kind of the cases of a campaign.
@@ -54,23 +54,22 @@ pub trait World {
     /// There is no such suite.
     fn suite(&self, options: &StoredOptions) -> Result<Arc<dyn Suite>, Self::Error>;
 
-    /// Cases that were made, made again: `how` is what [`CasesOrigin::Made`](crate::CasesOrigin::Made) holds.
+    /// Cases that were made, made again: `how` is the content of [`CasesOrigin::Made`](crate::CasesOrigin::Made).
     ///
     /// # Errors
-    /// They cannot be made of that.
+    /// They cannot be made from that.
     fn made_again(&self, options: &StoredOptions, how: &Value) -> Result<Cases, Self::Error>;
 
-    /// The model of that name. Nothing is asked of it yet.
+    /// The model of that name. No request is sent yet.
     ///
     /// # Errors
     /// There is no such model, or its key is missing and needed at once.
     fn model(&self, name: &str, form: ModelForm, key: KeyNeeded) -> Result<Arc<dyn Model>, Self::Error>;
 
-    /// Whether the model of that name is handed the right answers.
+    /// Whether the model of that name is given the right answers.
     fn is_handed_answers(&self, model: &str) -> bool;
 
-    /// The model of that name that is handed the right answers, and errs by this seed; `None` where it is not handed
-    /// any.
+    /// The model of that name that is given the right answers, and errs by this seed; `None` if it is not given any.
     fn model_with_answers(
         &self,
         name: &str,
@@ -82,7 +81,7 @@ pub trait World {
     /// The agent of that name, with models from `find_model`. If it is a program, it is started with `program`.
     ///
     /// # Errors
-    /// It cannot be put together.
+    /// It cannot be assembled.
     fn agent(
         &self,
         name: &AgentSpec,
@@ -90,13 +89,13 @@ pub trait World {
         find_model: &FindModel<'_, Self::Error>,
     ) -> Result<AgentUnderTest, Self::Error>;
 
-    /// The user's files that the agent of that name is made from, as they are now.
+    /// The user's files that the agent of that name is made from, in their current state.
     ///
     /// # Errors
     /// One cannot be read.
     fn made_from(&self, name: &AgentSpec) -> Result<MadeFrom, Self::Error>;
 
-    /// Warns where the agent of that name is made for other tools than those of these cases.
+    /// Warns if the agent of that name is made for other tools than those of these cases.
     ///
     /// # Errors
     /// The tools of a case cannot be made.
@@ -111,19 +110,19 @@ pub trait World {
     /// The keys that we hold.
     fn secrets(&self) -> Secrets;
 
-    /// The keys that we hold, but for placeholders that stand in the cases themselves.
+    /// The keys that we hold, except placeholders that occur in the cases themselves.
     ///
     /// # Errors
-    /// A case holds a key. What cases say is stored and shown as it is.
+    /// A case contains a key. The texts of cases are stored and shown as they are.
     fn secrets_apart_from(&self, cases: &[Arc<dyn Case>]) -> Result<Secrets, Self::Error>;
 
-    /// Makes sure that so many runs at once can have their connections and processes.
+    /// Makes sure that `runs` concurrent runs can have their connections and processes.
     ///
     /// # Errors
-    /// The system does not allow so many.
+    /// The system does not allow that many.
     fn allow_runs(&self, runs: usize) -> Result<(), Self::Error>;
 
-    /// An error with what it is about before it.
+    /// The error, preceded by its subject.
     fn about(&self, what: &str, error: Self::Error) -> Self::Error;
 
     /// Who writes recordings.
@@ -132,10 +131,10 @@ pub trait World {
     /// What draws the secret part of a run's URLs.
     fn token(&self) -> Token;
 
-    /// Tells a warning, which is shown in any case.
+    /// Reports a warning, which is always shown.
     fn warn(&self, what: &str);
 
-    /// Says what is good to know, unless nobody wants to.
+    /// Reports something useful, unless the user wants quiet.
     fn note(&self, what: &str);
 }
 

@@ -11,7 +11,7 @@ pub struct Call {
     pub function: String,
     /// What was given by place.
     pub args: Vec<Value>,
-    /// What was given by name, in the order of the call.
+    /// Keyword arguments, in the order of the call.
     pub kwargs: Map<String, Value>,
 }
 
@@ -30,7 +30,7 @@ impl CallError {
         Self { kind: "RuntimeError".into(), message: message.into() }
     }
 
-    /// A `TypeError`, as for arguments that do not fit.
+    /// A `TypeError`, for example for invalid arguments.
     pub fn arguments(message: impl Into<String>) -> Self {
         Self { kind: "TypeError".into(), message: message.into() }
     }
@@ -39,14 +39,14 @@ impl CallError {
 /// The result of a call, when it is there.
 pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<Value, CallError>> + Send + 'a>>;
 
-/// Functions of the host's that a program may call, usually the tools of a plan. A name that the program defines itself
-/// is the program's, and a builtin of Python stays what it is: such calls do not come here.
+/// Functions of the host that a program may call, usually the tools of a plan. A name that the program defines itself
+/// is the program's, and builtins of Python are unchanged: such calls do not arrive here.
 pub trait Functions: Send + Sync {
     /// Their names, identifiers of Python.
     fn names(&self) -> Vec<String>;
 
-    /// Makes a call. The program waits, and its time does not run. Calls come one after the other. An object becomes a
-    /// dict, an array a list.
+    /// Makes a call. The program waits, and its time limit is paused. Calls come one after the other. An object
+    /// becomes a dict, an array a list.
     fn call(&self, call: Call) -> CallFuture<'_>;
 }
 

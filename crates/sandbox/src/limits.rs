@@ -4,28 +4,28 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a program that any [`Limits`] may allow. The worker's stack is large enough for whatever nests in so many.
+/// Most bytes of a program under any [`Limits`]. The worker's stack is large enough for any nesting in this many.
 pub const PROGRAM_BYTES_MAX: usize = 64 * 1024;
 /// Memory that any [`Limits`] may allow, in bytes.
 pub const MEMORY_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Time that any [`Limits`] may allow.
 pub const TIME_MAX: Duration = Duration::from_secs(600);
-/// Frames that any [`Limits`] may allow on top of each other.
+/// Most nested frames under any [`Limits`].
 pub const RECURSION_MAX: usize = 1000;
 /// Bytes of text, or of a value, that any [`Limits`] may allow.
 pub const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// How deep lists and dicts may lie in each other where a value crosses the boundary. Readers of JSON stop at 128.
+/// Deepest nesting of lists and dicts in values across the boundary. JSON readers stop at 128.
 pub const VALUE_DEPTH_MAX: usize = 64;
-/// Bytes that are kept of an exception's message, and of a value that is not JSON.
+/// Bytes that are kept of an exception's message, and of a value that JSON cannot represent.
 pub const MESSAGE_BYTES_MAX: usize = 2000;
 
-/// What a run may use. Reaching any of them ends the run as [`End::Limit`](crate::End::Limit). The maxima of this
-/// module count where more is asked for.
+/// The limits of a run. Reaching any of them ends the run as [`End::Limit`](crate::End::Limit). Values above the
+/// maxima of this module are reduced to them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Elapsed time in the interpreter. What the host takes for calls does not count.
+    /// Elapsed time in the interpreter. The host's time for calls does not count.
     pub time: Duration,
-    /// Memory in bytes, besides what an idle worker has.
+    /// Memory in bytes, in addition to that of an idle worker.
     pub memory_bytes: u64,
     /// Calls of the host's functions.
     pub calls: usize,
@@ -69,8 +69,8 @@ impl Limits {
         }
     }
 
-    /// Bytes that no line of an honest worker can have: a value, all output, a message, and what stands around them.
-    /// A character of output takes up to six bytes in JSON.
+    /// More bytes than any line of an honest worker: a value, all output, a message, and the rest of the line. A
+    /// character of output takes up to six bytes in JSON.
     pub(crate) fn line_bytes_max(&self) -> u64 {
         const AROUND: usize = 4096;
         const ESCAPED: usize = 6;

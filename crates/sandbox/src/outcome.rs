@@ -5,12 +5,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What became of a program. Whatever a program does ends here and never in an `Err`.
+/// The outcome of a program. All its behaviour ends here and never in an `Err`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How it ended.
     pub end: End,
-    /// What it printed, as far as it came: what a worker had not handed over when it was killed is lost.
+    /// Its output, as far as it was received: output that a killed worker had not sent is lost.
     pub printed: String,
     /// How many calls reached the host.
     pub calls: usize,
@@ -25,9 +25,9 @@ pub enum End {
         /// What the entry point returned.
         value: Returned,
     },
-    /// It raised an exception that it did not catch, or is no Python.
+    /// It raised an uncaught exception, or is not Python.
     Raised(Exception),
-    /// It is Python, perhaps good Python, that the sandbox cannot run. This says nothing about the plan.
+    /// It is Python, perhaps correct, that the sandbox cannot run. This says nothing about the plan.
     Unsupported {
         /// What the sandbox lacks.
         lack: Lack,
@@ -41,7 +41,7 @@ pub enum End {
         /// What in its text is refused.
         found: String,
     },
-    /// The worker died for a reason that is none of the limits.
+    /// The worker died for a reason other than the limits.
     Crashed {
         /// What is known.
         how: String,
@@ -69,7 +69,7 @@ pub struct Exception {
     pub line: Option<u32>,
 }
 
-/// Something that Python has and the sandbox has not.
+/// A feature of Python that the sandbox lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lack {
@@ -83,7 +83,7 @@ pub enum Lack {
     Syntax(String),
     /// Files, clocks, the environment: the function that was called.
     System(String),
-    /// An ability of what is otherwise there, in the interpreter's words.
+    /// A missing ability of a supported feature, in the interpreter's words.
     Ability(String),
 }
 
@@ -99,7 +99,7 @@ pub enum Limit {
     Calls,
     /// [`Limits::output_bytes`](crate::Limits::output_bytes).
     Output,
-    /// [`Limits::recursion`](crate::Limits::recursion), or nesting that the interpreter does not take.
+    /// [`Limits::recursion`](crate::Limits::recursion), or nesting that the interpreter does not support.
     Recursion,
     /// [`Limits::program_bytes`](crate::Limits::program_bytes).
     ProgramBytes,

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Entry {
-    /// All of it is executed. Its value is that of the last statement, if that is an expression.
+    /// The whole program is executed. Its value is that of the last statement, if that is an expression.
     Whole,
-    /// All of it is executed, and then this function called, without arguments. Its value is what that returns.
+    /// The whole program is executed, and then this function is called without arguments. Its value is the result.
     Function(String),
 }
 
@@ -20,7 +20,7 @@ pub struct Program {
     pub(crate) refuses_input: bool,
 }
 
-/// Texts by which a program is taken to ask for input.
+/// Texts that indicate that a program asks for input.
 const INPUT: [&str; 2] = ["input(", "stdin"];
 
 impl Program {
@@ -29,13 +29,13 @@ impl Program {
         Self { text: text.into(), entry: Entry::Whole, refuses_input: false }
     }
 
-    /// A program that defines a function in which the work is, such as `solve`. The name must be an identifier; any
-    /// other is a `SyntaxError` of the program.
+    /// A program that defines an entry function, such as `solve`. The name must be an identifier; anything else is a
+    /// `SyntaxError` of the program.
     pub fn function(text: impl Into<String>, name: impl Into<String>) -> Self {
         Self { text: text.into(), entry: Entry::Function(name.into()), refuses_input: false }
     }
 
-    /// Does not run the program if its text has `input(` or `stdin` anywhere, be it in a string. Without this such a
+    /// Refuses the program if its text contains `input(` or `stdin` anywhere, even in a string. Without this such a
     /// program fails only when it gets there.
     #[must_use]
     pub fn refusing_input(mut self) -> Self {

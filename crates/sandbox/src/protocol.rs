@@ -1,5 +1,5 @@
-//! What the host and a worker say to each other: a JSON object a line, in turns. The host sends [`ToWorker::Run`]; the
-//! worker answers with calls, each of which it waits for, and at last with the end.
+//! The protocol between the host and a worker: one JSON object per line, in turns. The host sends [`ToWorker::Run`];
+//! the worker answers with calls, each of which it waits for, and finally with the end.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ pub(crate) enum ToWorker {
     Run(Box<Run>),
     /// The result of the call that the worker waits for.
     Result(Value),
-    /// That call failed, and the program is to see this exception.
+    /// That call failed, and the program gets this exception.
     Raise {
         /// The name of a builtin exception.
         kind: String,
@@ -42,7 +42,7 @@ pub(crate) struct Run {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FromWorker {
-    /// It has given up what it does not need and waits for its first program.
+    /// It has dropped its privileges and waits for its first program.
     Ready,
     /// The program calls a function of the host's.
     Call {

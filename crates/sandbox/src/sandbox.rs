@@ -20,7 +20,7 @@ use crate::protocol::{Run, WORKER_ARGUMENT};
 use conversation::Talk;
 use process::Worker;
 
-/// Programs that a worker runs before it is replaced, so that whatever might gather in one does not gather for long.
+/// Programs that a worker runs before it is replaced, so that leaks cannot accumulate for long.
 const RUNS_PER_WORKER_MAX: u32 = 1000;
 
 /// How a worker is started: a program that calls [`worker::main`](crate::worker::main).
@@ -33,11 +33,10 @@ pub struct WorkerCommand {
 }
 
 impl WorkerCommand {
-    /// This program again, with [`WORKER_ARGUMENT`]. It must give that argument to
-    /// [`worker::main`](crate::worker::main).
+    /// This program again, with [`WORKER_ARGUMENT`], which it must pass to [`worker::main`](crate::worker::main).
     ///
     /// # Errors
-    /// The system does not say which program this is.
+    /// The system does not report which program this is.
     pub fn this_program() -> io::Result<Self> {
         let program = if cfg!(target_os = "linux") {
             // Stays right when the file is replaced by a new build while a campaign runs.
@@ -49,7 +48,7 @@ impl WorkerCommand {
     }
 }
 
-/// Why no worker could be had. This is never a program's doing.
+/// Why no worker was available. This is never a program's fault.
 #[derive(Debug, Error)]
 pub enum SandboxError {
     /// The system does not start it.
@@ -70,9 +69,9 @@ pub enum SandboxError {
     },
 }
 
-/// Worker processes that run programs, each one after the other. A worker serves again only after a program that came
-/// to its end; after anything else it is killed, and the next program has a fresh one. Dropping the sandbox kills them
-/// all; dropping a run kills its worker.
+/// Worker processes that run programs, each one after the other. A worker is used again only after a program that
+/// ended normally; otherwise it is killed, and the next program gets a new one. Dropping the sandbox kills them all;
+/// dropping a run kills its worker.
 ///
 /// It belongs to the Tokio runtime in which it is first used.
 #[derive(Debug)]
@@ -89,8 +88,8 @@ impl Sandbox {
         Self { command, places, idle: Mutex::default() }
     }
 
-    /// Starts a worker, if there is none idle, so that the first program need not wait and it is known early when
-    /// none can be had.
+    /// Starts a worker, unless one is idle, so that the first program need not wait and a failure to start one is
+    /// noticed early.
     ///
     /// # Errors
     /// No worker can be had.
@@ -104,11 +103,11 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Runs a program. Waits for a worker if all are busy. Costs about a tenth of a millisecond in a warm worker,
-    /// besides what the program does.
+    /// Runs a program. Waits for a worker if all are busy. Costs about a tenth of a millisecond in a warm worker, in
+    /// addition to the program itself.
     ///
     /// # Errors
-    /// No worker can be had. Everything that the program does is an outcome.
+    /// No worker is available. Everything that the program does is an outcome.
     pub async fn run(
         &self,
         program: &Program,
@@ -135,14 +134,15 @@ impl Sandbox {
         };
         let mut talk = Talk::new(functions, run);
         let mut end = self.hold(&mut talk, worker).await;
-        // An idle worker may have been killed before it was given the program. If it was the program, it will be again.
+        // An idle worker may have been killed before it got the program. If the program is the cause, it will happen
+        // again.
         if matches!(end, End::Crashed { .. }) && !talk.was_answered() {
             end = self.hold(&mut talk, Worker::start(&self.command).await?).await;
         }
         Ok(talk.outcome(end))
     }
 
-    /// Runs the program on this worker, and keeps the worker only if it came to its end.
+    /// Runs the program on this worker, and keeps the worker only after a normal end.
     async fn hold(&self, talk: &mut Talk<'_>, mut worker: Worker) -> End {
         match talk.hold(&mut worker).await {
             Ok(end @ End::Finished { .. }) => {

@@ -1,4 +1,4 @@
-//! The worker's side: a process that runs the programs that it is given, one after the other, until its input ends.
+//! The worker's side: a process that runs the given programs, one after the other, until its input ends.
 
 mod classify;
 mod confine;
@@ -12,18 +12,18 @@ use std::thread;
 
 use crate::protocol::{FromWorker, ToWorker};
 
-/// Exit status of a worker whose host breaks the protocol, or has gone.
+/// Exit status of a worker whose host violates the protocol, or has gone.
 const EXIT_HOST: i32 = 3;
-/// Exit status of a worker that cannot confine itself, and so runs nothing.
+/// Exit status of a worker that cannot confine itself, and so runs no program.
 const EXIT_UNCONFINED: i32 = 4;
 /// Exit status of a worker whose interpreter panicked.
 const EXIT_PANIC: i32 = 101;
 
-/// Stack of the thread that interprets, in bytes. Memory is taken only for what is used of it. It holds what nests in a
-/// program of [`PROGRAM_BYTES_MAX`](crate::limits::PROGRAM_BYTES_MAX) bytes and in its values, several times over.
+/// Stack of the interpreting thread, in bytes. Only the used part takes memory. It is several times what nesting in a
+/// program of [`PROGRAM_BYTES_MAX`](crate::limits::PROGRAM_BYTES_MAX) bytes and in its values requires.
 const STACK_BYTES: usize = 128 * 1024 * 1024;
 
-/// Is a worker: reads programs from stdin and answers on stdout until stdin ends. It never returns. It is to be called
+/// Runs as a worker: reads programs from stdin and answers on stdout until stdin ends. It never returns. Call it
 /// before anything else is set up: it gives up the process's files, memory and rights.
 pub fn main() -> ! {
     confine::give_up();
@@ -57,7 +57,7 @@ fn serve() -> i32 {
     }
 }
 
-/// Says on stderr why there is no worker. The host shows it.
+/// Reports on stderr why there is no worker. The host shows it.
 fn complain(why: &str) {
     let _ = writeln!(io::stderr(), "{why}");
 }

@@ -13,11 +13,11 @@ use crate::step::{ALL_DONE, Step};
 use crate::writing::write_call;
 use crate::{SimKind, flows, tools};
 
-/// Most scripts kept between the turns of runs; beyond that they are worked out again.
+/// Most scripts kept between the turns of runs; beyond that they are computed again.
 const SCRIPTS_KEPT_MAX: usize = 8192;
 
-/// What a simulated model of one kind calls. It keeps the scripts of runs, which it would otherwise work out
-/// in every turn.
+/// The calls of a simulated model of one kind. It keeps the scripts of runs, which it would otherwise compute in
+/// every turn.
 #[derive(Debug)]
 pub(crate) struct Calling {
     pub(crate) kind: SimKind,
@@ -25,7 +25,7 @@ pub(crate) struct Calling {
     known: Mutex<HashMap<u64, Arc<Known>>>,
 }
 
-/// What the whole of a conversation follows from, known from its first turn on.
+/// Everything that determines a conversation, known from its first turn on.
 #[derive(Debug)]
 pub(crate) struct Known {
     /// By [`script::key`], which the script's draws depend on.
@@ -39,7 +39,7 @@ impl Calling {
         Self { kind, known: Mutex::default() }
     }
 
-    /// What it replies in a conversation of calls and results.
+    /// The reply in a conversation of calls and results.
     pub(crate) fn text_and_calls(&self, request: &ChatRequest) -> (String, Vec<ToolCall>) {
         if has_foreign_turns(request) {
             return (FOREIGN_TURNS.to_owned(), Vec::new());
@@ -78,10 +78,10 @@ impl Calling {
         (String::new(), calls)
     }
 
-    /// The script of a request, and what else is the same in all turns of its conversation.
+    /// The script of a request, and everything else that is the same in all turns of its conversation.
     pub(crate) fn known(&self, request: &ChatRequest) -> Arc<Known> {
         let seen = script::seen(request);
-        // A panic while the lock is held leaves whole entries only, so the map stays usable.
+        // A panic while the lock is held leaves complete entries only, so the map stays usable.
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get(&seen) {
             return Arc::clone(known);
@@ -100,8 +100,8 @@ impl Calling {
     }
 }
 
-/// Whether turns of its own in a conversation with tools hold no calls but words that it never said: calls,
-/// in a form that nobody told it of.
+/// Whether its own turns in a conversation with tools hold no calls, but words that it never wrote: probably calls,
+/// in a format that it does not know.
 fn has_foreign_turns(request: &ChatRequest) -> bool {
     let has_calls = |it: &Message| matches!(it, Message::Assistant { calls, .. } if !calls.is_empty());
     let is_foreign = |it: &Message| match it {
@@ -113,7 +113,7 @@ fn has_foreign_turns(request: &ChatRequest) -> bool {
         && request.messages.iter().any(is_foreign)
 }
 
-/// Whether it says this at the end of a run.
+/// Whether it writes this at the end of a run.
 fn is_own(text: &str) -> bool {
     [ALL_DONE, REPORTED, NO_TASKS, FOREIGN_TURNS].contains(&text.trim())
 }

@@ -1,8 +1,8 @@
-//! What a simulated model does with a request of the time form: its next call follows from what it was told so far.
+//! A simulated model's behaviour in the time form: its next call follows from the results so far.
 //!
-//! It plans with the durations it has seen and a guess for the others. When what it learnt shows that no plan works any
-//! more, it clears the day. With `n` tasks it does so at most `n` times: an attempt that knew every duration from the
-//! start is never refuted, so each one that is refuted has learnt a duration.
+//! It plans with the durations it has seen and a guess for the others. Once its observations show that no plan is
+//! left, it clears the day. With `n` tasks it does so at most `n` times: an attempt with all durations known from the
+//! start is never refuted, so each refuted attempt has revealed a duration.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use planproof_synth::{
 use planproof_trace::{Arguments, CallId, TimeOfDay, Tool};
 
 use crate::SimKind;
-use crate::heed::{Advised, advice, is_held_back};
+use crate::follow_guard::{Advised, advice, is_denied};
 use crate::reading::{Found, is_among, user_texts};
 use crate::report::{REPORTED, Report, report_tool};
 use crate::step::{ALL_DONE, Slip, Step};
@@ -34,7 +34,7 @@ pub(crate) struct DayScript {
     /// The places of the tasks' tools.
     tools: Vec<u16>,
     restart_tool: u16,
-    /// What it heeds of the text.
+    /// What it notices in the text.
     relations: Vec<TimedRelation>,
     /// Tasks that it forgets.
     forgotten: u64,
@@ -55,9 +55,9 @@ pub(crate) struct Known {
     advised: Option<Start>,
     /// The day cannot be cleared any more.
     no_restarts: bool,
-    /// It was told that there is a conflict to report.
+    /// A guard said that there is a conflict to report.
     is_told_of_conflict: bool,
-    /// It has reported a conflict, or has tried to and gone on.
+    /// It has reported a conflict, or has tried to and continued.
     has_reported: bool,
     /// Calls made, whatever came of them.
     pub(crate) calls: usize,
@@ -68,7 +68,7 @@ pub(crate) fn is_restart(tool: &Tool) -> bool {
     shown_place(std::slice::from_ref(tool), RESTART_TOOL, RESTART_DESCRIPTION).is_some()
 }
 
-/// Whether the tools are those of the time form; then the place of the one that clears the day.
+/// Whether the tools are those of the time form; if so, the index of the one that clears the day.
 pub(crate) fn restart_tool(tools: &[Tool]) -> Option<u16> {
     let takes_start = |tool: &Tool| {
         tool.input_schema.get("properties").is_some_and(|it| it.get(START_TIME_ARGUMENT).is_some())
@@ -103,12 +103,12 @@ impl DayScript {
             };
             Some((*place, relation))
         });
-        let mut heeded = BTreeMap::new();
-        let mut heeds = |place: (u32, u32)| {
-            kind != SimKind::Careless || *heeded.entry(place).or_insert_with(|| draw.unit() >= chance)
+        let mut noticed = BTreeMap::new();
+        let mut notices = |place: (u32, u32)| {
+            kind != SimKind::Careless || *noticed.entry(place).or_insert_with(|| draw.unit() >= chance)
         };
-        let heeded: Vec<((u32, u32), TimedRelation)> =
-            pairs.chain(bounds).filter(|(place, _)| heeds(*place)).collect();
+        let noticed: Vec<((u32, u32), TimedRelation)> =
+            pairs.chain(bounds).filter(|(place, _)| notices(*place)).collect();
         let forgets = |draw: &mut Draw| kind == SimKind::Forgetful && draw.unit() < chance;
         let forgotten = (0..count).filter(|_| forgets(draw)).fold(0, |set, task| set | 1 << task);
         let day = user_texts(request).find_map(day_in).unwrap_or(Day { start: 0, end: 24 * 60 });
@@ -117,9 +117,9 @@ impl DayScript {
             let sentences = places.chain(found.bounds.iter().map(|((sentence, _), ..)| *sentence));
             let holds = |set: u64| {
                 let is_in = |place: &(u32, u32)| is_among(set, place.0);
-                let stated = heeded.iter().filter(|(place, _)| is_in(place)).map(|(_, relation)| *relation);
+                let stated = noticed.iter().filter(|(place, _)| is_in(place)).map(|(_, relation)| *relation);
                 let problem = TimedProblem::new(&vec![SHORTEST; count], day, stated.collect());
-                // What is not decided is taken to hold.
+                // Undecided cases are assumed to hold.
                 problem.is_ok_and(|problem| problem.timetable().is_feasible().unwrap_or(true))
             };
             Report::look(kind, tool, sentences, chance, draw, holds)
@@ -131,7 +131,7 @@ impl DayScript {
             day,
             tools: mentioned.iter().map(|task| u16::try_from(*task).unwrap_or(u16::MAX)).collect(),
             restart_tool,
-            relations: heeded.into_iter().map(|(_, relation)| relation).collect(),
+            relations: noticed.into_iter().map(|(_, relation)| relation).collect(),
             forgotten,
             report,
         }
@@ -146,14 +146,13 @@ impl DayScript {
         self.step_after(&known)
     }
 
-    /// The calls that a model writes in one reply which is right and sees how far it can: up to the first
-    /// task whose duration is not known yet, or, with `guesses`, all of them with guessed durations. With the
-    /// durations that it has learnt, it clears the day where what it has done so far is wrong, and does all
-    /// tasks in the same reply.
+    /// The calls of a model that writes as many in one reply as it can foresee: up to the first task of unknown
+    /// duration or, with `guesses`, all of them with guessed durations. With the durations that it has learnt, it
+    /// clears the day if its calls so far are wrong, and does all tasks in the same reply.
     pub(crate) fn steps(&self, request: &ChatRequest, guesses: bool) -> Vec<Step> {
         let mut known = self.known(request);
         if known.advised.is_some() {
-            // A guard's words are heeded one at a time.
+            // Advice from a guard is followed one call at a time.
             return vec![self.step_after(&known)];
         }
         let (mut steps, mut has_guessed) = (Vec::new(), false);
@@ -178,7 +177,7 @@ impl DayScript {
                     }
                     known.starts.push(Start { variable: Variable::new(task), minute });
                 }
-                // What is only guessed refutes nothing.
+                // A guess refutes nothing.
                 _ if tool == self.restart_tool && has_guessed => break,
                 _ if tool == self.restart_tool => {
                     steps.push(step);
@@ -197,7 +196,7 @@ impl DayScript {
     /// The calls of a plan that is written before anything is known: all tasks, with guessed durations.
     pub(crate) fn plan(&self) -> Vec<Step> {
         let mut known = self.nothing_known();
-        // What is only guessed refutes nothing.
+        // A guess refutes nothing.
         known.no_restarts = true;
         let mut steps = Vec::new();
         while steps.len() < self.tools.len() {
@@ -213,7 +212,7 @@ impl DayScript {
         steps
     }
 
-    /// Before which minute the task of a tool must not start, as far as a clock time is heeded that says so.
+    /// The earliest start of a tool's task by a clock time that the model notices.
     pub(crate) fn begins(&self, tool: u16) -> Option<u16> {
         let task = self.tools.iter().position(|place| *place == tool)?;
         self.begins_from(Variable::new(task))
@@ -227,7 +226,7 @@ impl DayScript {
         begins.max()
     }
 
-    /// Whether tasks were started before the one before them had ended, or outside of the day.
+    /// Whether tasks were started before the previous one had ended, or outside of the day.
     fn is_wrong(&self, known: &Known) -> bool {
         let mut end = self.day.start;
         known.starts.iter().any(|start| {
@@ -263,7 +262,7 @@ impl DayScript {
         let guess = self.problem(known, self.guess(known));
         let tables = guess.iter().chain([&shortest]).map(TimedProblem::timetable);
         let next = tables.into_iter().find_map(|table| self.next_of(table, done, minute, known.calls));
-        // With no way left and no restart either, what is left is done as it comes.
+        // If there is neither a valid plan nor a restart left, the rest is done in any order.
         let next = next.or_else(|| {
             let task = (0..self.tools.len()).find(|task| done & 1 << task == 0)?;
             Some(Start { variable: Variable::new(task), minute })
@@ -271,7 +270,7 @@ impl DayScript {
         next.map_or(DONE, |next| self.call(next, known.calls))
     }
 
-    /// The next turn where there is a conflict to report, because it sees one or is told of one.
+    /// The next turn if there is a conflict to report, because the model sees one or a guard says so.
     fn step_to_report(&self, known: &Known) -> Option<Step> {
         let Report { tool, all, found } = self.report?;
         let sentences = if found == 0 && known.is_told_of_conflict { all } else { found };
@@ -284,7 +283,7 @@ impl DayScript {
         }
     }
 
-    /// The place of the tool that clears the day.
+    /// The index of the tool that clears the day.
     pub(crate) fn restart_tool(&self) -> u16 {
         self.restart_tool
     }
@@ -294,7 +293,7 @@ impl DayScript {
         self.tools.len()
     }
 
-    /// How long it guesses that a task will take.
+    /// Its guess of a task's duration.
     pub(crate) fn expected_minutes(&self, known: &Known) -> u16 {
         self.guess(known)
     }
@@ -313,7 +312,7 @@ impl DayScript {
         }
     }
 
-    /// Each task in the order of mention, when the one before has ended and its own clock times let it begin.
+    /// Each task in the order of mention, once the previous one has ended and its own clock times allow it.
     fn in_order(&self, known: &Known) -> Step {
         if known.calls >= self.tools.len() {
             return DONE;
@@ -329,13 +328,13 @@ impl DayScript {
         known.starts.last().map_or(self.day.start, |start| start.minute.saturating_add(duration(start)))
     }
 
-    /// The problem as the model sees it, `unknown` minutes for what it has not seen.
+    /// The problem as the model sees it, with `unknown` minutes for unseen durations.
     fn problem(&self, known: &Known, unknown: u16) -> Option<TimedProblem> {
         let durations: Vec<u16> = known.durations.iter().map(|it| it.unwrap_or(unknown)).collect();
         TimedProblem::new(&durations, self.day, self.relations.clone()).ok()
     }
 
-    /// A duration to plan with: the mean of those seen, or half of what the day has for each.
+    /// A duration to plan with: the mean of those seen, or half of the day's share for each.
     fn guess(&self, known: &Known) -> u16 {
         let seen: Vec<u16> = known.durations.iter().copied().flatten().collect();
         let guess = match seen.len() {
@@ -345,7 +344,7 @@ impl DayScript {
         u16::try_from(guess).unwrap_or(SHORTEST).max(SHORTEST)
     }
 
-    /// Whether no plan works any more, however short the tasks not seen yet are.
+    /// Whether no plan is left, however short the unseen tasks are.
     fn is_refuted(&self, shortest: &TimedProblem, known: &Known, done: u64) -> bool {
         let minute = self.minute(known);
         minute > self.day.end
@@ -354,7 +353,7 @@ impl DayScript {
             || shortest.timetable().leaves_room(done, minute) == Ok(false)
     }
 
-    /// A task that can come next: the one mentioned first, or a drawn one where the model is careless.
+    /// A possible next task: the one mentioned first, or a drawn one if the model is careless.
     fn next_of(&self, table: &Timetable, done: u64, minute: u16, calls: usize) -> Option<Start> {
         let variable = if self.kind == SimKind::Careless {
             let next = table.correct_next(done, minute).ok()?;
@@ -379,7 +378,7 @@ impl DayScript {
         Step::Call { tool: self.tools[start.variable.index()], start: Some(start.minute), slip, sentences: 0 }
     }
 
-    /// What goes wrong with the call after so many.
+    /// The mistake of the call after `calls` calls.
     fn slip(&self, calls: usize, slips: &[Slip]) -> Slip {
         let mut draw = self.draw(calls, "sim-slip/1");
         let goes_wrong =
@@ -410,8 +409,8 @@ impl DayScript {
         known
     }
 
-    /// What it does of the calls that an answer names as right: what is mentioned first, and what it has
-    /// forgotten last.
+    /// The task that it does among the calls that an answer names as right: the one mentioned first; those it has
+    /// forgotten come last.
     fn advised(&self, answer: &str, tools: &[Tool]) -> Option<Start> {
         let start = |advised: Advised| {
             let task = self.tools.iter().position(|place| *place == advised.tool)?;
@@ -431,7 +430,7 @@ impl DayScript {
         answer: &str,
     ) {
         known.advised = None;
-        if is_held_back(answer) {
+        if is_denied(answer) {
             if self.kind != SimKind::InOrder {
                 known.advised = self.advised(answer, tools);
                 let report = self.report.map(|report| report.tool);
@@ -461,7 +460,7 @@ impl DayScript {
                 known.durations[task] = Some(minutes);
                 known.starts.push(Start { variable: Variable::new(task), minute });
             }
-            // Refused: half of the time a clumsy model tries again, otherwise it goes on.
+            // Refused: half of the time a clumsy model tries again, otherwise it continues.
             _ if self.kind == SimKind::Clumsy && self.draw(known.calls, "sim-give-up/1").chance(1, 2) => {
                 known.given_up |= 1 << task;
             }
@@ -470,7 +469,7 @@ impl DayScript {
     }
 }
 
-/// When a call starts its task, if it says so.
+/// The start time in a call, if it has one.
 pub(crate) fn start_in(arguments: &Arguments) -> Option<u16> {
     let start = arguments.as_object()?.get(START_TIME_ARGUMENT)?.as_str()?;
     TimeOfDay::parse(start).map(TimeOfDay::minute)

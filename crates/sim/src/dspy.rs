@@ -1,5 +1,5 @@
-//! DSPy's `ReAct`: tools, calls and results are text between marks such as `[[ ## next_tool_name ## ]]`, all
-//! of it in one request, and the answer is asked for at the end in a request of its own.
+//! DSPy's `ReAct`: tools, calls and results are text between marks such as `[[ ## next_tool_name ## ]]`, all in one
+//! request, and the final answer is requested separately.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const OUTPUT_FIELDS: &str = "Your output fields are:";
 const CALL_FIELD: &str = "next_tool_name";
 const HISTORY_FIELD: &str = "trajectory";
 
-/// What the model writes to such a request; `None` where it is none.
+/// The reply to such a request; `None` for any other.
 pub(crate) fn chat(model: &Calling, request: &ChatRequest) -> Option<TextReply> {
     let [Message::System { text: system }, .., Message::User { text: user }] = request.messages.as_slice()
     else {
@@ -60,7 +60,7 @@ fn in_fields(names: &[&str], text: impl Fn(&str) -> String) -> String {
     fields.chain(["[[ ## completed ## ]]\n".to_owned()]).collect()
 }
 
-/// The fields of a text, with their names. A mark counts where it begins a line.
+/// The fields of a text, with their names. A mark counts at the beginning of a line.
 fn fields(text: &str) -> Vec<(&str, String)> {
     let mut fields: Vec<(&str, String)> = Vec::new();
     for line in text.lines() {
@@ -88,7 +88,7 @@ fn conversation(system: &str, fields: &[(&str, String)], settings: &Settings) ->
         let id = CallId::new(format!("text_{number}"));
         let arguments = Arguments::from_text(field(format!("tool_args_{number}")).unwrap_or("{}"));
         let result = field(format!("observation_{number}")).unwrap_or_default();
-        // Behind the last observation stands what is asked for.
+        // The requested fields follow the last observation.
         let result =
             result.split("\n\nRespond with the corresponding output fields").next().unwrap_or_default();
         let call = ToolCall { id: id.clone(), name: name.to_owned(), arguments };

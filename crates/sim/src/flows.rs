@@ -1,7 +1,7 @@
-//! What a simulated model passes on of what tools have returned, where the rules of the query say so.
+//! The values from tool results that a simulated model passes on, if the rules of the query require it.
 //!
-//! It does so in conversations of calls and results. A careless model makes some values up; who forgets arguments
-//! forgets these, too.
+//! It does so in conversations of calls and results. A careless model makes some values up; a model that forgets
+//! arguments forgets these, too.
 
 use planproof_model::{ChatRequest, Message};
 use planproof_synth::{Draw, ReadRule, read_rules, returned_value};
@@ -12,7 +12,7 @@ use crate::SimKind;
 use crate::reading::{task_of, user_texts};
 use crate::step::Slip;
 
-/// Puts the values into a call of the tool at that place.
+/// Puts the values into a call of the tool at that index.
 pub(crate) fn fill(
     (kind, key): (SimKind, u64),
     request: &ChatRequest,
@@ -42,7 +42,7 @@ fn rules(request: &ChatRequest) -> Vec<ReadRule> {
     blocks.map(|block| read_rules(block, &texts)).find(|rules| !rules.is_empty()).unwrap_or_default()
 }
 
-/// What the tool at that place returned last as this argument.
+/// The latest value that the tool at that index returned for this argument.
 fn returned(request: &ChatRequest, tool: usize, argument: &str) -> Option<Value> {
     let name = &request.tools.get(tool)?.name;
     let calls = request.messages.iter().flat_map(|message| match message {

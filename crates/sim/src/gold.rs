@@ -1,4 +1,4 @@
-//! A model that is handed the right answers.
+//! A model that is given the right answers.
 
 use std::collections::HashMap;
 
@@ -18,10 +18,10 @@ pub use crate::subtasks::SubTaskFault;
 use crate::text::{Begun, TextReply, aside, ended, score, tool_data};
 use crate::{SimKind, history, subtasks, team, text_bytes, tools, two_stage, usage};
 
-/// The model's name on the command line. Behind it may stand a slash and the share of wrong answers.
+/// The model's name on the command line. A slash and the share of wrong answers may follow.
 pub const GOLD_NAME: &str = "sim/gold";
 
-/// Bytes by which prompts are looked up. Shorter ones are looked for one after the other.
+/// Bytes by which prompts are indexed. Shorter ones are searched one after the other.
 const HEAD_BYTES: usize = 8;
 
 /// Why a name is none of this model.
@@ -36,20 +36,20 @@ pub struct GoldNameError {
     pub given: String,
 }
 
-/// What goes wrong with a model that is handed the right answers.
+/// The mistakes of a model that is given the right answers.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GoldFaults {
     /// The share of wrong answers, 0 to 1.
     pub share: f64,
-    /// A role of a team that it plays badly: a manager's graph has a cycle, a supervisor and an executor write nothing,
-    /// and a deliverer writes nothing either.
+    /// A role of a team that it plays badly: a manager's graph has a cycle; supervisor, executor and deliverer write
+    /// nothing.
     pub role: Option<Role>,
-    /// What it does wrong where it writes sub-tasks.
+    /// Its mistake when it writes sub-tasks.
     pub sub_tasks: Option<SubTaskFault>,
 }
 
-/// The faults that a model's name asks for: none for `sim/gold`, a fifth of all answers for `sim/gold/0.2`, the manager
-/// of a team for `sim/gold/manager`. `None` where the name is that of another model.
+/// The faults in a model's name: none for `sim/gold`, a fifth of all answers for `sim/gold/0.2`, the manager of a
+/// team for `sim/gold/manager`. `None` if the name is that of another model.
 pub fn gold_faults(name: &str) -> Option<Result<GoldFaults, GoldNameError>> {
     let rest = name.strip_prefix(GOLD_NAME)?;
     if rest.is_empty() {
@@ -66,41 +66,41 @@ pub fn gold_faults(name: &str) -> Option<Result<GoldFaults, GoldNameError>> {
     Some(faults.ok_or_else(|| GoldNameError { given: given.to_owned() }))
 }
 
-/// A simulated model that is handed an answer key, and so proves the plumbing of any kind of case and nothing else.
+/// A simulated model that is given an answer key. It proves the plumbing of any kind of case and nothing else.
 ///
-/// It knows a case by its prompt: of all prompts of the key that occur in what it is asked, white space aside, the
-/// longest. It makes the calls of the key one by one where the tools are offered, or writes them in the sections of its
-/// instructions, and then gives the answer of the key, whatever the tools answered. A request in which no prompt of the
-/// key occurs is an error of the model, which leaves the run unscored.
+/// It recognises a case by its prompt: the longest prompt of the key that occurs in the request, ignoring white
+/// space. It makes the calls of the key one by one if the tools are offered, or writes them in the sections of its
+/// instructions, and then gives the answer of the key, whatever the tools answered. A request without a prompt of the
+/// key is an error of the model, which leaves the run unscored.
 #[derive(Debug)]
 pub struct GoldModel {
     name: String,
     /// The role of a team that it plays badly.
     bad_role: Option<Role>,
-    /// What it does wrong where it writes sub-tasks.
+    /// Its mistake when it writes sub-tasks.
     bad_sub_tasks: Option<SubTaskFault>,
     keys: Vec<Handed>,
-    /// The places of keys by the first bytes of their prompts.
+    /// Indices of keys by the first bytes of their prompts.
     by_head: HashMap<[u8; HEAD_BYTES], Vec<usize>>,
     /// Those whose prompts have fewer.
     short: Vec<usize>,
 }
 
-/// What the model was handed for a prompt.
+/// What the model was given for a prompt.
 #[derive(Debug)]
 pub(crate) struct Handed {
-    /// The prompt, with its white space made even.
+    /// The prompt, with normalised white space.
     prompt: String,
     pub(crate) calls: Vec<GoldCall>,
-    /// Its sub-tasks in words, where somebody wrote some.
+    /// Its sub-tasks in words, if there are any.
     pub(crate) sub_tasks: Vec<GoldSubTask>,
-    /// How the answer is come by, on one line.
+    /// How the answer is found, on one line.
     pub(crate) reasoning: String,
     /// What it answers, right or wrong.
     pub(crate) answer: String,
-    /// The answer that it does not give: wrong or right.
+    /// The other answer, which it does not give: wrong or right.
     pub(crate) other_answer: String,
-    /// Whether the answer is wrong, and if it is a plan in which way.
+    /// Whether the answer is wrong, and for a plan in which way.
     pub(crate) strike: Option<Strike>,
 }
 
@@ -115,11 +115,11 @@ impl Handed {
 }
 
 impl GoldModel {
-    /// A model that is handed these prompts with their answers. Of prompts that are the same but for white space the
-    /// first counts, and blank ones are never asked.
+    /// A model that is given these prompts with their answers. Of prompts that differ only in white space the first
+    /// counts, and blank ones are never matched.
     ///
-    /// `error_rate` is the chance, 0 to 1, that it gives the wrong answer of a key. Which prompts it strikes follows
-    /// from `seed` and the prompt alone.
+    /// `error_rate` is the chance, 0 to 1, that it gives the wrong answer of a key. Which prompts are affected
+    /// depends on `seed` and the prompt alone.
     pub fn new(keys: Vec<(String, Gold)>, error_rate: f64, seed: u64) -> Self {
         let name = if error_rate > 0.0 { format!("{GOLD_NAME}/{error_rate}") } else { GOLD_NAME.to_owned() };
         let handed = |(prompt, gold): (String, Gold)| {
@@ -152,7 +152,7 @@ impl GoldModel {
         Self { name, bad_role: None, bad_sub_tasks: None, keys, by_head, short }
     }
 
-    /// The same, where it plays a role of a team badly.
+    /// The same model, which plays a role of a team badly.
     #[must_use]
     pub fn playing_badly(mut self, role: Role) -> Self {
         self.name = format!("{GOLD_NAME}/{role}");
@@ -160,7 +160,7 @@ impl GoldModel {
         self
     }
 
-    /// The same, where it does this wrong when it writes sub-tasks.
+    /// The same model, which makes this mistake when it writes sub-tasks.
     #[must_use]
     pub fn with_bad_sub_tasks(mut self, fault: SubTaskFault) -> Self {
         self.name = format!("{GOLD_NAME}/{fault}");
@@ -168,7 +168,7 @@ impl GoldModel {
         self
     }
 
-    /// The longest prompt that occurs in a text, as the place of its key.
+    /// The longest prompt that occurs in a text, as the index of its key.
     fn find(&self, text: &str) -> Option<&Handed> {
         let text = even(text);
         let bytes = text.as_bytes();
@@ -185,7 +185,7 @@ impl GoldModel {
         })
     }
 
-    /// What was handed for the question of a conversation.
+    /// The entry for the question of a conversation.
     fn asked(&self, request: &ChatRequest) -> Result<&Handed, ModelError> {
         let texts = request.messages.iter().filter_map(|message| match message {
             Message::System { text } | Message::User { text } => self.find(text),
@@ -200,7 +200,7 @@ impl GoldModel {
 
     fn reply(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
         let read = request.messages.iter().map(text_bytes).sum();
-        if let Some(asked) = team::Asked::of(request) {
+        if let Some(asked) = team::Request::of(request) {
             let (text, calls) = self.as_member(&asked, request)?;
             let written = text.len() + calls.iter().map(|call| call.name.len()).sum::<usize>();
             let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
@@ -210,13 +210,13 @@ impl GoldModel {
             let (finish, usage) = (FinishReason::Stop, usage(read, text.len()));
             return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
         }
-        if let Some(asked) = subtasks::Asked::of(request) {
+        if let Some(asked) = subtasks::Request::of(request) {
             let text = asked.reply(self.asked(request)?, self.bad_sub_tasks);
             let usage = usage(read, text.len());
             let finish = FinishReason::Stop;
             return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
         }
-        if let Some(asked) = two_stage::Asked::of(request) {
+        if let Some(asked) = two_stage::Request::of(request) {
             let text = asked.line(self.asked(request)?);
             let usage = usage(read, text.len());
             let finish = FinishReason::Stop;
@@ -236,7 +236,7 @@ impl GoldModel {
     /// What it does as a member of a team.
     fn as_member(
         &self,
-        asked: &team::Asked<'_>,
+        asked: &team::Request<'_>,
         request: &ChatRequest,
     ) -> Result<(String, Vec<ToolCall>), ModelError> {
         let is_bad = self.bad_role == Some(asked.role);
@@ -245,7 +245,7 @@ impl GoldModel {
             Role::Manager if asked.is_about_executors() => asked.crew(),
             Role::Manager => {
                 let graph = asked.graph(&handed.prompt, &handed.calls);
-                // What comes after itself can never start.
+                // A sub-task that comes after itself can never start.
                 if is_bad { graph.replacen("\"after\":[]", "\"after\":[\"step-1\"]", 1) } else { graph }
             }
             _ if is_bad => String::new(),
@@ -257,10 +257,10 @@ impl GoldModel {
         Ok((text, Vec::new()))
     }
 
-    /// What it writes in a conversation without tools.
+    /// The reply in a conversation without tools.
     fn in_text(&self, request: &ChatRequest) -> Result<TextReply, ModelError> {
         let settings = &request.settings;
-        if let Some(asked) = planning::Asked::of(request) {
+        if let Some(asked) = planning::Request::of(request) {
             let handed = self.asked(request)?;
             let (right, wrong) = match handed.strike {
                 Some(_) => (&handed.other_answer, &handed.answer),
@@ -283,14 +283,14 @@ impl GoldModel {
         if let Some(reply) = last.and_then(|last| aside(last, settings)) {
             return Ok(reply);
         }
-        // Data of m&m's has no right answer that it could be handed.
+        // Requests for data of m&m's have no right answer that it could be given.
         if let Some(text) = tool_data::answer(SimKind::Perfect, request) {
             return Ok(ended(text, settings));
         }
         Ok(ended(self.asked(request)?.answer.clone(), settings))
     }
 
-    /// What it replies in a conversation of calls and results.
+    /// The reply in a conversation of calls and results.
     fn text_and_calls(&self, request: &ChatRequest) -> Result<(String, Vec<ToolCall>), ModelError> {
         let handed = self.asked(request)?;
         let of_framework = tools::OfFramework::among(&request.tools);
@@ -302,7 +302,7 @@ impl GoldModel {
             number += calls.len();
         }
         if is_foreign && number == 1 {
-            // Calls, perhaps, in a form that nobody told it of: it would make the first one again and again.
+            // Perhaps its calls are in a format that it does not know: it would repeat the first one for ever.
             return Err(self.refuses("understand its turns in this conversation"));
         }
         let calls: Vec<_> = handed.calls_with(&request.tools).collect();
@@ -389,7 +389,7 @@ impl Model for GoldModel {
 }
 
 /// The next call of a sub-task, or the report at its end.
-fn executed(handed: &Handed, asked: &team::Asked<'_>, request: &ChatRequest) -> (String, Vec<ToolCall>) {
+fn executed(handed: &Handed, asked: &team::Request<'_>, request: &ChatRequest) -> (String, Vec<ToolCall>) {
     let steps = asked.steps().unwrap_or_default();
     let calls = handed.calls.get(steps).unwrap_or_default();
     let results: Vec<&str> = request
@@ -416,12 +416,12 @@ fn executed(handed: &Handed, asked: &team::Asked<'_>, request: &ChatRequest) -> 
     }
 }
 
-/// The key with the longest prompt, the first of several.
+/// The key with the longest prompt; the first among equals.
 fn longest<'k>(keys: impl Iterator<Item = &'k Handed>) -> Option<&'k Handed> {
     keys.reduce(|longest, key| if key.prompt.len() > longest.prompt.len() { key } else { longest })
 }
 
-/// A text with one space where it has white space: agents set in the lines of a question.
+/// A text with single spaces for white space: agents indent the lines of a question.
 fn even(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -433,7 +433,7 @@ fn even(text: &str) -> String {
     out
 }
 
-/// Names a prompt (FNV-1a, 64 bits, which never changes).
+/// A hash of a prompt (FNV-1a, 64 bits, which never changes).
 fn hash(text: &str) -> u64 {
     let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, add)
@@ -516,7 +516,7 @@ mod tests {
             request.messages.push(Message::Tool { id, text: "?".to_owned() });
         }
         assert_eq!(model.text_and_calls(&request).unwrap(), ("3".to_owned(), Vec::new()));
-        // Without the tool there is nothing to call, and a tool for the answer is used.
+        // Without the tool there is nothing to call; a tool for the answer is used.
         request.tools = vec![Tool::without_arguments("other", "")].into();
         assert_eq!(model.text_and_calls(&request).unwrap().0, "3");
         request.tools = vec![Tool::without_arguments("final_answer", "")].into();

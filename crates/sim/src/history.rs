@@ -1,9 +1,9 @@
-//! Conversations as frameworks write them, read as calls and results. (Those of DSPy, which are more than
-//! that, have a module of their own.)
+//! Conversations in the formats of frameworks, read as calls and results. (DSPy's formats have a module of their
+//! own.)
 //!
-//! Most frameworks use the calls and results of the model interfaces; some give a result as a list of blocks
-//! in JSON, as it came from the tool server. smolagents writes both as text: an assistant's turn `Calling
-//! tools:` with a list in Python's notation, and a user's turn `Observation:` with the results.
+//! Most frameworks use the calls and results of the model interfaces; some give a result as a list of blocks in JSON,
+//! as received from the tool server. smolagents writes both as text: an assistant's turn `Calling tools:` with a list
+//! in Python's notation, and a user's turn `Observation:` with the results.
 
 use std::borrow::Cow;
 
@@ -15,14 +15,14 @@ use serde_json::Value;
 use crate::python::read_literal;
 use crate::reading::task_of;
 
-/// What a turn of smolagents begins with that holds calls.
+/// The beginning of a turn of smolagents with calls.
 const CALLING: &str = "Calling tools:";
 
-/// What one begins with that holds their results, or what went wrong with them.
+/// The beginning of one with their results or errors.
 const OBSERVATION: &str = "Observation:";
 const ERROR: &str = "Error:";
 
-/// The request with calls and results instead of the texts that stand for them.
+/// The request with calls and results instead of the texts that represent them.
 pub(crate) fn read(request: &ChatRequest) -> Cow<'_, ChatRequest> {
     let is_to_be_read = |message: &Message| match message {
         Message::Assistant { text, calls } => calls.is_empty() && is_calling(text),
@@ -79,15 +79,15 @@ fn is_result(text: &str) -> bool {
     text.starts_with(OBSERVATION) || text.starts_with(ERROR)
 }
 
-/// A call of a list, with the id that stands there.
+/// A call of a list, with its id.
 struct Written {
     id: String,
     call: ToolCall,
 }
 
-/// What belongs to the calls of a reply by their ids, in the order in which the calls were written.
-/// smolagents sorts them by their ids as text, so that the tenth comes before the ninth; a simulated model
-/// numbers its calls. Where ids are missing they are in no order but their own.
+/// The results of a reply's calls by their ids, in the order in which the calls were written. smolagents sorts them
+/// by id as text, so that the tenth comes before the ninth; a simulated model numbers its calls. If ids are missing,
+/// the order is kept.
 fn as_written<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<T> {
     let mut items: Vec<(&str, T)> = items.collect();
     if items.iter().all(|(id, _)| !id.is_empty()) {
@@ -96,8 +96,8 @@ fn as_written<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<T> {
     items.into_iter().map(|(_, item)| item).collect()
 }
 
-/// The results of calls: a line for each, in any order. A line belongs to the call whose task it names, the
-/// others to the other calls in their order; what cannot be told apart is the result of each.
+/// The results of calls: a line for each, in any order. A line belongs to the call whose task it names, the others to
+/// the remaining calls in order; lines that cannot be assigned are the result of every call.
 fn results(text: &str, calls: &[Written], tools: &[Tool]) -> Vec<Message> {
     let text = text.trim_start().trim_start_matches(OBSERVATION).trim();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();

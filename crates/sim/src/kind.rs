@@ -2,45 +2,43 @@
 
 use crate::planted::Fault;
 
-/// What a simulated model does wrong, the same in both forms unless something else is said.
+/// A simulated model's mistakes, the same in both forms unless stated otherwise.
 ///
-/// Where it can report a conflict, it looks for one among what it heeds of the text, reports the sentences
-/// that this takes, does no task then, and is right about it but for what the kinds say. Told by a guard that
-/// there is a conflict where it sees none, it reports all sentences.
+/// If it can report a conflict, it searches what it notices of the text for one, reports its sentences, then does no
+/// task, and is right about it except for the mistakes of its kind. If a guard says that there is a conflict where it
+/// sees none, it reports all sentences.
 ///
-/// In text, the calls are those of the tool-calling form where query, tools and seed are the same.
+/// In text, the calls are those of the tool-calling form if query, tools and seed are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SimKind {
     /// Nothing.
     Perfect,
-    /// Nothing, and it writes several calls in one reply: of half of the requests all of its plan, of the
-    /// others what may be done now in any order. In the time form, where what comes next depends on how long
-    /// a task took, it first tries all tasks with guessed times, or goes on to the next task whose duration
-    /// is not known; once all are, it clears the day and does them in the same reply. In text it is as the
-    /// perfect one.
+    /// None, and it writes several calls in one reply: for half of the requests its whole plan, for the others those
+    /// that may be made now in any order. In the time form, where the next call depends on how long a task took, it
+    /// first tries all tasks with guessed times, or continues to the next task of unknown duration; once all are
+    /// known, it clears the day and does them in the same reply. In text it behaves like the perfect one.
     Parallel,
-    /// Calls the tools in the order of mention, whatever the text says; in the time form each when the one
-    /// before has ended. It never reports a conflict.
+    /// Calls the tools in the order of mention, whatever the text says; in the time form each when the previous one
+    /// has ended. It never reports a conflict.
     InOrder,
-    /// Forgets actions: each with a chance of 3 % for every action beyond the first, at most 50 %. In the
-    /// same way sentences of a conflict; where it forgets all of them, it goes on as if there was none.
+    /// Forgets actions: each with a chance of 3 % for every action beyond the first, at most 50 %. It forgets
+    /// sentences of a conflict in the same way; if it forgets all of them, it continues as if there were none.
     Forgetful,
-    /// Misreads sub-sentences: each is ignored with a chance of 5 % for every action beyond the first, at
-    /// most 60 %, and what is then open is done in a drawn order. So it misses a conflict with the chance
-    /// that it ignores one of the sub-sentences that it takes.
+    /// Misreads sub-sentences: each is ignored with a chance of 5 % for every action beyond the first, at most 60 %,
+    /// and the open choices are then drawn. So it misses a conflict if it ignores one of its sub-sentences.
     Careless,
-    /// Writes calls that cannot be executed (a wrong name, an argument that is not wanted or none where some
-    /// are, in the time form a start that is no clock time): each call with a chance of 5 % for every action
-    /// beyond the first, at most 50 %. Half of the time it then corrects itself, otherwise it goes on.
+    /// Writes invalid calls (a wrong name, an unexpected argument or a missing one, in the time form a start that is
+    /// no clock time): each call with a chance of 5 % for every action beyond the first, at most 50 %. Half of the
+    /// time it then corrects itself, otherwise it continues.
     ///
-    /// In text a wrong name is written for the tool; asked again, it corrects itself half of the time, and
-    /// otherwise writes the same again, so that whoever holds it to its tools must give up. An argument that
-    /// is not wanted is harmless where tools without parameters pass over it. Besides, before a call it
-    /// breaks the form with the same chance: half of the time it writes a section that may not come there,
-    /// otherwise words in front of a mark. Corrected, it goes on.
+    /// In text a wrong name is written for the tool; asked again, it corrects itself half of the time, and otherwise
+    /// repeats the mistake, so that an agent that requires valid tools must give up. An unexpected argument is
+    /// harmless if tools without parameters ignore it. Besides, before a call it breaks the form with the same
+    /// chance: half of the time it writes a section that must not come there, otherwise words in front of a mark.
+    /// Corrected, it continues.
     Clumsy,
-    /// Plans rightly and then repeats its last call for ever; in the time form it clears the day, for ever.
-    /// Where the text form lets it write on, its replies end at a limit.
+    /// Plans correctly and then repeats its last call for ever; in the time form it clears the day, for ever. In the
+    /// text form its replies end at a limit if it is allowed to continue.
     Endless,
     /// One planted fault, and nothing else: for the dissection of errors.
     Planted(Fault),
@@ -78,7 +76,7 @@ impl SimKind {
         Self::ALL.into_iter().chain(planted).find(|kind| kind.as_str() == name)
     }
 
-    /// Chance of one mistake with `actions` actions; see the kinds. What a mistake is depends on the kind.
+    /// Chance of one mistake with `actions` actions; see the kinds, which define the mistake.
     pub fn mistake_chance(self, actions: usize) -> f64 {
         let more = actions.saturating_sub(1) as f64;
         match self {

@@ -1,41 +1,39 @@
-//! Simulated models. They prove the plumbing and say nothing of any real model: whatever they produce must be named
-//! a simulation wherever it is shown.
+//! Simulated models. They prove the plumbing and say nothing about any real model: their output must be labelled a
+//! simulation wherever it is shown.
 //!
-//! A simulated model answers through the same [`Model`] trait as a real one, from the request alone: it finds
-//! the synthesised paragraph in the user's text, reads it with the reader of `planproof-synth`, and writes
-//! one tool call a turn. It has no memory: what it will do follows from the text, the tools and the seed in
-//! the request, and where it is follows from the calls already in the conversation, with their answers. So it
-//! behaves the same in process and over HTTP.
+//! A simulated model answers through the same [`Model`] trait as a real one, from the request alone: it finds the
+//! synthesised paragraph in the user's text, reads it with the reader of `planproof-synth`, and writes one tool call
+//! a turn. It has no memory: its script follows from the text, the tools and the seed in the request, and its
+//! progress from the calls already in the conversation, with their answers. So it behaves the same in process and
+//! over HTTP.
 //!
-//! It also answers in text alone, where it is given instructions with an order of sections ([`text`]) instead
-//! of tools: in a conversation, as the rest of a turn of its own, or as the rest of a plain text. And it
-//! answers the prompts with which agents ask for summaries, judgements, and answers from evidence, and those
-//! with which topics are asked for.
+//! It also answers in text alone, if it gets instructions with an order of sections ([`text`]) instead of tools: in a
+//! conversation, as the rest of a turn of its own, or as the rest of a plain text. It also answers the prompts of
+//! agents for summaries, judgements, and answers from evidence, and prompts for topics.
 //!
-//! Told by a guard that a call was not done and what is right instead, it does what is right, a task that it
-//! has forgotten too, and then tries again what was denied; only [`SimKind::InOrder`] insists on its own
-//! plan, in which what was denied stays undone. So obedient is no real model: what a guard gains with a
-//! simulation says nothing of what it gains elsewhere.
+//! If a guard denies a call and names a right one, it makes the right one, even for a task that it has forgotten, and
+//! then repeats the denied call; only [`SimKind::InOrder`] insists on its own plan, in which denied calls stay
+//! undone. No real model is this obedient: the gain of a guard with a simulation says nothing about its gain
+//! elsewhere.
 //!
-//! [`GoldModel`] is of another sort: it understands nothing, and is handed the right answers beforehand, so it
-//! works with every kind of case that has such a key.
+//! [`GoldModel`] is different: it understands nothing, and is given the right answers beforehand, so it works with
+//! every kind of case that has an answer key.
 //!
 //! # What is where
 //!
-//! What each kind does wrong (`kind.rs`, faults that are planted in `planted.rs`), what it makes of a text
-//! (`reading.rs`), what it is going to do (`script.rs`, a turn at a time in `step.rs`), in the time form
-//! (`day.rs`), told by a guard (`heed.rs`) or in conflict with itself (`report.rs`), how that is written
-//! (`writing.rs`), in a conversation of calls (`calling.rs`), conversations as frameworks write them
-//! (`history.rs`, `dspy.rs`, `python.rs`) with their own tools (`tools.rs`), the text form (`text.rs`), and the model
-//! that is handed the answers (`gold.rs`, in text `text/key.rs`, plans `planning.rs`, roles of a team `team.rs`,
-//! sub-tasks `subtasks.rs`).
+//! The mistakes of each kind (`kind.rs`, planted faults in `planted.rs`), its understanding of a text (`reading.rs`),
+//! its script (`script.rs`, a turn at a time in `step.rs`), in the time form (`day.rs`), with a guard
+//! (`follow_guard.rs`) or a contradictory text (`report.rs`), the writing of calls (`writing.rs`), conversations of
+//! calls (`calling.rs`), conversations in the formats of frameworks (`history.rs`, `dspy.rs`, `python.rs`) with their
+//! own tools (`tools.rs`), the text form (`text.rs`), and the model that is given the answers (`gold.rs`, in text
+//! `text/key.rs`, plans `planning.rs`, roles of a team `team.rs`, sub-tasks `subtasks.rs`).
 
 mod calling;
 mod day;
 mod dspy;
 mod flows;
+mod follow_guard;
 mod gold;
-mod heed;
 mod history;
 mod kind;
 mod planning;
@@ -88,14 +86,14 @@ impl SimModel {
         Self::with_capabilities(kind, capabilities)
     }
 
-    /// As [`new`](Self::new), for tests of agents with models that can do less: it says that it has these
-    /// capabilities, and without `completion` it completes nothing.
+    /// As [`new`](Self::new), for tests of agents with less capable models: it claims these capabilities, and without
+    /// `completion` it completes nothing.
     pub fn with_capabilities(kind: SimKind, capabilities: Capabilities) -> Self {
         Self { calling: Calling::new(kind), name: format!("sim/{}", kind.as_str()), capabilities }
     }
 
     fn reply(&self, request: &ChatRequest) -> ChatReply {
-        if let Some(asked) = subtasks::Asked::of(request) {
+        if let Some(asked) = subtasks::Request::of(request) {
             let text = asked.understood(&self.calling, request);
             let read = request.messages.iter().map(text_bytes).sum();
             let (finish, usage) = (FinishReason::Stop, usage(read, text.len()));
@@ -131,7 +129,7 @@ impl SimModel {
         }
     }
 
-    /// What it says to a text that is none of those it knows.
+    /// The reply to a text that it does not recognise.
     fn words(&self, prompt: &str, settings: &Settings) -> TextReply {
         let request = ChatRequest {
             messages: vec![Message::User { text: prompt.to_owned() }],

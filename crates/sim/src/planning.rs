@@ -1,5 +1,5 @@
-//! Plans, where the right one is known from a key: whole ones and step by step, as JSON and as Python, and the mistakes
-//! that feedback is for.
+//! Plans, if the right one is known from a key: whole ones and step by step, as JSON and as Python, and the mistakes
+//! that feedback can correct.
 
 use planproof_model::{ChatRequest, Message};
 use planproof_plan::{
@@ -7,8 +7,8 @@ use planproof_plan::{
 };
 use serde_json::{Map, Value as Json};
 
-/// What a conversation asks for that is about a plan.
-pub(crate) struct Asked {
+/// A request in a conversation about a plan.
+pub(crate) struct Request {
     is_code: bool,
     is_by_step: bool,
     /// Steps that were accepted.
@@ -17,8 +17,8 @@ pub(crate) struct Asked {
     is_first: bool,
 }
 
-impl Asked {
-    /// What is asked for; `None` where it is no plan.
+impl Request {
+    /// Recognises a request; `None` if it is not about a plan.
     pub(crate) fn of(request: &ChatRequest) -> Option<Self> {
         let first = request.messages.iter().find_map(|message| match message {
             Message::User { text } => Some(text),
@@ -37,8 +37,8 @@ impl Asked {
         Some(Self { is_code, is_by_step, taken, is_first })
     }
 
-    /// The reply of a model that knows that `right` is right. `strike` is what goes wrong, if anything does, and
-    /// `wrong` another plan. `None` where either is no plan.
+    /// The reply of a model that knows that `right` is right. `strike` is the mistake, if any, and `wrong` another
+    /// plan. `None` if either is not a plan.
     pub(crate) fn reply(&self, right: &str, wrong: &str, strike: Option<Strike>) -> Option<String> {
         let is_struck = |kind| strike == Some(kind) && self.is_first;
         let mut plan = read_json(if strike == Some(Strike::OtherPlan) { wrong } else { right }).ok()?;
@@ -85,8 +85,8 @@ fn fenced(program: &str) -> String {
     format!("```python\n{}\n```", program.trim_end())
 }
 
-/// Arguments of a call with what earlier calls gave in place of the references to them: the n-th call answered is the
-/// step of number n. What nobody gave stays as it is.
+/// Arguments of a call with references replaced by the results of earlier calls: the n-th answered call is step n.
+/// References without a result stay.
 pub(crate) fn filled_in(arguments: &Map<String, Json>, messages: &[Message]) -> Map<String, Json> {
     let refers = |value: &Json| value.as_str().is_some_and(|text| text.contains("<node-"));
     if !arguments.values().any(refers) {
@@ -108,7 +108,7 @@ pub(crate) fn filled_in(arguments: &Map<String, Json>, messages: &[Message]) -> 
     arguments.iter().map(fill).collect()
 }
 
-/// What goes wrong with a plan. All but another plan are mended once anything is said against them.
+/// The mistake in a plan. All except another plan are corrected after any feedback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strike {
     /// The reply is cut off.

@@ -1,5 +1,5 @@
-//! Simulated models with one planted fault each, to see whether dissection finds it. They plan perfectly but
-//! for the fault, and see it in the text alone, like the other simulated models.
+//! Simulated models with one planted fault each, to test whether dissection finds it. They plan perfectly except for
+//! the fault, and find its trigger in the text alone, like the other simulated models.
 
 use planproof_constraint::{Order, Variable};
 use planproof_synth::{ACTIONS_MAX, Draw};
@@ -11,13 +11,13 @@ use crate::reading::Found;
 pub enum Fault {
     /// Misreads [`WORD`](Self::WORD) as its opposite.
     Word,
-    /// Reads everything the other way round when the job is [`JOB`](Self::JOB).
+    /// Reads everything reversed when the job is [`JOB`](Self::JOB).
     Topic,
-    /// Reads everything the other way round when the text has a relative clause.
+    /// Reads everything reversed when the text has a relative clause.
     Structure,
-    /// Reads everything the other way round when [`CHAIN`](Self::CHAIN) tasks or more have to follow one another.
+    /// Reads everything reversed when [`CHAIN`](Self::CHAIN) tasks or more have to follow one another.
     Constraint,
-    /// Reads everything the other way round in [`COIN`](Self::COIN) of its runs, drawn by the seed of the request.
+    /// Reads everything reversed in [`COIN`](Self::COIN) of its runs, drawn by the seed of the request.
     Coin,
 }
 
@@ -32,7 +32,7 @@ impl Fault {
     pub const JOB: &'static str = "librarian";
     /// The length of the chains that are mishandled, in tasks.
     pub const CHAIN: usize = 3;
-    /// How often the coin falls on the wrong side: so many times out of so many.
+    /// How often the coin falls on the wrong side, as numerator and denominator.
     pub const COIN: (u32, u32) = (3, 10);
 
     /// The name behind `sim/`.
@@ -57,7 +57,7 @@ impl Fault {
         }
     }
 
-    /// What the model makes of the paragraph that it has read. `texts` is all that the user says.
+    /// The model's reading of the paragraph. `texts` are all texts of the user.
     pub(crate) fn misread<'a>(
         self,
         mut texts: impl Iterator<Item = &'a str>,
@@ -85,7 +85,7 @@ impl Fault {
     }
 }
 
-/// The most tasks of which each has to come before the next.
+/// The length of the longest chain of tasks.
 fn longest_chain(found: &Found) -> usize {
     let count = found.mentioned.len();
     let Some(mut order) = Order::new(count.min(ACTIONS_MAX)) else { return 0 };
@@ -94,7 +94,7 @@ fn longest_chain(found: &Found) -> usize {
         if let (Some(first), Some(second)) = (place(pair.first), place(pair.second))
             && first.max(second) < order.len()
         {
-            // A text that contradicts itself has no chains to speak of.
+            // A contradictory text has no meaningful chains.
             let _ = order.try_before(Variable::new(first), Variable::new(second));
         }
     }

@@ -1,4 +1,4 @@
-//! What a simulated model makes of what it is asked.
+//! A simulated model's understanding of a request.
 
 use memchr::memmem;
 use planproof_model::{ChatRequest, Message};
@@ -7,39 +7,39 @@ use planproof_trace::Tool;
 
 /// What the model makes of the text.
 pub(crate) struct Found {
-    /// What the text states, in its order, and behind it what the rules state.
+    /// The statements of the text, in order, followed by those of the rules.
     pub(crate) pairs: Vec<Stated>,
-    /// The clock times that the text binds tasks to, with the sub-sentences they stand in.
+    /// The clock times that bind tasks, with their sub-sentences.
     pub(crate) bounds: Vec<((u32, u32), usize, Bound)>,
     /// Tasks in the order in which the text first names them.
     pub(crate) mentioned: Vec<usize>,
 }
 
-/// In the place of a sentence's number: what a rule states, which holds whichever sentences do.
+/// Replaces a sentence's number for a statement of a rule, which holds whichever sentences do.
 pub(crate) const RULE: u32 = u32::MAX;
 
-/// A relation that the text states, with the sub-sentence it stands in; of a rule, [`RULE`] and its number.
+/// A relation in the text, with its sub-sentence; for a rule, [`RULE`] and its number.
 pub(crate) struct Stated {
     pub(crate) first: usize,
     pub(crate) second: usize,
     pub(crate) place: (u32, u32),
 }
 
-/// Whether a set of sentences, a bit for each, states what stands in this one. Rules belong to every set.
+/// Whether a set of sentences, a bit for each, includes this one. Rules belong to every set.
 pub(crate) fn is_among(set: u64, sentence: u32) -> bool {
     sentence == RULE || set.checked_shr(sentence).is_some_and(|set| set & 1 != 0)
 }
 
-/// What stands before the task in the description of a tool that does one.
+/// The text before the task in the description of a tool that does one.
 pub(crate) const DOES_TASK: &str = "Does the task \"";
 
-/// The task that a tool does, in the words of the query. Tools tell it in quotes, behind whatever else they say:
-/// `Does the task "network diagnosis".` Where one does not, what it quotes first, or its name, has to do.
+/// The task that a tool does, in the words of the query. Tools quote it, after any other text: `Does the task
+/// "network diagnosis".` Without that, the first quoted text or the tool's name is used.
 pub(crate) fn task_of(tool: &Tool) -> &str {
     let at = memmem::rfind(tool.description.as_bytes(), DOES_TASK.as_bytes());
     let rest = at.and_then(|at| tool.description.get(at + DOES_TASK.len()..));
-    let told = rest.and_then(|rest| rest.split('"').next());
-    let quoted = told.or_else(|| tool.description.split('"').nth(1)).filter(|text| !text.is_empty());
+    let task = rest.and_then(|rest| rest.split('"').next());
+    let quoted = task.or_else(|| tool.description.split('"').nth(1)).filter(|text| !text.is_empty());
     quoted.unwrap_or(&tool.name)
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn user_texts(request: &ChatRequest) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Reads the first block of these texts that can be read; gives it, too.
+/// Reads the first readable block of these texts; returns the block, too.
 pub(crate) fn read_paragraph<'a>(
     user: impl Iterator<Item = &'a str>,
     texts: &[&str],

@@ -1,4 +1,4 @@
-//! How a simulated model finds that a text contradicts itself, and what it then reports.
+//! How a simulated model finds that a text contradicts itself, and its report.
 
 use planproof_constraint::{Order, Variable};
 use planproof_model::shown_tools::shown_place;
@@ -8,21 +8,21 @@ use planproof_trace::Tool;
 use crate::SimKind;
 use crate::reading::Stated;
 
-/// What it says at the end where it has reported a conflict.
+/// Its last words after reporting a conflict.
 pub(crate) const REPORTED: &str = "Not all of this can hold together, so I have done nothing.";
 
-/// The tool that reports conflicts, and what there is to report.
+/// The tool that reports conflicts, and the content of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Report {
     /// The place of the tool.
     pub(crate) tool: u16,
-    /// All sentences, a bit for each: what is reported by a model that is told that there is a conflict and sees none.
+    /// All sentences, a bit for each: the report of a model that sees no conflict although a guard says there is one.
     pub(crate) all: u64,
-    /// The sentences that it takes to be in conflict; none where it sees no conflict, or keeps silent.
+    /// The sentences that it considers in conflict; none if it sees no conflict, or keeps silent.
     pub(crate) found: u64,
 }
 
-/// The place of the tool, where there is one.
+/// The index of the tool, if there is one.
 pub(crate) fn report_tool(tools: &[Tool]) -> Option<u16> {
     let takes_sentences = |tool: &Tool| {
         tool.input_schema.get("properties").is_some_and(|it| it.get(SENTENCES_ARGUMENT).is_some())
@@ -32,8 +32,8 @@ pub(crate) fn report_tool(tools: &[Tool]) -> Option<u16> {
 }
 
 impl Report {
-    /// Looks for a conflict between sentences. `holds` says whether those of a set can hold together, as the
-    /// model sees it.
+    /// Searches for a conflict between sentences. `holds` says whether those of a set can hold together, as the model
+    /// sees it.
     pub(crate) fn look(
         kind: SimKind,
         tool: u16,
@@ -42,7 +42,7 @@ impl Report {
         draw: &mut Draw,
         holds: impl Fn(u64) -> bool,
     ) -> Self {
-        // A text of more sentences than that is none of ours.
+        // A text with more sentences than that is not one of ours.
         let all = sentences.filter(|sentence| *sentence < u64::BITS).fold(0, |set, it| set | 1 << it);
         let mut found = 0;
         if kind != SimKind::InOrder && !holds(all) {

@@ -1,4 +1,4 @@
-//! What a simulated model is going to do with a request: its calls, then its answer.
+//! A simulated model's script for a request: its calls, then its answer.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use planproof_synth::{ACTIONS_MAX, Draw};
 
 use crate::SimKind;
 use crate::day::{self, DayScript};
-use crate::heed::{self, Progress};
+use crate::follow_guard::{self, Progress};
 use crate::reading::{Found, Stated, is_among, read_paragraph, task_of, user_texts};
 use crate::report::{self, REPORTED, Report};
 use crate::step::{ALL_DONE, Slip, Step};
@@ -17,14 +17,15 @@ use crate::step::{ALL_DONE, Slip, Step};
 /// What a model will do in a run.
 #[derive(Debug)]
 pub(crate) enum Script {
-    /// All turns, known from the start. `free` says of each how many of the turns right before it could as well come
-    /// after it, as far as the model knows.
+    /// All turns, known from the start. `free` gives for each how many of the turns right before it could just as
+    /// well come after it, as far as the model knows.
     Turns { calls: Box<[Step]>, end: Step, free: Box<[u8]>, report: Option<Report> },
     /// Turns that depend on what the tools answer.
     Day(DayScript),
 }
 
-/// Names what the script follows from: the user's text, the tools and the seed (FNV-1a, 64 bits, which never changes).
+/// A hash of everything that determines the script: the user's text, the tools and the seed (FNV-1a, 64 bits, which
+/// never changes).
 pub(crate) fn key(request: &ChatRequest) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |bytes: &[u8]| {
@@ -46,8 +47,8 @@ pub(crate) fn key(request: &ChatRequest) -> u64 {
     hash
 }
 
-/// Names the same within this process, in much less time, as every turn of every run is looked up by it:
-/// eight bytes at once, as the hash of the Rust compiler's own maps has it.
+/// The same within this process, but much faster, because every turn of every run is looked up by it: eight bytes at
+/// once, like the hash of the Rust compiler's own maps.
 pub(crate) fn seen(request: &ChatRequest) -> u64 {
     let mut hash = request.settings.seed.unwrap_or_default();
     let mut add = |word: u64| hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
@@ -66,7 +67,7 @@ impl Script {
         match self {
             Self::Turns { calls, end, report, .. } => {
                 let is_refused =
-                    |it: &Message| matches!(it, Message::Tool { text, .. } if heed::is_held_back(text));
+                    |it: &Message| matches!(it, Message::Tool { text, .. } if follow_guard::is_denied(text));
                 if !request.messages.iter().any(is_refused) {
                     return calls.get(made).copied().unwrap_or(*end);
                 }
@@ -86,7 +87,7 @@ impl Script {
         let is_all_at_once = key & 1 == 0;
         match self {
             Self::Day(script) => script.steps(request, is_all_at_once),
-            // A guard's words are heeded one at a time.
+            // Advice from a guard is followed one call at a time.
             Self::Turns { calls, .. } if calls.get(made) != Some(&step) => vec![step],
             Self::Turns { calls, free, .. } => {
                 let is_free =
@@ -112,7 +113,7 @@ impl Script {
         }
         let Found { pairs, mentioned, .. } = found;
         let draw = &mut Draw::new(request.settings.seed.unwrap_or_default(), key, "sim/1");
-        let heeded = heeded(kind, &pairs, mentioned.len(), draw);
+        let noticed = noticed(kind, &pairs, mentioned.len(), draw);
         let report = report::report_tool(&request.tools).map(|tool| {
             let sentences = pairs.iter().map(|pair| pair.place.0);
             let chance = kind.mistake_chance(mentioned.len());
@@ -120,7 +121,7 @@ impl Script {
                 let is_in = |pair: &&Stated| is_among(set, pair.place.0);
                 report::is_order(
                     &mentioned,
-                    pairs.iter().filter(|pair| heeded.contains(&pair.place)).filter(is_in),
+                    pairs.iter().filter(|pair| noticed.contains(&pair.place)).filter(is_in),
                 )
             };
             Report::look(kind, tool, sentences, chance, draw, holds)
@@ -134,10 +135,10 @@ impl Script {
             };
             return Self::Turns { calls: calls.into(), end, free: Box::default(), report: Some(report) };
         }
-        let (plan, order) = plan(kind, &mentioned, &pairs, &heeded, draw);
+        let (plan, order) = plan(kind, &mentioned, &pairs, &noticed, draw);
         let mut calls = Vec::with_capacity(plan.len());
         for task in plan {
-            // Providers take far fewer tools than that.
+            // Providers accept far fewer tools than that.
             let tool = u16::try_from(task).unwrap_or(u16::MAX);
             add_call(kind, Call { tool, sentences: 0 }, mentioned.len(), draw, &mut calls);
         }
@@ -165,7 +166,7 @@ fn progress(kind: SimKind, calls: &[Step], request: &ChatRequest) -> Progress {
     progress
 }
 
-/// Reads the first block of the user's text that can be read.
+/// Reads the first readable block of the user's text.
 fn find_paragraph(kind: SimKind, request: &ChatRequest, texts: &[&str], key: u64) -> Option<Found> {
     let SimKind::Planted(fault) = kind else {
         return read_paragraph(user_texts(request), texts).map(|(_, found)| found);
@@ -177,20 +178,20 @@ fn find_paragraph(kind: SimKind, request: &ChatRequest, texts: &[&str], key: u64
 }
 
 /// The sub-sentences that the model does not ignore.
-fn heeded(kind: SimKind, pairs: &[Stated], tasks: usize, draw: &mut Draw) -> BTreeSet<(u32, u32)> {
+fn noticed(kind: SimKind, pairs: &[Stated], tasks: usize, draw: &mut Draw) -> BTreeSet<(u32, u32)> {
     let places: BTreeSet<(u32, u32)> = pairs.iter().map(|pair| pair.place).collect();
     let chance = kind.mistake_chance(tasks);
-    let mut is_heeded = |_: &(u32, u32)| kind != SimKind::Careless || draw.unit() >= chance;
-    places.into_iter().filter(|place| is_heeded(place)).collect()
+    let mut is_noticed = |_: &(u32, u32)| kind != SimKind::Careless || draw.unit() >= chance;
+    places.into_iter().filter(|place| is_noticed(place)).collect()
 }
 
-/// The tasks in the order in which the model will do them, and what has to come before what as it sees it; no
-/// order where it takes the whole sequence for one.
+/// The tasks in the order in which the model will do them, and the constraints between them as it sees them; no
+/// constraints if it considers the whole sequence binding.
 fn plan(
     kind: SimKind,
     mentioned: &[usize],
     pairs: &[Stated],
-    heeded: &BTreeSet<(u32, u32)>,
+    noticed: &BTreeSet<(u32, u32)>,
     draw: &mut Draw,
 ) -> (Vec<usize>, Option<Order>) {
     let chance = kind.mistake_chance(mentioned.len());
@@ -204,25 +205,25 @@ fn plan(
             plan.retain(|_| draw.unit() >= chance);
             (plan, order)
         }
-        SimKind::Careless => keep_order(mentioned, pairs, |pair| heeded.contains(&pair.place), Some(draw)),
+        SimKind::Careless => keep_order(mentioned, pairs, |pair| noticed.contains(&pair.place), Some(draw)),
     }
 }
 
-/// A sequence that keeps to the heeded pairs: at each step the task mentioned first, or a drawn one. And
-/// their order, whose variables are places among the tasks mentioned.
+/// A sequence that respects the noticed pairs: at each step the task mentioned first, or a drawn one. Also their
+/// order, whose variables are indices into the mentioned tasks.
 fn keep_order(
     mentioned: &[usize],
     pairs: &[Stated],
-    heeds: impl Fn(&Stated) -> bool,
+    notices: impl Fn(&Stated) -> bool,
     mut draw: Option<&mut Draw>,
 ) -> (Vec<usize>, Option<Order>) {
     let count = mentioned.len().min(ACTIONS_MAX);
     let Some(mut order) = Order::new(count) else { return (Vec::new(), None) };
     let place =
         |task: usize| mentioned.iter().position(|&other| other == task).filter(|&place| place < count);
-    for pair in pairs.iter().filter(|pair| heeds(pair)) {
+    for pair in pairs.iter().filter(|pair| notices(pair)) {
         if let (Some(first), Some(second)) = (place(pair.first), place(pair.second)) {
-            // A text that contradicts itself cannot be kept to; what comes later in it gives way.
+            // A contradictory text cannot be respected; later statements give way.
             let _ = order.try_before(Variable::new(first), Variable::new(second));
         }
     }
@@ -240,7 +241,7 @@ fn keep_order(
     (plan, Some(order))
 }
 
-/// Of each turn, how many of those right before it call tasks that need not come before its own.
+/// For each turn, how many of those right before it call tasks that need not precede it.
 fn free_turns(calls: &[Step], mentioned: &[usize], order: Option<&Order>) -> Box<[u8]> {
     let Some(order) = order else { return Box::default() };
     let variable = |step: &Step| match step {

@@ -3,18 +3,18 @@
 /// What it says at the end of its plan.
 pub(crate) const ALL_DONE: &str = "All tasks are done.";
 
-/// One turn. Small, because the scripts of thousands of runs are kept at once: tools are named by their place.
+/// One turn. Small, because the scripts of thousands of runs are kept at once: tools are identified by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Call a tool.
     Call {
         /// Its place among the request's tools.
         tool: u16,
-        /// When the task starts, in minutes from midnight, where the tool takes that.
+        /// The start of the task, in minutes from midnight, if the tool takes one.
         start: Option<u16>,
         /// What goes wrong with the call.
         slip: Slip,
-        /// The sentences that it reports, a bit for each; none where it does something else.
+        /// The sentences that it reports, a bit for each; none if it is not a report.
         sentences: u64,
     },
     /// Finish.
@@ -28,7 +28,7 @@ pub(crate) enum Slip {
     None,
     /// With a name that no tool has.
     WrongName,
-    /// With an argument that is not wanted; with none, where the tool wants some.
+    /// With an unexpected argument; without arguments if the tool requires some.
     ExtraArgument,
     /// With a start that is no clock time.
     NoClockTime,

@@ -1,6 +1,7 @@
-//! Sub-tasks with their tools, where the right calls and the right answer are known from a key: all at once, one by one
-//! and by groups, the arguments of their calls, and the answer. What can be planted there are the failures of section
-//! 3.4 of the paper on TPTU. What models write that understand synthesised tasks is in `subtasks/understood.rs`.
+//! Sub-tasks with their tools, if the right calls and the right answer are known from a key: all at once, one by one
+//! and by groups, the arguments of their calls, and the answer. The failures that can be planted are those of section
+//! 3.4 of the paper on TPTU. The sub-tasks of models that understand synthesised tasks are in
+//! `subtasks/understood.rs`.
 
 mod understood;
 
@@ -20,7 +21,7 @@ use crate::planning::filled_in;
 /// How many sub-tasks a group has.
 const GROUP_SIZE: usize = 2;
 
-/// What goes wrong where a model writes sub-tasks.
+/// A mistake of a model that writes sub-tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SubTaskFault {
     /// The first sub-task has another tool.
@@ -33,7 +34,7 @@ pub enum SubTaskFault {
     NoSummary,
     /// Plans are cut off, and stay so.
     WrongFormat,
-    /// The first argument of each call has another name, until an error or a lesson of earlier runs says so.
+    /// The first argument of each call has another name, until an error or a lesson of earlier runs points it out.
     WrongCall,
 }
 
@@ -67,18 +68,18 @@ impl fmt::Display for SubTaskFault {
     }
 }
 
-/// What a conversation asks of a model that writes sub-tasks.
-pub(crate) struct Asked<'r> {
+/// A request to a model that writes sub-tasks.
+pub(crate) struct Request<'r> {
     asking: Asking,
     text: &'r str,
     /// How many sub-tasks of this conversation have ended.
     ended: usize,
-    /// Whether something in a reply was to be mended.
+    /// Whether a reply was to be corrected.
     was_corrected: bool,
 }
 
-impl<'r> Asked<'r> {
-    /// What is asked; `None` where nothing of that is.
+impl<'r> Request<'r> {
+    /// Recognises a request; `None` for any other.
     pub(crate) fn of(request: &'r ChatRequest) -> Option<Self> {
         let mut users = request.messages.iter().filter_map(|message| match message {
             Message::User { text } => Some(text.as_str()),
@@ -91,9 +92,9 @@ impl<'r> Asked<'r> {
         Some(Self { asking, text, ended: ended.len(), was_corrected: !others.is_empty() })
     }
 
-    /// The reply of a model that knows what is right, and does what is planted instead.
+    /// The reply of a model that knows what is right, with the planted mistake.
     pub(crate) fn reply(&self, handed: &Handed, planted: Option<SubTaskFault>) -> String {
-        // A wrong answer of a share comes from a wrong plan.
+        // A randomly wrong answer comes from a wrong plan.
         let fault = planted.or_else(|| handed.strike.map(|_| SubTaskFault::WrongTool));
         match self.asking {
             Asking::Plan => {
@@ -128,7 +129,7 @@ impl<'r> Asked<'r> {
         }
     }
 
-    /// All sub-tasks, with what is planted in them.
+    /// All sub-tasks, with the planted mistake.
     fn pairs(&self, handed: &Handed, fault: Option<SubTaskFault>) -> Vec<Pair> {
         let known = known(handed).into_iter();
         let mut pairs: Vec<Pair> = known.map(|it| Pair { tool: it.call.tool, text: it.text }).collect();
@@ -163,7 +164,7 @@ impl<'r> Asked<'r> {
         Some(first.checked_sub(1)?..last)
     }
 
-    /// The arguments of the call that does the sub-task; none where it is none of the key.
+    /// The arguments of the call for the sub-task; empty if the key has no such call.
     fn arguments(&self, handed: &Handed, fault: Option<SubTaskFault>) -> String {
         let wanted = self.section(headings::SUB_TASK);
         let tool = self.section(headings::TOOL);
@@ -193,7 +194,7 @@ impl<'r> Asked<'r> {
         Json::Object(arguments).to_string()
     }
 
-    /// What earlier sub-tasks gave, in their order.
+    /// The results of earlier sub-tasks, in order.
     fn results(&self) -> Vec<String> {
         let mut results: Vec<String> = Vec::new();
         for line in self.section(headings::RESULTS).lines() {
@@ -213,15 +214,16 @@ impl<'r> Asked<'r> {
         results
     }
 
-    /// What stands under a heading, up to the next one: the last of that name, as a task may have such headings, too.
+    /// The text under a heading, up to the next one: the last heading with that name, because a task may contain such
+    /// headings, too.
     fn section(&self, heading: &str) -> &'r str {
         let Some((_, rest)) = self.text.rsplit_once(&format!("\n{heading}\n")) else { return "" };
         rest.split("\n# ").next().unwrap_or(rest).trim()
     }
 }
 
-/// What a judge says that knows nothing but words: two sub-tasks are the same where their texts are, and a value of an
-/// argument says what the right one says where it has all of its words. `None` where neither is asked.
+/// The reply of a judge that compares words only: two sub-tasks are the same if their texts are equal, and the value
+/// of an argument matches the right one if it has all of its words. `None` if neither is asked.
 pub(crate) fn judged(request: &ChatRequest) -> Option<String> {
     let Some(Message::User { text }) = request.messages.first() else { return None };
     if let Some((right, planned)) = entailing::texts(text) {
@@ -243,7 +245,7 @@ pub(crate) fn judged(request: &ChatRequest) -> Option<String> {
     Some(if is_same { judging::YES } else { judging::NO }.to_owned())
 }
 
-/// The sub-tasks of a key: those that somebody wrote, or a sub-task for each call.
+/// The sub-tasks of a key: the given ones, or one for each call.
 fn known(handed: &Handed) -> Vec<GoldSubTask> {
     if !handed.sub_tasks.is_empty() {
         return handed.sub_tasks.clone();
@@ -255,7 +257,7 @@ fn known(handed: &Handed) -> Vec<GoldSubTask> {
     handed.calls.iter().enumerate().map(sub_task).collect()
 }
 
-/// A text with the values of earlier sub-tasks in place of `$1` and so on. What nobody gave stays as it is.
+/// A text with `$1` and so on replaced by the values of earlier sub-tasks. Without a value they stay.
 fn with_values(text: &str, results: &[String]) -> String {
     let mut text = text.to_owned();
     for (place, result) in results.iter().enumerate() {
@@ -274,7 +276,7 @@ fn value_of(result: &str) -> &str {
     }
 }
 
-/// A list of one item of an answer that is a list of several, else nothing.
+/// A list with one item of an answer that is a list of several, else an empty text.
 fn first_part(answer: &str) -> String {
     match serde_json::from_str::<Vec<Json>>(answer) {
         Ok(parts) if parts.len() > 1 => Json::from(parts[..1].to_vec()).to_string(),
@@ -282,7 +284,7 @@ fn first_part(answer: &str) -> String {
     }
 }
 
-/// A reply that breaks off, where that is planted.
+/// A truncated reply, if that is planted.
 fn cut_off(mut text: String, fault: Option<SubTaskFault>) -> String {
     if fault == Some(SubTaskFault::WrongFormat) {
         text.truncate(text.rfind(['}', ']']).unwrap_or(text.len()));
@@ -308,7 +310,7 @@ mod tests {
             headings::RESULTS,
             headings::TOOL
         );
-        let asked = Asked { asking: Asking::Call, text: &text, ended: 0, was_corrected: false };
+        let asked = Request { asking: Asking::Call, text: &text, ended: 0, was_corrected: false };
         assert_eq!(asked.results().iter().map(|it| value_of(it)).collect::<Vec<_>>(), ["7", "no"]);
         assert_eq!(asked.section(headings::TOOL), "- sql: x");
     }

@@ -1,7 +1,7 @@
-//! The roles of a team, where the right calls and the right answer are known from a key.
+//! The roles of a team, if the right calls and the right answer are known from a key.
 //!
-//! A sub-task names its steps and holds the whole task, by which its executor finds the key again: `Steps 1 to 2 of:
-//! ...`.
+//! A sub-task names its steps and contains the whole task, so that its executor finds the key again: `Steps 1 to 2
+//! of: ...`.
 
 use planproof_model::{ChatRequest, Message};
 use planproof_plan::graph::{SubTask, SubTaskGraph};
@@ -14,21 +14,21 @@ use serde_json::{Value as Json, json};
 /// Most characters of an answer that is a candidate for a solver.
 const ANSWER_CHARACTERS_MAX: usize = 1_000;
 
-/// What a conversation asks of a member of a team.
-pub(crate) struct Asked<'r> {
+/// A request to a member of a team.
+pub(crate) struct Request<'r> {
     /// Who is asked.
     pub(crate) role: Role,
     text: &'r str,
 }
 
-/// The deliverer's problem for a solver: the answer is all that there is to choose from.
+/// The deliverer's problem for a solver: the answer is the only choice.
 pub(crate) fn problem(answer: &str) -> String {
     let text: String = answer.chars().take(ANSWER_CHARACTERS_MAX).collect();
     json!({"slots": {"answer": [{"text": text}]}, "constraints": []}).to_string()
 }
 
-impl<'r> Asked<'r> {
-    /// What is asked; `None` where no member of a team is.
+impl<'r> Request<'r> {
+    /// Recognises a request; `None` if it is not to a member of a team.
     pub(crate) fn of(request: &'r ChatRequest) -> Option<Self> {
         let text = request.messages.iter().find_map(|message| match message {
             Message::User { text } => Some(text.as_str()),
@@ -38,7 +38,7 @@ impl<'r> Asked<'r> {
         Some(Self { role, text })
     }
 
-    /// Whether the manager is asked for executors, and not for a graph.
+    /// Whether the manager is asked for executors instead of a graph.
     pub(crate) fn is_about_executors(&self) -> bool {
         self.text.contains(&format!("\n{}\n", headings::TOOLS))
     }
@@ -63,8 +63,8 @@ impl<'r> Asked<'r> {
         serde_json::to_string(&Crew { executors }).unwrap_or_default()
     }
 
-    /// The manager's graph: each call a sub-task that comes after the one before; a single one where later calls are
-    /// made with what earlier ones gave, or where there are none.
+    /// The manager's graph: each call is a sub-task after the previous one; a single sub-task if later calls need the
+    /// results of earlier ones, or if there are no calls.
     pub(crate) fn graph(&self, task: &str, calls: &[GoldCall]) -> String {
         let refers = |value: &Json| value.as_str().is_some_and(|text| text.contains("<node-"));
         let is_one = calls.iter().any(|call| call.arguments.values().any(refers));
@@ -101,7 +101,7 @@ impl<'r> Asked<'r> {
         first.unwrap_or_default().to_owned()
     }
 
-    /// Whether the deliverer is asked for candidates and constraints, and not for an answer.
+    /// Whether the deliverer is asked for candidates and constraints instead of an answer.
     pub(crate) fn is_for_solver(&self, request: &ChatRequest) -> bool {
         let has_replied = request.messages.iter().any(|message| matches!(message, Message::Assistant { .. }));
         !has_replied && self.section(headings::REPLY).contains("\"slots\"")
@@ -112,7 +112,7 @@ impl<'r> Asked<'r> {
         self.section(headings::SUB_TASK)
     }
 
-    /// The calls that the sub-task stands for, as places from 0.
+    /// The calls of the sub-task, as indices from 0.
     pub(crate) fn steps(&self) -> Option<std::ops::Range<usize>> {
         let (steps, _) = self.sub_task().strip_prefix("Steps ")?.split_once(" of: ")?;
         let (first, last) = steps.split_once(" to ")?;
@@ -120,7 +120,7 @@ impl<'r> Asked<'r> {
         Some(first.checked_sub(1)?..last)
     }
 
-    /// What stands under a heading, up to the next one.
+    /// The text under a heading, up to the next one.
     fn section(&self, heading: &str) -> &'r str {
         let Some((_, rest)) = self.text.split_once(&format!("\n{heading}\n")) else { return "" };
         rest.split("\n# ").next().unwrap_or(rest).trim()

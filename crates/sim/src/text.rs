@@ -1,30 +1,28 @@
-//! The text form: a model that is given instructions with an order of sections, and writes on from where the
-//! text stands.
+//! The text form: a model gets instructions with an order of sections, and continues the text from its current end.
 //!
 //! The model finds the line with the order, the list of sections and the tools in the instructions, reads how far the
-//! text has got, and rebuilds from it which calls were made and what came of them. From there on it has the same script
-//! as in the tool-calling form, and finds the same way: where the tools, the question and the seed are the same, so are
-//! the calls. What it writes in a section follows from the sections before it alone, so a text may be cut anywhere and
-//! continued from there; only a mistake may come to another end, because there the cut looks as if the model were asked
-//! again.
+//! text has got, and derives from it which calls were made and what they returned. From there on it has the same
+//! script as in the tool-calling form: if the tools, the question and the seed are the same, so are the calls. The
+//! content of a section follows from the sections before it alone, so a text may be cut anywhere and continued from
+//! there; only a mistake may turn out differently, because the cut looks as if the model were asked again.
 //!
-//! - The next call is reached on the shortest way that the order allows, and so is the end when no call is left. Where
-//!   no call can come any more, the text is brought to its end.
-//! - Calls go side by side, without a section of the environment between them, where the order allows that
-//!   and the order of these calls does not matter to the model. Where it does matter, the environment is let
-//!   in between, if it can be. Otherwise the model writes all of them in turn, and expects of each that it
-//!   succeeds (in the time form: in the time that it guesses).
+//! - The model takes the shortest path to the next call that the order allows, and likewise to the end when no call
+//!   is left. If no call can follow any more, the text is brought to its end.
+//! - Calls are written side by side, without a section of the environment between them, if the order allows that
+//!   and the order of these calls does not matter to the model. If it matters, the environment is allowed in between,
+//!   if possible. Otherwise the model writes all of them in turn, and assumes that each succeeds (in the time form:
+//!   within the guessed time).
 //! - Sections that are neither tool, arguments nor label hold a short sentence, the last one the answer.
-//! - An order without calls gets an answer that names the plan, and so does a plain question. The model knows
-//!   the tasks of the shipped topics by heart, because it is shown no tools then.
+//! - An order without calls gets an answer that names the plan, and so does a plain question. The model knows the
+//!   tasks of the shipped topics by heart, because no tools are listed in that case.
 
-mod course;
 mod going_on;
 mod instructions;
 mod key;
 mod order;
 mod plain;
 mod score;
+mod scripted_run;
 mod sections;
 pub(crate) mod tool_data;
 mod topics;
@@ -38,19 +36,19 @@ use planproof_trace::{FinishReason, Tool};
 
 use crate::calling::Calling;
 use crate::gold::Handed;
-use course::Course;
 use instructions::Instructions;
 use key::KeyWriter;
 use order::Role;
+use scripted_run::ScriptedRun;
 use sections::Text;
 use write::Writer;
 
 pub(crate) use score::score;
 
-/// Most bytes of one reply. A model that never ends is cut off there, as one is by a server's limit on tokens.
+/// Most bytes of one reply. A model that never ends is cut off there, as by a server's token limit.
 const REPLY_BYTES_MAX: usize = 16 * 1024;
 
-/// Characters a token; a simulation has no tokenizer, and this is the usual rule of thumb.
+/// Characters per token; a simulation has no tokenizer, and this is the usual rule of thumb.
 pub(crate) const TOKEN_BYTES: usize = 4;
 
 /// A reply in text.
@@ -60,7 +58,7 @@ pub(crate) struct TextReply {
     pub(crate) finish: FinishReason,
 }
 
-/// A text that a model is to continue as its instructions say.
+/// A text to continue, with its instructions.
 #[derive(Debug)]
 pub(crate) struct Begun {
     instructions: Instructions,
@@ -78,7 +76,7 @@ impl Begun {
         let mut text = rest.to_owned();
         for message in messages {
             match message {
-                // What is said later tells how to go on, which the text itself does.
+                // Later messages say how to continue, which is clear from the text itself.
                 Message::User { text: begin } if text.is_empty() => text.push_str(begin),
                 Message::Assistant { text: rest, .. } => {
                     if !text.is_empty() && !text.ends_with('\n') {
@@ -92,17 +90,17 @@ impl Begun {
         Some(Self { instructions, text })
     }
 
-    /// The text behind the instructions of a prompt.
+    /// The text after the instructions of a prompt.
     pub(crate) fn in_prompt(prompt: &str) -> Option<Self> {
         Instructions::find(prompt).map(|(instructions, text)| Self { instructions, text: text.to_owned() })
     }
 
-    /// What stands there already, the question first.
+    /// The existing text, the question first.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// What a model writes that was handed the calls and the answer.
+    /// The output of a model that was given the calls and the answer.
     pub(crate) fn go_on_with(&self, handed: &Handed, settings: &Settings) -> TextReply {
         let text = Text::split(&self.text, &self.instructions);
         let mut writer = KeyWriter::new(&self.instructions, handed);
@@ -110,12 +108,12 @@ impl Begun {
     }
 }
 
-/// What a model writes to a prompt for a summary or a judgement; `None` if it is none.
+/// The reply to a prompt for a summary or a judgement; `None` for any other.
 pub(crate) fn aside(prompt: &str, settings: &Settings) -> Option<TextReply> {
     plain::aside(prompt).map(|text| ended(text, settings))
 }
 
-/// What is written, where `write` says whether it came to an end.
+/// The output; `write` returns whether it came to an end.
 fn written(settings: &Settings, write: impl FnOnce(&mut String) -> bool) -> TextReply {
     let mut out = String::new();
     let is_over = write(&mut out);
@@ -124,8 +122,7 @@ fn written(settings: &Settings, write: impl FnOnce(&mut String) -> bool) -> Text
     TextReply { finish, ..reply }
 }
 
-/// What the model writes to a conversation without tools. `None` if that neither holds instructions nor asks for a side
-/// text.
+/// The reply to a conversation without tools. `None` if it neither holds instructions nor asks for a side text.
 pub(crate) fn chat(model: &Calling, request: &ChatRequest) -> Option<TextReply> {
     let Some(Begun { instructions, text }) = Begun::in_chat(request) else {
         let last = request.messages.iter().rev().find_map(|message| match message {
@@ -144,7 +141,7 @@ pub(crate) fn chat(model: &Calling, request: &ChatRequest) -> Option<TextReply> 
     Some(write_on(model, &instructions, &text, &request.settings))
 }
 
-/// What the model writes after a plain text, which holds instructions or asks for a side text; else `None`.
+/// The continuation of a plain text with instructions or a request for a side text; else `None`.
 pub(crate) fn complete(model: &Calling, prompt: &str, settings: &Settings) -> Option<TextReply> {
     match Instructions::find(prompt) {
         Some((instructions, text)) => Some(write_on(model, &instructions, text, settings)),
@@ -154,7 +151,7 @@ pub(crate) fn complete(model: &Calling, prompt: &str, settings: &Settings) -> Op
 
 fn write_on(model: &Calling, instructions: &Instructions, text: &str, settings: &Settings) -> TextReply {
     let text = Text::split(text, instructions);
-    // Who cannot call tools is shown none.
+    // No tools are listed if none can be called.
     let calls_none = !instructions.sections.iter().any(|it| matches!(it.role, Role::Tool | Role::Arguments));
     let tools = match calls_none && instructions.tools.is_empty() {
         true => known_tasks(text.question()),
@@ -162,8 +159,8 @@ fn write_on(model: &Calling, instructions: &Instructions, text: &str, settings: 
     };
     let request = about(text.question(), tools, settings);
     let known = model.known(&request);
-    let course = Course::new(model.kind, &known.script, known.key, &request);
-    let mut writer = Writer::new(model.kind, instructions, course);
+    let run = ScriptedRun::new(model.kind, &known.script, known.key, &request);
+    let mut writer = Writer::new(model.kind, instructions, run);
     written(settings, |out| going_on::go_on(&mut writer, &text, REPLY_BYTES_MAX, out))
 }
 
@@ -201,7 +198,7 @@ fn known_tasks(question: &str) -> Arc<[Tool]> {
     found.iter().map(tool).collect()
 }
 
-/// Whether the user's message is a question, and the whole reply is to be its answer, as agents that call no tools ask.
+/// Whether the user's message is a question, and the whole reply is to be its answer, as for agents without tools.
 fn is_plain_question(request: &ChatRequest) -> bool {
     let is_told = |message: &Message| match message {
         Message::System { text } => {
@@ -212,7 +209,7 @@ fn is_plain_question(request: &ChatRequest) -> bool {
     request.messages.iter().any(is_told)
 }
 
-/// The plan that a plain question asks for, if it names tasks.
+/// The plan for a plain question, if it names tasks.
 fn plan_in_words(model: &Calling, question: &str, settings: &Settings) -> Option<String> {
     let tools = known_tasks(question);
     if tools.is_empty() {
@@ -220,10 +217,10 @@ fn plan_in_words(model: &Calling, question: &str, settings: &Settings) -> Option
     }
     let request = about(question, tools, settings);
     let known = model.known(&request);
-    Some(Course::new(model.kind, &known.script, known.key, &request).told())
+    Some(ScriptedRun::new(model.kind, &known.script, known.key, &request).in_words())
 }
 
-/// A text that ends before the first of the texts that are to end it, and at the most tokens.
+/// A text cut before the first of the stop texts, and at the token limit.
 pub(crate) fn ended(mut text: String, settings: &Settings) -> TextReply {
     let stops = settings.stop.iter().filter(|stop| !stop.is_empty());
     if let Some(end) = stops.filter_map(|stop| text.find(stop.as_str())).min() {

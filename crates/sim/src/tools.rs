@@ -10,10 +10,10 @@ use crate::reading::DOES_TASK;
 /// Names of tools that take a run's final answer.
 const ENDING: [&str; 5] = ["final_answer", "final_result", "submit_answer", "submit", "finish"];
 
-/// Names of tools that find other tools, which the model sees from then on.
+/// Names of tools that find other tools, which are then offered to the model.
 const SEARCHING: [&str; 3] = ["tool_search", "search_tools", "find_tools"];
 
-/// Most characters of what is searched for.
+/// Most characters of a search text.
 const SEARCHED_CHARACTERS_MAX: usize = 2_000;
 
 fn place(tools: &[Tool], names: &[&str]) -> Option<usize> {
@@ -26,8 +26,8 @@ fn find<'t>(tools: &'t [Tool], names: &[&str]) -> Option<&'t Tool> {
     place(tools, names).map(|place| &tools[place])
 }
 
-/// The tools with which calls do none of the user's work, by their places. Looking for them takes longer than
-/// all else of a turn, so it is done once in a conversation.
+/// The indices of the tools that do none of the user's work. Finding them takes longer than the rest of a turn, so it
+/// is done once per conversation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OfFramework([Option<usize>; 2]);
 
@@ -39,18 +39,18 @@ impl OfFramework {
     /// Whether a call of that name is of one of them.
     pub(crate) fn has(self, tools: &[Tool], name: &str) -> bool {
         let is_it = |place: usize| tools.get(place).is_some_and(|tool| tool.name == name);
-        // A search is often not offered any more once it has found something.
+        // A search is often no longer offered once it has found something.
         let is_search = || SEARCHING.contains(&name) && tools.iter().all(|tool| tool.name != name);
         self.0.into_iter().flatten().any(is_it) || is_search()
     }
 }
 
-/// The call that says this at the end of a run, where there is a tool for it.
+/// The call with this answer at the end of a run, if there is a tool for it.
 pub(crate) fn last_words(tools: &[Tool], text: &str, number: usize) -> Option<ToolCall> {
     find(tools, &ENDING).map(|tool| call(tool, text, number))
 }
 
-/// A search for tools that fit what the user asks for, if there is a tool for that and it was not called yet.
+/// A search for tools that suit the user's request, if there is a tool for that and it was not called yet.
 pub(crate) fn search(tools: &[Tool], messages: &[Message], number: usize) -> Option<ToolCall> {
     let tool = find(tools, &SEARCHING)?;
     let is_search = |message: &Message| match message {
@@ -68,7 +68,7 @@ pub(crate) fn search(tools: &[Tool], messages: &[Message], number: usize) -> Opt
     Some(call(tool, &asked, number))
 }
 
-/// A call with a text in the first argument that takes one.
+/// A call with a text in the first argument that accepts one.
 fn call(tool: &Tool, text: &str, number: usize) -> ToolCall {
     let mut arguments = sample_arguments(&tool.input_schema);
     let properties = tool.input_schema.get("properties").and_then(Value::as_object);

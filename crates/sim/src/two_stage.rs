@@ -1,5 +1,5 @@
-//! The two-stage agent, where the right calls are known from a key: each call and then a note of what it found, and at
-//! the end the planner.
+//! The two-stage agent, if the right calls are known from a key: each call followed by a note of its result, and the
+//! planner at the end.
 
 use planproof_model::{ChatRequest, Message};
 use planproof_plan::two_stage::{ACTIONS_HEADING, MARK, NOTEBOOK, PLANNER, Part, STEPS_HEADING};
@@ -8,16 +8,16 @@ use serde_json::Value as Json;
 
 use crate::gold::Handed;
 
-/// What a conversation asks of the agent's model.
-pub(crate) struct Asked<'r> {
+/// A request to the agent's model.
+pub(crate) struct Request<'r> {
     text: &'r str,
     part: Part,
     /// The step, from 1.
     step: usize,
 }
 
-impl<'r> Asked<'r> {
-    /// What is asked; `None` where it is no line of a step.
+impl<'r> Request<'r> {
+    /// Recognises a request; `None` if it is not for a line of a step.
     pub(crate) fn of(request: &'r ChatRequest) -> Option<Self> {
         let [Message::User { text }] = request.messages.as_slice() else { return None };
         if !text.starts_with(MARK) {
@@ -43,7 +43,7 @@ impl<'r> Asked<'r> {
         }
     }
 
-    /// A call as it is written, if there is such an action.
+    /// A call in the written form, if there is such an action.
     fn action(&self, call: &GoldCall) -> Option<String> {
         let (_, listed) = self.text.split_once(&format!("\n{ACTIONS_HEADING}\n"))?;
         let begin = format!("- {}[", call.tool);

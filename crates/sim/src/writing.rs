@@ -1,4 +1,4 @@
-//! Calls as a simulated model writes them, with what goes wrong.
+//! Calls in the words of a simulated model, with its mistakes.
 
 use planproof_synth::{SENTENCES_ARGUMENT, START_TIME_ARGUMENT};
 use planproof_trace::{Arguments, CallId, TimeOfDay, Tool, ToolCall, sample_arguments};
@@ -9,14 +9,13 @@ use crate::reading::task_of;
 use crate::report;
 use crate::step::Slip;
 
-/// What stands in front of a tool's name where a model writes a wrong one.
+/// The prefix of a wrong tool name.
 pub(crate) const WRONG_NAME_PREFIX: &str = "do_";
 
-/// The argument that is not wanted, where a model writes one. Of a tool that wants arguments, a model forgets
-/// them instead.
+/// The unexpected argument. If a tool requires arguments, a model forgets them instead.
 const EXTRA_ARGUMENT: &str = "task";
 
-/// When a task starts, as a model writes it.
+/// The start of a task in the model's format.
 pub(crate) fn start_text(minute: u16, slip: Slip) -> String {
     match TimeOfDay::from_minute(minute) {
         Some(_) if slip == Slip::NoClockTime => format!("{} o'clock", minute / 60),
@@ -26,8 +25,8 @@ pub(crate) fn start_text(minute: u16, slip: Slip) -> String {
     }
 }
 
-/// The arguments of a call of a tool: what its schema demands, when the task starts or which sentences are
-/// reported where that is said, and what goes wrong.
+/// The arguments of a tool call: those that its schema demands, the start of the task or the reported sentences if
+/// given, and the mistake.
 pub(crate) fn write_arguments<'t>(
     tool: Option<&Tool>,
     (start, sentences): (Option<String>, u64),
@@ -56,8 +55,8 @@ pub(crate) fn write_arguments<'t>(
     arguments
 }
 
-/// The `number`-th call of a run, of the tool at that place, as the model writes it: with a start, or a
-/// report of sentences.
+/// The `number`-th call of a run, of the tool at that index, as the model writes it: with a start, or a report of
+/// sentences.
 pub(crate) fn write_call(
     tools: &[Tool],
     place: u16,

@@ -25,23 +25,23 @@ use dfa::{DEAD, Dfa, Work};
 
 pub(crate) use plan::Plan;
 
-/// Which ways of the published implementation to follow where it departs from the paper, or from ours.
+/// Which details of the published implementation to follow where it differs from the paper, or from ours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Compat {
-    /// Ours: what the paper says, and where it is silent, what the documentation of this crate says.
+    /// Ours: the paper's rules and, where it is silent, those in the documentation of this crate.
     #[default]
     Ours,
     /// The published code's:
     ///
     /// - states of the environment need no handler (its specifications have none);
-    /// - prompts are recognised in capital and small letters alike;
-    /// - what the environment writes is split at prompts like what the model writes, so it can move the agent;
-    /// - the longest common prefix of the next prompts is written after what the environment wrote;
-    /// - text without any prompt is answered with the prompt of the first state that may come next, where the
-    ///   states that leave a loop come before those that stay in it;
-    /// - a tool's name is also found within longer text, and where none is found the first tool is taken;
-    /// - in [`Walk`](crate::Walk), after the end of the formula the states that could begin it may come once more, as a
-    ///   sign of the end.
+    /// - prompts are recognised regardless of case;
+    /// - the environment's text is split at prompts like the model's, so it can move the agent;
+    /// - the longest common prefix of the next prompts is written after the environment's text;
+    /// - text without any prompt is answered with the prompt of the first state that may come next, with states
+    ///   that leave a loop before those that stay in it;
+    /// - a tool's name is also found within longer text, and if none is found the first tool is taken;
+    /// - in [`Walk`](crate::Walk), after the end of the formula the states that could begin it may come once more,
+    ///   to mark the end.
     Original,
 }
 
@@ -61,12 +61,12 @@ impl StateId {
     }
 }
 
-/// Where a run is: what the automaton knows of the states that it has passed.
+/// The position of a run: what the automaton knows about the states passed so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position(u32);
 
 impl Position {
-    /// A number: 0 is the start, the others follow in the order of a breadth-first walk.
+    /// A number: 0 is the start, the others follow in breadth-first order.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -77,24 +77,24 @@ impl Position {
 pub struct Entered<'c> {
     /// The state.
     pub state: StateId,
-    /// The call. Only in a state that completes one does it count; there, without one, it is a call of a tool that no
-    /// requirement names, and no test of its arguments holds.
+    /// The call. It counts only in a state that completes one; `None` there means a call of a tool that no
+    /// requirement names, for which no test of its arguments holds.
     pub call: Option<&'c ToolCall>,
-    /// What is known of its execution besides what follows from the states that come later.
+    /// What is known about its execution besides the consequences of later states.
     pub fate: Fate,
 }
 
-/// What is known of a call's execution. Requirements speak of calls that are executed: whether one is, and
-/// when, follows from the handlers of the environment's states that come later.
+/// What is known about a call's execution. Requirements apply to executed calls: whether a call is executed, and
+/// when, follows from the handlers of later states of the environment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fate {
-    /// If it is executed, then as it stands here.
+    /// If it is executed, then with these arguments.
     #[default]
     Written,
-    /// If it is executed, then with other arguments, because these refer to what is not known yet. Only where a state's
-    /// handler is [`Handler::Solve`](crate::Handler::Solve); elsewhere as [`Written`](Self::Written).
+    /// If it is executed, then with other arguments, because these contain unresolved references. Only if a state's
+    /// handler is [`Handler::Solve`](crate::Handler::Solve); otherwise the same as [`Written`](Self::Written).
     Open,
-    /// It was to be executed and was not, because that was not allowed. It counts for nothing.
+    /// It was to be executed and was denied. It counts for nothing.
     Denied,
 }
 
@@ -111,10 +111,10 @@ impl From<StateId> for Entered<'_> {
     }
 }
 
-/// The faults of a specification that cannot be used; among them may be warnings.
+/// The faults of an unusable specification; there may be warnings among them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct FaultySpec {
-    /// All that was found, in the order of the source.
+    /// All faults, in the order of the source.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -125,7 +125,7 @@ impl fmt::Display for FaultySpec {
     }
 }
 
-/// A specification that can be used, and what should be said about it.
+/// A usable specification, with its warnings.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// The compiled specification.
@@ -157,7 +157,7 @@ pub fn load(source: &str, compat: Compat) -> Result<Loaded, FaultySpec> {
     finish(draft, compat, None, faults)
 }
 
-/// As [`load`], and checks the JSON Schemas of content rules, which `load` leaves unread.
+/// As [`load`], and checks the JSON Schemas of content rules, which `load` does not parse.
 ///
 /// # Errors
 /// All faults at once, if one of them is an error.
@@ -171,21 +171,22 @@ pub fn load_with_schemas(
     finish(draft, compat, Some(schemas), faults)
 }
 
-/// A deterministic automaton with the fewest positions. From each of its positions the end can be reached.
+/// A deterministic automaton with the fewest positions. The end can be reached from each of its positions.
 ///
-/// It is compiled once; every question after that is a look into a table.
+/// It is compiled once; every later question is a table lookup.
 #[derive(Debug, Clone)]
 pub struct Automaton {
     spec: Arc<Spec>,
     alphabet: Alphabet,
     dfa: Dfa,
-    /// The states that may come next, for each position, in the order of the specification.
+    /// The possible next states of each position, in the order of the specification.
     valid: Vec<Vec<StateId>>,
-    /// The behaviour and the requirements by themselves, to say which of them forbids something.
+    /// The behaviour and the requirements separately, to find which of them forbids something.
     parts: Vec<Dfa>,
-    /// The same as `dfa` for words that say what became of each call; `None` if no requirement speaks of calls.
+    /// The same as `dfa` for words annotated with the execution of each call; `None` if no requirement is about
+    /// calls.
     annotated: Option<Arc<Annotated>>,
-    /// A rank of each state by which those that leave a loop come before those that stay in it.
+    /// A rank of each state that puts those that leave a loop before those that stay in it.
     exit_first: Vec<usize>,
 }
 
@@ -235,12 +236,12 @@ impl Automaton {
         Position(0)
     }
 
-    /// The states that may come next: from which the end can still be reached. In the order of the specification.
+    /// The possible next states: those from which the end can still be reached. In the order of the specification.
     pub fn valid(&self, position: Position) -> &[StateId] {
         &self.valid[position.index()]
     }
 
-    /// The states that may come next in the order of the published code: those that leave a loop come first.
+    /// The possible next states in the order of the published code: those that leave a loop come first.
     pub(crate) fn valid_exit_first(&self, position: Position) -> Vec<StateId> {
         let mut valid = self.valid(position).to_vec();
         valid.sort_by_key(|state| self.exit_first[state.index()]);
@@ -252,14 +253,13 @@ impl Automaton {
         self.valid(position).binary_search(&state).is_ok()
     }
 
-    /// The states that may come next with which a shortest way to entering a state begins, and how many
-    /// states come before it on that way; none if it cannot be entered any more. Takes time in the size of
-    /// the automaton.
+    /// The possible next states on a shortest path to entering a state, and how many states precede it on that path;
+    /// empty if it can no longer be entered. Takes time in proportion to the size of the automaton.
     pub(crate) fn ways_to(&self, position: Position, target: StateId) -> (usize, Vec<StateId>) {
         if self.is_valid(position, target) {
             return (0, vec![target]);
         }
-        // For each position, with which states the shortest ways there begin.
+        // For each position, the first states of the shortest paths to it.
         let mut begun: Vec<Vec<StateId>> = vec![Vec::new(); self.positions()];
         let mut reached = vec![false; self.positions()];
         let mut layer: Vec<u32> = Vec::new();
@@ -306,15 +306,14 @@ impl Automaton {
         self.dfa.is_accepting(position.0)
     }
 
-    /// Where a run is after a state; `None` if it may not come here, or not with this call.
+    /// The position after a state; `None` if it must not come here, or not with this call.
     pub fn after<'c>(&self, position: Position, entered: impl Into<Entered<'c>>) -> Option<Position> {
         let next = self.dfa.step(position.0, self.alphabet.symbol(entered.into()));
         (next != DEAD).then_some(Position(next))
     }
 
-    /// Whether a call can be executed that is completed in this state: on some way from there to an end it
-    /// is. Also `true` where no call that is completed here ever is, so that it is not the requirements that
-    /// forbid it.
+    /// Whether a call that is completed in this state can be executed: on some path from there to an end it is. Also
+    /// `true` if no call completed here is ever executed, so that the requirements are not the reason.
     pub fn can_execute(&self, position: Position, entered: Entered<'_>) -> bool {
         if !self.alphabet.has_patterns() {
             return true;
@@ -331,15 +330,15 @@ impl Automaton {
         end.is_some_and(|position| self.is_accepting(position))
     }
 
-    /// Whether the next call that is completed can be one of this tool that is executed; where no next call is ever
-    /// executed, whether it can be one of this tool.
+    /// Whether the next completed call can be an executed one of this tool; if the next call is never executed,
+    /// whether it can be one of this tool.
     pub(crate) fn can_call(&self, position: Position, tool: &str) -> bool {
         if self.alphabet.named_tools().is_empty() {
             return true;
         }
         let executed = |next: u32| execution::can_execute(&self.spec, &self.alphabet, &self.dfa, next);
         let (mut is_completed, mut is_other_executed) = (false, false);
-        // A walk that passes no call but the one it looks for.
+        // A search that passes no call except the required one.
         let mut seen = vec![false; self.positions()];
         let mut open = vec![position.0];
         while let Some(at) = open.pop() {
@@ -363,8 +362,8 @@ impl Automaton {
         is_completed && !is_other_executed
     }
 
-    /// The index of the first requirement that no continuation of this word can satisfy any more, or that
-    /// does not let the call be executed that it ends with, if it is one requirement alone that forbids it.
+    /// The index of the requirement that no continuation of this word can satisfy any more, or that forbids executing
+    /// the call at its end, if a single requirement is responsible.
     pub fn broken_requirement<'c>(&self, word: impl IntoIterator<Item = Entered<'c>>) -> Option<usize> {
         let symbols: Vec<usize> = word.into_iter().map(|entered| self.alphabet.symbol(entered)).collect();
         let (behavior, requirements) = self.parts.split_first()?;
@@ -376,14 +375,14 @@ impl Automaton {
         broken.or_else(|| if is_call { self.hindering(&symbols) } else { None })
     }
 
-    /// The index of the first requirement that by itself does not let the call be executed that these symbols end with.
+    /// The index of the first requirement that by itself forbids executing the call at the end of these symbols.
     fn hindering(&self, symbols: &[usize]) -> Option<usize> {
         let can_execute =
             |part: &Dfa| execution::can_execute(&self.spec, &self.alphabet, part, part.run(symbols));
         self.parts.iter().skip(1).position(|requirement| !can_execute(requirement))
     }
 
-    /// The same automaton where only these tools exist: what could only go on with a call of another tool is
+    /// The same automaton restricted to these tools: positions that can only continue with a call of another tool are
     /// dead. `None` if nothing is left.
     pub fn for_tools(&self, tools: &[&str]) -> Option<Self> {
         let is_impossible = |symbol: usize| self.alphabet.is_call_of_none(symbol, tools);
@@ -391,15 +390,15 @@ impl Automaton {
         (!dfa.is_empty()).then(|| Self { valid: valid(&dfa, &self.alphabet), dfa, ..self.clone() })
     }
 
-    /// The same without the texts that a model is shown.
+    /// The same without the texts for a model.
     pub fn without_examples(&self) -> Self {
         let mut spec = Spec::clone(&self.spec);
         spec.examples.clear();
         Self { spec: Arc::new(spec), ..self.clone() }
     }
 
-    /// A text of [`Spec::examples`] as a run has it: each section after its prompt, what the environment wrote with its
-    /// prompts broken, and a line break at the end. A state that there is not is left out.
+    /// A text of [`Spec::examples`] in the form of a run: each section after its prompt, the environment's text with
+    /// its prompts broken, and a line break at the end. An unknown state is left out.
     pub fn example_text(&self, example: &ShownExample) -> String {
         let prompts = Prompts::new(self, Compat::Ours);
         let mut text = String::new();
@@ -419,7 +418,7 @@ impl Automaton {
         text
     }
 
-    /// Whether a requirement speaks of calls, of whatever tool.
+    /// Whether a requirement is about calls, of any tool.
     pub fn requires_of_calls(&self) -> bool {
         self.alphabet.has_patterns()
     }
@@ -429,9 +428,9 @@ impl Automaton {
         self.alphabet.named_tools().into_iter()
     }
 
-    /// The positions that follow one, each with the state that leads there; in the order of the states.
+    /// The successors of a position, each with the state that leads there; in the order of the states.
     pub(crate) fn edges(&self, position: Position) -> Vec<(StateId, Position)> {
-        // What is open can be closed, so that it leads to no other states.
+        // An open call can become a closed one, so it leads to no other states.
         let symbols = (0..self.alphabet.len()).filter(|symbol| self.alphabet.is_plain(*symbol));
         let mut edges: Vec<(StateId, Position)> = symbols
             .map(|symbol| (self.alphabet.state_of(symbol), self.dfa.step(position.0, symbol)))
@@ -444,7 +443,7 @@ impl Automaton {
     }
 }
 
-/// The states that may come next, for each position.
+/// The possible next states of each position.
 fn valid(dfa: &Dfa, alphabet: &Alphabet) -> Vec<Vec<StateId>> {
     let of_position = |position: usize| {
         let symbols = (0..dfa.symbols()).filter(|symbol| dfa.step(position as u32, *symbol) != DEAD);
@@ -455,7 +454,7 @@ fn valid(dfa: &Dfa, alphabet: &Alphabet) -> Vec<Vec<StateId>> {
     (0..dfa.positions()).map(of_position).collect()
 }
 
-/// Checks and compiles what was understood of a specification.
+/// Checks and compiles the understood parts of a specification.
 fn finish(
     draft: Option<Draft>,
     compat: Compat,
@@ -491,7 +490,7 @@ fn finish(
     }
 }
 
-/// Compiles a specification whose names are right. `None` if it cannot be used, which the faults then say.
+/// Compiles a specification with valid names. `None` if it is unusable, as the faults then explain.
 fn compile(spec: Spec, faults: &mut Faults) -> Result<Option<Automaton>, dfa::TooLarge> {
     let mut work = Work::default();
     let names: BTreeMap<&str, usize> =
@@ -525,11 +524,11 @@ fn compile(spec: Spec, faults: &mut Faults) -> Result<Option<Automaton>, dfa::To
         let dfa = parts[1..].iter().try_fold(first, |dfa, part| dfa.intersected(part, &mut work))?;
         if parts.len() == 1 { dfa.minimised(&mut work)? } else { dfa }
     };
-    // What is open when it is written is no fault of a specification, and no word of its author.
+    // Unresolved arguments are neither a fault of a specification nor written by its author.
     let plain = |dfa: &Dfa| dfa.without(|symbol| !alphabet.is_plain(symbol));
     let plain_parts: Vec<Dfa> = parts.iter().map(plain).collect();
     check::language(&spec, &alphabet, &plain(&dfa), &plain_parts, faults);
-    // Where nothing is left, the behaviour alone may say why.
+    // If nothing is left, the behaviour alone may be the reason.
     let run = if dfa.is_empty() { &parts[0] } else { &dfa };
     unexecuted::warnings(&spec, &alphabet, run).into_iter().for_each(|warning| faults.push(warning));
     if dfa.is_empty() {
@@ -548,8 +547,7 @@ fn compile(spec: Spec, faults: &mut Faults) -> Result<Option<Automaton>, dfa::To
     }))
 }
 
-/// Numbers the states in the order in which they first stand in a formula, where the exit of a loop comes
-/// before what it repeats.
+/// Numbers the states in the order of their first occurrence in a formula, with the exit of a loop before its body.
 fn rank_exits(formula: &Formula, names: &BTreeMap<&str, usize>, next: &mut usize, ranks: &mut [usize]) {
     match &formula.kind {
         FormulaKind::State(name) => {

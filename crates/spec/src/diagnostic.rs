@@ -1,4 +1,4 @@
-//! What is wrong with a specification: plain data. The command shows it with its source lines.
+//! The faults of a specification: plain data. The command shows them with their source lines.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::Span;
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// The specification can be used, though it may not say what was meant.
+    /// The specification is usable, but it may not mean what was intended.
     Warning,
     /// The specification cannot be used.
     Error,
@@ -15,7 +15,7 @@ pub enum Severity {
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $variant:ident = $word:literal, $severity:ident;)+) => {
-        /// What kind of fault it is. The words of [`Code::as_str`] never change their meaning.
+        /// A kind of fault. The words of [`Code::as_str`] never change their meaning.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
@@ -33,7 +33,7 @@ macro_rules! codes {
                 }
             }
 
-            /// How bad a fault of this kind is, where nothing else is said.
+            /// The default severity of a fault of this kind.
             pub fn severity(self) -> Severity {
                 match self {
                     $(Self::$variant => Severity::$severity,)+
@@ -50,82 +50,82 @@ codes! {
     StrayClose = "stray-close", Error;
     /// A string without its closing quote.
     UnclosedString = "unclosed-string", Error;
-    /// A `\` in a string before something that it cannot stand before.
+    /// A `\` in a string before a character that cannot be escaped.
     BadEscape = "bad-escape", Error;
-    /// Something else than one `(define NAME ...)`.
+    /// Something other than one `(define NAME ...)`.
     NoDefine = "no-define", Error;
     /// A clause, or a property of a state, of an unknown name.
     UnknownClause = "unknown-clause", Error;
-    /// A clause, or a property of a state, that is demanded and missing.
+    /// A required clause, or property of a state, is missing.
     MissingClause = "missing-clause", Error;
-    /// A clause, or a property of a state, that stands twice.
+    /// A duplicate clause, or property of a state.
     RepeatedClause = "repeated-clause", Error;
-    /// Something of another shape than what may stand there.
+    /// Something of the wrong shape.
     UnexpectedForm = "unexpected-form", Error;
     /// An operator of an unknown name.
     UnknownOperator = "unknown-operator", Error;
     /// An operator with too few or too many operands.
     WrongArity = "wrong-arity", Error;
-    /// A number that is none, or bounds that nothing lies between.
+    /// An invalid number, or bounds that exclude everything.
     BadNumber = "bad-number", Error;
     /// A behaviour that does not begin with `next`.
     TopNotNext = "top-not-next", Error;
-    /// A state's name that means something else.
+    /// A state's name that has another meaning.
     ReservedName = "reserved-name", Error;
     /// Two states of one name.
     DuplicateState = "duplicate-state", Error;
     /// A name that no state has.
     UnknownState = "unknown-state", Error;
-    /// A prompt that cannot be recognised: too short or long, blank at an end, or with a line break.
+    /// A prompt that cannot be recognised: too short or long, with a blank at an end, or with a line break.
     BadPrompt = "bad-prompt", Error;
     /// Two states with the same prompt.
     EqualPrompts = "equal-prompts", Error;
-    /// A prompt within another. Of two at the same place the longer one counts, so the text can be read in one way
-    /// only; but content after the shorter one can complete the longer one.
+    /// A prompt within another. At the same place the longer one counts, so the text has only one reading; but
+    /// content after the shorter one can complete the longer one.
     NestedPrompts = "nested-prompts", Warning;
     /// A flag of an unknown name.
     UnknownFlag = "unknown-flag", Error;
     /// A handler of an unknown name.
     UnknownHandler = "unknown-handler", Error;
-    /// A state of the environment without a handler, so that nothing says who writes it. A warning in a specification
-    /// in the published dialect, which has no handlers.
+    /// A state of the environment without a handler, so that its writer is undefined. A warning in a specification in
+    /// the published dialect, which has no handlers.
     UnboundEnvironment = "unbound-environment", Error;
     /// A handler of a state that the model writes.
     HandlerOfModelState = "handler-of-model-state", Error;
     /// Content rules of a state that the environment writes.
     RuleOfEnvironmentState = "rule-of-environment-state", Error;
-    /// A regular expression that is none, or too large.
+    /// An invalid regular expression, or one that is too large.
     BadRegex = "bad-regex", Error;
     /// A JSON Schema that is none.
     BadSchema = "bad-schema", Error;
-    /// A requirement, an example or a handler that needs calls, where no state's content completes one.
+    /// A requirement, an example or a handler that needs calls, although no state's content completes one.
     NoCalls = "no-calls", Error;
-    /// A pattern of calls that no call can match: a tool's name with a `*` in it, tests that exclude one another, a
-    /// regular expression that nothing matches, or a test that the tool's schema excludes.
+    /// A pattern that no call can match: a tool's name with a `*` in it, tests that exclude one another, a regular
+    /// expression that matches nothing, or a test that the tool's schema excludes.
     UnmatchedCall = "unmatched-call", Warning;
     /// Tools whose names differ in capitals, `_` or `-` alone.
     SimilarTools = "similar-tools", Warning;
-    /// A number in quotes where an argument is tested: no text equals a number, and none is above or below one.
+    /// A quoted number in a test of an argument: no text equals a number, or is above or below one.
     NumberInString = "number-in-string", Warning;
-    /// A requirement names a tool that there is not. Found where the tools are known.
+    /// A requirement names an unknown tool. Found if the tools are known.
     UnknownTool = "unknown-tool", Warning;
-    /// A requirement tests an argument that the tool does not take. Found where the tools are known.
+    /// A requirement tests an unknown argument of a tool. Found if the tools are known.
     UnknownArgument = "unknown-argument", Warning;
-    /// Calls that no run can contain, though no requirement says in so many words that they must not come.
+    /// Calls that no run can contain, although no requirement explicitly forbids them.
     ImpossibleCall = "impossible-call", Warning;
-    /// Arguments that a run can come to without naming a tool before.
+    /// Arguments that a run can reach without naming a tool before.
     ArgumentsWithoutTool = "arguments-without-tool", Warning;
-    /// A tool that a run can name without giving its arguments, so that it is not called.
+    /// A tool that a run can name without providing its arguments, so that it is not called.
     ToolWithoutArguments = "tool-without-arguments", Warning;
-    /// A call that can be completed and is not executed, or not always: it counts for nothing then.
+    /// A call that can be completed without being executed, always or sometimes: it counts for nothing then.
     CallNotExecuted = "call-not-executed", Warning;
     /// A state that the behaviour does not reach.
     UnreachableState = "unreachable-state", Warning;
-    /// A state that the behaviour reaches, but from which the requirements let no run come to its end.
+    /// A state that the behaviour reaches, but from which the requirements allow no run to end.
     NoWayToEnd = "no-way-to-end", Warning;
     /// No run satisfies the behaviour and this requirement.
     EmptyLanguage = "empty-language", Error;
-    /// Requirements that no run satisfies together, though it can satisfy fewer of them.
+    /// Requirements that no run satisfies together, although runs can satisfy fewer of them.
     ConflictingRequirements = "conflicting-requirements", Error;
     /// A requirement that changes nothing.
     VacuousRequirement = "vacuous-requirement", Warning;
@@ -133,7 +133,7 @@ codes! {
     ExampleNotAccepted = "example-not-accepted", Error;
     /// An example of `:rejects` that is accepted.
     ExampleNotRejected = "example-not-rejected", Error;
-    /// An example of `:examples` whose content breaks a rule of its state, or holds a prompt.
+    /// An example of `:examples` whose content violates a rule of its state, or contains a prompt.
     ExampleContent = "example-content", Error;
     /// A limit of this crate is exceeded.
     LimitExceeded = "limit-exceeded", Error;
@@ -145,7 +145,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// A place in the source, and what there is to say about it.
+/// A place in the source, with a remark about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
     /// The place.
@@ -163,7 +163,7 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// What is wrong, in a sentence without a full stop.
     pub message: String,
-    /// Where: the first is the place itself, the others have to do with it. Never empty.
+    /// The places: the first is the place itself, the others are related. Never empty.
     pub labels: Vec<Label>,
     /// What to do about it.
     pub help: Option<String>,
@@ -213,7 +213,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The known word that `word` is most likely a slip of, if any is near.
+/// The known word that was probably meant by `word`, if one is near.
 pub(crate) fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let allowed = (word.chars().count() / 3).clamp(1, 3);
     let lower = word.to_lowercase();

@@ -1,16 +1,16 @@
-//! How far two texts are apart, in characters inserted, deleted or replaced (Levenshtein's distance).
+//! The distance of two texts, in characters inserted, deleted or replaced (Levenshtein's distance).
 
 /// Edits from one whole text to the other. Takes time in the product of their lengths.
 pub(crate) fn edits(from: &str, to: &str) -> usize {
     last_row(from, to).last().copied().unwrap_or(0)
 }
 
-/// Edits from `word` to the start of `text` that is nearest to it.
+/// Edits from `word` to the nearest prefix of `text`.
 pub(crate) fn edits_to_start(word: &str, text: &str) -> usize {
     last_row(word, text).into_iter().min().unwrap_or(0)
 }
 
-/// Edits from `from` to each start of `to`, the empty one first.
+/// Edits from `from` to each prefix of `to`, the empty one first.
 fn last_row(from: &str, to: &str) -> Vec<usize> {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

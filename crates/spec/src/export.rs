@@ -2,25 +2,24 @@
 //! graphs.
 //!
 //! A grammar describes texts: prompts in an order that the automaton accepts, each followed by content.
-//! **Content must not hold a prompt**, or the text could be read in two ways. How each format says so:
+//! **Content must not contain a prompt**, or the text would be ambiguous. Each format expresses this in its own way:
 //!
-//! - [`lark`] (for llguidance) has negation: content up to a prompt is a text that ends in this prompt, and in which no
-//!   prompt ends earlier.
-//! - [`gbnf`] (for llama.cpp) has none, so the automaton that looks for prompts (Aho and Corasick, 1975) is
-//!   written out: a rule for each beginning of a prompt, which says what may follow without completing one.
-//! - [`regex`] has the same automaton, turned into an expression that needs no look-around, so that engines
-//!   without it take it as well.
+//! - [`lark`] (for llguidance) has negation: content up to a prompt is a text that ends in this prompt, and in
+//!   which no prompt ends earlier.
+//! - [`gbnf`] (for llama.cpp) has none, so the automaton that searches for prompts (Aho and Corasick, 1975) is
+//!   written out: a rule for each prefix of a prompt, which defines what may follow without completing one.
+//! - [`regex`] has the same automaton, converted to an expression without look-around, so that engines without
+//!   look-around accept it as well.
 //!
-//! Prompts within one another ([`Code::NestedPrompts`](crate::Code::NestedPrompts)) cannot be exported,
-//! because there the text after a prompt decides which one it is. Neither GBNF nor a regular expression can
-//! be made for prompts that overlap, where the end of one is the beginning of another.
+//! Prompts within one another ([`Code::NestedPrompts`](crate::Code::NestedPrompts)) cannot be exported, because there
+//! the text after a prompt decides which one it is. Neither GBNF nor a regular expression can be made for overlapping
+//! prompts, where the end of one is the beginning of another.
 //!
-//! Of content rules a grammar knows the names of tools, where they are given; regular expressions, but not in
-//! GBNF, and not those that look around themselves, as `\b` does, for which there is no export; and lengths
-//! in Lark. JSON Schemas and arguments are left to the monitor, and so are requirements on calls: the grammar
-//! allows what some call would allow, executed or not. So a grammar may allow what the monitor then corrects,
-//! but it forbids nothing that the monitor takes, save for tools whose names are written in other capitals or
-//! with other spaces, and for prompts within strings of JSON.
+//! A grammar includes these content rules: the names of tools, if they are given; regular expressions, except in
+//! GBNF, and except those with look-around such as `\b`, for which there is no export; and lengths in Lark. JSON
+//! Schemas and arguments are left to the monitor, and so are requirements on calls: the grammar allows what some call
+//! would allow, executed or not. So a grammar may allow what the monitor then corrects, but it forbids nothing that
+//! the monitor accepts, except tool names with other capitals or spaces, and prompts within JSON strings.
 
 mod algebra;
 mod gbnf;
@@ -62,7 +61,7 @@ pub enum ExportError {
         /// The one that begins so.
         second: String,
     },
-    /// The regular expression of a content rule looks around itself in a way that grammars do not know.
+    /// The regular expression of a content rule has a look-around that grammars do not support.
     #[error(
         "the regular expression of `{state}` cannot be exported: it has {look} amid its text, and grammars know no such thing; \
          write it without, or leave it to the monitor: `--to gbnf` exports no regular expressions"
@@ -73,7 +72,7 @@ pub enum ExportError {
         /// What it looks for, as it is written.
         look: &'static str,
     },
-    /// Putting the grammar together takes too much.
+    /// Building the grammar exceeds a limit.
     #[error(
         "the grammar takes more than {bytes_max} bytes of parts to put together; use another format, or smaller bounds of loops"
     )]
@@ -94,7 +93,7 @@ pub enum ExportError {
 pub enum Start {
     /// With a prompt, at this position.
     Prompt(Position),
-    /// Within the content of a state that was entered at this position.
+    /// Within the content of a state entered at this position.
     Content {
         /// Before the state.
         before: Position,
@@ -106,10 +105,10 @@ pub enum Start {
 /// Where the text of a grammar ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum End {
-    /// At the end of a run. What the environment writes is any text without a prompt.
+    /// At the end of a run. The environment's content is any text without a prompt.
     #[default]
     Run,
-    /// At the end of a run, or with the prompt of a state of the environment: as much as one request can give.
+    /// At the end of a run, or at the prompt of a state of the environment: as much as one request can produce.
     Environment,
 }
 
@@ -130,10 +129,9 @@ impl Scope<'_> {
         Self { start: Start::Prompt(automaton.start()), end: End::Run, tools: None }
     }
 
-    /// What the model may write next, up to where the environment writes. If it is in the middle of content,
-    /// no more is said of the rest of it than that it holds no prompt. Where the text ends with what may be
-    /// the beginning of a prompt (see [`Monitor::settled`]), its rest is not described: the grammar begins
-    /// before or after a prompt.
+    /// The possible continuations by the model, up to where the environment writes. In the middle of content, the
+    /// rest of it is only required to contain no prompt. If the text ends with a possible beginning of a prompt (see
+    /// [`Monitor::settled`]), its rest is not described: the grammar begins before or after a prompt.
     pub fn next(monitor: &Monitor) -> Self {
         let position = monitor.position();
         let start = match monitor.open_state() {
@@ -144,15 +142,15 @@ impl Scope<'_> {
     }
 }
 
-/// A state that has been entered, and where the run is then.
+/// An entered state, with the position of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Node {
-    /// `None` where nothing has been entered yet.
+    /// `None` before the first state.
     state: Option<StateId>,
     position: Position,
 }
 
-/// The states as they follow one another. Which call is completed is not told apart.
+/// The possible sequences of states. The completed calls are not distinguished.
 #[derive(Debug)]
 struct Nodes {
     nodes: Vec<Node>,
@@ -192,12 +190,12 @@ impl Nodes {
         all
     }
 
-    /// Whether the text may end within the content of a node, as a run.
+    /// Whether the run may end within the content of a node.
     fn may_end(&self, automaton: &Automaton, node: usize) -> bool {
         automaton.is_accepting(self.nodes[node].position)
     }
 
-    /// Whether the text ends with the prompt of a node, because the environment writes what follows.
+    /// Whether the text ends with the prompt of a node, because the environment writes its content.
     fn ends_with_prompt(&self, automaton: &Automaton, node: usize, end: End) -> bool {
         let by_environment = |state| automaton.state(state).is_environment;
         end == End::Environment
@@ -206,7 +204,7 @@ impl Nodes {
     }
 }
 
-/// The prompts, if none is part of another one.
+/// The prompts, if none contains another one.
 fn separate_prompts(automaton: &Automaton) -> Result<Vec<&str>, ExportError> {
     let prompts: Vec<&str> =
         automaton.spec().states.iter().map(|state| state.prompt.value.as_str()).collect();
@@ -221,7 +219,7 @@ fn separate_prompts(automaton: &Automaton) -> Result<Vec<&str>, ExportError> {
     Ok(prompts)
 }
 
-/// The prompts, if they do not even overlap.
+/// The prompts, if none overlap.
 fn prompts_without_overlap(automaton: &Automaton) -> Result<Vec<&str>, ExportError> {
     let prompts = separate_prompts(automaton)?;
     for first in &prompts {

@@ -1,31 +1,30 @@
-//! What the environment can do to write a state's content.
+//! The ways in which the environment can write a state's content.
 
 use std::fmt;
 
-/// What writes the content of a state of the environment. A specification names it; whoever runs agents does it. The
-/// list is closed: another name is a fault of the specification.
+/// The writer of a state of the environment. A specification names it; the agent loop implements it. The list is
+/// closed: another name is a fault of the specification.
 ///
-/// *Collected calls* are those completed since the environment wrote last. Where nothing is collected, the content says
-/// so. What a tool answers is text; a call of a tool that does not exist, or that refuses, answers with its error.
+/// *Collected calls* are those completed since the environment wrote last. If there are none, the content says so.
+/// The answer of a tool is text; a call of a nonexistent tool, or a refused one, is answered by its error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Handler {
-    /// Runs the last of the collected calls; the others are not executed. The content is its result.
+    /// Runs the last of the collected calls and ignores the others. The content is its result.
     RunCall,
-    /// Runs all collected calls, at the same time where the tools allow it and no requirement speaks of
-    /// calls. The content is the results in the order of the calls, in a numbered list if there are several.
+    /// Runs all collected calls, concurrently if the tools allow it and no requirement is about calls. The content is
+    /// the results in the order of the calls, in a numbered list if there are several.
     RunCalls,
     /// Runs all collected calls as [`Handler::RunCalls`] does, and asks a model to summarise the results for the
     /// question and the sub-goal (the content of the state before the first of the calls). The content is the summary
-    /// or the results, whichever the agent's own model finds likelier for its length; where the model gives no
-    /// probabilities, the choice is an option of the run.
+    /// or the results, whichever the agent's own model finds likelier for its length; if the model reports no
+    /// probabilities, an option of the run decides.
     Summarise,
-    /// Judges the content of the state before: the answer that the agent proposes. The content says whether it is right
-    /// and, where a judge knows it, why not.
+    /// Judges the content of the previous state: the answer that the agent proposes. The content says whether it is
+    /// right and, if the judge knows it, why not.
     Evaluate,
-    /// Runs the calls of the whole run that have not been executed, in the order in which they were written,
-    /// with the result of an earlier call put in where its label stands in the arguments of a later one. A
-    /// call that must not be executed with these is denied. Then asks a model to answer the question from
-    /// plans and results. The content is the answer.
+    /// Runs the unexecuted calls of the whole run, in the order in which they were written, with labels in the
+    /// arguments of a later call replaced by the results of earlier ones. A call that must not be executed with these
+    /// is denied. Then asks a model to answer the question from plans and results. The content is the answer.
     Solve,
 }
 
@@ -49,7 +48,7 @@ impl Handler {
         Self::ALL.into_iter().find(|handler| handler.as_str() == name)
     }
 
-    /// It makes nothing of a run without calls.
+    /// It has no effect in a run without calls.
     pub fn needs_calls(self) -> bool {
         !matches!(self, Self::Evaluate)
     }

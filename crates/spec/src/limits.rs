@@ -3,9 +3,9 @@
 
 /// Bytes of a source. Longer ones are refused unread.
 pub const SOURCE_BYTES_MAX: usize = 1 << 20;
-/// How deep lists may stand in lists. Everything that walks a formula recurses, so this bounds the stack.
+/// Nesting depth of lists. Everything that traverses a formula recurses, so this bounds the stack.
 pub const NESTING_MAX: usize = 100;
-/// Diagnostics of one source; what comes after is left out, and a last diagnostic says so.
+/// Diagnostics of one source; the rest is left out, and a last diagnostic says so.
 pub const DIAGNOSTICS_MAX: usize = 100;
 /// States of a specification.
 pub const STATES_MAX: usize = 256;
@@ -15,14 +15,14 @@ pub const PROMPT_BYTES_MAX: usize = 200;
 pub const REQUIREMENTS_MAX: usize = 64;
 /// The largest number in `:min`, `:max` and `at-most`.
 pub const COUNT_MAX: u32 = 1000;
-/// Kinds of calls that requirements tell apart. A tool with n patterns that have predicates makes up to 2^n kinds.
+/// Kinds of calls that requirements distinguish. A tool with n patterns that have predicates makes up to 2^n kinds.
 pub const CALL_KINDS_MAX: usize = 256;
-/// Positions of an automaton, also of those made on the way to it.
+/// Positions of an automaton, including intermediate ones.
 pub const POSITIONS_MAX: usize = 20_000;
-/// Elementary steps of compiling one automaton: about half a second. The checks of its language have as many again; a
-/// check that needs more is left out, which a warning says.
+/// Elementary steps of compiling one automaton: about half a second. The checks of its language have the same limit
+/// again; a check that needs more is left out, with a warning.
 pub const COMPILE_STEPS_MAX: u64 = 20_000_000;
-/// Sets of requirements tried on the way to a smallest conflicting one. Beyond it the set is minimal (none of
+/// Sets of requirements tried in the search for a smallest conflicting one. Beyond that the set is minimal (none of
 /// its members can be left out), but a smaller one might exist.
 pub const CONFLICT_TRIES_MAX: usize = 2000;
 /// Regular expressions of a specification.
@@ -31,6 +31,6 @@ pub const PATTERNS_MAX: usize = 64;
 pub const REGEX_BYTES_MAX: usize = 1 << 20;
 /// Bytes of an exported grammar.
 pub const EXPORT_BYTES_MAX: usize = 4 << 20;
-/// Bytes of all the parts that are put together on the way to an exported regular expression, which are many times as
-/// long as it where behaviours lead from each state to each other.
+/// Bytes of all intermediate parts of an exported regular expression, which are many times as long as the result for
+/// behaviours in which each state leads to each other.
 pub const EXPORT_BUILT_BYTES_MAX: usize = 256 << 20;

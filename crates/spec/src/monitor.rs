@@ -1,6 +1,6 @@
-//! The decoding monitor: holds what a model writes to a specification, as it is written.
+//! The decoding monitor: holds a model's text to a specification while it is written.
 //!
-//! A [`Monitor`] knows nothing of models or tools. It is given text and says what is to be done next:
+//! A [`Monitor`] knows nothing about models or tools. It is given text and says what is to be done next:
 //!
 //! ```text
 //!             ┌──────────────── correct ◄────────────────┐
@@ -12,38 +12,38 @@
 //!                                  └─────────► Step::Ended
 //! ```
 //!
-//! [`Monitor::text`] is the run so far: what a request continues. A model that continues text gets it as it
-//! is; a chat model that continues a message of its own gets it as that message; any other gets it with the
-//! instruction to go on ([`Correction::instruction`]), and its reply goes through an [`Echo`] first, because
-//! such models repeat where they were. Requests may be streamed, each piece pushed as it comes, and cut off
-//! at anything but [`Step::Continue`]; or pushed whole. The result is the same, however the bytes are cut
-//! into pieces.
+//! [`Monitor::text`] is the run so far, which a request continues. A model that continues text gets it unchanged; a
+//! chat model that continues a message of its own gets it as that message; any other gets it with an instruction to
+//! continue ([`Correction::instruction`]), and its reply goes through an [`Echo`] first, because such models repeat
+//! the end of the text. Requests may be streamed, with each piece pushed as it comes, and cut off at any step except
+//! [`Step::Continue`]; or pushed whole. The result does not depend on how the bytes are cut into pieces.
 //!
 //! # Rules
 //!
-//! - Prompts are found leftmost, and of several at one place the longest. A line break before a prompt and white space
-//!   around content do not count.
-//! - In a string of JSON, where content begins as JSON and its state wants JSON or arguments, nothing is a
-//!   prompt; a string ends on its line.
-//! - What the environment writes, and the question, is not split: prompts in it are broken with a character
-//!   that no prompt holds. Otherwise a page that a tool fetched could move the agent to its answer.
-//! - When the model writes the prompt of a state of the environment where it may, the rest of its output is discarded.
-//! - A run ends where nothing can follow and the output ends or another prompt comes; or where the run may end and what
-//!   comes may not follow.
-//! - At the first thing that may not come, the text is cut back to there. If what was tried may come right
-//!   after one state alone of those that may come next, the prompt of that one is appended. Otherwise it is
-//!   the longest common prefix of the prompts that may come next, and what is written next must complete one
-//!   of them. Where there is no common prefix, or the violation comes again, it is a whole prompt: of a state
-//!   on the shortest way to what the model tried; of several, and where it tried nothing that can come, the
-//!   one nearest to what it wrote, if one is near, otherwise the first in the order of the specification.
-//! - Where the output ends and only the environment can go on, it does.
-//! - Content that breaks a rule is cut back: to the longest part that can still match a regular expression,
-//!   to the most characters, otherwise to its beginning. The model is told and writes it again. After as many
-//!   times as the rule allows the run ends with the reason.
-//! - A call that the requirements forbid is content that breaks a rule: it is refused before it is made. So is one that
-//!   can be written but, by the requirements, not executed. Where all calls are executed in the end, and arguments hold
-//!   labels of earlier ones, for which evidence will be put in, they are checked before the call is executed: see
-//!   [`Execution`].
+//! - Prompts are found leftmost, and the longest at each position. A line break before a prompt and white space
+//!   around content are ignored.
+//! - In a JSON string, if content begins as JSON and its state requires JSON or arguments, there are no prompts; a
+//!   string ends on its line.
+//! - The environment's text and the question are not split: prompts in them are broken by a character that occurs
+//!   in no prompt. Otherwise a page that a tool fetched could move the agent to its answer.
+//! - When the model writes the prompt of a state of the environment in a valid place, the rest of its output is
+//!   discarded.
+//! - A run ends if nothing can follow and the output ends or another prompt comes; or if the run may end and the
+//!   next part must not follow.
+//! - At the first part that must not come, the text is cut back to its beginning. If exactly one of the possible
+//!   next states may be followed by the attempted one, the prompt of that state is appended. Otherwise the longest
+//!   common prefix of the possible next prompts is appended, and the next output must complete one of them. If there
+//!   is no common prefix, or the violation is repeated, a whole prompt is appended: that of a state on the shortest
+//!   path to the attempted one; if there are several, and if nothing possible was attempted, the prompt nearest to
+//!   the output, if one is near, otherwise the first in the order of the specification.
+//! - If the output ends and only the environment can continue, it does.
+//! - Content that violates a rule is cut back: to the longest part that can still match a regular expression, to
+//!   the maximum length, otherwise to its beginning. The model is informed and writes it again. After the number of
+//!   attempts that the rule allows, the run ends with the reason.
+//! - A forbidden call is content that violates a rule: it is refused before it is made. So is one that the
+//!   requirements allow to be written but not to be executed. If all calls are executed at the end, and arguments
+//!   contain labels of earlier ones, which will be replaced by evidence, they are checked before the call is
+//!   executed: see [`Execution`].
 
 mod complete;
 mod content;
@@ -77,8 +77,8 @@ pub use violation::{Correction, Failure, Fault, Outcome, Violation};
 
 /// Holds one run to a specification.
 ///
-/// Each piece of text takes time in proportion to its bytes, whatever the length of the run, and no memory
-/// but that for the text itself. A copy is a run of its own from there on.
+/// Each piece of text takes time in proportion to its bytes, whatever the length of the run, and no memory beyond the
+/// text itself. A copy is an independent run from there on.
 #[derive(Debug, Clone)]
 pub struct Monitor {
     shared: Arc<Shared>,
@@ -87,23 +87,23 @@ pub struct Monitor {
     scanned: usize,
     decoder: Decoder,
     mode: Mode,
-    /// After all states that are complete; one that completes a call is not before its content is.
+    /// After all complete states; a state that completes a call is not complete before its content.
     position: Position,
     sections: Vec<Part>,
     calls: Vec<Call>,
     /// Calls before this one have been given to the environment.
     calls_from: usize,
-    /// What the calls of a plan can be referred to by.
+    /// The labels for the calls of a plan.
     labels: Labels,
     /// The label and the tool of the next call.
     label: Option<String>,
     tool: Option<String>,
     progress: Progress,
-    /// The beginning of a prompt or of content that the monitor wrote for the model.
+    /// The beginning of a prompt or of content, written by the monitor for the model.
     hint: Range<usize>,
-    /// Violations since a state was entered last.
+    /// Violations since a state was last entered.
     violations_here: u32,
-    /// How often the content of the current section broke a rule.
+    /// How often the content of the current section violated a rule.
     faults_here: u32,
     violation: Option<Violation>,
     outcome: Option<Outcome>,
@@ -115,7 +115,7 @@ struct Shared {
     automaton: Arc<Automaton>,
     prompts: Prompts,
     options: Options,
-    /// Calls are executed when the plan is solved, and then alone.
+    /// Calls are executed only when the plan is solved.
     is_solved: bool,
 }
 
@@ -123,7 +123,7 @@ struct Shared {
 enum Mode {
     /// The model writes the content of the last section, or the next prompt.
     Open,
-    /// A prompt must come. If something else does, the text is cut back to this byte.
+    /// A prompt must come. Otherwise the text is cut back to this byte.
     Closed(usize),
     /// The environment writes.
     Environment,
@@ -144,7 +144,7 @@ struct Part {
 }
 
 impl Monitor {
-    /// A run that has not begun. Takes time in the size of the specification's prompts.
+    /// A run before its beginning. Takes time in proportion to the size of the specification's prompts.
     pub fn new(automaton: Arc<Automaton>, options: Options) -> Self {
         let prompts = Prompts::new(&automaton, options.compat);
         let position = automaton.start();
@@ -175,8 +175,8 @@ impl Monitor {
         }
     }
 
-    /// Begins the run with a question: the content of the first state, the first in the order of the
-    /// specification if it can begin with several. Without this the model writes the first state, too.
+    /// Begins the run with a question: the content of the first state, which is the first in the order of the
+    /// specification if there are several. Without this the model writes the first state, too.
     ///
     /// Once the run has begun it does nothing.
     pub fn question(&mut self, text: &str) -> Step {
@@ -190,8 +190,8 @@ impl Monitor {
         self.leave_written()
     }
 
-    /// Takes a piece of what the model writes. What comes after a violation, or where the model has nothing
-    /// to write, is discarded and counted.
+    /// Takes a piece of the model's output. Anything after a violation, or while it is not the model's turn, is
+    /// discarded and counted.
     pub fn push(&mut self, bytes: &[u8]) -> Step {
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.push(bytes, |text| self.take(text));
@@ -199,8 +199,8 @@ impl Monitor {
         self.step()
     }
 
-    /// Says that the model has nothing more to write. Not for an output that was cut off by a limit on its
-    /// length: then the model is simply asked to continue.
+    /// Says that the model's output has ended. Not for an output that was cut off by a limit on its length: then the
+    /// model is simply asked to continue.
     pub fn end_of_output(&mut self) -> Step {
         self.end_piece();
         if self.is_writing() {
@@ -222,10 +222,10 @@ impl Monitor {
         self.step()
     }
 
-    /// As [`end_of_output`](Self::end_of_output), for a server that was given
-    /// [`stop_sequences`](Self::stop_sequences) and does not say whether it stopped at one, which it leaves
-    /// out: where a call waits for its result, or nothing is needed to judge, and one state of the
-    /// environment may come next, that one is entered although the model could go on.
+    /// As [`end_of_output`](Self::end_of_output), for a server with [`stop_sequences`](Self::stop_sequences) that
+    /// does not report whether it stopped at one, which it omits: if a call waits for its result, or nothing is
+    /// needed to judge, and exactly one state of the environment may come next, that state is entered although the
+    /// model could continue.
     pub fn end_at_stop(&mut self) -> Step {
         self.end_piece();
         if self.is_writing() {
@@ -245,7 +245,7 @@ impl Monitor {
         self.end_of_output()
     }
 
-    /// Mends what [`Step::Violation`] told: appends to the text what is to come next, from where the model goes on.
+    /// Corrects a [`Step::Violation`]: appends the required text, from which the model continues.
     pub fn correct(&mut self) -> Correction {
         let Some(violation) = self.violation.take().filter(|_| self.mode == Mode::Violated) else {
             return Correction { step: self.step(), appended: String::new(), instruction: String::new() };
@@ -273,14 +273,14 @@ impl Monitor {
         }
     }
 
-    /// What the environment is asked for, after [`Step::Environment`].
+    /// The request to the environment, after [`Step::Environment`].
     pub fn request(&self) -> Option<Request<'_>> {
         let part = self.sections.last().filter(|_| self.mode == Mode::Environment)?;
         let handler = self.automaton().state(part.state).handler.as_ref().map(|handler| handler.value);
         Some(Request { state: part.state, handler, calls: &self.calls[self.calls_from..] })
     }
 
-    /// Takes what the environment writes. Does nothing but after [`Step::Environment`].
+    /// Takes the environment's text. Ignored except after [`Step::Environment`].
     pub fn environment(&mut self, text: &str) -> Step {
         if self.mode != Mode::Environment {
             return self.step();
@@ -312,7 +312,7 @@ impl Monitor {
         }
     }
 
-    /// Whether the run would end with the end of the output, in a state that the model was to write and left blank.
+    /// Whether the end of the output would end the run in a state that the model was to write and left blank.
     pub fn would_end_blank(&self) -> bool {
         let is_blank = |part: &Part| {
             part.author == Author::Model
@@ -323,8 +323,7 @@ impl Monitor {
             && self.sections.last().is_some_and(is_blank)
     }
 
-    /// Says that a limit of the run is reached: what stands is all there will be. The run is finished if it
-    /// may end here.
+    /// Says that a limit of the run is reached: the text is final. The run is finished if it may end here.
     pub fn stop(&mut self) -> Step {
         self.end_piece();
         self.end_here(Outcome::Stopped);
@@ -341,7 +340,7 @@ impl Monitor {
         }
     }
 
-    /// What may not come and did, after [`Step::Violation`].
+    /// The part that must not come, after [`Step::Violation`].
     pub fn violation(&self) -> Option<&Violation> {
         self.violation.as_ref()
     }
@@ -351,14 +350,14 @@ impl Monitor {
         self.outcome.as_ref()
     }
 
-    /// The run so far, from the first prompt on: what the model continues. What has not been understood yet,
-    /// because it may be the beginning of a prompt, stands at its end.
+    /// The run so far, from the first prompt on: the text for the model to continue. A possible beginning of a
+    /// prompt, not interpreted yet, is included at its end.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// How many bytes of the text will stay, whatever comes. The rest may yet be cut back: content that is
-    /// checked when it is complete, and what may be the beginning of a prompt.
+    /// How many bytes of the text are final. The rest may still be cut back: content that is checked when it is
+    /// complete, and a possible beginning of a prompt.
     pub fn settled(&self) -> usize {
         match (self.mode, self.sections.last()) {
             (Mode::Open, Some(part)) => {
@@ -370,7 +369,7 @@ impl Monitor {
         }
     }
 
-    /// The states of the run with their contents, in order. The content of the last one may not be complete.
+    /// The states of the run with their contents, in order. The content of the last one may be incomplete.
     pub fn sections(&self) -> impl DoubleEndedIterator<Item = Section<'_>> + ExactSizeIterator {
         self.sections.iter().map(|part| {
             let end = part.content.end.min(self.text.len());
@@ -389,7 +388,7 @@ impl Monitor {
         &self.calls
     }
 
-    /// The run as a word of the automaton's language: with the calls as they were executed, as far as they were.
+    /// The run as a word of the automaton's language: with the calls as executed, as far as they were.
     pub fn word(&self) -> impl Iterator<Item = Entered<'_>> {
         self.sections().map(|section| Entered {
             state: section.state,
@@ -414,20 +413,20 @@ impl Monitor {
         &self.shared.automaton
     }
 
-    /// Where the run is in the automaton: after all states that are complete. One that completes a call is
-    /// not before its content is.
+    /// The position of the run in the automaton: after all complete states. A state that completes a call is not
+    /// complete before its content.
     pub fn position(&self) -> Position {
         self.position
     }
 
-    /// The state whose content the model is writing, and where the run was before it.
+    /// The state whose content the model is writing, and the position before it.
     pub(crate) fn open_state(&self) -> Option<(StateId, Position)> {
         let part = self.sections.last().filter(|_| self.mode == Mode::Open)?;
         Some((part.state, part.before))
     }
 
-    /// Bytes at the beginning of the text that hold the question: what comes after them is the model's turn.
-    /// 0 if the run did not begin with a question.
+    /// Bytes at the beginning of the text for the question: the model's turn follows them. 0 if the run did not begin
+    /// with a question.
     pub fn question_end(&self) -> usize {
         let is_by_user = |part: &&Part| part.author == Author::User;
         self.sections.first().filter(is_by_user).map_or(0, |part| (part.content.end + 1).min(self.text.len()))
@@ -452,7 +451,7 @@ impl Monitor {
         matches!(self.mode, Mode::Open | Mode::Closed(_))
     }
 
-    /// Takes decoded text, as much as there is room for.
+    /// Takes decoded text, up to the limit.
     fn take(&mut self, text: &str) {
         let mut rest = text;
         if self.is_writing() {
@@ -471,7 +470,7 @@ impl Monitor {
         self.counts.discarded_bytes += rest.len() as u64;
     }
 
-    /// A character that is not complete will not be.
+    /// An incomplete character at the end of the output stays incomplete.
     fn end_piece(&mut self) {
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.end(|text| self.take(text));
@@ -483,10 +482,10 @@ impl Monitor {
         self.end_here(Outcome::Failed(Failure::Text { bytes_max }));
     }
 
-    /// Ends a run at what has been written: finished if it may end here, otherwise with this outcome.
+    /// Ends a run with the text so far: finished if it may end here, otherwise with this outcome.
     fn end_here(&mut self, otherwise: Outcome) {
         if self.is_writing() {
-            // What was held back, because it could become a longer prompt, is what it is.
+            // The possible beginning of a longer prompt turns out to be complete.
             self.scan(true);
         }
         if self.mode == Mode::Open {
@@ -499,7 +498,7 @@ impl Monitor {
         }
     }
 
-    /// Reads what is not understood yet, as far as it can be; all of it if the text will not go on.
+    /// Interprets the rest of the text as far as possible; all of it if the text has ended.
     fn scan(&mut self, is_whole: bool) {
         loop {
             let (from, length) = (self.scanned, self.text.len());
@@ -549,8 +548,7 @@ impl Monitor {
         }
     }
 
-    /// The first prompt from a byte of open content on. In a string of JSON, which ends on its line, nothing
-    /// is a prompt.
+    /// The first prompt from a byte of open content on. A JSON string, which ends on its line, contains no prompts.
     fn find_prompt(&mut self, from: usize, is_whole: bool) -> Found {
         let part = self.sections.last().filter(|part| part.author == Author::Model);
         let is_json = part.is_some_and(|part| self.shared.automaton.state(part.state).is_json());
@@ -570,9 +568,9 @@ impl Monitor {
         }
     }
 
-    /// The beginning of text that stands where a prompt had to: as much as the longest prompt, or up to the
-    /// end of its line. `None` if that much has not come yet, so that what is told does not depend on how the
-    /// text is cut into pieces.
+    /// The beginning of text in place of a prompt: as much as the longest prompt, or up to the end of its line.
+    /// `None` if that much has not been received yet, so that the report does not depend on how the text is cut into
+    /// pieces.
     fn stray(&self, start: usize, is_whole: bool) -> Option<String> {
         let rest = &self.text[start..];
         let line = rest.find('\n');
@@ -587,7 +585,7 @@ impl Monitor {
         Some(rest[..end].to_owned())
     }
 
-    /// Reads content up to byte `to`. False if it left what it must be like, which has been dealt with.
+    /// Reads content up to byte `to`. False if it violated a rule, which has been handled.
     fn read_content(&mut self, to: usize) -> bool {
         let Some(part) = self.sections.last() else { return true };
         if part.author != Author::Model {
@@ -600,7 +598,7 @@ impl Monitor {
         self.scanned = to;
         match departure {
             Ok(()) => return true,
-            // What stands before it is complete, so only something else may come now.
+            // The text before it is complete, so only another section may come now.
             Err(Departure::Pattern { at, is_match: true }) => {
                 let pattern = content::pattern(state).map(|pattern| pattern.as_str().to_owned());
                 self.cut_content(at, id, Fault::Pattern { pattern: pattern.unwrap_or_default() });
@@ -618,7 +616,7 @@ impl Monitor {
         false
     }
 
-    /// Cuts content that went on too long back to what is complete.
+    /// Cuts overlong content back to its complete part.
     fn cut_content(&mut self, at: usize, state: StateId, fault: Fault) {
         self.cut(at);
         if !self.close(at) {
@@ -631,7 +629,7 @@ impl Monitor {
         }
     }
 
-    /// Meets a prompt where the text is complete up to byte `at`.
+    /// Handles a prompt after text that is complete up to byte `at`.
     fn meet(&mut self, state: StateId, at: usize, end: usize) {
         if self.automaton().is_valid(self.position, state) {
             self.enter(state, end);
@@ -660,7 +658,7 @@ impl Monitor {
     fn open(&mut self, id: StateId, start: usize, author: Author) {
         let before = self.position;
         let state = self.shared.automaton.state(id);
-        // A call is known only when its content is.
+        // A call is known only once its content is.
         if !state.completes_call() || author != Author::Model {
             self.position = self.shared.automaton.after(before, id).unwrap_or(before);
         }
@@ -670,8 +668,8 @@ impl Monitor {
         self.sections.push(Part { state: id, author, content: start..usize::MAX, call: None, before });
     }
 
-    /// Ends the content of the last section before byte `end`, from which on a prompt must come. False if it
-    /// breaks a rule, which has been dealt with.
+    /// Ends the content of the last section before byte `end`, after which a prompt must come. False if it violates a
+    /// rule, which has been handled.
     fn close(&mut self, end: usize) -> bool {
         if let Err((kept, violation)) = self.complete(end) {
             self.violate(kept, violation);
@@ -684,9 +682,9 @@ impl Monitor {
         true
     }
 
-    /// Cuts the text back, and counts what is discarded.
+    /// Cuts the text back, and counts the discarded bytes.
     fn cut(&mut self, at: usize) {
-        // A hint that was not taken up goes, too; but it was not the model's.
+        // An unused hint is removed, too; but it was not the model's.
         let kept = at.clamp(self.hint.start, self.hint.end);
         let hint = self.hint.end - kept;
         self.hint.end = kept;
@@ -695,7 +693,7 @@ impl Monitor {
         self.scanned = self.scanned.min(at);
     }
 
-    /// Cuts the text back to where it was right, and waits for [`Monitor::correct`].
+    /// Cuts the text back to its valid part, and waits for [`Monitor::correct`].
     fn violate(&mut self, at: usize, violation: Violation) {
         self.cut(at);
         self.violation = Some(violation);
@@ -709,7 +707,7 @@ impl Monitor {
 
     fn end(&mut self, outcome: Outcome) {
         let end = self.text.len();
-        // What was refused, or cut off, is not complete.
+        // A refused or truncated section is incomplete.
         if let Some(part) = self.sections.last_mut()
             && (outcome == Outcome::Finished || part.content.end != usize::MAX)
         {

@@ -1,4 +1,4 @@
-//! Regular expressions that are run byte by byte and know when no continuation can match any more.
+//! Regular expressions that are run byte by byte and detect when no continuation can match any more.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use regex_automata::{Anchored, Input, MatchKind};
 
 use crate::limits::REGEX_BYTES_MAX;
 
-/// A regular expression (the syntax of the `regex` crate) that is to match a text as a whole.
+/// A regular expression (the syntax of the `regex` crate) for matching whole texts.
 ///
-/// Two are equal if they are written the same.
+/// Two are equal if their source texts are.
 #[derive(Clone)]
 pub struct Pattern {
     source: String,
     table: Arc<Table>,
 }
 
-/// Where a [`Pattern`] is after some bytes; `None` once no continuation can match.
+/// The state of a [`Pattern`] after some bytes; `None` once no continuation can match.
 pub(crate) type Place = Option<u32>;
 
 struct Table {
     /// Class of each byte.
     class: [u8; 256],
     classes: usize,
-    /// Where each class leads from each place; [`NOWHERE`] if nothing can match then.
+    /// The successor for each class and state; [`NOWHERE`] if nothing can match then.
     next: Vec<u32>,
     /// Whether the bytes so far are a match.
     is_match: Vec<bool>,
@@ -38,11 +38,11 @@ const NOWHERE: u32 = u32::MAX;
 const FORCED_BYTES_MAX: usize = 200;
 
 impl Pattern {
-    /// Compiles a regular expression. Takes time in the size of its automaton, which is limited to
+    /// Compiles a regular expression. Takes time in proportion to the size of its automaton, which is limited to
     /// [`REGEX_BYTES_MAX`].
     ///
     /// # Errors
-    /// What is wrong with it, for a person.
+    /// The fault, in words for people.
     pub fn new(source: &str) -> Result<Self, String> {
         let dense = dense::Builder::new()
             .configure(
@@ -68,7 +68,7 @@ impl Pattern {
         self.is_match(text.bytes().fold(self.start(), |place, byte| self.step(place, byte)))
     }
 
-    /// Whether there is no text that matches.
+    /// Whether no text matches.
     pub(crate) fn is_never(&self) -> bool {
         self.start().is_none()
     }
@@ -83,7 +83,8 @@ impl Pattern {
         (next != NOWHERE).then_some(next)
     }
 
-    /// What every match goes on with from here, as far as it is whole characters; nothing where a match may end.
+    /// The text with which every match continues from here, as far as it is whole characters; empty if a match may
+    /// end.
     pub(crate) fn forced(&self, mut place: Place) -> String {
         let mut forced = Vec::new();
         while let Some(at) = place
@@ -120,7 +121,7 @@ impl std::fmt::Debug for Pattern {
     }
 }
 
-/// The innermost cause of an error, which is the one that says what is wrong.
+/// The innermost cause of an error, which names the fault.
 fn cause(error: &dyn std::error::Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
@@ -130,8 +131,8 @@ fn cause(error: &dyn std::error::Error) -> String {
 }
 
 impl Table {
-    /// The part of the automaton that can be reached from its start and from which a match can be reached. Without a
-    /// match it is empty.
+    /// The part of the automaton that is reachable from its start and from which a match is reachable. Empty if there
+    /// is no match.
     fn of(dense: &dense::DFA<Vec<u32>>) -> Result<Self, String> {
         let start = dense
             .start_state_forward(&Input::new("").anchored(Anchored::Yes))
@@ -162,7 +163,7 @@ impl Table {
                 }));
             }
         }
-        // The automaton tells of a match one byte late, and at the end only when it is told of the end.
+        // The automaton reports a match one byte late, and at the end only after the end of input.
         let is_match: Vec<bool> =
             order.iter().map(|state| dense.is_match_state(dense.next_eoi_state(*state))).collect();
         let mut table = Self { class, classes, next, is_match };
@@ -170,7 +171,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Leads nowhere where no match can be reached.
+    /// Leads nowhere if no match is reachable.
     fn cut_hopeless(&mut self) {
         let mut before = vec![Vec::new(); self.is_match.len()];
         for (index, target) in self.next.iter().enumerate().filter(|(_, target)| **target != NOWHERE) {
@@ -201,7 +202,7 @@ impl Table {
 mod tests {
     use super::*;
 
-    /// How many bytes of the text can be the start of a match, and whether the whole is one.
+    /// The length of the longest prefix of the text that a match can begin with, and whether the whole text matches.
     #[track_caller]
     fn check(pattern: &str, text: &str, viable: usize, matches: bool) {
         let pattern = Pattern::new(pattern).expect("a pattern");

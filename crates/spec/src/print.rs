@@ -1,4 +1,4 @@
-//! A [`Spec`] as text in our dialect. Reading it gives the same specification.
+//! A [`Spec`] as text in our dialect. Parsing it gives the same specification.
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
@@ -9,7 +9,7 @@ use crate::{
     RequirementKind, Spec, State, Test,
 };
 
-/// Widest line, where a formula can be broken.
+/// Widest line, if a formula can be broken.
 const WIDTH: usize = 100;
 
 impl Display for Spec {
@@ -105,7 +105,7 @@ impl Display for Requirement {
     }
 }
 
-/// A string as a source has it: raw where that spares escapes.
+/// A string in source form: raw if that avoids escapes.
 fn quoted(text: &str) -> String {
     let needs_escape = text.contains(['"', '\\']);
     let is_printable = text.chars().all(|c| !c.is_control());
@@ -152,7 +152,8 @@ impl Tree {
         }
     }
 
-    /// Writes it at a column. What does not fit on the line is broken into a line for each operand, indented by `step`.
+    /// Writes it at a column. If it does not fit on the line, each operand gets a line of its own, indented by
+    /// `step`.
     fn write(&self, f: &mut Formatter<'_>, column: usize, step: usize) -> fmt::Result {
         let line = self.on_one_line();
         let items = match self {
@@ -195,7 +196,7 @@ impl ToTree for Formula {
     }
 }
 
-/// The bounds that differ from those of an operator without any.
+/// The bounds that differ from the operator's defaults.
 fn bound_trees(bounds: Bounds, least: u32) -> impl Iterator<Item = Tree> {
     let min = (bounds.min != least).then_some((":min", bounds.min));
     let max = bounds.max.map(|max| (":max", max));
@@ -258,7 +259,7 @@ impl ToTree for Predicate {
     }
 }
 
-/// An argument's name, in quotes where it is no word.
+/// An argument's name, quoted if it is not a word.
 fn name_text(name: &str) -> String {
     let is_word =
         !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "()\";\u{feff}".contains(c));

@@ -1,4 +1,4 @@
-//! Prompts in a text: found leftmost, and of several at one place the longest.
+//! Prompts in a text: found leftmost, and the longest at each position.
 
 use crate::{Automaton, Compat, StateId};
 
@@ -11,7 +11,7 @@ pub struct Prompts {
     begins: [bool; 256],
     /// Bytes of the longest prompt.
     longest: usize,
-    /// Capital and small letters (of ASCII) are the same.
+    /// Case (of ASCII letters) is ignored.
     ignores_case: bool,
     /// A character that no prompt holds.
     breaker: char,
@@ -38,7 +38,7 @@ pub enum Piece<'t> {
 pub(crate) enum Match {
     /// A prompt, and the byte after it.
     Prompt { state: StateId, end: usize },
-    /// The text ends before it can be told.
+    /// The text ends before this can be decided.
     Undecided,
     /// No prompt.
     None,
@@ -52,7 +52,7 @@ pub(crate) enum Found {
         end: usize,
         state: StateId,
     },
-    /// Nothing before this byte; what follows could become a prompt.
+    /// There is none before this byte; the following text could become a prompt.
     Undecided {
         start: usize,
     },
@@ -60,7 +60,7 @@ pub(crate) enum Found {
 }
 
 impl Prompts {
-    /// The prompts of all states, recognised as `compat` says.
+    /// The prompts of all states, recognised according to `compat`.
     pub fn new(automaton: &Automaton, compat: Compat) -> Self {
         let texts = automaton.states().map(|state| (state, automaton.state(state).prompt.value.as_str()));
         Self::of(texts, compat == Compat::Original)
@@ -111,13 +111,13 @@ impl Prompts {
         self.longest
     }
 
-    /// Whether a prompt begins a longer one, so that what follows it decides which one it is.
+    /// Whether a prompt begins a longer one, so that the following text decides which one it is.
     pub(crate) fn begins_another(&self, prompt: &str) -> bool {
         let end = prompt.bytes().try_fold(0, |node, byte| self.child(node, self.folded(byte)));
         end.is_some_and(|node| !self.nodes[node].children.is_empty())
     }
 
-    /// What stands at byte `start`; with `is_whole` the text will not go on.
+    /// The prompt at byte `start`; `is_whole` means that the text has ended.
     pub(crate) fn at(&self, text: &[u8], start: usize, is_whole: bool) -> Match {
         let (mut node, mut longest) = (0, Match::None);
         for (end, byte) in text.iter().enumerate().skip(start) {
@@ -135,7 +135,7 @@ impl Prompts {
         if is_whole { longest } else { Match::Undecided }
     }
 
-    /// The first prompt from byte `from` on; with `is_whole` the text will not go on.
+    /// The first prompt from byte `from` on; `is_whole` means that the text has ended.
     pub(crate) fn find(&self, text: &[u8], from: usize, is_whole: bool) -> Found {
         let mut at = from;
         while let Some(offset) = text[at..].iter().position(|byte| self.begins[usize::from(*byte)]) {
@@ -166,13 +166,13 @@ impl Prompts {
         pieces
     }
 
-    /// Appends a text without its prompts: into each a character is put that no prompt holds (a backslash, unless a
-    /// prompt does), after the first one. `[Answer]` becomes `[\Answer]`.
+    /// Appends a text with its prompts broken: a character that occurs in no prompt (a backslash, unless a prompt
+    /// contains it) is inserted after the first one of each. `[Answer]` becomes `[\Answer]`.
     pub(crate) fn escape_into(&self, text: &str, out: &mut String) {
         out.reserve(text.len());
         let mut at = 0;
-        // A prompt that overlaps with one that was broken is found in its turn: the search goes on right after the
-        // character that was put in.
+        // A prompt that overlaps a broken one is found as well: the search continues right after the inserted
+        // character.
         while let Found::Prompt { start, .. } = self.find(text.as_bytes(), at, true) {
             let first = text[start..].chars().next().map_or(1, char::len_utf8);
             out.push_str(&text[at..start + first]);
@@ -203,7 +203,7 @@ mod tests {
         };
         assert_eq!(prompts.split(text).iter().map(show).collect::<String>(), expected);
 
-        // With any end of the text cut off nothing is decided that its rest would change.
+        // Truncating the text anywhere decides nothing that its rest would change.
         for length in 0..text.len() {
             let (whole, cut) = (prompts.find(text.as_bytes(), 0, true), &text.as_bytes()[..length]);
             match prompts.find(cut, 0, false) {
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(prompts(&["[A]"], true).split("[a]").len(), 2);
     }
 
-    /// The same, with the text moved for each prompt.
+    /// The same, moving the text for each prompt.
     fn slow_escape(prompts: &Prompts, text: &str) -> String {
         let mut out = text.to_owned();
         let mut at = 0;
@@ -268,7 +268,7 @@ mod tests {
         }
     }
 
-    /// With a text that is moved for each prompt, this would not end within minutes.
+    /// With an implementation that moves the text for each prompt, this would take many minutes.
     #[test]
     fn long_texts_of_prompts_are_escaped() {
         let mut escaped = String::new();

@@ -1,4 +1,4 @@
-//! Text to a [`Spec`]: the s-expression syntax, with all faults at once.
+//! Parses text to a [`Spec`]: the s-expression syntax, with all faults at once.
 
 mod conditions;
 pub(crate) mod formulas;
@@ -15,9 +15,9 @@ use crate::{Example, Formula, Requirement, ShownExample, Span, Spanned, Spec, St
 const CLAUSES: [&str; 7] =
     [":instructions", ":states", ":behavior", ":require", ":accepts", ":rejects", ":examples"];
 
-/// Reads one specification. What could be understood of a faulty one comes with the faults.
+/// Parses one specification. The understood parts of a faulty one are returned with the faults.
 ///
-/// Takes both dialects: that of the published code, whose bounds are part of the operator (`until_5`, `until_2_4`,
+/// Accepts both dialects: that of the published code, whose bounds are part of the operator (`until_5`, `until_2_4`,
 /// `always_2`), and ours.
 pub(crate) fn read(source: &str, faults: &mut Faults) -> Option<Draft> {
     if source.len() > SOURCE_BYTES_MAX {
@@ -42,7 +42,7 @@ pub(crate) fn read(source: &str, faults: &mut Faults) -> Option<Draft> {
 
 const DEFINE_HELP: &str = "write (define NAME (:states ...) (:behavior ...))";
 
-/// What could be understood of a specification.
+/// The understood parts of a specification.
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) name: Spanned<String>,
@@ -64,7 +64,7 @@ impl From<Spec> for Draft {
 }
 
 impl Draft {
-    /// The whole specification, if all of it was understood.
+    /// The whole specification, if it was understood completely.
     pub(crate) fn into_spec(self) -> Option<Spec> {
         Some(Spec {
             name: self.name,
@@ -131,7 +131,7 @@ impl Reader<'_> {
                 ":behavior" => {
                     draft.behavior = self.behavior(body, clause.span);
                     if draft.behavior.is_none() {
-                        // The fault has been told; that the clause is missing would be another one.
+                        // The fault has been reported; the missing clause would be another one.
                         seen.push((":behavior".into(), clause.span));
                     }
                 }
@@ -175,7 +175,7 @@ impl Reader<'_> {
             self.fault(Code::UnexpectedForm, node.span, format!("{of} holds an empty list"), shape);
             return None;
         };
-        // Both spellings are read; the published one is printed.
+        // Both spellings are accepted; the published one is printed.
         let keyword = match word(head) {
             Some(":behaviour") => ":behavior",
             Some(word) => word,
@@ -194,7 +194,7 @@ impl Reader<'_> {
         None
     }
 
-    /// The text of a clause that says something to a model.
+    /// The text of a clause for a model.
     fn words(&mut self, keyword: &str, body: &[Node], span: Span) -> Option<Spanned<String>> {
         let help = || format!("write ({keyword} \"TEXT\")");
         match body {
@@ -236,7 +236,7 @@ fn word(node: &Node) -> Option<&str> {
     }
 }
 
-/// What a node begins with, for messages.
+/// The beginning of a node, for messages.
 fn show(node: &Node) -> String {
     match &node.value {
         Form::Word(word) => word.chars().take(40).collect(),

@@ -1,6 +1,6 @@
 //! Specifications of published agents.
 
-/// The name and the source of each agent that is shipped, as papers specify it, with handlers and content rules added.
+/// The name and the source of each shipped agent, as specified in papers, with added handlers and content rules.
 /// Their loops have no bounds: a limit of the run ends one that does not end by itself.
 pub const SHIPPED: [(&str, &str); 6] = [
     ("direct", include_str!("../specs/direct.spec")),
@@ -11,7 +11,7 @@ pub const SHIPPED: [(&str, &str); 6] = [
     ("pass", include_str!("../specs/pass.spec")),
 ];
 
-/// The source of a shipped agent, to be given to [`load`](crate::load).
+/// The source of a shipped agent, for [`load`](crate::load).
 pub fn shipped(name: &str) -> Option<&'static str> {
     SHIPPED.iter().find(|(other, _)| *other == name).map(|(_, source)| *source)
 }

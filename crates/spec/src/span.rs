@@ -7,7 +7,7 @@ pub struct Span {
     pub start: usize,
     /// One past the last byte; never before `start`. Both lie between two characters.
     pub end: usize,
-    /// Line of the first byte, counted from 1; 0 for what stands in no source.
+    /// Line of the first byte, counted from 1; 0 if there is no source.
     pub line: u32,
 }
 
@@ -18,7 +18,7 @@ impl Span {
     }
 }
 
-/// A value with the place it was read from. Two are equal if their values are, wherever they stand.
+/// A value with its source position. Equality ignores the position.
 #[derive(Debug, Clone, Default)]
 pub struct Spanned<T> {
     /// The value.

@@ -1,4 +1,4 @@
-//! A behaviour specification as it was written: plain data, with the places it was read from.
+//! A behaviour specification as written: plain data, with source positions.
 
 use planproof_trace::{Arguments, ToolCall};
 use serde_json::{Map, Value};
@@ -7,18 +7,18 @@ use crate::{Handler, Pattern, Span, Spanned};
 
 /// A behaviour specification. Names are not resolved and nothing is checked: that is [`Automaton::compile`]'s work.
 ///
-/// Two are equal if they say the same, wherever they were read from.
+/// Two are equal if their content is, whatever their source positions.
 ///
 /// [`Automaton::compile`]: crate::Automaton::compile
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
     /// Its name.
     pub name: Spanned<String>,
-    /// What a model is told before everything else.
+    /// The beginning of a model's instructions.
     pub instructions: Option<Spanned<String>>,
-    /// The states an agent can be in, in the order in which they are declared.
+    /// The states of an agent, in the order of declaration.
     pub states: Vec<State>,
-    /// Which sequences of states are allowed.
+    /// The allowed sequences of states.
     pub behavior: Formula,
     /// What must hold of a sequence besides.
     pub requirements: Vec<Requirement>,
@@ -37,13 +37,13 @@ pub struct State {
     pub name: Spanned<String>,
     /// The text that begins it: written for the model, and the sign that the model has moved to it.
     pub prompt: Spanned<String>,
-    /// What a model is told about it.
+    /// The description of the state for a model.
     pub about: Option<Spanned<String>>,
     /// Its content is written by the environment, not by the model.
     pub is_environment: bool,
-    /// What the environment does to write the content.
+    /// How the environment writes the content.
     pub handler: Option<Spanned<Handler>>,
-    /// What the content must be like. Each kind of rule stands at most once.
+    /// The rules for the content. Each kind of rule occurs at most once.
     pub content: Vec<Spanned<ContentRule>>,
 }
 
@@ -77,20 +77,20 @@ impl State {
     }
 }
 
-/// What the content of a state must be like. White space around the content does not count.
+/// A rule for the content of a state. White space around the content is ignored.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ContentRule {
     /// The name of a tool: `tool`.
     Tool,
-    /// What the tool named last is called with: `arguments`. Such a state completes a call.
+    /// The arguments of the last named tool: `arguments`. Such a state completes a call.
     Arguments,
-    /// A name for the next call, to which later text can refer: `label`.
+    /// A label for the next call, to which later text can refer: `label`.
     Label,
     /// A match of a regular expression, as a whole: `(matches "REGEX")`.
     Matches(Pattern),
     /// JSON that fits a JSON Schema: `(json SCHEMA)`.
     Json(Value),
-    /// At most so many characters: `(max-length N)`.
+    /// The maximum number of characters: `(max-length N)`.
     MaxLength(u32),
 }
 
@@ -108,8 +108,8 @@ impl ContentRule {
     }
 }
 
-/// A formula over sequences of states, where a part of the sequence satisfies a part of the formula. Every
-/// sequence that satisfies one has at least one state.
+/// A formula over sequences of states, in which parts of the formula apply to parts of the sequence. Every sequence
+/// that satisfies one has at least one state.
 #[derive(Debug, Clone)]
 pub struct Formula {
     /// What it says.
@@ -131,9 +131,9 @@ pub enum FormulaKind {
     State(String),
     /// One of them holds: `(or f g ...)`.
     Or(Vec<Formula>),
-    /// The sequence is parts on which these hold, in turn: `(next f g ...)`.
+    /// The sequence consists of parts that satisfy these, in turn: `(next f g ...)`.
     Next(Vec<Formula>),
-    /// Parts on which `body` holds, as many as the bounds allow, and then one on which `exit` holds: `(until f g)`,
+    /// Parts that satisfy `body`, as many as the bounds allow, followed by one that satisfies `exit`: `(until f g)`,
     /// `(until f g :min 2 :max 4)`. Counted anew at each pass of an enclosing loop.
     Until {
         /// What is repeated.
@@ -143,7 +143,7 @@ pub enum FormulaKind {
         /// How often `body` must be passed.
         bounds: Bounds,
     },
-    /// Parts on which `body` holds, at least one, as many as the bounds allow: `(always f)`, `(always f :max 4)`.
+    /// Parts that satisfy `body`, at least one, as many as the bounds allow: `(always f)`, `(always f :max 4)`.
     Always {
         /// What is repeated.
         body: Box<Formula>,
@@ -157,13 +157,12 @@ pub enum FormulaKind {
 pub struct Bounds {
     /// At least so often.
     pub min: u32,
-    /// At most so often; `None` for as often as one likes.
+    /// The upper bound; `None` for no bound.
     pub max: Option<u32>,
 }
 
-/// What must hold of a whole sequence: linear temporal logic over finite traces, read from the first state
-/// on. Calls are those that the handlers of later states execute, each at the state whose content completed
-/// it.
+/// A condition on a whole sequence: linear temporal logic over finite traces, read from the first state on. Calls are
+/// those that the handlers of later states execute, each at the state whose content completed it.
 #[derive(Debug, Clone)]
 pub struct Requirement {
     /// What it says.
@@ -178,7 +177,7 @@ impl PartialEq for Requirement {
     }
 }
 
-/// What a [`Requirement`] says, at a place of the sequence.
+/// The statement of a [`Requirement`], at a place of the sequence.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RequirementKind {
     /// `true`.
@@ -187,7 +186,7 @@ pub enum RequirementKind {
     False,
     /// The agent is in this state.
     State(String),
-    /// The content of this state completed a call like this, and the call is executed, here or later.
+    /// The content of this state completed a matching call, and the call is executed, here or later.
     Call(CallPattern),
     /// `(not f)`.
     Not(Box<Requirement>),
@@ -205,14 +204,14 @@ pub enum RequirementKind {
     Next(Box<Requirement>),
     /// The second holds here or later, and the first at all places before that: `(until f g)`.
     Until(Box<Requirement>, Box<Requirement>),
-    /// Wherever the second holds, the first held at an earlier place (not before this one): `(before f g)`. Nothing is
-    /// demanded if the second never holds.
+    /// Wherever the second holds, the first held at an earlier place (not before this one): `(before f g)`. Vacuously
+    /// true if the second never holds.
     Before(Box<Requirement>, Box<Requirement>),
-    /// It holds at no more than so many places from here on: `(at-most n f)`.
+    /// It holds at no more than `n` places from here on: `(at-most n f)`.
     AtMost(u32, Box<Requirement>),
 }
 
-/// Calls that a requirement speaks of: `call:NAME`, `call:*` for any tool, or a list with predicates of the arguments,
+/// Calls in a requirement: `call:NAME`, `call:*` for any tool, or a list with predicates on the arguments,
 /// `(call:NAME (< amount 100) ...)`, all of which must hold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallPattern {
@@ -230,7 +229,7 @@ impl CallPattern {
     }
 }
 
-/// Something that may hold of one argument. It does not hold of an argument that is missing or of another type.
+/// A predicate on one argument. It is false for a missing argument or one of another type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predicate {
     /// The argument's name, or a JSON pointer into the arguments if it begins with `/`.
@@ -246,7 +245,7 @@ pub enum Test {
     Has,
     /// It is this value: `(= ARGUMENT VALUE)`. Numbers are equal by value.
     Equal(Value),
-    /// It is there and another value: `(!= ARGUMENT VALUE)`.
+    /// It is present with another value: `(!= ARGUMENT VALUE)`.
     NotEqual(Value),
     /// It is a number below this one: `(< ARGUMENT NUMBER)`.
     Below(f64),
@@ -261,7 +260,7 @@ pub enum Test {
 }
 
 impl Predicate {
-    /// Whether it holds of the arguments of a call. Nothing holds of malformed ones.
+    /// Whether it holds for the arguments of a call. It is false for malformed ones.
     pub fn holds(&self, arguments: &Arguments) -> bool {
         let Some(object) = arguments.as_object() else { return false };
         let value = match self.argument.strip_prefix('/') {
@@ -285,7 +284,7 @@ impl Predicate {
     }
 }
 
-/// The value a JSON pointer leads to, as [`Value::pointer`] has it, without a copy of the object.
+/// The target of a JSON pointer, as for [`Value::pointer`], without a copy of the object.
 fn pointed_at<'a>(object: &'a Map<String, Value>, pointer: &str) -> Option<&'a Value> {
     let (first, rest) = match pointer[1..].split_once('/') {
         Some((first, _)) => (first, &pointer[1 + first.len()..]),
@@ -309,7 +308,7 @@ pub(crate) fn is_same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// A sequence of states that a specification says it accepts, or rejects.
+/// A sequence of states that a specification claims to accept, or to reject.
 #[derive(Debug, Clone)]
 pub struct Example {
     /// The states, and the calls that are completed in them.
@@ -330,7 +329,7 @@ pub struct ExampleStep {
     /// The state.
     pub state: Spanned<String>,
     /// The call that its content completes; if it completes one and this is `None`, then one of a tool that no
-    /// requirement names, of whose arguments no test holds.
+    /// requirement names, for whose arguments no test holds.
     pub call: Option<ExampleCall>,
 }
 
@@ -343,7 +342,7 @@ pub struct ExampleCall {
     pub arguments: Map<String, Value>,
 }
 
-/// A whole text that a model is shown as an example: `((STATE "CONTENT") ...)`.
+/// A whole text as an example for a model: `((STATE "CONTENT") ...)`.
 #[derive(Debug, Clone)]
 pub struct ShownExample {
     /// Its sections, from the question to the last one.

@@ -1,7 +1,6 @@
-//! The definitions, word for word: what the automaton is held to. Slow, with nothing but a memory of what was
-//! asked before.
+//! The definitions, implemented literally, as a reference for the automaton. Slow, with only memoisation.
 //!
-//! Nothing here is shared with the automaton but the specification itself and the tests of arguments.
+//! It shares nothing with the automaton except the specification itself and the tests of arguments.
 
 use std::collections::HashMap;
 
@@ -15,8 +14,8 @@ pub fn accepts(spec: &Spec, word: &[Entered<'_>]) -> bool {
         && spec.requirements.iter().all(|requirement| holds(spec, requirement, word))
 }
 
-/// Whether the call that is completed at a place of a word is executed: by the next state of the environment,
-/// if that runs it, or by a later one that runs all calls of the run. A call that was denied is not.
+/// Whether the call that is completed at a place of a word is executed: by the next state of the environment, if that
+/// runs it, or by a later one that runs all calls of the run. A denied call is not.
 pub fn is_executed(spec: &Spec, word: &[Entered<'_>], place: usize) -> bool {
     let state_at = |place: usize| &spec.states[word[place].state.index()];
     let handler_at = |place: usize| {
@@ -45,7 +44,7 @@ pub fn satisfies(spec: &Spec, formula: &Formula, word: &[Entered<'_>]) -> bool {
     Sequences { spec, word, known: HashMap::new() }.satisfies(formula, 0, word.len())
 }
 
-/// Whether a requirement holds of a word. A call counts where it is completed, if it is executed.
+/// Whether a requirement holds for a word. A call counts where it is completed, if it is executed.
 pub fn holds(spec: &Spec, requirement: &Requirement, word: &[Entered<'_>]) -> bool {
     Places { spec, word, known: HashMap::new() }.holds(requirement, 0)
 }
@@ -53,7 +52,7 @@ pub fn holds(spec: &Spec, requirement: &Requirement, word: &[Entered<'_>]) -> bo
 struct Sequences<'w> {
     spec: &'w Spec,
     word: &'w [Entered<'w>],
-    /// What was found out of a formula, from some operand or pass on, and a part of the word.
+    /// The memoised results for a formula, from some operand or pass on, and a part of the word.
     known: HashMap<(*const Formula, usize, usize, usize), bool>,
 }
 
@@ -63,7 +62,7 @@ impl Sequences<'_> {
         self.satisfies_from(formula, 0, start, end)
     }
 
-    /// The same, for a formula whose first operands, or passes, are done.
+    /// The same, for a formula whose first operands, or passes, are finished.
     fn satisfies_from(&mut self, formula: &Formula, done: usize, start: usize, end: usize) -> bool {
         let question = (std::ptr::from_ref(formula), done, start, end);
         if let Some(answer) = self.known.get(&question) {
@@ -94,7 +93,7 @@ impl Sequences<'_> {
         answer
     }
 
-    /// Whether the loop can be passed once more, and then what follows.
+    /// Whether the loop allows another pass, followed by the rest.
     fn satisfies_pass(
         &mut self,
         formula: &Formula,
@@ -105,7 +104,7 @@ impl Sequences<'_> {
         end: usize,
     ) -> bool {
         let may_pass = bounds.max.is_none_or(|max| done < max as usize);
-        // No part is empty, so a pass leaves less of the word.
+        // No part is empty, so a pass shortens the rest of the word.
         may_pass
             && (start + 1..=end).any(|middle| {
                 self.satisfies(body, start, middle) && self.satisfies_from(formula, done + 1, middle, end)
@@ -142,7 +141,7 @@ impl Places<'_> {
             RequirementKind::Call(pattern) => here.is_some_and(|here| {
                 let is_like = match here.call {
                     Some(call) => pattern.matches(call),
-                    // A call of a tool, and with arguments, that nothing is known of.
+                    // A call of an unknown tool with unknown arguments.
                     None => pattern.tool.is_none() && pattern.predicates.is_empty(),
                 };
                 is_like && is_executed(self.spec, self.word, place)

@@ -2,11 +2,11 @@
 
 use crate::{Automaton, Compat, Entered, Position, StateId};
 
-/// A run without its text: which states it has passed, and which may come next. What cannot come next is
-/// refused, and the walk stays where it is.
+/// A run without its text: its states so far, and the possible next ones. Anything else is refused, and the walk
+/// stays where it is.
 ///
-/// With [`Compat::Original`] a walk whose formula has come to its end lists the states that could begin it;
-/// entering one of them ends the walk.
+/// With [`Compat::Original`] a walk whose formula has ended lists the states that could begin it; entering one of
+/// them ends the walk.
 #[derive(Debug, Clone)]
 pub struct Walk<'a> {
     automaton: &'a Automaton,
@@ -26,7 +26,7 @@ impl<'a> Walk<'a> {
         self.position
     }
 
-    /// The states that may come next, in the order of the specification.
+    /// The possible next states, in the order of the specification.
     pub fn valid(&self) -> &'a [StateId] {
         if self.has_ended {
             &[]
@@ -42,17 +42,17 @@ impl<'a> Walk<'a> {
         self.automaton.is_accepting(self.position)
     }
 
-    /// Whether the formula has come to its end: nothing can follow.
+    /// Whether the formula has ended: nothing can follow.
     pub fn is_complete(&self) -> bool {
         self.may_end() && self.automaton.valid(self.position).is_empty()
     }
 
-    /// Whether the walk has ended as the published code's does, by a state that could begin it anew.
+    /// Whether the walk has ended like the published code's, by a state that could begin it anew.
     pub fn has_ended(&self) -> bool {
         self.has_ended
     }
 
-    /// Enters a state. False, and nothing has happened, if it may not come next, or not with this call.
+    /// Enters a state. Returns false and changes nothing if it must not come next, or not with this call.
     pub fn enter<'c>(&mut self, entered: impl Into<Entered<'c>>) -> bool {
         let entered = entered.into();
         if self.has_ended || !self.valid().contains(&entered.state) {

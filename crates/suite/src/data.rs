@@ -13,7 +13,7 @@ pub struct Data<'a> {
     pub file: &'a str,
 }
 
-/// Which cases of some data are taken, and in what order.
+/// Which cases of some data are selected, and in what order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Selection {
     /// Those at the beginning.
@@ -21,15 +21,15 @@ pub enum Selection {
     First,
     /// A sample, drawn with this seed. (Ours: not the order in which Python shuffles with the same seed.)
     Shuffled(u64),
-    /// Those at these places from 0, in this order, as of a published sample.
+    /// Those at these indices from 0, in this order, as in a published sample.
     Places(Vec<usize>),
 }
 
 impl Selection {
-    /// Takes at most `limit` of these items; without a limit as many as there are.
+    /// Selects at most `limit` of these items; without a limit all of them.
     ///
     /// # Errors
-    /// A place is beyond the last item, or named twice. The text says which.
+    /// An index is beyond the last item, or occurs twice. The text names it.
     pub fn take<T>(&self, mut items: Vec<T>, limit: Option<usize>) -> Result<Vec<T>, CaseError> {
         let limit = limit.unwrap_or(usize::MAX);
         match self {
@@ -65,19 +65,19 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
         word ^ (word >> 31)
     };
     for last in (1..items.len()).rev() {
-        // The high half of the product: even but for a part in 2^64 that no sample shows.
+        // The high half of the product: uniform except for a part in 2^64, which no sample shows.
         let place = (u128::from(next()) * (last as u128 + 1)) >> 64;
         items.swap(last, place as usize);
     }
 }
 
-/// What there may be beside finished predictions.
+/// Possible additions to finished predictions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence<'a> {
-    /// What a judge model said, by the keys of [`Suite::questions`](crate::Suite::questions), which may have asked
-    /// nothing; `None` without a judge.
+    /// The answers of a judge model, by the keys of [`Suite::questions`](crate::Suite::questions), which may be
+    /// empty; `None` without a judge.
     pub answers: Option<BTreeMap<String, String>>,
-    /// A log that says how carrying out the predictions went, in the suite's own format.
+    /// A log of the execution of the predictions, in the suite's own format.
     pub log: Option<Data<'a>>,
 }
 

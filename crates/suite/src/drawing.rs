@@ -1,15 +1,15 @@
-//! What says more as a picture than in words, as plain data: places on a map with the ways between them, what happens
-//! when, and what has to come before what. Who draws them escapes texts, shortens them, and chooses measures and
-//! colours; there is no markup in here that anybody would have to trust.
+//! Facts that are clearer as a picture than in words, as plain data: places on a map with the ways between them,
+//! timelines, and orders. The renderer escapes texts, shortens them, and chooses measures and colours; there is no
+//! markup in here that would have to be trusted.
 
 /// Places in a plane and the ways between them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Map {
-    /// What it shows, and what it could not show; may be empty.
+    /// Its content, and what it could not show; may be empty.
     pub caption: String,
     /// The places. One whose coordinates are not finite cannot be drawn.
     pub places: Vec<MapPlace>,
-    /// The ways, in the order in which they are gone.
+    /// The ways, in the order in which they are travelled.
     pub ways: Vec<MapWay>,
 }
 
@@ -18,7 +18,7 @@ pub struct Map {
 pub struct MapPlace {
     /// Its name.
     pub name: String,
-    /// How far it lies to the right, in the unit of [`north`](Self::north), whatever that is.
+    /// The coordinate towards the right, in the same unit as [`north`](Self::north), which may be any.
     pub east: f64,
     /// How far it lies up.
     pub north: f64,
@@ -27,7 +27,7 @@ pub struct MapPlace {
 /// A way between two places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapWay {
-    /// Where it begins: a position in [`Map::places`].
+    /// Its beginning: a position in [`Map::places`].
     pub from: usize,
     /// Where it ends.
     pub to: usize,
@@ -42,9 +42,9 @@ pub struct MapWay {
 pub struct Period {
     /// What it is, such as `day 1, from Reno to Elko`.
     pub title: String,
-    /// What it comes to, such as `$120`; may be empty.
+    /// Its cost or result, such as `$120`; may be empty.
     pub note: String,
-    /// What is wrong with all of it, a sentence each.
+    /// The faults of the whole, a sentence each.
     pub wrong: Vec<String>,
     /// What happens in it, in order.
     pub entries: Vec<PeriodEntry>,
@@ -53,19 +53,19 @@ pub struct Period {
 /// Something that happens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PeriodEntry {
-    /// What kind of thing it is, in a word or two: `lunch`.
+    /// Its kind, in a word or two: `lunch`.
     pub kind: &'static str,
     /// When: `06:05 to 07:10`; may be empty.
     pub when: String,
     /// What happens.
     pub text: String,
-    /// What it comes to, such as `$30`; may be empty.
+    /// Its cost, such as `$30`; may be empty.
     pub note: String,
-    /// What is wrong with it, a sentence each.
+    /// Its faults, a sentence each.
     pub wrong: Vec<String>,
 }
 
-/// What has to come before what, and how it fared.
+/// An order of things, and whether it was kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Graph {
     /// What comes.
@@ -79,28 +79,28 @@ pub struct Graph {
 pub struct GraphNode {
     /// Its name.
     pub name: String,
-    /// What else is demanded of it alone, in a few words; may be empty.
+    /// Further demands on it alone, in a few words; may be empty.
     pub note: String,
-    /// The how-manieth thing it was that was done, from 1; `None` if it was not done.
+    /// Its position in the order of execution, from 1; `None` if it was not done.
     pub number: Option<usize>,
-    /// It is the one with which it went wrong, or its own demand was violated.
+    /// It is the first wrong one, or its own demand was violated.
     pub is_wrong: bool,
 }
 
 /// A demand that one thing comes before another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphEdge {
-    /// What comes first: a position in [`Graph::nodes`].
+    /// The earlier thing: a position in [`Graph::nodes`].
     pub from: usize,
     /// What comes after it.
     pub to: usize,
     /// The demand in words.
     pub title: String,
-    /// It was violated, or belongs to what cannot hold together.
+    /// It was violated, or belongs to a conflict.
     pub is_wrong: bool,
 }
 
-/// What took how long within one span of time, such as a day. The unit of all times is the same, whatever it is.
+/// The durations of things within one span of time, such as a day. All times have the same unit, which may be any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bars {
     /// Where the span begins.
@@ -124,9 +124,9 @@ pub struct Bar {
     pub from: u32,
     /// When it ended.
     pub to: u32,
-    /// The earliest beginning that was allowed, where one was named.
+    /// The earliest allowed beginning, if one was stated.
     pub not_before: Option<u32>,
-    /// The latest end that was allowed, where one was named.
+    /// The latest allowed end, if one was stated.
     pub not_after: Option<u32>,
     /// Something is wrong with it.
     pub is_wrong: bool,
@@ -159,7 +159,7 @@ impl PeriodEntry {
     }
 }
 
-/// What there is of these texts, and what is wrong behind them in parentheses.
+/// The non-empty ones of these texts, followed by the faults in parentheses.
 fn joined(texts: &[&str], wrong: &[String]) -> String {
     let texts: Vec<&str> = texts.iter().copied().filter(|text| !text.is_empty()).collect();
     let wrong = if wrong.is_empty() { String::new() } else { format!(" (wrong: {})", wrong.join("; ")) };

@@ -1,37 +1,37 @@
-//! A verdict in words, as plain data that every report draws in its own way. All texts are as the case, the agent and
-//! the world outside wrote them: who draws them escapes and shortens them.
+//! A verdict in words, as plain data that every report renders in its own way. All texts are as the case, the agent
+//! and the outside world wrote them: the renderer escapes and shortens them.
 
 use crate::drawing::{Bars, Graph, Map, Period};
 
 /// A verdict in words.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Explanation {
-    /// The text of the case in which [`marks`](Self::marks) lie.
+    /// The text of the case that [`marks`](Self::marks) refer to.
     pub text: String,
     /// The places of the text that matter to the verdict, without overlaps, in the order of the text.
     pub marks: Vec<Mark>,
     /// What went wrong, in one line; `passed` if nothing did.
     pub gist: String,
-    /// What was done, in one line: what logs of other programs call the answer.
+    /// The agent's actions, in one line: the answer in the terms of other programs' logs.
     pub answer: String,
-    /// What there is to say, in the order in which people ask.
+    /// The facts, in the order of interest.
     pub facts: Vec<Fact>,
-    /// What was demanded, and how each demand fared; those that were violated first.
+    /// The demands, and whether each was met; violated ones first.
     pub checks: Vec<Check>,
-    /// The demands on an order as a picture, for reports that draw.
+    /// The demands on an order as a picture, for graphical reports.
     pub graph: Option<Graph>,
-    /// What was done when as a picture, for reports that draw.
+    /// The actions over time as a picture, for graphical reports.
     pub bars: Option<Bars>,
 }
 
 /// A marked place of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// Where it begins, in Unicode scalar values from the beginning of the text.
+    /// Its beginning, in Unicode scalar values from the beginning of the text.
     pub start: u32,
     /// Where it ends.
     pub end: u32,
-    /// The ids of the checks that are stated there.
+    /// The ids of the checks that are stated here.
     pub checks: Vec<String>,
     /// Why it is marked, in a sentence; may be empty.
     pub title: String,
@@ -51,7 +51,7 @@ pub struct Fact {
 pub enum Content {
     /// A text whose beginning says most.
     Text(String),
-    /// A text of which the end says as much as the beginning, such as what a program wrote before it broke.
+    /// A text whose end matters as much as its beginning, such as the output of a program before it crashed.
     Ends(String),
     /// Steps, one after the other.
     Steps(Vec<Step>),
@@ -66,20 +66,20 @@ pub enum Content {
 pub struct Step {
     /// What is done.
     pub text: String,
-    /// When, where steps have times: `09:00 to 09:45`.
+    /// Its time, if steps have times: `09:00 to 09:45`.
     pub when: Option<String>,
-    /// It is the step with which it went wrong.
+    /// It is the first wrong step.
     pub is_wrong: bool,
 }
 
 /// How a demand fared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CheckState {
-    /// It belongs to what cannot hold together.
+    /// It belongs to a conflict.
     InConflict,
     /// It was violated.
     Violated,
-    /// The run did not go far enough to tell.
+    /// The run did not go far enough to decide.
     Undetermined,
     /// It held.
     Held,
@@ -92,33 +92,33 @@ pub enum CheckState {
 pub struct Check {
     /// Its id within the case.
     pub id: String,
-    /// What it speaks of first, which reports may emphasise.
+    /// Its subject, which reports may emphasise.
     pub subject: String,
-    /// What it demands of the subject: `before stock check`.
+    /// Its demand on the subject: `before stock check`.
     pub demand: String,
-    /// The words that state it, from each place that does.
+    /// The words that state it, from each place in the text.
     pub sources: Vec<String>,
     /// How it fared.
     pub state: CheckState,
 }
 
-/// What there is to say of one event of a run.
+/// Remarks on one event of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EventNote {
     /// Place of the event in the trace.
     pub event: usize,
-    /// The number of the step that the event is, from 1.
+    /// The number of the event's step, from 1.
     pub number: Option<usize>,
     /// What is odd about it, in a few words.
     pub remark: Option<&'static str>,
-    /// It is the one with which it went wrong; the text says what would have been right, and may be empty.
+    /// It is the first wrong one; the text says what would have been right, and may be empty.
     pub wrong: Option<String>,
 }
 
 impl Explanation {
-    /// The text in pieces, each with the mark that it is, if it is one.
+    /// The text in pieces, each with its mark if it has one.
     pub fn pieces(&self) -> Vec<(&str, Option<&Mark>)> {
-        // Byte offsets of characters are asked for in ascending order, so one pass over the text will do.
+        // Byte offsets of characters are requested in ascending order, so one pass over the text is enough.
         let mut offsets = self.text.char_indices().map(|(byte, _)| byte).enumerate().peekable();
         let mut byte_of = |character: u32| {
             while offsets.next_if(|(number, _)| *number < character as usize).is_some() {}
@@ -149,7 +149,7 @@ impl Fact {
 }
 
 impl Content {
-    /// All of it as one text: the steps separated by commas, ways and parts of a timeline by semicolons.
+    /// All of it as one text: steps are separated by commas, ways and parts of a timeline by semicolons.
     pub fn to_text(&self) -> String {
         match self {
             Self::Text(text) | Self::Ends(text) => text.clone(),
@@ -169,7 +169,7 @@ impl Step {
         }
     }
 
-    /// Steps separated by commas; `nothing` where there are none.
+    /// Steps separated by commas; `nothing` if there are none.
     pub fn list(steps: &[Self]) -> String {
         match steps {
             [] => "nothing".to_owned(),
@@ -179,7 +179,7 @@ impl Step {
 }
 
 impl CheckState {
-    /// The word for it, with a sign that does not need colour.
+    /// The word for it, with a sign that is clear without colour.
     pub fn words(self) -> [&'static str; 2] {
         match self {
             Self::Violated => ["✗", "violated"],

@@ -1,4 +1,4 @@
-//! The right answer of a case, for a simulated model that is handed it.
+//! The right answer of a case, for a simulated model that is given it.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 pub struct Gold {
     /// Its calls, in order.
     pub calls: Vec<GoldCall>,
-    /// Its sub-tasks, in order; empty where nobody put them into words, so that each of its calls is one.
+    /// Its sub-tasks, in order; empty if there are none in words, so that each of its calls counts as one.
     pub sub_tasks: Vec<GoldSubTask>,
     /// Its reasoning in words, before the answer; may be empty.
     pub reasoning: String,
@@ -31,7 +31,7 @@ pub struct GoldCall {
 pub struct GoldSubTask {
     /// What is to be done, in words.
     pub text: String,
-    /// The call that does it. In the texts of its arguments `$1` stands for the value that the first sub-task gives,
-    /// and so on.
+    /// The call that does it. In the texts of its arguments `$1` stands for the result of the first sub-task, and so
+    /// on.
     pub call: GoldCall,
 }

@@ -1,18 +1,18 @@
-//! What stands between an agent and its tools.
+//! The guard between an agent and its tools.
 
 use planproof_trace::ToolCall;
 
-/// What a guard says of a call that is to be made.
+/// A guard's decision on a call before it is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// It may be made.
     Allow,
-    /// It is denied. The text is the answer that the agent gets: why, and what is right at this point.
+    /// It is denied. The text is the answer for the agent: the reason, and the right calls at this point.
     Deny(String),
 }
 
-/// A guard of one run. It sees every call before its tool does, and those that were executed once more with what came
-/// of them; calls come one after the other.
+/// A guard of one run. It sees every call before its tool does, and executed calls once more with their results;
+/// calls come one after the other.
 pub trait Guard: Send {
     /// Whether the call may be made.
     fn before(&mut self, call: &ToolCall) -> Decision;

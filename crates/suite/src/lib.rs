@@ -1,20 +1,20 @@
-//! The boundary between kinds of cases and the engine: what a kind of case must offer so that a campaign of it can be
-//! run, resumed, replayed, compared and reported.
+//! The boundary between kinds of cases and the engine: what a kind of case must provide so that a campaign of it can
+//! be run, resumed, replayed, compared and reported.
 //!
-//! A [`Suite`] is a kind of case, such as orders of synthesised tasks or word problems. A [`Case`] is one of them. The
-//! engine and the reports see them through these traits and the plain data around them alone: they know no suite.
-//! Within a suite everything stays typed; what crosses the boundary is a line of JSON, a [`Card`], a [`Verdict`] or an
-//! [`Explanation`].
+//! A [`Suite`] is a kind of case, such as orders of synthesised tasks or word problems. A [`Case`] is one of them.
+//! The engine and the reports see them only through these traits and their plain data: they know no suite. Within a
+//! suite everything stays typed; a line of JSON, a [`Card`], a [`Verdict`] or an [`Explanation`] crosses the
+//! boundary.
 //!
 //! # What is where
 //!
-//! The kind of case, and those that there are (`suite.rs`, `registry.rs`), a case and what statistics need of it
-//! (`case.rs`), the data that cases are made from (`data.rs`), how a run was judged (`verdict.rs`), a verdict in words
-//! (`explanation.rs`), maps and timelines as data
-//! (`drawing.rs`), tables and figures that only a suite can make (`section.rs`), what stands between an agent and
-//! its tools (`guard.rs`), the tools (`toolbox.rs`), the right answer for a simulated model that is handed it
-//! (`gold.rs`), rates with their intervals (`statistics.rs`), and what several suites have in common: files with a line
-//! for each row (`rows.rs`), and what is read out of a run that ends with an answer (`runs.rs`).
+//! The kind of case, and the list of them (`suite.rs`, `registry.rs`), a case and its data for statistics
+//! (`case.rs`), the data that cases are made from (`data.rs`), the verdict on a run (`verdict.rs`), a verdict in
+//! words (`explanation.rs`), maps and timelines as data (`drawing.rs`), a suite's own tables and figures
+//! (`section.rs`), the guard between an agent and its tools (`guard.rs`), the tools (`toolbox.rs`), the right answer
+//! for a simulated model that is given it (`gold.rs`), rates with their intervals (`statistics.rs`), and code that
+//! several suites share: files with a line for each row (`rows.rs`), and the reading of a run that ends with an
+//! answer (`runs.rs`).
 
 mod case;
 mod data;

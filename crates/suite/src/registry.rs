@@ -13,13 +13,13 @@ pub struct Registry {
     suites: Vec<Arc<dyn Suite>>,
 }
 
-/// Why suites cannot be registered, or none is found.
+/// Why suites cannot be registered, or one is not found.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RegistryError {
     /// Two suites share a name.
     #[error("two suites are called `{0}`; each needs a name of its own")]
     Twice(String),
-    /// The classes of a suite are not ranked by their places.
+    /// The classes of a suite are not ranked by their positions.
     #[error("class `{class}` of suite `{suite}` has another rank than its place in the list of classes")]
     Rank {
         /// The suite.
@@ -41,7 +41,7 @@ impl Registry {
     /// Takes the suites, in the order in which they are listed.
     ///
     /// # Errors
-    /// Two share a name, or the classes of one are not ranked by their places.
+    /// Two share a name, or the classes of one are not ranked by their positions.
     pub fn new(suites: Vec<Arc<dyn Suite>>) -> Result<Self, RegistryError> {
         for (place, suite) in suites.iter().enumerate() {
             if suites[..place].iter().any(|other| other.name() == suite.name()) {
@@ -64,7 +64,7 @@ impl Registry {
     /// The suite of that name.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such suite.
     pub fn find(&self, name: &str) -> Result<&Arc<dyn Suite>, RegistryError> {
         self.suites.iter().find(|suite| suite.name() == name).ok_or_else(|| RegistryError::Unknown {
             name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! Files of data and of predictions with a line for each row, as several suites read them.
+//! Files of data and of predictions with a line for each row, in the format that several suites read.
 
 use std::collections::HashMap;
 
@@ -23,11 +23,11 @@ const ID_CHARACTERS_MAX: usize = 80;
 pub struct DataError {
     /// The file, as the caller named it.
     pub file: String,
-    /// The line, from 1; `None` where it is about the whole file.
+    /// The line, from 1; `None` if the error is about the whole file.
     pub line: Option<usize>,
-    /// The column in bytes, from 1, where it is known.
+    /// The column in bytes, from 1, if it is known.
     pub column: Option<usize>,
-    /// What is wrong, in words that a person can act on.
+    /// The fault, in words that help the user to act.
     pub what: String,
 }
 
@@ -41,7 +41,7 @@ impl DataError {
         Self { file: file.to_owned(), line, column: None, what: what.into() }
     }
 
-    /// An error of the reader of JSON, which counts lines from the beginning of what it was given.
+    /// An error of the JSON parser, which counts lines from the beginning of its input.
     pub fn of_json(file: &str, line: Option<usize>, error: &serde_json::Error) -> Self {
         let (says, has_line) = (error.to_string(), line.is_some());
         let what = says.rsplit_once(" at line ").map_or(says.as_str(), |(what, _)| what).to_owned();
@@ -82,8 +82,7 @@ pub fn lines<'t>(
     })
 }
 
-/// The places that a file of JSON names: a list of numbers from 0, or an object of which exactly one value is such a
-/// list.
+/// The indices in a JSON file: a list of numbers from 0, or an object with exactly one value that is such a list.
 ///
 /// # Errors
 /// The file is no such JSON, or names more than [`LINES_MAX`] places.
@@ -109,20 +108,20 @@ pub fn read_places(text: &str, file: &str) -> Result<Vec<usize>, DataError> {
     }
 }
 
-/// A line of predictions. What else stands there is of no concern.
+/// A line of predictions. Other fields are ignored.
 #[derive(Deserialize)]
 struct Row {
     id: Option<String>,
     prediction: String,
 }
 
-/// The predictions of a file of lines such as `{"id": "gsm8k-1", "prediction": "#### 18"}`, for the cases of these ids
-/// in their order: each with the number of its line from 1, or `None` where there is none. Without ids they belong to
-/// the cases in their order. Blank lines are skipped. `what` is what errors call a case.
+/// The predictions of a file of lines such as `{"id": "gsm8k-1", "prediction": "#### 18"}`, for the cases of these
+/// ids in order: each with the number of its line from 1, or `None` if it is missing. Without ids they belong to the
+/// cases in order. Blank lines are skipped. `what` is the word for a case in errors.
 ///
 /// # Errors
-/// The first line that is no prediction, has an id that no case has or that came before, stands for no case any more,
-/// or has an id where others have none; a line or file beyond [`LINE_BYTES_MAX`] and [`LINES_MAX`].
+/// The first line that is not a prediction, has an unknown or repeated id, exceeds the number of cases, or has an id
+/// while others have none; a line or file beyond [`LINE_BYTES_MAX`] and [`LINES_MAX`].
 pub fn matched(
     ids: &[&str],
     what: &str,

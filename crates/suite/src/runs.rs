@@ -1,10 +1,10 @@
-//! What suites with answers read out of a run.
+//! The data that suites with answers read from a run.
 
 use crate::{CaseError, EventNote, Unscored};
 use planproof_trace::{EndReason, Event, EventKind, PairedCall, paired_calls};
 use serde_json::Value;
 
-/// How a run ended that says something of the agent.
+/// The end of a run that says something about the agent.
 pub enum Ended<'a> {
     /// With this answer.
     Answered(&'a str),
@@ -18,7 +18,7 @@ impl<'a> Ended<'a> {
     /// How a run with these events ended.
     ///
     /// # Errors
-    /// The run says nothing of the agent, or its end is missing.
+    /// The run says nothing about the agent, or its end is missing.
     pub fn of(events: &'a [Event]) -> Result<Self, Unscored> {
         match events.last().map(|event| &event.kind) {
             Some(EventKind::End(EndReason::Unscored { reason })) => {
@@ -42,7 +42,7 @@ impl<'a> Ended<'a> {
     }
 }
 
-/// At most `most` characters, half of them of the beginning and half of the end, with a mark between them.
+/// At most `most` characters, half from the beginning and half from the end, with a mark between them.
 pub fn shortened(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
@@ -53,7 +53,7 @@ pub fn shortened(text: &str, most: usize) -> String {
     text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
 }
 
-/// Refuses a line of JSON that is no case of the suite `suite` in its schema `schema`, which ends in its version.
+/// Refuses a line of JSON that is not a case of the suite `suite` in its schema `schema`, which ends in its version.
 pub fn refuse_schema(value: &Value, suite: &str, schema: &str) -> Result<(), CaseError> {
     let family = schema.rsplit_once('/').map_or(schema, |(family, _)| family);
     let is_family = |other: &str| other.rsplit_once('/').is_some_and(|(other, _)| other == family);
@@ -74,8 +74,8 @@ pub fn refuse_schema(value: &Value, suite: &str, schema: &str) -> Result<(), Cas
     Err(CaseError::new(what))
 }
 
-/// Numbers the calls of a run, and marks those that gave an error; nothing where their number is not that of the run
-/// that was judged.
+/// Numbers the calls of a run, and marks those with an error; `None` if their number differs from that of the judged
+/// run.
 pub fn call_notes(calls_total: u64, events: &[Event]) -> Vec<EventNote> {
     let calls = paired_calls(events);
     if calls_total != calls.len() as u64 {
@@ -90,7 +90,7 @@ pub fn call_notes(calls_total: u64, events: &[Event]) -> Vec<EventNote> {
     calls.iter().enumerate().map(note).collect()
 }
 
-/// A text with its white space made even.
+/// A text with normalised white space.
 pub fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

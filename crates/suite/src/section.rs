@@ -1,43 +1,43 @@
-//! What only a suite can make of all judged runs, as plain data that every report draws.
+//! A suite's own figures over all judged runs, as plain data that every report renders.
 
 use serde_json::Value;
 
-/// A figure of a campaign that is more than a rate of runs that passed.
+/// A figure of a campaign that is more than a pass rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metric {
     /// The word used in files.
     pub name: &'static str,
     /// The words for it in tables.
     pub title: &'static str,
-    /// Its value; `None` where nothing is known of it, as without runs.
+    /// Its value; `None` if it is unknown, for example without runs.
     pub value: Option<f64>,
-    /// Its 95 % interval, where there is one.
+    /// Its 95 % interval, if there is one.
     pub interval: Option<(f64, f64)>,
-    /// It is a share, which people read in per cent.
+    /// It is a share, which is shown in per cent.
     pub is_share: bool,
 }
 
 /// A part of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Section {
-    /// The word used in files, where [`json`](Self::json) is the value of a field of that name.
+    /// Its key in files, if [`json`](Self::json) is the value of a field of that name.
     pub key: &'static str,
     /// Its heading.
     pub title: &'static str,
-    /// What it is about, in a sentence or two.
+    /// An introduction, in a sentence or two.
     pub intro: String,
-    /// Single figures, where a page has room for them.
+    /// Single figures, if a page has room for them.
     pub figures: Vec<Figure>,
     /// Tables.
     pub tables: Vec<Table>,
-    /// The same as lines of text for a terminal, where the figures would say it worse.
+    /// The same as lines of text for a terminal, if the figures would be less clear there.
     pub lines: Vec<String>,
     /// The same for programs.
     pub json: Value,
 }
 
 impl Section {
-    /// Whether it has nothing that a person could read, and stands only in what programs read.
+    /// Whether it has nothing for human readers, and only appears in machine-readable output.
     pub fn is_for_programs(&self) -> bool {
         self.figures.is_empty() && self.tables.is_empty() && self.lines.is_empty()
     }
@@ -66,8 +66,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Whether the column at `place` is read as words: it names the rows, or one of its cells begins with a letter.
-    /// Words are aligned at their beginning, figures at their end.
+    /// Whether the column at `place` contains words: it names the rows, or one of its cells begins with a letter.
+    /// Words are left-aligned, figures right-aligned.
     pub fn has_words(&self, place: usize) -> bool {
         let is_word = |cell: &String| cell.chars().next().is_some_and(char::is_alphabetic);
         place == 0 || self.rows.iter().filter_map(|row| row.get(place)).any(is_word)

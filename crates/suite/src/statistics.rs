@@ -1,12 +1,12 @@
-//! Rates over cases with their uncertainty, whose intervals know that runs of one case are alike.
+//! Rates over cases with their uncertainty, with intervals that account for the similarity of runs of one case.
 //!
-//! Runs of one case are not independent: a hard case fails again and again. An interval that takes `cases *
-//! repeats` runs for independent trials is too narrow, by the more, the more alike the runs of a case are.
-//! Here a rate is taken to be worth as many independent trials as would give it the variance that is seen
-//! between cases, and Wilson's interval is made of those.
+//! Runs of one case are not independent: a hard case fails again and again. An interval that treats `cases * repeats`
+//! runs as independent trials is too narrow; the more similar the runs of a case are, the narrower. Here a rate
+//! counts as many independent trials as would have the variance observed between cases, and Wilson's interval is
+//! computed for that number.
 //!
 //! Sources: J. N. K. Rao and A. J. Scott, "A simple method for the analysis of clustered binary data", Biometrics 48
-//! (1992), 577-585, for the number of trials that a rate is worth (the runs divided by the design effect); C. Franco,
+//! (1992), 577-585, for the effective number of trials of a rate (the runs divided by the design effect); C. Franco,
 //! R. J. A. Little, T. A. Louis and E. V. Slud, "Comparative study of confidence intervals for proportions in complex
 //! sample surveys", Journal of Survey Statistics and Methodology 7 (2019), 334-364, for Wilson's interval of it.
 
@@ -21,13 +21,12 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The Wilson score interval for `successes` out of `trials` at 95 % (Wilson, 1927). Without trials nothing is known:
-/// 0 to 1.
+/// The Wilson score interval for `successes` out of `trials` at 95 % (Wilson, 1927). Without trials it is 0 to 1.
 pub fn wilson(successes: u64, trials: u64) -> Interval {
     wilson_of_rate(successes as f64 / trials as f64, trials as f64)
 }
 
-/// [`wilson`] of a rate (0 to 1) that is worth so many independent trials, which need not be a whole number.
+/// [`wilson`] of a rate (0 to 1) with this effective number of trials, which need not be an integer.
 fn wilson_of_rate(rate: f64, trials: f64) -> Interval {
     // The 97.5 % point of the normal distribution.
     const Z: f64 = 1.959_963_984_540_054;
@@ -38,7 +37,7 @@ fn wilson_of_rate(rate: f64, trials: f64) -> Interval {
     let centre = rate + Z * Z / (2.0 * n);
     let spread = Z * (rate * (1.0 - rate) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
-    // At the ends the formula gives 0 and 1 but for rounding.
+    // At the ends the formula gives 0 and 1 except for rounding.
     let low = if rate <= 0.0 { 0.0 } else { (centre - spread) / scale };
     let high = if rate >= 1.0 { 1.0 } else { (centre + spread) / scale };
     Interval { low, high }
@@ -76,8 +75,8 @@ impl CaseRuns {
         (self.runs > 0).then(|| f64::from(self.passed) / f64::from(self.runs))
     }
 
-    /// The share of choices of `k` of its runs in which all passed: an estimate without bias of the chance
-    /// that `k` runs of the case all pass. `None` where there are fewer runs.
+    /// The share of choices of `k` of its runs in which all passed: an unbiased estimate of the probability that `k`
+    /// runs of the case all pass. `None` if there are fewer runs.
     pub fn pass_all(self, k: u32) -> Option<f64> {
         let share =
             |drawn: u32| (f64::from(self.passed) - f64::from(drawn)).max(0.0) / f64::from(self.runs - drawn);
@@ -85,8 +84,8 @@ impl CaseRuns {
     }
 }
 
-/// The success rate over all runs of these cases, with an interval that allows for runs of one case being alike (the
-/// module says how); `None` without runs. Where every case was run once it is Wilson's interval.
+/// The success rate over all runs of these cases, with an interval that accounts for the similarity of runs of one
+/// case (see the module); `None` without runs. If every case was run once it is Wilson's interval.
 pub fn success_rate(cases: &[CaseRuns]) -> Option<Rate> {
     let square = |number: f64| number * number;
     let runs: f64 = cases.iter().map(|case| f64::from(case.runs)).sum();
@@ -95,7 +94,7 @@ pub fn success_rate(cases: &[CaseRuns]) -> Option<Rate> {
         return None;
     }
     let rate = passed / runs;
-    // If all runs of a case always came out alike, this would be what the runs are worth.
+    // The effective number of runs if all runs of a case always had the same result.
     let least = square(runs) / cases.iter().map(|case| square(f64::from(case.runs))).sum::<f64>();
     let count = cases.iter().filter(|case| case.runs > 0).count() as f64;
     let scatter: f64 =
@@ -105,7 +104,7 @@ pub fn success_rate(cases: &[CaseRuns]) -> Option<Rate> {
 }
 
 /// The mean over cases of values from 0 to 1, such as their success rates, with its interval; `None` without values.
-/// `runs` is how many runs the values were made from. Where every value is 0 or 1 it is Wilson's interval.
+/// `runs` is the number of runs behind the values. If every value is 0 or 1 it is Wilson's interval.
 pub fn mean_of_cases(values: &[f64], runs: u64) -> Option<Rate> {
     let count = values.len() as f64;
     if values.is_empty() {
@@ -116,10 +115,10 @@ pub fn mean_of_cases(values: &[f64], runs: u64) -> Option<Rate> {
     Some(Rate::of(mean, scatter / (count - 1.0) / count, count, runs as f64))
 }
 
-/// How much larger the second of two rates over the same cases is than the first, with its 95 % interval.
+/// The difference between two rates over the same cases, the second minus the first, with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PairedDifference {
-    /// The second rate less the first, -1 to 1. Each is the mean of its cases' own.
+    /// The second rate minus the first, -1 to 1. Each is the mean of the rates of its cases.
     pub difference: f64,
     /// Lower end of its interval.
     pub low: f64,
@@ -127,15 +126,15 @@ pub struct PairedDifference {
     pub high: f64,
 }
 
-/// The difference between two success rates over the same cases, the second less the first, with an interval that knows
-/// that a case which is hard for one is hard for the other; `None` without cases that have runs in both.
+/// The difference between two success rates over the same cases, the second minus the first, with an interval that
+/// accounts for cases that are hard for both; `None` without cases that have runs in both.
 ///
-/// The interval of each rate is [`mean_of_cases`]'s, and the two are put together by the square-and-add method with the
-/// correlation of the cases' rates, corrected for continuity. Where every case was run once this is method 10 of R. G.
-/// Newcombe, "Improved confidence intervals for the difference between binomial proportions based on paired data",
-/// Statistics in Medicine 17 (1998), 2635-2650; with repeats it is the same of rates that are no longer 0 or 1, for
-/// which A. Donner and G. Y. Zou, "Closed-form confidence intervals for functions of the normal mean and standard
-/// deviation", Statistical Methods in Medical Research 21 (2012), 347-359, give the reason.
+/// The interval of each rate is that of [`mean_of_cases`], and the two are combined by the square-and-add method with
+/// the correlation of the cases' rates, corrected for continuity. If every case was run once this is method 10 of R.
+/// G. Newcombe, "Improved confidence intervals for the difference between binomial proportions based on paired data",
+/// Statistics in Medicine 17 (1998), 2635-2650; with repeats it is the same for rates other than 0 or 1, which is
+/// justified by A. Donner and G. Y. Zou, "Closed-form confidence intervals for functions of the normal mean and
+/// standard deviation", Statistical Methods in Medical Research 21 (2012), 347-359.
 pub fn paired_difference(pairs: &[(CaseRuns, CaseRuns)]) -> Option<PairedDifference> {
     let scored = || pairs.iter().filter(|(a, b)| a.runs > 0 && b.runs > 0);
     let (rates_a, rates_b): (Vec<f64>, Vec<f64>) =
@@ -155,8 +154,8 @@ pub fn paired_difference(pairs: &[(CaseRuns, CaseRuns)]) -> Option<PairedDiffere
     Some(PairedDifference { difference, low: low.max(-1.0), high: high.min(1.0) })
 }
 
-/// Correlation of the rates of the same cases, whose means are these; one above 0 is made smaller by what whole numbers
-/// of cases may add to it. 0 where one of the two never varies.
+/// Correlation of the rates of the same cases, whose means are these; a positive one is reduced by the continuity
+/// correction for integer counts. 0 if one of the two never varies.
 fn correlation(a: &[f64], mean_a: f64, b: &[f64], mean_b: f64) -> f64 {
     let count = a.len() as f64;
     let sum_of = |product: fn((f64, f64)) -> f64| -> f64 {
@@ -164,17 +163,18 @@ fn correlation(a: &[f64], mean_a: f64, b: &[f64], mean_b: f64) -> f64 {
     };
     let together = sum_of(|(a, b)| a * b);
     let scale = (sum_of(|(a, _)| a * a) * sum_of(|(_, b)| b * b)).sqrt();
-    // In units of count squared, which the source writes with the four counts of pairs.
+    // In squared counts, which the source expresses by the four counts of pairs.
     let corrected = if together > 0.0 { (together - 0.5).max(0.0) } else { together };
     if scale > 0.0 && count > 0.0 { (corrected / scale).clamp(-1.0, 1.0) } else { 0.0 }
 }
 
 impl Rate {
-    /// `variance` is that of the estimate. A rate is worth no more trials than there were runs, and no fewer than
-    /// `least`; that also settles rates of 0 and 1 and single cases, which show nothing of how cases differ.
+    /// `variance` is that of the estimate. The effective number of trials is at most the number of runs, and at least
+    /// `least`; that also covers rates of 0 and 1 and single cases, which show nothing about the variation between
+    /// cases.
     fn of(rate: f64, variance: f64, least: f64, runs: f64) -> Self {
         let shows_nothing = rate <= 0.0 || rate >= 1.0 || !variance.is_finite();
-        // Without any variance this is infinite.
+        // Infinite if there is no variance at all.
         let worth = if shows_nothing { least } else { rate * (1.0 - rate) / variance };
         let Interval { low, high } = wilson_of_rate(rate, worth.clamp(least, runs.max(least)));
         Self { rate, low, high }
@@ -218,7 +218,7 @@ mod tests {
             assert!(there.low <= there.difference && there.difference <= there.high, "{counts:?} {there:?}");
             assert!(-1.0 <= there.low && there.high <= 1.0);
         }
-        // The same rates: narrower where cases agree, wider where they disagree.
+        // The same rates: narrower if cases agree, wider if they disagree.
         let width = |counts| paired_difference(&pairs(counts)).map(|it| it.high - it.low).unwrap_or_default();
         assert!(width([45, 5, 5, 45]) < width([25, 25, 25, 25]));
         assert!(width([25, 25, 25, 25]) < width([5, 45, 45, 5]));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     /// How often the interval holds the true difference, over many campaigns whose cases are hard for both or for
-    /// neither: of 95 % intervals some 95 %.
+    /// neither: for 95 % intervals about 95 %.
     #[test]
     fn the_interval_of_a_paired_difference_covers() {
         const CAMPAIGNS: u32 = 4000;
@@ -299,9 +299,9 @@ mod tests {
     fn runs_that_are_all_alike_are_worth_one() {
         let cases: Vec<CaseRuns> = (0..20).map(|place| runs(if place < 7 { 5 } else { 0 }, 5)).collect();
         assert_eq!(success_rate(&cases).expect("runs").interval(), wilson(7, 20));
-        // All passed: nothing is known of how alike they are, so the same is assumed.
+        // All passed: nothing shows how similar they are, so the least favourable assumption holds.
         assert_eq!(success_rate(&[runs(5, 5); 20]).expect("runs").interval(), wilson(20, 20));
-        // Half of each: more even than chance would have it, and still worth no more than the runs there are.
+        // Half of each: more even than by chance, and still counting no more than the number of runs.
         assert_eq!(success_rate(&[runs(2, 4); 10]).expect("runs").interval(), wilson(20, 40));
     }
 
@@ -332,12 +332,12 @@ mod tests {
     }
 
     /// Over 2,000 campaigns with cases of different difficulty the interval holds the true rate about as often as it
-    /// says, and one that takes runs for independent does not.
+    /// claims, and one that treats runs as independent does not.
     #[test]
     fn intervals_hold_the_true_rate_as_often_as_they_say() {
         const CAMPAIGNS: u64 = 2000;
         const REPEATS: u32 = 5;
-        // SplitMix64 (Steele, Lea and Flood, 2014): a test here needs no better source of chance.
+        // SplitMix64 (Steele, Lea and Flood, 2014): a test here needs no better source of randomness.
         let mut state = 11_u64;
         let mut unit = || {
             state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -9,7 +9,7 @@ use crate::{
     Selection,
 };
 
-/// A kind of case: where its cases come from, how their runs are judged, and what is said of many of them.
+/// A kind of case: where its cases come from, how their runs are judged, and how many of them are summed up.
 pub trait Suite: Send + Sync {
     /// Its name on the command line and in files: lower-case letters, digits and hyphens.
     fn name(&self) -> &'static str;
@@ -17,16 +17,17 @@ pub trait Suite: Send + Sync {
     /// What it tests, in one line.
     fn about(&self) -> &'static str;
 
-    /// The case that a line of JSON is: from a file, the run store, a recording or another machine.
+    /// The case in a line of JSON: from a file, the run store, a recording or another machine.
     ///
     /// # Errors
-    /// The line is no case of this suite, or of another version of it.
+    /// The line is not a case of this suite, or is one of another version of it.
     fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError>;
 
-    /// The cases of data in the suite's own format, or without data the few that come with it; at most `limit` of them.
+    /// The cases of data in the suite's own format, or without data the few that come with it; at most `limit` of
+    /// them.
     ///
     /// # Errors
-    /// The data cannot be read (the error says where), the selection does not fit it, or this suite has no data.
+    /// The data cannot be read (the error says where), the selection does not fit them, or this suite has no data.
     fn load(
         &self,
         data: Option<Data<'_>>,
@@ -37,20 +38,20 @@ pub trait Suite: Send + Sync {
         Err(CaseError::new(format!("the suite {} takes no data", self.name())))
     }
 
-    /// The places that a file of indices names: a published sample of the data.
+    /// The indices in a file: a published sample of the data.
     ///
     /// # Errors
-    /// The file is none of indices, or this suite has none.
+    /// The file does not contain indices, or this suite has none.
     fn places(&self, file: Data<'_>) -> Result<Vec<usize>, CaseError> {
         Err(CaseError::new(format!("{}: the suite {} takes no file of indices", file.file, self.name())))
     }
 
-    /// This suite, with predictions scored as options of these names and values ask for. [`score`](Self::score),
-    /// [`metrics`](Self::metrics) and [`sections`](Self::sections) of what it gives follow them. `None` where that is
-    /// this suite as it is.
+    /// This suite with options for scoring predictions, of these names and values. [`score`](Self::score),
+    /// [`metrics`](Self::metrics) and [`sections`](Self::sections) of the result follow them. `None` if that is the
+    /// suite itself.
     ///
     /// # Errors
-    /// There is no such option, or it has no such value; the text says what there is.
+    /// There is no such option, or it has no such value; the text lists what there is.
     fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
         if options.is_empty() {
             return Ok(None);
@@ -64,7 +65,7 @@ pub trait Suite: Send + Sync {
         Err(CaseError::new(what))
     }
 
-    /// Judges finished predictions, which a model of whatever kind made for these cases, without running anything.
+    /// Judges finished predictions of any model for these cases, without running anything.
     ///
     /// # Errors
     /// They cannot be read, belong to other cases, or this suite scores none.
@@ -73,10 +74,10 @@ pub trait Suite: Send + Sync {
         Err(CaseError::new(format!("the suite {} scores no predictions", self.name())))
     }
 
-    /// The same with what there is beside the predictions.
+    /// The same with additional data.
     ///
     /// # Errors
-    /// As of [`score`](Self::score), or this suite knows nothing of what is beside them.
+    /// Those of [`score`](Self::score), or this suite does not use the additional data.
     fn score_with(
         &self,
         cases: &[Arc<dyn Case>],
@@ -92,10 +93,10 @@ pub trait Suite: Send + Sync {
         self.score(cases, predictions)
     }
 
-    /// What a judge model is to be asked about finished predictions. The keys are those of the answers in [`Evidence`].
+    /// The questions to a judge model about finished predictions. The keys are those of the answers in [`Evidence`].
     ///
     /// # Errors
-    /// As of [`score`](Self::score), or this suite leaves nothing of predictions to a judge.
+    /// Those of [`score`](Self::score), or this suite leaves nothing about predictions to a judge.
     fn questions(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Vec<Question>, CaseError> {
         let _ = (cases, predictions);
         Err(CaseError::new(format!(
@@ -112,13 +113,13 @@ pub trait Suite: Send + Sync {
         &[]
     }
 
-    /// Whether runs of these cases can have the class, or the flag of its name.
+    /// Whether runs of these cases can have the class, or the flag of that name.
     fn can_occur(&self, class: Class, cards: &mut dyn Iterator<Item = &Card>) -> bool {
         let _ = (class, cards);
         true
     }
 
-    /// In what the size of a case is counted.
+    /// The unit of the size of a case.
     fn unit(&self) -> Unit {
         Unit { one: "step", many: "steps" }
     }
@@ -143,12 +144,12 @@ pub trait Suite: Send + Sync {
         &[]
     }
 
-    /// Whether an agent of this name is one of [`agents`](Self::agents), so that no model stands behind it.
+    /// Whether an agent of this name is one of [`agents`](Self::agents), which use no model.
     fn asks_no_model(&self, agent: &str) -> bool {
         self.agents().iter().any(|it| it.name == agent)
     }
 
-    /// The columns of its own in tables of runs.
+    /// The suite's own columns in tables of runs.
     fn columns(&self) -> Columns {
         Columns { of_case: &[], of_run: &[] }
     }
@@ -159,19 +160,19 @@ pub trait Suite: Send + Sync {
         Vec::new()
     }
 
-    /// How many runs that passed are worth being shown with their traces, for what they have made.
+    /// How many passed runs are shown with their traces, for the files that they have made.
     fn passed_shown(&self) -> usize {
         0
     }
 
-    /// Parts of a report that only this suite has. `planned` are the cards of all cases with the number of runs that
-    /// each is to have.
+    /// Parts of a report that only this suite has. `planned` are the cards of all cases with the planned number of
+    /// runs of each.
     fn sections(&self, runs: &[Judged<'_>], planned: &[Card], repeats: u32) -> Vec<Section> {
         let _ = (runs, planned, repeats);
         Vec::new()
     }
 
-    /// Parts of the report of a matrix that only this suite has: without more, what it has to say without any run.
+    /// Parts of the report of a matrix that only this suite has; by default its sections without any run.
     fn matrix_sections(&self, combinations: &[Combined<'_>], repeats: u32) -> Vec<Section> {
         let _ = combinations;
         self.sections(&[], &[], repeats)
@@ -193,7 +194,7 @@ pub struct Combined<'a> {
     pub simulated: bool,
 }
 
-/// An agent that comes with a suite and asks no model: an algorithm for its cases, to compare models with.
+/// An agent that comes with a suite and asks no model: an algorithm for its cases, as a reference for models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuiteAgent {
     /// Its name on the command line.
@@ -211,25 +212,25 @@ pub struct Unit {
     pub many: &'static str,
 }
 
-/// What a rate is compared with: an agent that does not plan.
+/// A reference for a rate: an agent that does not plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Baseline {
     /// The word used in files.
     pub name: &'static str,
     /// Its heading in tables.
     pub title: &'static str,
-    /// What it does, to go before `would pass`: `a random order`.
+    /// A description that fits before `would pass`: `a random order`.
     pub who: &'static str,
-    /// The places in [`Card::baselines`] of the agents that it stands for: the rate is that of the best of them.
+    /// The indices in [`Card::baselines`] of the agents that it comprises: the rate is that of the best of them.
     pub of: &'static [usize],
 }
 
 /// Columns of a table of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Columns {
-    /// What is the same in all runs of a case, each with its meaning.
+    /// The columns that are the same in all runs of a case, each with its meaning.
     pub of_case: &'static [(&'static str, &'static str)],
-    /// What the verdict says, each with its meaning. Empty in an unscored run.
+    /// The columns of the verdict, each with its meaning. Empty in an unscored run.
     pub of_run: &'static [(&'static str, &'static str)],
 }
 
@@ -242,6 +243,6 @@ pub struct Judged<'a> {
     pub repeat: u32,
     /// The case.
     pub card: &'a Card,
-    /// How it was judged; `None` where it is unscored.
+    /// How it was judged; `None` if it is unscored.
     pub scored: Option<&'a Scored>,
 }

@@ -1,21 +1,21 @@
-//! What an agent can do: a set of tools.
+//! The tools of an agent.
 
 use std::pin::Pin;
 use std::sync::Arc;
 
 use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
 
-/// A future that borrows what it needs, as async trait objects want it.
+/// A future that borrows what it needs, as async trait objects require.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// How the tools of a run that was cut off come to the state that they were in.
+/// How the tools of a run that was cut off are restored to their state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Restoring {
-    /// There is nothing to do: calls leave nothing behind.
+    /// There is nothing to do: calls have no lasting effect.
     Nothing,
-    /// The calls are executed again. They change nothing but this toolbox, and give what they gave before.
+    /// The calls are executed again. They change nothing but this toolbox, and return the same results.
     Again,
-    /// Nobody knows how, so the run begins anew.
+    /// That is impossible, so the run starts again.
     Impossible,
 }
 
@@ -24,42 +24,42 @@ pub trait Toolbox: Send + Sync {
     /// The tools, in an order that never changes.
     fn tools(&self) -> &Arc<[Tool]>;
 
-    /// What a plan needs to know of the tools before it calls them, in the same order; `None` where nobody said what
-    /// comes out of them.
+    /// The data of the tools for planning before any call, in the same order; `None` if their outputs are not
+    /// described.
     fn catalogue(&self) -> Option<&Arc<Catalogue>> {
         None
     }
 
-    /// Executes a call. Calls may come at the same time. A tool that does not exist and arguments that do not fit
-    /// are answered by a result with `is_error` whose text says what is wrong.
+    /// Executes a call. Calls may be concurrent. For a nonexistent tool or invalid arguments the result has
+    /// `is_error` and a text with the fault.
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult>;
 
-    /// Whether several calls are better made at the same time, where their order is nobody's concern. Otherwise one is
-    /// made after the other.
+    /// Whether concurrent calls are preferable if their order does not matter. Otherwise they are made one after the
+    /// other.
     fn runs_side_by_side(&self) -> bool {
         true
     }
 
-    /// Whether a call must have ended, in the trace too, before the next one begins, even where an agent
-    /// makes several at once.
+    /// Whether a call must have ended, also in the trace, before the next one begins, even if an agent makes several
+    /// at once.
     fn is_strictly_sequential(&self) -> bool {
         false
     }
 
-    /// What outside of the agent kept a call of this run from being done, such as a server that could not be reached:
-    /// the first such thing, in words. It is asked after the run, which then says nothing of the agent and stays
-    /// unscored. What an agent does wrong is no such thing, and tools that need nothing from outside have none.
+    /// The first external problem that prevented a call of this run, such as an unreachable server, in words. It is
+    /// requested after the run, which then says nothing about the agent and stays unscored. Mistakes of an agent do
+    /// not count, and tools without external resources never report one.
     fn outage(&self) -> Option<String> {
         None
     }
 
-    /// How these tools come to the state that they were in when their run was cut off.
+    /// How these tools are restored to the state that they had when their run was cut off.
     fn restoring(&self) -> Restoring {
         Restoring::Impossible
     }
 
-    /// The same tools for another run, if calls leave something behind that belongs to their run, such as the page that
-    /// was found last. Servers behind the tools stay shared. `None` where there is nothing of the kind.
+    /// The same tools for another run, if calls have effects that belong to their run, such as the page that was
+    /// found last. Servers behind the tools stay shared. `None` if there are no such effects.
     fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
         None
     }

@@ -6,14 +6,14 @@ use std::fmt;
 use serde::Serialize;
 use thiserror::Error;
 
-/// A class of failures. A run that failed has one: the first of its suite's that applies.
+/// A class of failures. A failed run has one: the first of its suite's that applies.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ClassInfo {
     /// The word used in files.
     pub name: &'static str,
     /// What it means, in a sentence.
     pub meaning: &'static str,
-    /// Its place among the classes of its suite, by precedence, from 0.
+    /// Its position among the classes of its suite, by precedence, from 0.
     pub rank: u8,
 }
 
@@ -101,12 +101,12 @@ pub struct Score {
     pub metric: &'static str,
     /// Its value.
     pub value: f64,
-    /// How much it counts beside the same figure of other runs, mostly 1.
+    /// Its weight beside the same figure of other runs, usually 1.
     pub weight: f64,
 }
 
 impl Score {
-    /// A figure that counts as much as that of every other run.
+    /// A figure with the same weight as in every other run.
     pub const fn new(metric: &'static str, value: f64) -> Self {
         Self { metric, value, weight: 1.0 }
     }
@@ -117,7 +117,7 @@ impl Score {
 pub struct Scored {
     /// The class of the failure; `None` when passed.
     pub class: Option<Class>,
-    /// All that applies, in the order of the suite's list, each once.
+    /// All flags that apply, in the order of the suite's list, each once.
     pub flags: Vec<&'static str>,
     /// The suite's own figures.
     pub scores: Vec<Score>,
@@ -145,7 +145,7 @@ impl Scored {
 pub struct Verdict {
     /// What statistics need.
     pub scored: Scored,
-    /// All that the judge says, as one line of JSON: the suite's own document, which the run store keeps.
+    /// The whole verdict, as one line of JSON: the suite's own document, which the run store keeps.
     pub detail: String,
 }
 

@@ -12,14 +12,13 @@ use crate::rule::Rule;
 use crate::text::Source;
 use crate::time_form::{Bound, CaseTimeOptions, RESTART_TOOL, START_TIME_ARGUMENT, TimeForm};
 
-/// Most actions a case may have: a machine word of reachability for each.
+/// Most actions of a case: each needs a machine word of reachability.
 pub const ACTIONS_MAX: usize = planproof_constraint::VARIABLES_MAX;
 
-/// What the answer to a call begins with that a guard denied. Here, because guards write it and simulated
-/// models read it.
+/// The beginning of the answer to a denied call. Here, because guards write it and simulated models read it.
 pub const GUARD_NOT_DONE: &str = "Not done: ";
 
-/// What a guard writes before the calls that are right instead.
+/// Precedes the right calls in a guard's answer.
 pub const GUARD_RIGHT_NOW: &str = "Right now: ";
 
 /// Names an action within its case: `a1`, `a2`, ...
@@ -74,12 +73,12 @@ pub struct CaseTool {
     pub name: String,
     /// What it does, for the model.
     pub description: String,
-    /// Its arguments; `None` for a tool that takes none and refuses any.
+    /// Its arguments; `None` for a tool without arguments.
     pub input_schema: Option<Arc<Map<String, Value>>>,
 }
 
 impl CaseTool {
-    /// Whether it can be called with arguments of its own; in the time form, beside a start time.
+    /// Whether it accepts arguments of its own; in the time form, beside a start time.
     pub(crate) fn takes_arguments(&self, is_timed: bool) -> bool {
         let properties = self.input_schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
         properties
@@ -104,13 +103,13 @@ impl CaseTool {
 pub struct StatedConstraint {
     /// Its id.
     pub id: ConstraintId,
-    /// Place of the earlier action in [`Case::actions`].
+    /// Index of the earlier action in [`Case::actions`].
     pub first: usize,
     /// Place of the later action.
     pub second: usize,
-    /// Where the paragraph says so; more than once when it repeats itself, nowhere where a rule demands it.
+    /// Where the paragraph states it; several places if it repeats itself, none if a rule demands it.
     pub sources: Vec<Source>,
-    /// The rule of the topic that demands it; `None` where the paragraph does.
+    /// The rule of the topic that demands it; `None` if the paragraph does.
     pub rule: Option<Rule>,
 }
 
@@ -119,17 +118,17 @@ pub struct StatedConstraint {
 pub struct Difficulty {
     /// Number of actions, `n`.
     pub actions: usize,
-    /// Number of distinct constraints that the paragraph states, and of those that rules demand.
+    /// Number of distinct constraints, from the paragraph and from rules.
     pub constraints: usize,
-    /// Number of correct plans out of `n!`; `None` above 20 actions. In the time form: of orders that are correct when
-    /// each task starts as early as its own clock times let it; `None` also where counting would take too long. 0 in an
-    /// infeasible case.
+    /// Number of correct plans out of `n!`; `None` above 20 actions. In the time form: of orders that are correct
+    /// when each task starts as early as its own clock times allow; `None` also if counting would take too long. 0 in
+    /// an infeasible case.
     pub correct_plans: Option<u128>,
-    /// `log2(n! / correct_plans)`, to six decimals; `None` where `correct_plans` is `None` or 0.
+    /// `log2(n! / correct_plans)`, to six decimals; `None` if `correct_plans` is `None` or 0.
     pub bits: Option<f64>,
 }
 
-/// The options a case was drawn with, resolved: what was `None` or a range has its value.
+/// The options a case was drawn with, resolved: `None` and ranges are replaced by values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CaseOptions {
     /// Number of actions.
@@ -146,9 +145,9 @@ pub struct CaseOptions {
     pub relative_depth: u8,
     /// Number of tools that belong to no action.
     pub distractors: u32,
-    /// Drawn until every one-look heuristic failed it, unless it is infeasible.
+    /// Drawn repeatedly until every one-look heuristic failed it, unless it is infeasible.
     pub hard: bool,
-    /// What the time form adds; `None` in the basic form.
+    /// The additions of the time form; `None` in the basic form.
     pub time: Option<CaseTimeOptions>,
 }
 
@@ -169,13 +168,13 @@ pub struct Case {
     pub paragraph: String,
     /// The tasks.
     pub actions: Vec<Action>,
-    /// The tools, those of the actions and distractors.
+    /// The tools, including distractors.
     pub tools: Vec<CaseTool>,
     /// The requirements of order.
     pub constraints: Vec<StatedConstraint>,
     /// Day, durations and clock times; `None` in the basic form.
     pub time: Option<TimeForm>,
-    /// In an infeasible case the numbers, from 1 and ascending, of the sentences that cannot hold together: the only
+    /// In an infeasible case the numbers, from 1 and ascending, of the conflicting sentences: the only
     /// inclusion-minimal set of this kind. `None` in a feasible case.
     pub conflict: Option<Vec<u32>>,
     /// How hard it is.
@@ -183,11 +182,11 @@ pub struct Case {
 }
 
 impl Case {
-    /// The requirements of order as a problem for the solver; the source of each constraint is its place in
+    /// The order requirements as a problem for the solver; the source of each constraint is its index in
     /// [`Case::constraints`].
     ///
     /// # Panics
-    /// Never for a case that was synthesised or read from a file: both check the places of actions.
+    /// Never for a synthesised case or one from a file: in both cases the indices of actions were checked.
     pub fn problem(&self) -> Problem<usize> {
         let constraints = self
             .constraints
@@ -204,11 +203,11 @@ impl Case {
         Problem::new(self.actions.len(), constraints).expect("a case names only its own actions, at most 64")
     }
 
-    /// All requirements as a problem for the solver: those of order in the order of [`Case::constraints`],
-    /// behind them those that name a clock time. `None` in the basic form.
+    /// All requirements as a problem for the solver: those of order in the order of [`Case::constraints`], followed
+    /// by those with a clock time. `None` in the basic form.
     ///
     /// # Panics
-    /// Never for a case that was synthesised or read from a file.
+    /// Never for a synthesised case or one from a file.
     pub fn timed_problem(&self) -> Option<TimedProblem> {
         let time = self.time.as_ref()?;
         let problem = TimedProblem::new(&time.durations, time.day, timed_relations(&self.constraints, time));
@@ -232,7 +231,7 @@ impl Case {
         self.time.is_some() && tool == RESTART_TOOL
     }
 
-    /// The place of the action that a tool does, if it does one.
+    /// The index of a tool's action, if it has one.
     pub fn action_of_tool(&self, tool: &str) -> Option<usize> {
         self.actions.iter().position(|action| action.tool == tool)
     }
@@ -242,7 +241,7 @@ impl Case {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// What the mock tool of that name answers when it was called rightly, with what it returns for other tools.
+    /// The mock tool's answer to a right call, with the values that it returns for other tools.
     pub fn mock_answer(&self, tool: &str) -> String {
         let returned = self.action_of_tool(tool).map_or_else(String::new, |action| self.returned(action));
         self.plain_answer(tool) + &returned
@@ -266,7 +265,7 @@ impl Case {
     }
 
     /// The words of each requirement, in the order of [`Case::constraint_ids`]: those of the first place that states
-    /// it, or of its rule. They are made when they are asked for, because few are.
+    /// it, or of its rule. Created on demand, because they are rarely needed.
     pub(crate) fn constraint_words(&self) -> impl Iterator<Item = impl FnOnce() -> String> {
         let bounds = self.time.iter().flat_map(|time| &time.bounds).map(|_| None);
         let pairs = self.constraints.iter().map(Some).chain(bounds);
@@ -302,9 +301,8 @@ impl Case {
         places
     }
 
-    /// Whether calling the tools of these actions, given by their places, once each in this order is a
-    /// correct plan; in the time form each as early as its own clock times let it. Never so in an infeasible
-    /// case.
+    /// Whether calling the tools of these actions, given by their indices, once each in this order is a correct plan;
+    /// in the time form each as early as its own clock times allow. Always false in an infeasible case.
     pub fn is_correct_order(&self, order: &[usize]) -> bool {
         let mut rank = vec![usize::MAX; self.actions.len()];
         for (place, action) in order.iter().enumerate() {
@@ -325,7 +323,7 @@ impl Case {
     }
 }
 
-/// Requirements as the solver takes them: those of order, then those with a clock time.
+/// Requirements in the solver's form: those of order, then those with a clock time.
 pub(crate) fn timed_relations(constraints: &[StatedConstraint], time: &TimeForm) -> Vec<TimedRelation> {
     let pairs = constraints.iter().map(|stated| TimedRelation::Before {
         first: Variable::new(stated.first),

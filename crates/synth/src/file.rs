@@ -30,7 +30,7 @@ pub const CASE_SCHEMA: &str = "planproof/case/v1";
 /// Why a case file cannot be used.
 #[derive(Debug, Error)]
 pub enum CaseFileError {
-    /// It is not JSON of this schema: malformed, a field unknown, missing or of another type.
+    /// It is not JSON of this schema: malformed, or a field is unknown, missing or of a wrong type.
     #[error("not a {CASE_SCHEMA} document: {0}")]
     Json(#[from] serde_json::Error),
     /// It is of another schema.
@@ -54,7 +54,7 @@ pub enum CaseFileError {
 struct CaseFile {
     schema: String,
     id: String,
-    /// Decimal text: many readers lose digits of a number above 2^53.
+    /// Decimal text: many readers lose precision above 2^53.
     seed: String,
     options: OptionsFile,
     form: Form,
@@ -71,7 +71,7 @@ struct CaseFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     day: Option<DayFile>,
     feasible: bool,
-    /// Infeasible cases: the numbers of the sentences that cannot hold together, from 1, as the agent reports them.
+    /// Infeasible cases: the numbers of the conflicting sentences, from 1, as an agent reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     conflict: Option<Vec<u32>>,
     difficulty: DifficultyFile,
@@ -139,7 +139,7 @@ enum ConstraintFile {
         first: String,
         second: String,
         source: Vec<SourceFile>,
-        /// The rule of the topic that demands it, where no sentence does.
+        /// The rule of the topic that demands it, if no sentence does.
         #[serde(skip_serializing_if = "Option::is_none")]
         rule: Option<RuleFile>,
     },
@@ -167,8 +167,8 @@ enum RuleFile {
     Flow { argument: String, value: Value },
 }
 
-/// A constraint of any kind as it is read. To read the enum itself, `serde` copies all of it before it looks at `kind`,
-/// which took a fifth of the time of reading a case.
+/// A constraint of any kind as it is parsed. For the enum itself, `serde` would buffer everything before it checks
+/// `kind`, which took a fifth of the time of reading a case.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AnyConstraint {
@@ -229,7 +229,7 @@ struct SourceFile {
 struct DifficultyFile {
     actions: usize,
     constraints: usize,
-    /// Decimal text, because 20! is more than many readers' numbers hold.
+    /// Decimal text, because 20! exceeds the precision of many readers.
     correct_plans: Option<String>,
     bits: Option<f64>,
 }
@@ -363,8 +363,8 @@ fn json(file: &impl Serialize) -> String {
     serde_json::to_string(file).expect("these types hold nothing that JSON cannot say")
 }
 
-/// Reads a case and checks that it makes sense: ids are unique and known, places lie in the paragraph, the
-/// constraints can all hold, or the stated conflict is the only one, and the stated difficulty is the true one.
+/// Reads a case and checks its consistency: ids are unique and known, places lie in the paragraph, the constraints
+/// can all hold, or the stated conflict is the only one, and the stated difficulty is correct.
 ///
 /// # Errors
 /// See [`CaseFileError`].
@@ -376,7 +376,7 @@ pub fn read_case(text: &str) -> Result<Case, CaseFileError> {
     let read = serde_json::from_str::<CaseFile>(text);
     let file = match read {
         Ok(file) if file.schema == CASE_SCHEMA => file,
-        // The schema comes first: of a file of another one it does not matter which of its fields is unknown here.
+        // The schema comes first: unknown fields do not matter in a file of another schema.
         read => {
             let SchemaOnly { schema } = serde_json::from_str(text)?;
             match schema {
@@ -397,7 +397,7 @@ impl CaseFile {
         if self.feasible != self.conflict.is_none() {
             return Err("a case has a `conflict` if it is not `feasible`, and none if it is".into());
         }
-        // It stands at the end as a rule, and that is quickly seen.
+        // It occurs at the end as a rule, which is quick to check.
         if !self.query.ends_with(&self.paragraph) && !self.query.contains(&self.paragraph) {
             return Err(
                 "its query does not contain its paragraph, so the agent would see something else than what \
@@ -526,7 +526,7 @@ impl CaseFile {
     }
 }
 
-/// The difficulty of a case whose only conflict is the stated one.
+/// The difficulty of a case whose stated conflict is its only one.
 fn infeasible_difficulty(
     actions: usize,
     constraints: &[StatedConstraint],
@@ -549,7 +549,7 @@ fn infeasible_difficulty(
     Ok(Difficulty::new(actions, stated, Some(0)))
 }
 
-/// The constraints of a file, by what they speak of.
+/// The constraints of a file, by kind.
 struct ReadConstraints {
     pairs: Vec<StatedConstraint>,
     bounds: Vec<StatedBound>,

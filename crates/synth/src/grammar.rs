@@ -13,9 +13,8 @@
 //! subj, obj ::= a+ | a+ "," cr ","
 //! ```
 //!
-//! The time form adds `obj ::= t`, a clock time. What has no length may come before it or after it in more
-//! than one way, so its clauses have phrases of their own, which say that the subject ends by then, or starts
-//! from then on:
+//! The time form adds `obj ::= t`, a clock time. A moment has no length, so "before" and "after" it are ambiguous.
+//! Therefore its clauses have phrases of their own, which say that the subject ends by then, or starts from then on:
 //!
 //! ```text
 //! ci ::= subj (VPend | VPstart) t                  Bounded: "has to end by 14:30"
@@ -35,7 +34,7 @@ pub const RELATIVE_DEPTH_MAX: u8 = 3;
 /// Most sub-sentences one sentence may have.
 pub const SUB_SENTENCES_MAX: usize = 8;
 
-/// Where the subject's actions lie against the object's.
+/// The position of the subject's actions relative to the object's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Direction {
     /// The subject (or first clause) happens before the object (or second clause): `<`.
@@ -44,10 +43,10 @@ pub(crate) enum Direction {
     After,
 }
 
-/// A wording of a terminal: its place in the list of the [`Wordings`].
+/// A wording of a terminal: its index in the list of the [`Wordings`].
 pub(crate) type WordingIndex = u8;
 
-/// One to [`LIST_MAX`] actions, named by their places in the case.
+/// One to [`LIST_MAX`] actions, given by their indices in the case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ActionList {
     items: [u8; LIST_MAX],
@@ -70,13 +69,13 @@ impl ActionList {
         &self.items[..usize::from(self.length)]
     }
 
-    /// Whether verbs agree with it in the plural.
+    /// Whether its verbs are plural.
     pub(crate) fn is_plural(&self) -> bool {
         self.length > 1
     }
 }
 
-/// What relates a clause to its object: a verb phrase of its own, or a neutral one with a preposition.
+/// The link between a clause and its object: a verb phrase of its own, or a neutral one with a preposition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
     /// `VP<` or `VP>`.
@@ -129,7 +128,7 @@ pub(crate) struct ClockBound {
     pub(crate) minute: u16,
 }
 
-/// What relates a subject to a clock time.
+/// The link between a subject and a clock time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClockLink {
     /// A verb phrase that the time follows.
@@ -141,12 +140,12 @@ pub(crate) enum ClockLink {
     Adverbial {
         /// Which verb phrase.
         boundary: WordingIndex,
-        /// Which preposition; of those for the head of a clause, where it stands there.
+        /// Which preposition; an index into those for the head of a clause if it is there.
         preposition: WordingIndex,
     },
 }
 
-/// A clause that says only that something happens: `cd`.
+/// A clause that only says that something happens: `cd`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NeutralClause {
     /// What happens.
@@ -162,7 +161,7 @@ pub(crate) enum SubSentence {
     Independent {
         /// Its subject.
         subject: NounPhrase,
-        /// Where the subject lies against the object.
+        /// The position of the subject relative to the object.
         direction: Direction,
         /// Its words.
         link: Link,
@@ -184,7 +183,7 @@ pub(crate) enum SubSentence {
     Clauses {
         /// The main clause.
         main: NeutralClause,
-        /// Where the main clause lies against the other.
+        /// The position of the main clause relative to the other.
         direction: Direction,
         /// The conjunction.
         conjunction: WordingIndex,
@@ -195,23 +194,23 @@ pub(crate) enum SubSentence {
     },
 }
 
-/// What stands in front of a sub-sentence.
+/// The text in front of a sub-sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Joiner {
     /// Nothing of its sentence: it is the first one.
     Start,
     /// `;`
     Semicolon,
-    /// A comma with a conjunction; the place in [`JOINER_WORDS`].
+    /// A comma with a conjunction; the index in [`JOINER_WORDS`].
     Comma(u8),
 }
 
-/// The conjunctions that follow a comma between sub-sentences. The paper's "but" and "yet" are left out: they promise a
-/// contrast, and what they would join here seldom has one.
+/// The conjunctions that follow a comma between sub-sentences. The paper's "but" and "yet" are left out: they
+/// announce a contrast, which sub-sentences here seldom have.
 pub(crate) const JOINER_WORDS: [&str; 3] = ["and", "while", "whereas"];
 
-/// The sub-sentences of any number of sentences, each with what stands in front of it. They are one flat list because
-/// most sentences that are drawn are taken off its end again, and then leave its memory to the next.
+/// The sub-sentences of any number of sentences, each with the text in front of it. They are one flat list because
+/// most drawn sentences are removed from its end again, and then leave their memory to the next.
 pub(crate) type Sentences = Vec<(Joiner, SubSentence)>;
 
 /// Whose wordings a terminal draws from.
@@ -250,24 +249,24 @@ pub(crate) fn each_wording(
     }
 }
 
-/// Bounds of one sub-sentence's expansion.
+/// Limits of one sub-sentence's expansion.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) list_max: u8,
     pub(crate) relative_depth: u8,
-    /// The clock times that objects can be; none in the basic form.
+    /// The possible clock times of objects; empty in the basic form.
     pub(crate) clock: Option<ClockTimes>,
 }
 
 impl Shape {
-    /// A clock time for an object, for every other one of the time form.
+    /// A clock time for an object, for half of the objects of the time form.
     fn draw_clock(self, draw: &mut Draw) -> Option<u16> {
         let clock = self.clock?;
         draw.chance(1, 2).then(|| clock.draw(draw))
     }
 }
 
-/// Chooses actions for one sub-sentence: none twice, and those not mentioned yet rather than others.
+/// Chooses actions for one sub-sentence: none twice, preferring those not mentioned yet.
 pub(crate) struct ActionChoice {
     /// Actions the sub-sentence may still name.
     pub(crate) free: u64,
@@ -356,7 +355,7 @@ impl Relative {
 }
 
 impl ClockBound {
-    /// What it demands of each action of its subject.
+    /// Its demand on each action of its subject.
     pub(crate) fn bound(self) -> Bound {
         match self.direction {
             Direction::Before => Bound::EndsBy(self.minute),
@@ -463,13 +462,13 @@ impl SubSentence {
         }
     }
 
-    /// Whether the text would have two readings if a comma and a conjunction stood between it and `next`.
+    /// Whether a comma and a conjunction between it and `next` would give the text two readings.
     pub(crate) fn blurs_into(&self, next: &Self) -> bool {
         self.ends_in_relative() || next.opens_like_clause()
     }
 
-    /// Whether its last words are a relative clause. What a comma and a conjunction join to it could go on inside that
-    /// clause as well as outside of it.
+    /// Whether its last words are a relative clause. A sub-sentence joined by a comma and a conjunction could
+    /// continue that clause.
     fn ends_in_relative(&self) -> bool {
         match self {
             Self::Independent { object, fronted: false, .. } => object.relative.is_some(),
@@ -477,10 +476,10 @@ impl SubSentence {
         }
     }
 
-    /// Whether it begins with a preposition, one action, and a list: "Before A, B and C happen". Behind another
-    /// sub-sentence it can be read as a clause about that one's subject, in which all three happen: "D follows E, and
-    /// before A, B and C happen". That a few prepositions take no clause does not count: the rule stays simple, and
-    /// another wording can be put in their place.
+    /// Whether it begins with a preposition, one action, and a list: "Before A, B and C happen". After another
+    /// sub-sentence it can be read as a clause about the previous subject, in which all three happen: "D follows E,
+    /// and before A, B and C happen". A few prepositions take no clause; the rule ignores that, because it should
+    /// stay simple and wordings can be replaced.
     fn opens_like_clause(&self) -> bool {
         match self {
             Self::Independent { subject, object, fronted: true, .. } => {
@@ -490,10 +489,10 @@ impl SubSentence {
         }
     }
 
-    /// Whether commas of lists and of relative clauses stand in one fronted phrase and its subject, with no verb
-    /// between them: "After A, B, and C, which follow D, E and F happen" can be cut in more than one place. Such
-    /// a draw is refused although not every one has two readings, because the rule is simple and people stumble too.
-    /// A fronted clock time is closed by its comma: nothing of a list can run on from it.
+    /// Whether commas of lists and of relative clauses occur in one fronted phrase and its subject, with no verb
+    /// between them: "After A, B, and C, which follow D, E and F happen" can be divided in more than one place. Such
+    /// a draw is always refused, even if it has just one reading, because the rule is simple and people stumble too.
+    /// A fronted clock time ends with its comma, so a list cannot continue after it.
     pub(crate) fn mixes_commas(&self) -> bool {
         fn plural(phrase: &NounPhrase) -> bool {
             phrase.list.is_plural()
@@ -578,14 +577,14 @@ impl SubSentence {
 
 /// Number of ways to expand one sub-sentence `s`.
 ///
-/// Counting rule: two expansions differ when they use other productions or other directions (`<`, `>`) anywhere;
-/// wordings and the actions and lengths of lists `a+` are not told apart. `relative_depth` bounds the nesting of
-/// relative clauses. The paper states 340 for its grammar without saying how it counts. With `is_timed`, objects can be
-/// clock times, which are not told apart either.
+/// Counting rule: two expansions differ if they use other productions or other directions (`<`, `>`) anywhere;
+/// wordings and the actions and lengths of lists `a+` are not distinguished. `relative_depth` bounds the nesting of
+/// relative clauses. The paper states 340 for its grammar without saying how it counts. With `is_timed`, objects can
+/// be clock times, which are not distinguished either.
 pub fn count_expansions(relative_depth: u8, is_timed: bool) -> u64 {
-    // A noun phrase is plain, or has one of four relative clauses (verb or adverbial, two directions each)
-    // around a noun phrase of one level less or a clock time. Each of the five forms has two directions; the
-    // two with clauses have two noun phrases, the other three a noun phrase and an object.
+    // A noun phrase is plain, or has one of four relative clauses (verb or adverbial, two directions each) around a
+    // noun phrase with one level less, or around a clock time. Each of the five forms has two directions; the two
+    // with clauses have two noun phrases, the other three a noun phrase and an object.
     let clock = u64::from(is_timed);
     let mut phrases = 1u64;
     for _ in 0..relative_depth.min(RELATIVE_DEPTH_MAX) {

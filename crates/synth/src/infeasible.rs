@@ -1,10 +1,10 @@
-//! Infeasible cases: paragraphs that contradict themselves on purpose, with a known smallest conflict. **(ours)** Which
-//! agent says so, instead of doing tasks that cannot all be done rightly?
+//! Infeasible cases: paragraphs that contradict themselves on purpose, with a known smallest conflict. **(ours)**
+//! They show which agents report that, instead of doing tasks that cannot all be done correctly.
 //!
-//! A conflict is a set of sentences, named by their numbers, because that is what a reader can point at.
-//! Every infeasible case has exactly one inclusion-minimal conflict, so that there is one right answer. In
-//! the time form it holds however short the tasks are: durations are hidden, so nobody could know of another
-//! one before doing a task.
+//! A conflict is a set of sentences, given by their numbers, because a reader can point at sentences. Every
+//! infeasible case has exactly one inclusion-minimal conflict, so that there is one right answer. In the time form it
+//! does not depend on the durations of tasks: they are hidden, so nobody could know another conflict before doing a
+//! task.
 
 use std::sync::{Arc, LazyLock};
 
@@ -19,8 +19,8 @@ use crate::case::{Case, CaseTool, StatedConstraint, timed_relations};
 use crate::text::Source;
 use crate::time_form::TimeForm;
 
-/// The tool that says that sentences cannot hold together. It is offered in every case of a campaign that has
-/// infeasible ones: in these alone its presence would give the answer away.
+/// The tool that reports conflicting sentences. It is offered in every case of a campaign with infeasible ones: if
+/// only those had it, its presence would give the answer away.
 pub const REPORT_TOOL: &str = "report_conflict";
 
 /// What it says of itself.
@@ -29,18 +29,18 @@ pub const REPORT_DESCRIPTION: &str = "Reports that the tasks cannot be done as r
 /// Its argument: the numbers of the sentences, counted from 1.
 pub const SENTENCES_ARGUMENT: &str = "sentences";
 
-/// What nothing is shorter than, in minutes.
+/// The shortest possible duration, in minutes.
 const SHORTEST: u16 = 1;
 
-/// How many of the cases are infeasible, in ten-thousandths.
+/// The share of infeasible cases, in ten-thousandths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share(u32);
 
 impl Share {
     const WHOLE: u32 = 10_000;
 
-    /// A share from 0 to 1, rounded to ten-thousandths; `None` if it is anything else. 0 is a campaign in
-    /// which the tool is offered and never right.
+    /// A share from 0 to 1, rounded to ten-thousandths; `None` for anything else. With 0 the tool is offered and
+    /// never right.
     pub fn new(share: f64) -> Option<Self> {
         (0.0..=1.0).contains(&share).then(|| Self((share * f64::from(Self::WHOLE)).round() as u32))
     }
@@ -56,14 +56,14 @@ impl Share {
     }
 }
 
-/// What a set of sentences is compared with the conflict of the case.
+/// A set of sentences compared with the conflict of the case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Naming {
     /// It is the smallest conflict.
     Exact,
-    /// It contains the conflict, and sentences that the conflict does not need.
+    /// It contains the conflict, and unnecessary sentences.
     Superset,
-    /// Without some sentence of the conflict: what it names can hold together, or is not there at all.
+    /// It lacks a sentence of the conflict: its sentences can hold together, or do not exist.
     Other,
 }
 
@@ -80,7 +80,7 @@ impl Naming {
         }
     }
 
-    /// Compares what was reported with the conflict; both ascending, without repeats.
+    /// Compares a report with the conflict; both ascending, without repeats.
     pub(crate) fn of(reported: &[u64], conflict: &[u32]) -> Self {
         let has = |number: &u32| reported.contains(&u64::from(*number));
         match conflict.iter().all(has) {
@@ -102,7 +102,7 @@ impl Case {
         self.is_report(REPORT_TOOL)
     }
 
-    /// Whether it is the tool that reports a conflict, and not one of a task, or of another make, with that name.
+    /// Whether it is our tool for reporting conflicts, as opposed to a task's tool or a foreign one with that name.
     pub fn is_report(&self, tool: &str) -> bool {
         let is_ours = |tool: &CaseTool| tool.input_schema.as_deref() == Some(&**report_schema());
         tool == REPORT_TOOL && self.action_of_tool(tool).is_none() && self.tool(tool).is_some_and(is_ours)
@@ -113,7 +113,7 @@ impl Case {
         sentence_spans(&self.paragraph).len()
     }
 
-    /// Where the paragraph's sentences stand that cannot hold together, in their order; nowhere in a feasible case.
+    /// The places of the conflicting sentences in the paragraph, in order; empty in a feasible case.
     pub fn conflict_places(&self) -> Vec<Source> {
         let numbers = self.conflict.as_deref().unwrap_or_default();
         let spans = sentence_spans(&self.paragraph);
@@ -125,13 +125,13 @@ impl Case {
         numbers.iter().filter_map(place).collect()
     }
 
-    /// Requirements of the conflict's sentences that cannot hold together, none of them to spare, by their
-    /// places in [`constraint_ids`](Self::constraint_ids); a cycle of order in the order in which one walks
-    /// it. None in a feasible case. In the time form this is for tasks as short as can be, since the text
-    /// tells no more.
+    /// A minimal set of contradictory requirements from the conflict's sentences, by their indices in
+    /// [`constraint_ids`](Self::constraint_ids); a cycle of order is given along the cycle. Empty in a feasible case.
+    /// In the time form it applies to tasks of the shortest possible durations, because the text says no more about
+    /// them.
     pub(crate) fn conflict_constraints(&self) -> Vec<usize> {
         let numbers = self.conflict.as_deref().unwrap_or_default();
-        // What rules demand holds beside any sentences.
+        // Rules hold with any sentences.
         let is_in = |sources: &[Source]| {
             sources.is_empty() || sources.iter().any(|it| numbers.contains(&(it.sentence + 1)))
         };
@@ -150,7 +150,7 @@ impl Case {
         }
     }
 
-    /// Those of some requirements that cannot hold together, none of them to spare, when the tasks take so long.
+    /// A minimal contradictory set of some requirements, with these durations of the tasks.
     fn timed_core(&self, time: &TimeForm, places: &[usize], durations: &[u16]) -> Vec<usize> {
         let all = timed_relations(&self.constraints, time);
         let stated = places.iter().map(|place| all[*place]).collect();
@@ -159,9 +159,8 @@ impl Case {
         core.unwrap_or_default().into_iter().map(|place| places[place]).collect()
     }
 
-    /// Whether none of [`conflict_constraints`](Self::conflict_constraints) is to spare for the true
-    /// durations either. Where one is, these durations rule out by themselves what the text rules out with
-    /// it.
+    /// Whether [`conflict_constraints`](Self::conflict_constraints) is also minimal for the true durations. If not,
+    /// these durations alone already exclude something that the text excludes with an additional requirement.
     pub(crate) fn is_conflict_plain(&self) -> bool {
         let Some(time) = &self.time else { return true };
         let core = self.conflict_constraints();
@@ -169,7 +168,7 @@ impl Case {
     }
 }
 
-/// Where the sentences stand, in characters: from the first letter to the full stop, which is counted in.
+/// The places of the sentences, in characters: from the first letter to the full stop, inclusive.
 fn sentence_spans(paragraph: &str) -> Vec<(u32, u32)> {
     let mut spans = Vec::new();
     let mut start = None;
@@ -186,10 +185,10 @@ fn sentence_spans(paragraph: &str) -> Vec<(u32, u32)> {
     spans
 }
 
-/// What the sentences of a paragraph state, so that some of them can be asked about alone.
+/// The statements of a paragraph's sentences, for questions about some of the sentences.
 pub(crate) struct Sentences {
     count: usize,
-    /// For each of the requirements, the set of sentences that state it; [`ALWAYS`] for what a rule demands.
+    /// For each requirement, the set of sentences that state it; [`ALWAYS`] for a rule.
     stated_in: Vec<u64>,
     pairs: Vec<(Variable, Variable)>,
     actions: usize,
@@ -198,11 +197,11 @@ pub(crate) struct Sentences {
 
 struct TimedSentences {
     relations: Vec<TimedRelation>,
-    /// With the true durations, and with the shortest ones, which is all that the text lets one know.
+    /// With the true durations, and with the shortest ones, which is all that the text reveals.
     bare: [Timetable; 2],
 }
 
-/// In the place of a set of sentences, of what holds whichever of them one asks about.
+/// Replaces a set of sentences for requirements that hold with any sentences.
 const ALWAYS: u64 = 0;
 
 /// Why sentences cannot be asked about.
@@ -223,7 +222,7 @@ pub(crate) enum NoConflict {
 }
 
 impl Sentences {
-    /// The requirements of a case. `None` where day or durations are out of range.
+    /// The requirements of a case. `None` if day or durations are out of range.
     pub(crate) fn of(
         actions: usize,
         constraints: &[StatedConstraint],
@@ -254,7 +253,7 @@ impl Sentences {
         })
     }
 
-    /// Whether these sentences can hold together; `shortest` where every task is as short as can be.
+    /// Whether these sentences can hold together; `shortest` assumes the shortest possible duration for every task.
     fn hold(&self, set: u64, shortest: bool) -> Result<bool, Undecided> {
         let is_stated = |place: &usize| match self.stated_in[*place] {
             ALWAYS => true,
@@ -275,8 +274,8 @@ impl Sentences {
         }
     }
 
-    /// The numbers of the sentences of the only conflict, from 1: at least two. In the time form it is the
-    /// same whether the tasks take their time or next to none.
+    /// The numbers of the sentences of the only conflict, from 1: at least two. In the time form it is the same for
+    /// the true durations and for minimal ones.
     ///
     /// # Errors
     /// [`NoConflict`] says why there is no such conflict.
@@ -289,8 +288,8 @@ impl Sentences {
         if set.count_ones() < 2 {
             return Err(NoConflict::TooSmall);
         }
-        // Whatever holds with the true durations holds with shorter ones, so with these the conflict is
-        // minimal as well.
+        // Requirements that hold with the true durations also hold with shorter ones, so the conflict is minimal for
+        // these as well.
         if self.time.is_some() && self.hold(set, true)? {
             return Err(NoConflict::Hidden);
         }
@@ -330,17 +329,17 @@ pub(crate) fn report_tool() -> CaseTool {
     }
 }
 
-/// The arguments of a report that names these sentences.
+/// The arguments of a report with these sentences.
 pub fn report_arguments(sentences: impl IntoIterator<Item = u64>) -> Arguments {
     let numbers: Vec<u64> = sentences.into_iter().collect();
     Arguments::Object(Map::from_iter([(SENTENCES_ARGUMENT.to_owned(), numbers.into())]))
 }
 
-/// The numbers that a report names, ascending, each once. What is no whole number from 1 on is passed over:
-/// our tool does not take it. One too large to be counted is the largest there is.
+/// The numbers in a report, ascending, each once. Anything but an integer from 1 on is ignored: our tool does not
+/// accept it. A number that is too large counts as the largest possible one.
 pub(crate) fn reported_sentences(arguments: &Arguments) -> Vec<u64> {
     let named = arguments.as_object().and_then(|arguments| arguments.get(SENTENCES_ARGUMENT)?.as_array());
-    // JSON Schema takes 2.0 for an integer. The conversion of a float saturates.
+    // JSON Schema treats 2.0 as an integer. The conversion of a float saturates.
     let whole = |number: f64| (number >= 1.0 && number.fract() == 0.0).then_some(number as u64);
     let number =
         |value: &Value| value.as_u64().filter(|it| *it > 0).or_else(|| value.as_f64().and_then(whole));
@@ -350,8 +349,8 @@ pub(crate) fn reported_sentences(arguments: &Arguments) -> Vec<u64> {
     numbers
 }
 
-/// What the query says of conflicts, to go on from the rules: without it nobody could know that the tool is
-/// to be called, with which numbers, and what is left undone then.
+/// The query's words about conflicts, which continue the rules: without them nobody could know that the tool is to be
+/// called, with which numbers, and that the tasks are then left undone.
 pub(crate) const REPORT_RULE: &str = "It can be that the paragraph contradicts itself. If some of its sentences cannot hold together, do no task at all: \
      call report_conflict instead, with the numbers of these sentences, leave out every sentence that the contradiction \
      does not need, and finish. The first sentence of the paragraph has the number 1, and each ends with a full stop. If \
@@ -362,7 +361,7 @@ pub(crate) const TIMED_REPORT_RULE: &str = "It can be that the paragraph contrad
      sentence that the contradiction does not need, and finish. The first sentence of the paragraph has the number 1, and \
      each ends with a full stop. If everything can hold together, do not call report_conflict.";
 
-/// How the query ends where it has such a rule.
+/// The end of a query with such a rule.
 pub(crate) const ANSWER_OR_REPORT: &str =
     "When all tasks are done, or the conflict is reported, finish with a short answer.";
 

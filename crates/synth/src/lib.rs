@@ -2,11 +2,11 @@
 //!
 //! A [`Case`] is a paragraph of English that asks for some tasks under ordering requirements, one mock tool for each
 //! task, and the constraints that the paragraph means. [`Synthesizer`] draws cases, [`read::verify`] proves that text
-//! and constraints say the same, and [`judge`] says of a run whether its plan was right, how it was wrong, and at which
-//! words.
+//! and constraints agree, and [`judge`] decides whether the plan of a run was right, how it was wrong, and which
+//! words it violated.
 //!
-//! Source of the method: PDoctor (arXiv 2404.17833). What goes past the paper is marked where it stands. The crate
-//! does no IO, reads no clock, and draws randomness only from seeds that are passed in.
+//! Source of the method: PDoctor (arXiv 2404.17833). Extensions of the paper are marked. The crate does no IO, reads
+//! no clock, and draws randomness only from seeds that are passed in.
 //!
 //! ```
 //! use planproof_synth::{Options, Synthesizer, TopicBank, Wordings, read};
@@ -20,17 +20,17 @@
 //!
 //! # What is where
 //!
-//! The grammar as a tree (`grammar.rs`), synthesis, text, the topic bank (`topic.rs`), where each activity may have a
-//! tool of the user's own, its rules (`rule.rs`), with its file (`topic/file.rs`), names for such tools
-//! (`topic/tool_names.rs`), what models are asked for (`topic/prompts.rs`) and list (`topic/listed.rs`) and orders by
-//! nature (`topic/natural_order.rs`), reading back (`read.rs`, `read/parser.rs`), the time form (`time_form.rs`),
+//! The grammar as a tree (`grammar.rs`), synthesis, text, the topic bank (`topic.rs`), in which activities may have
+//! tools of the user's own, its rules (`rule.rs`), with its file (`topic/file.rs`), names for such tools
+//! (`topic/tool_names.rs`), prompts for models (`topic/prompts.rs`) and their lists (`topic/listed.rs`) and natural
+//! orders (`topic/natural_order.rs`), reading back (`read.rs`, `read/parser.rs`), the time form (`time_form.rs`),
 //! infeasible cases (`infeasible.rs`), the oracle, with modules for the order of calls (`oracle/calls.rs`), for that
 //! form (`oracle/time.rs`) and for conflicts (`oracle/conflict.rs`), the files of case (`file.rs`) and verdict
 //! (`file/verdict.rs`), smaller cases that still fail (`shrink.rs`, a test at a time in `shrink/search.rs`), and
-//! variants of a case that mean the same (`variant.rs`, with other texts in `variant/terminals.rs` and another
-//! paragraph in `variant/structure.rs`), for which the tree is recovered from the paragraph (`recover.rs`), as it is to
-//! say which wording states a requirement (`phrasing.rs`). The reader must use neither the tree nor the wordings of the
-//! generator: it has `data/directions.json` where the generator has `data/wordings.json`.
+//! equivalent variants of a case (`variant.rs`, with other texts in `variant/terminals.rs` and another paragraph in
+//! `variant/structure.rs`), for which the tree is recovered from the paragraph (`recover.rs`), as it is to find which
+//! wording states a requirement (`phrasing.rs`). The reader must use neither the tree nor the wordings of the generator:
+//! it has `data/directions.json` as the counterpart of the generator's `data/wordings.json`.
 
 mod case;
 mod grammar;

@@ -28,18 +28,18 @@ pub enum Class {
     Timeout,
     /// **(ours)** The agent reported a conflict in a feasible case.
     FalseAlarm,
-    /// A call of a tool that does not exist, or with arguments that do not fit, explains a missing action; or the
-    /// agent itself broke.
+    /// A call of a nonexistent tool, or with invalid arguments, explains a missing action; or the agent itself
+    /// failed.
     ActError,
     /// **(ours)** In an infeasible case the agent did a task, or did not report a conflict.
     ConflictMissed,
     /// A required action was never executed.
     ActionLost,
-    /// Time form only: a start before the end of the call before it or before the day, or one that is no clock time.
+    /// Time form only: a start before the end of the previous call or before the day, or one that is no clock time.
     ParameterError,
     /// A constraint between executed actions is violated, or a task ended after the day.
     OrderError,
-    /// **(ours)** A call passed another value than the one that it had to take from a tool before it.
+    /// **(ours)** A call passed a value other than the one that an earlier tool returned for it.
     WrongValue,
     /// An action was called again after it was done.
     Repeated,
@@ -48,8 +48,8 @@ pub enum Class {
 }
 
 impl Class {
-    /// All classes, in the order in which the first that applies becomes a case's class: the paper's, with
-    /// what is missing in an infeasible case where the paper has what is missing in others.
+    /// All classes in order of precedence: the first that applies becomes a case's class. The order is the paper's,
+    /// with the omissions of infeasible cases at the position of the paper's omissions.
     pub const ALL: [Self; 10] = [
         Self::Timeout,
         Self::FalseAlarm,
@@ -80,21 +80,21 @@ impl Class {
     }
 }
 
-/// Something that applies to a run, whether or not it decided the class.
+/// Something that applies to a run, whether or not it determined the class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Flag {
     /// A class applies.
     Class(Class),
-    /// Two calls of actions overlapped in time. Never said of calls that a model wrote in one reply.
+    /// Two calls of actions overlapped in time. Never set for calls that a model wrote in one reply.
     Concurrent,
     /// Basic form only: a requirement holds only by the order in which a model wrote calls in one reply, which many
     /// frameworks execute at once.
     AtOnce,
     /// The agent broke instead of finishing.
     AgentFailed,
-    /// Time form only: the agent wanted to clear the day more often than it may.
+    /// Time form only: the agent tried to clear the day more often than allowed.
     RestartLimit,
-    /// A guard between agent and tools held a call back.
+    /// A guard between agent and tools denied a call.
     HeldBack,
 }
 
@@ -136,28 +136,28 @@ impl Flag {
 pub struct Violated {
     /// Which constraint.
     pub id: ConstraintId,
-    /// The paragraph's words, from the first place that says it; of a rule, its own.
+    /// The paragraph's words, from the first place that states it; for a rule, its own words.
     pub words: String,
 }
 
-/// A value that a call had to take from a tool before it, and did not pass on.
+/// A value that a call had to take from an earlier tool and did not pass on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongValue {
     /// The flow.
     pub id: ConstraintId,
     /// The argument.
     pub argument: String,
-    /// What was passed; `None` where the argument was left out. A text is cut to [`PASSED_CHARACTERS_MAX`] characters,
-    /// and what is neither a text nor a number is its text of JSON.
+    /// The passed value; `None` if the argument was omitted. A text is cut to [`PASSED_CHARACTERS_MAX`] characters,
+    /// and any other value except a number is its JSON text.
     pub passed: Option<Value>,
     /// What the tool before it returned.
     pub expected: Value,
 }
 
-/// Most characters of a value that an agent passed that a verdict holds.
+/// Most characters of a passed value in a verdict.
 pub const PASSED_CHARACTERS_MAX: usize = 200;
 
-/// A call that was not executed, and what the agent was told.
+/// A call that was not executed, and the answer for the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     /// The tool's name, as the agent wrote it.
@@ -166,18 +166,18 @@ pub struct Refused {
     pub answer: String,
 }
 
-/// Most characters of an agent's answer that a verdict holds.
+/// Most characters of an agent's answer in a verdict.
 pub const ANSWER_CHARACTERS_MAX: usize = 2000;
 
-/// What the oracle says of one run.
+/// The oracle's verdict on one run.
 ///
-/// Of an infeasible case there is no saying which constraints were violated, what was undetermined, wrong
-/// first or right next, and no repair: these are empty. Its `calls` are those of the whole run, its `core`
-/// requirements of the conflict.
+/// For an infeasible case there are no violated or undetermined constraints, no wrong values, no first wrong call, no
+/// right next actions and no repair: these are empty. Its `calls` are those of the whole run, its `core` requirements
+/// of the conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// Every action was executed, every constraint holds, and nothing else was wrong; in an infeasible case
-    /// no action was executed, and a conflict reported, whichever.
+    /// Every action was executed, every constraint holds, and nothing else was wrong; in an infeasible case no action
+    /// was executed, and some conflict was reported.
     pub passed: bool,
     /// The class of the failure; `None` when passed.
     pub class: Option<Class>,
@@ -187,37 +187,38 @@ pub struct Verdict {
     pub calls: Vec<ActionId>,
     /// Constraints between executed actions that do not hold.
     pub violated: Vec<Violated>,
-    /// What calls had to take from tools before them and did not pass on, in the order of the constraints. Only of
-    /// flows whose order was kept: else nobody could know the value.
+    /// Values that calls had to take from earlier tools and did not pass on, in the order of the constraints. Only
+    /// for flows in the right order: otherwise nobody could know the value.
     pub wrong_values: Vec<WrongValue>,
     /// Constraints with an action that was not executed.
     pub undetermined: Vec<ConstraintId>,
-    /// Place in `calls` of the first call after which no correct plan was possible any more, or that passed a wrong
+    /// Index in `calls` of the first call after which no correct plan was possible any more, or that passed a wrong
     /// value.
     pub first_wrong_call: Option<usize>,
     /// An inclusion-minimal set of constraints that no continuation could satisfy after that call.
     pub core: Vec<ConstraintId>,
-    /// The nearest correct plan; empty when `calls` already is one.
+    /// The nearest correct plan; empty if `calls` already is one.
     pub repair: Vec<ActionId>,
-    /// For each call, the actions that would have been right in its place; empty once no correct plan was possible.
+    /// For each call, the actions that would have been right instead; empty once no correct plan was possible.
     pub correct_next: Vec<Vec<ActionId>>,
-    /// Calls of tools that do not exist, or with arguments that do not fit.
+    /// Calls of nonexistent tools, or with invalid arguments.
     pub refused: Vec<Refused>,
-    /// Calls that a guard denied, in the order of the calls, in the time form those before the last restart as well.
-    /// They were not executed and are no mistake by themselves.
+    /// Denied calls, in order; in the time form including those before the last restart. They were not executed and
+    /// are no mistakes by themselves.
     pub held_back: Vec<Refused>,
-    /// Why the run ended, where the agent did not end it by an answer.
+    /// Why the run ended, unless the agent ended it by an answer.
     pub cut_short: Option<String>,
-    /// What the agent answered, of a long answer [`ANSWER_CHARACTERS_MAX`] characters of its beginning and
-    /// end, where it failed without a call of an action: all there is to see of such a run. `None` otherwise.
+    /// The agent's answer if it failed without a call of an action, because nothing else can be seen of such a run;
+    /// for a long answer [`ANSWER_CHARACTERS_MAX`] characters from its beginning and end. `None` otherwise.
     pub answer: Option<String>,
-    /// What there was to say of a conflict, and what the agent said; `None` where neither was anything.
+    /// The conflict of the case, and the agent's report; `None` if there is neither.
     pub conflict: Option<ConflictVerdict>,
-    /// What the time form adds; `None` in the basic form. All of the above is then of the calls after the last restart.
+    /// The additions of the time form; `None` in the basic form. Everything above is then about the calls after the
+    /// last restart.
     pub time: Option<TimeVerdict>,
 }
 
-/// What counts as a failure beside the paper's classes.
+/// Which events count as failures beside the paper's classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JudgeOptions {
     /// A repeated action fails the case, because the query says *once*.
@@ -225,7 +226,7 @@ pub struct JudgeOptions {
     /// A distractor call fails the case, because the query says that nothing else is to be done.
     pub distractor_fails: bool,
     /// A requirement between calls of one reply fails the case although they were written in the right order, because
-    /// whoever executes them may do so at once.
+    /// a framework may execute them at once.
     pub at_once_fails: bool,
 }
 
@@ -249,7 +250,7 @@ pub enum Unscored {
     CutOff,
 }
 
-/// What is known of a run before any of its calls is judged.
+/// Findings about a run before its calls are judged.
 struct Ended {
     flags: BTreeSet<Flag>,
     held_back: Vec<Refused>,
@@ -260,7 +261,7 @@ struct Ended {
 /// Judges a run of a case. Some microseconds for a handful of actions.
 ///
 /// # Errors
-/// [`Unscored`] where the run says nothing of the agent.
+/// [`Unscored`] if the run says nothing about the agent.
 pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Verdict, Unscored> {
     let end = match events.last().map(|event| &event.kind) {
         Some(EventKind::End(EndReason::Unscored { reason })) => {
@@ -305,7 +306,7 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
     Ok(verdict)
 }
 
-/// At most `most` characters, half of them of the beginning and half of the end, with a mark between them.
+/// At most `most` characters, half from the beginning and half from the end, with a mark between them.
 fn both_ends(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
@@ -322,7 +323,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
     let mut execution = Execution::new(case.actions.len());
     let mut sequence = Vec::new();
     let mut executed: Vec<(u64, u64)> = Vec::new();
-    // Of each action, the batch of its first execution.
+    // For each action, the batch of its first execution.
     let mut batches: Vec<Option<usize>> = vec![None; case.actions.len()];
     let mut passed = Passed::of(case);
     for call in calls {
@@ -414,7 +415,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
     }
 }
 
-/// Adds what was executed from one place in the trace to another, and says so if it overlaps what was there.
+/// Adds an execution from one place in the trace to another, and returns whether it overlaps a previous one.
 fn note_overlap(executed: &mut Vec<(u64, u64)>, new: (u64, u64), flags: &mut BTreeSet<Flag>) {
     if executed.iter().any(|&(start, end)| start < new.1 && new.0 < end) {
         flags.insert(Flag::Concurrent);
@@ -422,13 +423,13 @@ fn note_overlap(executed: &mut Vec<(u64, u64)>, new: (u64, u64), flags: &mut BTr
     executed.push(new);
 }
 
-/// The constraints that do not hold, and those that say nothing yet.
+/// The violated constraints, and the undetermined ones.
 struct Fared {
     violated: Vec<Violated>,
     undetermined: Vec<ConstraintId>,
 }
 
-/// Sorts the constraints of a case, in the order of [`Case::constraint_ids`], by how they fared.
+/// Classifies the constraints of a case, in the order of [`Case::constraint_ids`].
 fn fared(case: &Case, statuses: &[Status]) -> Fared {
     let mut fared = Fared { violated: Vec::new(), undetermined: Vec::new() };
     let stated = case.constraint_ids().zip(case.constraint_words());
@@ -442,7 +443,8 @@ fn fared(case: &Case, statuses: &[Status]) -> Fared {
     fared
 }
 
-/// The first class that applies. With `is_explained`, a refused call explains what is missing; else it is only a flag.
+/// The first class that applies. With `is_explained`, a refused call explains the missing action; otherwise it is
+/// only a flag.
 fn primary_class(flags: &BTreeSet<Flag>, is_explained: bool, options: JudgeOptions) -> Option<Class> {
     Class::ALL.into_iter().find(|&class| {
         flags.contains(&Flag::Class(class))
@@ -455,8 +457,8 @@ fn primary_class(flags: &BTreeSet<Flag>, is_explained: bool, options: JudgeOptio
     })
 }
 
-/// Whether a refused call explains why one of these actions is missing: it was meant for the action's tool,
-/// or for a tool that does not exist, which could have been meant for any.
+/// Whether a refused call explains why one of these actions is missing: it was for the action's tool, or for a
+/// nonexistent tool, which could have meant any.
 fn explains_lost(case: &Case, refused: &[Refused], lost: &[usize]) -> bool {
     let explains = |refused: &Refused, action: usize| {
         refused.tool == case.actions[action].tool || case.tool(&refused.tool).is_none()

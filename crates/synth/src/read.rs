@@ -1,13 +1,12 @@
 //! Reading back: from English to constraints.
 //!
-//! A parser of the grammar in `crate::grammar` that shares nothing with the generator: neither its tree nor
-//! its groups of wordings. What a wording means stands in a file of its own, written by hand. So when text
-//! and oracle say different things, or the text says two things, reading back finds out.
+//! A parser of the grammar in `crate::grammar` that shares nothing with the generator: neither its tree nor its
+//! groups of wordings. A hand-written file defines the meaning of wordings. So if text and oracle disagree, or the
+//! text is ambiguous, reading back finds out.
 //!
-//! The parser follows every alternative and counts the readings. It accepts a little more than the generator
-//! writes, where English does: lists with or without the last comma, and a conjunction behind a relative
-//! clause that goes on inside of that clause. A paragraph with two readings is a bug of the wordings or the
-//! punctuation.
+//! The parser follows every alternative and counts the readings. It accepts slightly more than the generator writes,
+//! in accordance with English: lists with or without the last comma, and a conjunction after a relative clause that
+//! continues within that clause. A paragraph with two readings is a bug of the wordings or the punctuation.
 
 mod lexicon;
 mod one_look;
@@ -35,9 +34,9 @@ pub const STEPS_MAX: u64 = 200_000;
 pub struct Reading {
     /// Number of ways to read the paragraph; 1 if all is well.
     pub readings: u64,
-    /// The pairs it states (`first` before `second`, as places in the list of actions), by the first reading.
+    /// The pairs it states (`first` before `second`, as indices into the list of actions), in the first reading.
     pub pairs: Vec<ReadPair>,
-    /// The clock times it binds actions to, by the first reading.
+    /// The clock times of actions, in the first reading.
     pub bounds: Vec<ReadBound>,
 }
 
@@ -94,7 +93,7 @@ pub enum ReadError {
     },
 }
 
-/// Why a case does not stand up to being read back.
+/// Why reading a case back shows a fault.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum VerifyError {
     /// Its paragraph cannot be read.
@@ -125,16 +124,17 @@ pub enum VerifyError {
 /// Reads a paragraph over the given action texts.
 ///
 /// # Errors
-/// See [`ReadError`]; it points at the first word where no reading goes on.
+/// See [`ReadError`]; it points at the first word where no reading continues.
 pub fn read(paragraph: &str, actions: &[&str], directions: &Directions) -> Result<Reading, ReadError> {
     let tokens = tokens::split(paragraph)?;
     parser::read(&tokens, actions, directions)
 }
 
-/// Reads a case's paragraph back and compares it with the case's constraints, one by one and place by place.
+/// Reads a case's paragraph back and compares it with the case's constraints, constraint by constraint and place by
+/// place.
 ///
 /// # Errors
-/// Says how text and constraints differ.
+/// The difference between text and constraints.
 pub fn verify(case: &Case, directions: &Directions) -> Result<(), VerifyError> {
     let actions: Vec<&str> = case.actions.iter().map(|action| action.text.as_str()).collect();
     let reading = read(&case.paragraph, &actions, directions)?;

@@ -1,9 +1,8 @@
-//! From a case back to the tree that its paragraph was written from, so that a case can be changed piece by piece.
+//! From a case back to the tree of its paragraph, so that a case can be changed piece by piece.
 //!
-//! A case file holds no tree. What is found here is proved: written out again it gives the same text and
-//! states the same constraints at the same places. This is no second reader (`crate::read` is one, and shares
-//! nothing with the generator): it goes by the generator's own wordings, and tells nothing of a text that
-//! they cannot make.
+//! A case file holds no tree. The recovered tree is proved: written out again it gives the same text and states the
+//! same constraints at the same places. This is not a second reader (`crate::read` is one, and shares nothing with
+//! the generator): it uses the generator's own wordings, and cannot understand any text that they do not produce.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -19,12 +18,12 @@ use crate::text::{Source, write_paragraph};
 use crate::time_form::Bound;
 use crate::wording::Wordings;
 
-/// Most phrases that are looked for in one paragraph. Those of the generator take some hundreds for each action.
+/// Most phrases that are tried in one paragraph. Those of the generator take some hundreds for each action.
 const STEPS_MAX: u32 = 2_000_000;
 
 const DIRECTIONS: [Direction; 2] = [Direction::Before, Direction::After];
 
-/// The tree of a case's paragraph; `None` where the generator cannot have written it with these wordings.
+/// The tree of a case's paragraph; `None` if the generator cannot have written it with these wordings.
 pub(crate) fn recover(case: &Case, words: &Wordings) -> Option<Sentences> {
     let texts: Vec<String> = case.actions.iter().map(|action| action.text.clone()).collect();
     let recovery = Recovery { text: &case.paragraph, words, texts: &texts, steps: Cell::new(0) };
@@ -56,7 +55,7 @@ fn states_the_same(case: &Case, sentences: &Sentences, words: &Wordings, texts: 
         && times == bounds.collect::<BTreeSet<_>>()
 }
 
-/// How far the text is understood; the rest as the writer's own state.
+/// The understood part of the text, with the writer's state after it.
 #[derive(Debug, Clone, Copy)]
 struct At {
     byte: usize,
@@ -64,7 +63,7 @@ struct At {
     comma_due: bool,
 }
 
-/// All ways to understand what comes next, each with where it leads.
+/// All ways to understand the next part, each with its result.
 type Ways<T> = Vec<(At, T)>;
 
 struct Recovery<'a> {
@@ -75,7 +74,7 @@ struct Recovery<'a> {
 }
 
 impl Recovery<'_> {
-    /// Finds the rest of the paragraph, sub-sentence by sub-sentence, to the end that `is_right` accepts.
+    /// Finds the rest of the paragraph, sub-sentence by sub-sentence, up to an end that `is_right` accepts.
     fn rest(
         &self,
         at: At,
@@ -153,7 +152,7 @@ impl Recovery<'_> {
         Some((At { byte: begin + LENGTH, capital: false, comma_due: false }, time.minute()))
     }
 
-    /// The wordings of a terminal that fit; with `plural`, verbs in the plural.
+    /// The matching wordings of a terminal; with `plural`, verbs are plural.
     fn wordings(&self, at: At, group: Group, plural: bool) -> Ways<WordingIndex> {
         let count = self.words.count(group);
         let fits = |index: u8| Some((self.phrase(at, self.form(group, index, plural))?, index));
@@ -194,7 +193,7 @@ impl Recovery<'_> {
         ways
     }
 
-    /// "A, B, and C", from behind an item of it.
+    /// "A, B, and C", after an item of it.
     fn longer_lists(&self, at: At, list: ActionList, ways: &mut Ways<ActionList>) {
         let length = list.as_slice().len();
         let Some(comma) = self.mark(at, ',').filter(|_| !at.comma_due && length < LIST_MAX) else { return };

@@ -1,9 +1,9 @@
 //! Rules of a topic: orders that always hold, and data that flows from one tool to another. **(ours)**
 //!
-//! A user states them once, in the file of topics, and they hold for every case that asks for both tasks of a rule.
-//! They stand in the query below the paragraph, so that the agent knows them, and among the constraints of the case, so
-//! that paragraphs never contradict them and the oracle judges them like everything else. A constraint that comes from
-//! a rule has a [`Rule`] and no place in the paragraph.
+//! A user states them once, in the file of topics, and they hold for every case with both tasks of a rule. The query
+//! contains them below the paragraph, so that the agent knows them, and they are among the constraints of the case,
+//! so that paragraphs never contradict them and the oracle judges them like all others. A constraint of a rule has a
+//! [`Rule`] and no place in the paragraph.
 
 use planproof_constraint::Variable;
 use planproof_trace::{Draw, Tool};
@@ -17,34 +17,34 @@ use crate::topic::Topic;
 /// Most rules of a topic, orders and flows together.
 pub const RULES_MAX: usize = 256;
 
-/// Longest name of an argument that a flow fills, in characters.
+/// Longest name of an argument with a flow, in characters.
 pub const FLOW_ARGUMENT_CHARACTERS_MAX: usize = 64;
 
-/// How the rules begin in a query, as a block of their own below the paragraph.
+/// The beginning of the rules in a query, a block of its own below the paragraph.
 pub const RULES_HEAD: &str = "These rules always hold as well:";
 
-/// What is said below rules that have a flow among them.
+/// Follows rules with a flow among them.
 const FLOW_RULE: &str = "Where a task takes an argument from another task, pass the value that the call for that \
                          other task returned, exactly as it was returned.";
 
-/// What is said below rules where a conflict can be reported.
+/// Follows rules if a conflict can be reported.
 const CONFLICT_RULE: &str =
     "Sentences that only these rules keep from holding together contradict each other as well.";
 
-/// What a mock tool writes before what it returns.
+/// Precedes the values that a mock tool returns.
 const RETURNED: &str = " It returned ";
 
-/// Characters of a value that a mock tool returns, without those that look alike.
+/// Characters of a mock tool's values, without those that look alike.
 const VALUE_CHARACTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz23456789z";
 
 /// Characters of a value that is a text.
 const VALUE_LENGTH: u64 = 8;
 
-/// The smallest and the largest value that is a number.
+/// The smallest and the largest numeric value.
 const VALUE_NUMBERS: (u32, u32) = (100_000, 999_999);
 
-/// In which form a topic states an order of two tasks. Each task is done once, so that "never after" demands what
-/// "before" does; the words differ.
+/// The form in which a topic states an order of two tasks. Each task is done once, so "never after" means the same as
+/// "before"; only the words differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OrderForm {
     /// `A before B`.
@@ -57,7 +57,7 @@ pub enum OrderForm {
     NeverAfter,
 }
 
-/// An order that a topic states of two of its activities, each named by its text or by its tool.
+/// An order of two activities of a topic, each given by its text or by its tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicOrder {
     /// Of which activity.
@@ -68,7 +68,8 @@ pub struct TopicOrder {
     pub other: String,
 }
 
-/// What one tool of a topic returns and another one takes. Activities are named by their texts or by their tools.
+/// A value that one tool of a topic returns and another one takes. Activities are given by their texts or by their
+/// tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicFlow {
     /// Whose tool returns the value.
@@ -84,11 +85,11 @@ pub struct TopicFlow {
 pub enum Rule {
     /// The topic states the order.
     Order(OrderForm),
-    /// The later task takes what the earlier one returns.
+    /// The later task takes the output of the earlier one.
     Flow {
         /// The argument of the later task's tool.
         argument: String,
-        /// What the earlier task's tool returns: a text or a whole number.
+        /// The output of the earlier task's tool: a text or an integer.
         value: Value,
     },
 }
@@ -122,7 +123,7 @@ impl OrderForm {
         matches!(self, Self::Before | Self::NeverAfter)
     }
 
-    /// Of the task that the rule is about and the other one, the earlier and the later.
+    /// The earlier and the later one of the rule's subject and the other task.
     fn sorted<T>(self, task: T, other: T) -> (T, T) {
         if self.is_first() { (task, other) } else { (other, task) }
     }
@@ -158,7 +159,7 @@ impl Rule {
 }
 
 impl Topic {
-    /// The place of the activity with this text or this tool.
+    /// The index of the activity with this text or this tool.
     fn place_of(&self, name: &str) -> Option<usize> {
         let has_text = |place: &usize| self.activities[*place].text == name;
         let has_tool = |place: &usize| self.activities[*place].tool_name() == name;
@@ -174,7 +175,7 @@ impl Topic {
     /// Checks the orders and flows.
     ///
     /// # Errors
-    /// Says which rule cannot be used, and why.
+    /// Names an unusable rule, with the reason.
     pub(super) fn check_rules(&self) -> Result<(), String> {
         let count = self.orders.len() + self.flows.len();
         if count > RULES_MAX {
@@ -249,8 +250,8 @@ impl Topic {
         }
     }
 
-    /// The constraints that the rules are for tasks with these texts, in the order of the file, and with values
-    /// drawn for the flows.
+    /// The rules as constraints for tasks with these texts, in the order of the file, with values drawn for the
+    /// flows.
     pub(crate) fn rules_for(&self, texts: &[String], seed: u64, index: u64) -> Vec<StatedConstraint> {
         if !self.has_rules() {
             return Vec::new();
@@ -269,7 +270,7 @@ impl Topic {
         }
         for flow in &self.flows {
             let (Some(first), Some(second)) = (place(&flow.from), place(&flow.to)) else { continue };
-            // A tool returns each thing once, whoever takes it.
+            // A tool returns each value once, whatever tools take it.
             let known = rules.iter().find_map(|(from, _, rule)| match rule {
                 Rule::Flow { argument, value } if *from == first && *argument == flow.argument => {
                     Some(value.clone())
@@ -290,7 +291,7 @@ impl Topic {
         rules.into_iter().enumerate().map(numbered_rule).collect()
     }
 
-    /// Whether a flow carries a text; else a whole number.
+    /// Whether a flow carries a text, as opposed to an integer.
     fn takes_text(&self, flow: &TopicFlow) -> bool {
         let tool = self.place_of(&flow.to).and_then(|place| self.activities[place].tool.as_ref());
         let schema =
@@ -299,7 +300,7 @@ impl Topic {
     }
 }
 
-/// Why an argument of a tool cannot be filled by a flow, in words behind "flow 1"; `None` if it can.
+/// Why a flow cannot fill an argument of a tool, in words that follow "flow 1"; `None` if it can.
 fn flow_fault(tool: &Tool, argument: &str) -> Option<String> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if argument.is_empty()
@@ -347,9 +348,9 @@ fn drawn_value(draw: &mut Draw, is_text: bool) -> Value {
     (low + draw.below(high - low + 1)).into()
 }
 
-/// Places that come round to the first one, which stands at both ends; `None` where there is no circle.
+/// A cycle of indices, with the first one at both ends; `None` if there is no cycle.
 fn circle(after: &[Vec<usize>]) -> Option<Vec<usize>> {
-    // What has nothing before it is taken away until nothing like that is left.
+    // Indices without a predecessor are removed repeatedly.
     let mut before = vec![0_usize; after.len()];
     after.iter().flatten().for_each(|place| before[*place] += 1);
     let mut free: Vec<usize> = (0..after.len()).filter(|place| before[*place] == 0).collect();
@@ -363,7 +364,7 @@ fn circle(after: &[Vec<usize>]) -> Option<Vec<usize>> {
         }
     }
     let is_left = |place: usize| before[place] != usize::MAX;
-    // Each place that is left has one before it that is left, so that walking backwards comes round.
+    // Each remaining index has a remaining predecessor, so walking backwards closes a cycle.
     let mut walk = vec![(0..after.len()).find(|place| is_left(*place))?];
     loop {
         let last = *walk.last()?;
@@ -379,13 +380,13 @@ fn circle(after: &[Vec<usize>]) -> Option<Vec<usize>> {
 }
 
 impl StatedConstraint {
-    /// The rule in words; `None` for what a sentence states.
+    /// The rule in words; `None` for a constraint from a sentence.
     pub fn rule_words(&self, actions: &[Action]) -> Option<String> {
         let text = |place: usize| actions.get(place).map_or("", |action| action.text.as_str());
         self.rule.as_ref().map(|rule| rule.words(text(self.first), text(self.second)))
     }
 
-    /// The two actions as the solver takes them.
+    /// The two actions in the solver's form.
     pub(crate) fn pair(&self) -> (Variable, Variable) {
         (Variable::new(self.first), Variable::new(self.second))
     }
@@ -397,12 +398,12 @@ impl Case {
         self.constraints.iter().filter(|stated| stated.rule.is_some())
     }
 
-    /// The rules as the query has them, a block below the paragraph; `None` where there are none.
+    /// The rules as they appear in the query, a block below the paragraph; `None` if there are none.
     pub fn rules_text(&self) -> Option<String> {
         rules_text(&self.constraints, &self.actions, self.offers_report())
     }
 
-    /// The arguments of a tool's call that flows fill, with the values that are right.
+    /// The arguments of a tool's call that flows fill, with the right values.
     pub fn flow_arguments(&self, tool: &str) -> impl Iterator<Item = (&str, &Value)> {
         let action = self.action_of_tool(tool);
         self.constraints.iter().filter(move |stated| Some(stated.second) == action).filter_map(|stated| {
@@ -413,7 +414,8 @@ impl Case {
         })
     }
 
-    /// What the mock tool of an action returns for others, in words behind its answer; empty where it returns nothing.
+    /// The values that the mock tool of an action returns for others, in words after its answer; empty if there are
+    /// none.
     pub(crate) fn returned(&self, action: usize) -> String {
         let mut returned = Map::new();
         for stated in self.constraints.iter().filter(|stated| stated.first == action) {
@@ -448,19 +450,19 @@ pub(crate) fn rules_text(
     Some(text)
 }
 
-/// A rule as a reader of the query finds it. Tasks are places among the texts that it was read with.
+/// A rule as a reader of the query finds it. Tasks are indices into the texts that it was read with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadRule {
     /// The earlier task.
     pub first: usize,
     /// The later task.
     pub second: usize,
-    /// The argument that the later one takes from the earlier one, if it does.
+    /// The argument that the later one takes from the earlier one, if there is a flow.
     pub argument: Option<String>,
 }
 
-/// Reads a block of rules about tasks with these texts: what [`Case::rules_text`] writes. Lines that are no rule are
-/// passed over; a block that begins in another way holds no rule.
+/// Reads a block of rules about tasks with these texts: the output of [`Case::rules_text`]. Other lines are ignored;
+/// a block with another beginning holds no rule.
 pub fn read_rules(block: &str, texts: &[&str]) -> Vec<ReadRule> {
     let Some(lines) = block.strip_prefix(RULES_HEAD) else { return Vec::new() };
     lines.lines().filter_map(|line| read_rule(line.strip_prefix("- ")?, texts)).collect()
@@ -482,7 +484,7 @@ fn read_rule(line: &str, texts: &[&str]) -> Option<ReadRule> {
     })
 }
 
-/// The value that an answer of a tool says it returned as this argument, if it does.
+/// The value that a tool's answer states for this argument, if it does.
 pub fn returned_value(answer: &str, argument: &str) -> Option<Value> {
     let (_, returned) = answer.split_once(RETURNED)?;
     let returned = serde_json::Deserializer::from_str(returned).into_iter::<Value>().next()?.ok()?;

@@ -1,17 +1,17 @@
 //! Shrinking: from a case that an agent fails to a smallest one that it still fails.
 //!
-//! Delta debugging over the tree of the paragraph (`ddmin` of Zeller and Hildebrandt, 2002, without its tests
-//! of subsets, which the removal of complements covers in the end): first fewer actions, then fewer
-//! requirements, then fewer mentions of an action, then plainer sentences, then plainer words. Each step
-//! takes away large parts first and single ones last, and the whole is repeated until nothing more can go:
-//! the end is *one-minimal*, no single step from it fails still.
+//! Delta debugging over the tree of the paragraph (`ddmin` of Zeller and Hildebrandt, 2002, without its tests of
+//! subsets, which the removal of complements covers in the end): first fewer actions, then fewer requirements, then
+//! fewer mentions of an action, then simpler sentences, then simpler words. Each step removes large parts first and
+//! single ones last, and everything is repeated until nothing more can be removed: the result is *one-minimal*, which
+//! means that no single step from it still fails.
 //!
-//! What is taken away takes nothing else with it: where a clause falls apart, a relative clause that hung on
-//! it becomes a sentence of its own. So after a removal of actions the text states exactly the old
-//! requirements among those that are left, and for a fault that needs certain requirements, and strikes
-//! whenever they are there, the end has exactly the actions that these are about.
+//! Removing a part removes nothing else: if a clause disappears, a relative clause that was attached to it becomes a
+//! sentence of its own. So after a removal of actions the text states exactly the old requirements among the
+//! remaining actions. For a fault that needs certain requirements, and always occurs with them, the result has
+//! exactly the actions of these requirements.
 //!
-//! Each candidate is a proper case: it is read back in one reading, and the oracle's constraints are those of its text.
+//! Each candidate is a proper case: it has one reading, and the oracle's constraints are those of its text.
 
 mod reduce;
 mod search;
@@ -29,18 +29,18 @@ use crate::wording::Wordings;
 
 pub use search::ShrinkSearch;
 
-/// What a step takes away. In the order of the steps.
+/// The kind of piece that a step removes. In the order of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reduction {
-    /// Actions, with their tools and all that is said of them.
+    /// Actions, with their tools and all statements about them.
     Actions,
     /// Requirements: clauses and relative clauses.
     Clauses,
-    /// Mentions of an action that stands in a list with others.
+    /// Mentions of an action in a list with others.
     Mentions,
     /// Conjunctions between clauses, fronted phrases, and every other form but "A precedes B".
     Forms,
-    /// Wordings for which there is a shorter one.
+    /// Wordings that have a shorter alternative.
     Words,
 }
 
@@ -63,23 +63,23 @@ impl Reduction {
 /// A shrunk case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shrunk {
-    /// The smallest case that was found; its id is that of the other one with `.shrunk` behind it. The case
-    /// itself where it did not fail again.
+    /// The smallest case that was found; its id is that of the original with `.shrunk` appended. The original itself
+    /// if it did not fail again.
     pub case: Case,
     /// How it ended.
     pub end: ShrinkEnd,
-    /// Distinct cases that were tested, the first one included.
+    /// Distinct cases that were tested, including the first one.
     pub tested: usize,
-    /// The steps that took something away, in their order, each with the number of its pieces.
+    /// The steps that removed something, in order, each with the number of its pieces.
     pub steps: Vec<(Reduction, usize)>,
 }
 
 /// How shrinking ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ShrinkEnd {
-    /// No single piece can be taken away any more.
+    /// No single piece can be removed any more.
     Minimal,
-    /// The test could not say any more, so the case may not be the smallest.
+    /// The test had no result, so the case may not be the smallest.
     Unfinished,
     /// The case itself did not fail when it was tested.
     NotFailing,
@@ -99,13 +99,13 @@ impl ShrinkEnd {
 /// Why a case cannot be shrunk.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoShrinking {
-    /// The paragraph is not made of the generator's wordings, so that its pieces are not known.
+    /// The paragraph does not consist of the generator's wordings, so its pieces are unknown.
     #[error("the paragraph is not one that the generator writes with its wordings")]
     ForeignParagraph,
-    /// The paragraph does not stand in the query just once.
+    /// The paragraph does not occur exactly once in the query.
     #[error("the query does not hold the paragraph once")]
     ForeignQuery,
-    /// The case contradicts itself: what is left of it would mostly do so no more, and be failed in another way.
+    /// The case contradicts itself: most parts of it would not, and would fail in another way.
     #[error("the case is infeasible, and only feasible ones are shrunk")]
     Infeasible,
 }
@@ -118,20 +118,19 @@ pub struct Shrinker<'a> {
 }
 
 impl<'a> Shrinker<'a> {
-    /// With the wordings that the cases were written with, and what they mean to a reader.
+    /// With the wordings that the cases were written with, and their meanings for a reader.
     pub fn new(words: &'a Wordings, directions: &'a Directions) -> Self {
         Self { words, directions }
     }
 
-    /// Shrinks a case as long as it `fails`. The first that is tested is the case itself; none is tested
-    /// twice. A test that cannot say (`None`) ends it with what was found by then. The same answers give the
-    /// same end.
+    /// Shrinks a case as long as it `fails`. The case itself is tested first; no case is tested twice. A test without
+    /// a result (`None`) ends the search with the smallest case so far. The same answers give the same result.
     ///
-    /// Cost: about the square of the number of pieces in tests at most, most often some dozens; a tenth of a
-    /// millisecond for each beside the test itself.
+    /// Cost: at most about the square of the number of pieces in tests, usually some dozens; a tenth of a millisecond
+    /// for each in addition to the test itself.
     ///
     /// # Errors
-    /// [`NoShrinking`] says why its pieces are not known.
+    /// [`NoShrinking`] says why its pieces are unknown.
     pub fn shrink(
         &self,
         case: &Case,
@@ -147,10 +146,10 @@ impl<'a> Shrinker<'a> {
         Ok(search.shrunk())
     }
 
-    /// The same, a test at a time.
+    /// The same, one test at a time.
     ///
     /// # Errors
-    /// [`NoShrinking`] says why its pieces are not known.
+    /// [`NoShrinking`] says why its pieces are unknown.
     pub fn search(&self, case: &Case) -> Result<ShrinkSearch<'a>, NoShrinking> {
         if !case.is_feasible() {
             return Err(NoShrinking::Infeasible);
@@ -162,7 +161,7 @@ impl<'a> Shrinker<'a> {
         Ok(ShrinkSearch::new(*self, case.clone(), tree))
     }
 
-    /// The case of a smaller tree. `None` where it is no proper case.
+    /// The case of a smaller tree. `None` if it is not a proper case.
     fn build(&self, case: &Case, tree: &Sentences) -> Option<Case> {
         let kept = reduce::mentioned(tree);
         if kept.len() < 2 {
@@ -218,7 +217,7 @@ impl<'a> Shrinker<'a> {
     }
 }
 
-/// The query of a smaller case: that of the whole one with the smaller paragraph, and with the rules that are left.
+/// The query of a smaller case: the original query with the smaller paragraph, and with the remaining rules.
 fn query_of(case: &Case, smaller: &Case) -> String {
     let query = case.query.replacen(&case.paragraph, &smaller.paragraph, 1);
     match (case.rules_text(), smaller.rules_text()) {

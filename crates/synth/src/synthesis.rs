@@ -1,9 +1,9 @@
 //! Algorithm 1 of the paper: skeleton synthesis, then text filling (PDoctor, sections 4.2 and 4.3).
 //!
-//! Departures, all of them ours: every action is mentioned; an action stands at most once in a sub-sentence; a draw
+//! Differences, all of them ours: every action is mentioned; an action occurs at most once in a sub-sentence; a draw
 //! with two readings is rejected; satisfiability is a cycle check on an incremental transitive closure instead of a
-//! call of an SMT solver, because order constraints over distinct positions are satisfiable exactly when they have
-//! no cycle. In the time form it is a search of our own for a schedule.
+//! call of an SMT solver, because order constraints over distinct positions are satisfiable exactly if they have no
+//! cycle. In the time form it is our own search for a schedule.
 
 mod filling;
 mod options;
@@ -53,7 +53,7 @@ impl<'a> Synthesizer<'a> {
     /// Checks the options against their ranges and the bank.
     ///
     /// # Errors
-    /// Names the option that is out of range, or the topic that the bank lacks.
+    /// Names the option that is out of range, or the topic that is missing from the bank.
     pub fn new(options: Options, words: &'a Wordings, bank: &'a TopicBank) -> Result<Self, SynthesisError> {
         let out_of =
             |option, value: String, range: String| Err(SynthesisError::Option { option, value, range });
@@ -100,7 +100,7 @@ impl<'a> Synthesizer<'a> {
             },
         };
         let drawn = || topic.map_or(bank.topics(), std::slice::from_ref);
-        // A tool of the user's own is there once, so its activity cannot be spread over sites.
+        // A tool of the user's own exists once, so its activity cannot be spread over sites.
         let capacity = |topic: &Topic| topic.activities.len() * topic.sites_max();
         if let Some(smallest) = drawn().iter().min_by_key(|topic| capacity(topic))
             && high as usize > capacity(smallest)
@@ -146,7 +146,7 @@ impl<'a> Synthesizer<'a> {
         let activities = || bank.topics().iter().flat_map(|topic| &topic.activities);
         let names: HashSet<_> = activities().map(Activity::tool_name).collect();
         let largest = bank.topics().iter().map(|topic| topic.activities.len()).max().unwrap_or(0);
-        // Twice as many foreign names as are wanted at most, so that drawing until one is new comes to an end soon.
+        // At most twice the required number of foreign names, so that drawing until one is new ends soon.
         let foreign_max = names.len().saturating_sub(largest) / 2;
         let distractors_max = |topic: &Topic| match topic.has_own_tools() {
             true => topic.activities.len().saturating_sub(high as usize),
@@ -161,15 +161,15 @@ impl<'a> Synthesizer<'a> {
         Ok(Self { options, words, bank, topic })
     }
 
-    /// Draws case `index` of the set that `seed` names.
+    /// Draws case `index` of the set with this `seed`.
     ///
     /// Cost: some microseconds for a handful of actions, growing with the length of the text. The time form costs a few
     /// times as much.
     ///
     /// # Errors
-    /// [`SynthesisError::NoRoom`] when [`DRAWS_MAX`] paragraphs could not mention every action;
-    /// [`SynthesisError::NoContradiction`] when none of so many could be made an infeasible case;
-    /// [`SynthesisError::NothingHard`] when [`HARD_DRAWS_MAX`] cases were not hard.
+    /// [`SynthesisError::NoRoom`] if [`DRAWS_MAX`] paragraphs could not mention every action;
+    /// [`SynthesisError::NoContradiction`] if none of them could be made an infeasible case;
+    /// [`SynthesisError::NothingHard`] if [`HARD_DRAWS_MAX`] cases were not hard.
     pub fn case(
         &self,
         seed: u64,
@@ -181,7 +181,7 @@ impl<'a> Synthesizer<'a> {
             .options
             .infeasible
             .is_some_and(|share| share.strikes(&mut Draw::new(seed, index, "infeasible/1")));
-        // The forms share no stream, so that neither changes when the other one does.
+        // The forms share no stream, so that changing one does not change the other.
         let purpose = match (self.options.time.is_some(), is_infeasible) {
             (false, false) => "synth/1",
             (true, false) => "synth-time/1",
@@ -223,7 +223,7 @@ impl<'a> Synthesizer<'a> {
         }
     }
 
-    /// Draws paragraphs until one makes a case as the options want it.
+    /// Draws paragraphs until one makes a case that meets the options.
     fn feasible<S: Stated>(
         &self,
         draw: &mut Draw,
@@ -283,12 +283,12 @@ impl<'a> Synthesizer<'a> {
         Err(SynthesisError::NoRoom { draws: DRAWS_MAX, actions: options.actions as usize })
     }
 
-    /// Draws paragraphs, and a sentence more for each, until that one contradicts the others in one way alone.
+    /// Draws paragraphs, and one more sentence for each, until that one contradicts the others in exactly one way.
     ///
-    /// The sentence is drawn like any other and stands at a drawn place. In half of the cases the conflict is
-    /// one between three sentences or more, where that is possible: drawn without that, one in a hundred
-    /// would be. And in half of them another sentence has nothing to do with it, so that not all sentences
-    /// have to be named. (So these paragraphs have a sentence more than others on average.)
+    /// The additional sentence is drawn like any other and inserted at a drawn position. In half of the cases the
+    /// conflict involves three sentences or more, if that is possible: by pure chance this would be one in a hundred.
+    /// And in half of them another sentence is not involved, so that not all sentences have to be named. (So these
+    /// paragraphs have one sentence more than others on average.)
     fn infeasible<S: Stated>(
         &self,
         draw: &mut Draw,
@@ -298,7 +298,7 @@ impl<'a> Synthesizer<'a> {
         meter: &mut impl Meter,
     ) -> Result<Case, SynthesisError> {
         let options = drawn.options;
-        // Between two actions two sentences say all that there is to say.
+        // Between two actions two sentences state everything.
         let is_large = options.sentences_max >= 3 && options.actions >= 3 && draw.chance(1, 2);
         let has_more = draw.chance(1, 2);
         for number in 0..DRAWS_MAX {
@@ -321,8 +321,8 @@ impl<'a> Synthesizer<'a> {
         Err(SynthesisError::NoContradiction { draws: DRAWS_MAX, actions: options.actions as usize })
     }
 
-    /// The paragraph with a sentence more that contradicts it, and the numbers of the sentences that cannot
-    /// hold together, at least so many.
+    /// The paragraph with an additional contradicting sentence, and the numbers of the conflicting sentences, at
+    /// least `least`.
     fn contradicted<S: Stated>(
         &self,
         draw: &mut Draw,
@@ -369,9 +369,9 @@ impl<'a> Synthesizer<'a> {
         StatedSentences::of(drawn.texts.len(), &constraints, time.as_ref())?.conflict()
     }
 
-    /// One run of Algorithm 1. Grows to a drawn number of sentences (one to half the actions, rounded up),
-    /// and on, within the limit, while an action is not mentioned yet. Where a contradiction is to make so
-    /// many sentences of it at least, one sentence is left for that.
+    /// One run of Algorithm 1. Grows to a drawn number of sentences (one to half the actions, rounded up), and
+    /// further, within the limit, while an action is not mentioned yet. If a contradiction is to involve at least
+    /// `contradicted` of its sentences, one sentence is left for that.
     fn paragraph<S: Stated>(
         &self,
         draw: &mut Draw,
@@ -426,7 +426,7 @@ impl<'a> Synthesizer<'a> {
         (unmentioned == 0).then_some((paragraph, stated))
     }
 
-    /// Draws a sentence to the end of `paragraph`. `None` when it is rejected; some of it may then be there.
+    /// Draws a sentence to the end of `paragraph`. `None` if it is rejected; a part of it may then be there.
     fn sentence(
         &self,
         draw: &mut Draw,
@@ -537,8 +537,8 @@ impl<'a> Synthesizer<'a> {
         }
     }
 
-    /// Puts tools of other topics at drawn places among the case's own. Beside a user's own tools stand others of them,
-    /// as they will when the agent is at work.
+    /// Inserts tools of other topics at drawn positions among the case's own. For a user's own tools the others are
+    /// also the user's, as they will be when the agent is used.
     fn add_distractors(&self, draw: &mut Draw, topic: &Topic, tools: &mut Vec<CaseTool>) {
         let is_own = topic.has_own_tools();
         let mut added = 0;
@@ -557,7 +557,7 @@ impl<'a> Synthesizer<'a> {
     }
 }
 
-/// What is drawn of a case before its paragraph.
+/// The parts of a case that are drawn before its paragraph.
 #[derive(Clone)]
 struct Drawn<'a> {
     seed: u64,
@@ -568,12 +568,12 @@ struct Drawn<'a> {
     texts: Vec<String>,
     /// In the time form, in the order of the actions.
     durations: Option<Vec<u16>>,
-    /// What the rules of the topic demand of the actions.
+    /// The rules of the topic for the actions.
     rules: Vec<StatedConstraint>,
 }
 
 impl Difficulty {
-    /// Without bits where no plan is correct.
+    /// Without bits if no plan is correct.
     pub(crate) fn new(actions: usize, constraints: usize, correct_plans: Option<u128>) -> Self {
         let bits = correct_plans.filter(|correct| *correct > 0).map(|correct| {
             let all: u128 = (2..=actions as u128).product();
@@ -584,10 +584,10 @@ impl Difficulty {
     }
 }
 
-/// What the paragraph has stated so far, as the solver knows it.
+/// The statements of the paragraph so far, in the solver's form.
 trait Stated: Clone {
-    /// Adds what a sentence states. Whether everything can hold together then; `None` when that is not
-    /// decided. Unless it can, nothing more may be asked of it.
+    /// Adds the statements of a sentence. Returns whether everything can hold together then; `None` if that is
+    /// undecided. Unless it can, the value must not be used any more.
     fn add_sentence(&mut self, sentence: &[(Joiner, SubSentence)]) -> Option<bool>;
 }
 

@@ -1,4 +1,4 @@
-//! From the tree to English, and from the tree to constraints with their places in the text.
+//! From the tree to English, and from the tree to constraints with their positions in the text.
 
 use crate::grammar::{
     ActionList, ClockBound, ClockLink, Direction, JOINER_WORDS, Joiner, Link, NeutralClause, NounPhrase,
@@ -8,7 +8,7 @@ use crate::phrasing::{Phrasing, Position, Terms};
 use crate::time_form::{Bound, clock_time};
 use crate::wording::Wordings;
 
-/// Where the words lie that state a constraint.
+/// The position of the words that state a constraint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
     /// Sentence, from 0.
@@ -39,7 +39,7 @@ pub(crate) struct StatedTime {
     pub(crate) phrasing: Phrasing,
 }
 
-/// A paragraph in English, and what it states, in the order of statement.
+/// A paragraph in English, and its statements, in the order of statement.
 pub(crate) struct Written {
     pub(crate) text: String,
     pub(crate) pairs: Vec<StatedPair>,
@@ -71,7 +71,7 @@ pub(crate) fn write_paragraph(
     write(sentences, words, texts, None).0
 }
 
-/// Writes a paragraph, and says where the texts of its terminals stand, in the order of the text.
+/// Writes a paragraph, and returns the positions of its terminals, in the order of the text.
 pub(crate) fn write_with_slots(
     sentences: &[(Joiner, SubSentence)],
     words: &Wordings,
@@ -115,17 +115,17 @@ struct Writer<'a> {
     sub_sentence: u32,
     pairs: Vec<StatedPair>,
     times: Vec<StatedTime>,
-    /// Only where they are asked for: synthesis needs none.
+    /// Only on request: synthesis needs none.
     slots: Option<Vec<Slot>>,
     words: &'a Wordings,
     texts: &'a [String],
     /// The next word begins a sentence.
     capital: bool,
-    /// A relative clause has ended and its closing comma is not written yet: other punctuation may replace it.
+    /// A relative clause has ended and its closing comma is not written yet: another mark may replace it.
     comma_due: bool,
 }
 
-/// A stretch of characters of a paragraph, counted in Unicode scalar values.
+/// A range of characters of a paragraph, counted in Unicode scalar values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     /// First character.
@@ -147,7 +147,7 @@ impl Writer<'_> {
         self.characters += 1;
     }
 
-    /// Writes a phrase, with a blank in front of it unless it begins the text, and returns where it lies.
+    /// Writes a phrase, after a blank unless it begins the text, and returns its position.
     fn phrase(&mut self, phrase: &str) -> Span {
         if self.comma_due {
             self.mark(',');
@@ -228,7 +228,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes a noun phrase and states what its relative clause says. Returns where its own list lies.
+    /// Writes a noun phrase and records the statements of its relative clause. Returns the position of its own list.
     fn noun_phrase(&mut self, phrase: &NounPhrase) -> Span {
         let list = self.list(&phrase.list);
         if let Some(relative) = &phrase.relative {
@@ -252,7 +252,7 @@ impl Writer<'_> {
         list
     }
 
-    /// Writes what follows the subject of a clock time, and returns where the time lies.
+    /// Writes the words after the subject of a clock time, and returns the position of the time.
     fn clock_bound(&mut self, ClockBound { direction, link, minute }: ClockBound, plural: bool) -> Span {
         let words = self.words;
         match link {
@@ -370,7 +370,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A full stop takes the place of the comma that would close a relative clause, as every mark does.
+    /// A full stop replaces the comma that would close a relative clause, as every mark does.
     fn full_stop(&mut self) {
         self.mark('.');
         self.capital = true;

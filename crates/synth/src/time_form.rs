@@ -22,32 +22,32 @@ pub const RESTART_DESCRIPTION: &str = "Clears the whole day, to plan again from 
                                        Tasks take as long as before.";
 /// The argument of every other tool: when the task starts, as "HH:MM".
 pub const START_TIME_ARGUMENT: &str = "start_time";
-/// Shortest day, in minutes: there has to be a clock time within it to speak of.
+/// Shortest day, in minutes: it has to contain a clock time that can be named.
 pub const DAY_MINUTES_MIN: u16 = 60;
 /// Most restarts that a case can allow.
 pub const RESTARTS_MAX: u32 = 1000;
 
-/// Durations are drawn in steps of so many minutes.
+/// Durations are multiples of this many minutes.
 const DURATION_STEP: u16 = 5;
-/// Shortest and longest task where nothing is said and the day leaves room.
+/// Default shortest and longest task if the day leaves room.
 const DURATION_DEFAULT: (u16, u16) = (15, 180);
 
-/// What the time form adds to [`Options`](crate::Options).
+/// The options of the time form in addition to [`Options`](crate::Options).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeOptions {
     /// Within which all tasks have to be done; at least [`DAY_MINUTES_MIN`] long.
     pub day: Day,
-    /// Shortest task, in minutes; `None` for 15, and 5 where more than half of the day would be filled by that.
+    /// Shortest task, in minutes; `None` for 15, or for 5 if 15 would fill more than half of the day.
     pub duration_min: Option<u16>,
-    /// Longest task, in minutes; `None` for so long that about a third of the day stays free, at most three hours.
+    /// Longest task, in minutes; `None` for a length that leaves about a third of the day free, at most three hours.
     pub duration_max: Option<u16>,
-    /// Most restarts; `None` for the number of actions, which always suffice: each restart is called for by a duration
+    /// Most restarts; `None` for the number of actions, which is always enough: each restart is caused by a duration
     /// that the agent has just learnt.
     pub restarts_max: Option<u32>,
 }
 
 impl Default for TimeOptions {
-    /// A day from 08:00 to 20:00, everything else as it fits.
+    /// A day from 08:00 to 20:00, and default values for everything else.
     fn default() -> Self {
         let day = Day { start: 8 * 60, end: 20 * 60 };
         Self { day, duration_min: None, duration_max: None, restarts_max: None }
@@ -65,7 +65,7 @@ pub struct CaseTimeOptions {
     pub restarts_max: u32,
 }
 
-/// What a case of the time form has beside its constraints of order.
+/// The additional data of a case of the time form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeForm {
     /// Within which all tasks have to be done.
@@ -78,7 +78,7 @@ pub struct TimeForm {
     pub restarts_max: u32,
 }
 
-/// What a requirement with a clock time demands of an action. Minutes count from midnight.
+/// The demand of a requirement with a clock time on an action. Minutes count from midnight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Bound {
     /// It ends at this minute or earlier: `<`.
@@ -110,15 +110,15 @@ impl fmt::Display for Bound {
 pub struct StatedBound {
     /// Its id, among all constraints of the case.
     pub id: ConstraintId,
-    /// Place of the action in [`Case::actions`](crate::Case::actions).
+    /// Index of the action in [`Case::actions`](crate::Case::actions).
     pub action: usize,
     /// What it demands.
     pub bound: Bound,
-    /// Where the paragraph says so; more than once when it repeats itself.
+    /// Where the paragraph states it; several places if it repeats itself.
     pub sources: Vec<Source>,
 }
 
-/// The clock times a paragraph can name: the multiples of a step that lie within the day, its ends excluded, because a
+/// The clock times that a paragraph can name: the multiples of a step within the day, excluding its ends, because a
 /// bound at an end of the day would demand nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ClockTimes {
@@ -139,7 +139,7 @@ impl ClockTimes {
     }
 }
 
-/// An option out of its range: which, what it is, and what it must be.
+/// An option out of its range: its name, its value, and its allowed values.
 pub(crate) type OptionFault = (&'static str, String, String);
 
 impl TimeOptions {
@@ -181,7 +181,8 @@ impl TimeOptions {
     pub(crate) fn resolve(&self, actions: u32) -> CaseTimeOptions {
         let duration_min = self.duration_min(actions);
         let duration_max = self.duration_max.unwrap_or_else(|| {
-            // With durations drawn evenly, 1.3 times the day over n less the shortest fills 65 % of the day on average.
+            // With uniformly drawn durations, 1.3 times the day over n minus the shortest fills 65 % of the day on
+            // average.
             let even = u32::from(self.day.minutes()) * 13 / (10 * actions);
             let longest = even.saturating_sub(u32::from(duration_min)) as u16;
             let rounded = (longest + DURATION_STEP / 2) / DURATION_STEP * DURATION_STEP;
@@ -198,8 +199,8 @@ impl TimeOptions {
         })
     }
 
-    /// Draws a duration for each action. All together leave about a seventh of the day free, where the
-    /// shortest ones do.
+    /// Draws a duration for each action. The sum leaves about a seventh of the day free, if the shortest durations
+    /// allow that.
     pub(crate) fn draw_durations(&self, draw: &mut Draw, actions: usize) -> Vec<u16> {
         let CaseTimeOptions { duration_min, duration_max, .. } = self.resolve(actions as u32);
         let minutes = u32::from(self.day.minutes());
@@ -218,13 +219,14 @@ impl TimeOptions {
     }
 }
 
-/// The arguments of a call that starts a task then; what is given need not be a clock time, as agents write all sorts.
+/// The arguments of a call that starts a task then; the text may not be a clock time, because agents write all kinds
+/// of things.
 pub fn start_arguments(start_time: impl Into<String>) -> Arguments {
     Arguments::Object(Map::from_iter([(START_TIME_ARGUMENT.to_owned(), Value::String(start_time.into()))]))
 }
 
-/// A minute of the day as texts write it: "14:30". Above 24:00, where a task can end but no text names a
-/// time, it goes on counting hours.
+/// A minute of the day as in texts: "14:30". Above 24:00, where a task can end although no text names such a time,
+/// the hours continue.
 pub fn clock_time(minute: u16) -> String {
     TimeOfDay::from_minute(minute)
         .map_or_else(|| format!("{:02}:{:02}", minute / 60, minute % 60), |time| time.to_string())
@@ -257,10 +259,10 @@ pub(crate) fn timed_tool(text: &str, name: &str) -> CaseTool {
     }
 }
 
-/// What is said of the argument that a tool takes in the time form.
+/// The description of a tool's argument in the time form.
 const START_TIME_DESCRIPTION: &str = "When the task starts, as HH:MM.";
 
-/// Keywords at the top of a schema that a further property fits in with.
+/// Keywords at the top of a schema that are compatible with an additional property.
 const OPEN_KEYWORDS: [&str; 12] = [
     "type",
     "properties",
@@ -276,7 +278,7 @@ const OPEN_KEYWORDS: [&str; 12] = [
     "definitions",
 ];
 
-/// Why a tool of the user's own cannot be given a start time; `None` if it can.
+/// Why a tool of the user's own cannot get a start time; `None` if it can.
 pub(crate) fn no_start_time(tool: &Tool) -> Option<String> {
     let schema = &tool.input_schema;
     let has = |place: &str| {
@@ -313,7 +315,7 @@ pub(crate) fn timed_own_tool(tool: &Tool, text: &str) -> CaseTool {
     }
 }
 
-/// What a tool of the time form says of itself.
+/// The description of a tool of the time form.
 fn timed_sentence(text: &str) -> String {
     ["Does the task \"", text, "\" from start_time on, and says how long it took."].concat()
 }
@@ -327,7 +329,7 @@ pub(crate) fn restart_tool() -> CaseTool {
     }
 }
 
-/// What the agent is told. Each rule here is something that the oracle judges.
+/// The agent's instructions. The oracle judges each of these rules.
 pub(crate) fn timed_query(
     job: &str,
     paragraph: &str,

@@ -1,4 +1,4 @@
-//! The topic bank: jobs and what people in them do in a day, or what a user's own tools do.
+//! The topic bank: jobs and their daily activities, or the activities of a user's own tools.
 
 mod file;
 mod listed;
@@ -23,9 +23,9 @@ pub use listed::{LISTED_MAX, ListedFault, listed_activity, listed_items, listed_
 pub use natural_order::natural_orders;
 pub use tool_names::texts_of_tool_names;
 
-/// Activities that a topic of the shipped bank has.
+/// Number of activities in a topic of the shipped bank.
 pub const ACTIVITIES_SHIPPED: usize = 20;
-/// The most that a topic may have: as many as the most tools that are taken from one server.
+/// Most activities of a topic: as many as the most tools that are taken from one server.
 pub const ACTIVITIES_MAX: usize = 512;
 /// Most topics of a bank.
 pub const TOPICS_MAX: usize = 1000;
@@ -33,7 +33,7 @@ pub const TOPICS_MAX: usize = 1000;
 pub const ACTIVITY_CHARACTERS_MAX: usize = 60;
 /// Longest name of a job, in characters.
 pub const JOB_CHARACTERS_MAX: usize = 60;
-/// Longest name of a tool, which every model provider takes, in characters.
+/// Longest name of a tool that every model provider accepts, in characters.
 pub const TOOL_NAME_CHARACTERS_MAX: usize = 64;
 /// Longest description of a user's own tool, in characters.
 pub const DESCRIPTION_CHARACTERS_MAX: usize = 8192;
@@ -45,7 +45,7 @@ pub const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 pub struct Activity {
     /// A singular noun phrase.
     pub text: String,
-    /// The user's own tool that does it, as its server describes it. Without it a tool is made of the text.
+    /// The user's own tool for it, as its server describes it. Without one a tool is made from the text.
     pub tool: Option<Tool>,
 }
 
@@ -54,13 +54,13 @@ pub struct Activity {
 pub struct Topic {
     /// The job, usable after "a" or "an".
     pub job: String,
-    /// The industry it belongs to; empty where nothing is said.
+    /// The industry it belongs to; empty if there is none.
     pub industry: String,
-    /// What can be asked for, without an order by its nature. Either all have a tool of the user's own or none has.
+    /// The activities, without a natural order. Either all have a tool of the user's own or none has.
     pub activities: Vec<Activity>,
-    /// Orders that hold in every case that asks for both of their tasks.
+    /// Orders that hold in every case with both of their tasks.
     pub orders: Vec<TopicOrder>,
-    /// What one tool returns and another one takes, in every case that asks for both.
+    /// Values that one tool returns and another one takes, in every case with both.
     pub flows: Vec<TopicFlow>,
 }
 
@@ -75,7 +75,7 @@ pub struct TopicBank {
 #[error("topic bank: {0}")]
 pub struct TopicError(String);
 
-/// Words that mark order or join clauses; an activity with one of them could change what a sentence says.
+/// Words that mark order or join clauses; an activity with one of them could change the meaning of a sentence.
 const RESERVED_WORDS: &[&str] = &[
     "before",
     "after",
@@ -125,7 +125,7 @@ impl TopicBank {
     /// A bank of these topics, checked.
     ///
     /// # Errors
-    /// Names the topic and the activity that cannot be used, and why.
+    /// Names the topic and the unusable activity, with the reason.
     pub fn new(topics: Vec<Topic>) -> Result<Self, TopicError> {
         if topics.is_empty() || topics.len() > TOPICS_MAX {
             return Err(TopicError(match topics.len() {
@@ -182,10 +182,10 @@ impl Topic {
         }
     }
 
-    /// Checks what a bank checks of a topic.
+    /// Makes the same checks for a topic as a bank does.
     ///
     /// # Errors
-    /// Names the activity that cannot be used, and why.
+    /// Names the unusable activity, with the reason.
     pub fn check(&self) -> Result<(), TopicError> {
         let fail = |what: String| Err(TopicError(format!("topic \"{}\": {what}", self.job)));
         if let Some(what) = job_fault(&self.job) {
@@ -233,37 +233,37 @@ impl Topic {
         Self { job: job.into(), industry: String::new(), activities, orders: Vec::new(), flows: Vec::new() }
     }
 
-    /// Over how many numbered sites its activities can be spread where a case wants more tasks than there are. A tool
-    /// of the user's own is there once, and a rule would not say of which site it speaks.
+    /// Over how many numbered sites its activities can be spread if a case needs more tasks than there are. A tool of
+    /// the user's own exists once, and a rule would not say which site it is about.
     pub(crate) fn sites_max(&self) -> usize {
         if self.has_own_tools() || self.has_rules() { 1 } else { SITES.len() }
     }
 }
 
-/// The text that begins with this one and goes on with another word, if there is one.
+/// The text that begins with this one and continues with another word, if there is one.
 pub fn begins_another<'a>(text: &str, mut others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     others.find(|other| other.strip_prefix(text).is_some_and(|rest| rest.starts_with(' ')))
 }
 
-/// A tool that is made of its task's text.
+/// A tool that is made from its task's text.
 pub(crate) fn made_tool(text: &str, is_timed: bool) -> CaseTool {
     let name = snake_case(text);
     if is_timed { timed_tool(text, &name) } else { mock_tool(text, &name) }
 }
 
-/// A user's own tool, mocked. A sentence behind its description says which task it does: only planning is
-/// under test, so nobody has to guess that.
+/// A user's own tool, mocked. A sentence after its description names its task: only planning is under test, so nobody
+/// should have to guess that.
 fn mocked_tool(tool: &Tool, text: &str) -> CaseTool {
     CaseTool {
         name: tool.name.clone(),
         description: own_description(tool, &["Does the task \"", text, "\"."].concat()),
-        // As a case file has it that is read back.
+        // In the form of a case file that is read back.
         input_schema: (tool.input_schema != Tool::without_arguments("", "").input_schema)
             .then(|| Arc::clone(&tool.input_schema)),
     }
 }
 
-/// A tool's description with a sentence behind it.
+/// A tool's description followed by a sentence.
 pub(crate) fn own_description(tool: &Tool, sentence: &str) -> String {
     match tool.description.trim_end() {
         "" => sentence.to_owned(),
@@ -271,7 +271,7 @@ pub(crate) fn own_description(tool: &Tool, sentence: &str) -> String {
     }
 }
 
-/// Why a text cannot be a job, in words behind it; `None` if it can.
+/// Why a text cannot be a job, in words that follow it; `None` if it can.
 pub fn job_fault(job: &str) -> Option<&'static str> {
     let characters = job.chars().count();
     if characters == 0 || characters > JOB_CHARACTERS_MAX {
@@ -287,7 +287,7 @@ pub fn job_fault(job: &str) -> Option<&'static str> {
     None
 }
 
-/// Why a text cannot be an activity, in words behind it; `None` if it can.
+/// Why a text cannot be an activity, in words that follow it; `None` if it can.
 pub fn activity_fault(activity: &str) -> Option<&'static str> {
     let characters = activity.chars().count();
     if characters == 0 || characters > ACTIVITY_CHARACTERS_MAX {
@@ -313,7 +313,7 @@ pub fn activity_fault(activity: &str) -> Option<&'static str> {
     plural.then_some("ends in a plural; \"precedes\" would not agree with it")
 }
 
-/// Why a user's own tool cannot be offered to a model, in words behind it; `None` if it can.
+/// Why a user's own tool cannot be offered to a model, in words that follow it; `None` if it can.
 pub fn tool_fault(tool: &Tool) -> Option<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if tool.name.is_empty() || tool.name.len() > TOOL_NAME_CHARACTERS_MAX || !tool.name.chars().all(is_part) {

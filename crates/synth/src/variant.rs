@@ -1,13 +1,11 @@
-//! Variants of a case: other words, other tasks, another job or another paragraph, and the same constraints.
-//! They are what the dissection of an error asks the agent about next (PDoctor, section 4.5).
+//! Variants of a case: other words, other tasks, another job or another paragraph, with the same constraints. The
+//! dissection of an error runs the agent on them (PDoctor, section 4.5).
+//! A variant is a case like any other: it can be read back, and the oracle judges it. It is determined by the case,
+//! the kind of change and a seed, and records what was changed and where.
 //!
-//! A variant is a case like any other: it can be read back, and the oracle judges it. It follows from the
-//! case, the kind of change and a seed, and says what was changed and where.
-//!
-//! **(ours)** Every slot of the kind changes, and none of the new texts stood anywhere in the old paragraph,
-//! where there are so many: otherwise a word that an agent stumbles over could come back in another place of
-//! its own variant. In the same way another structure does without the productions of the old one as far as
-//! it can.
+//! **(ours)** Every slot of the kind changes, and none of the new texts occurred anywhere in the old paragraph, if
+//! there are enough: otherwise a word that confuses an agent could come back in another place of its own variant.
+//! Likewise another structure avoids the productions of the old one as far as possible.
 
 mod structure;
 mod terminals;
@@ -28,7 +26,7 @@ pub use structure::STRUCTURE_DRAWS_MAX;
 /// A change of a case that keeps its constraints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mutation {
-    /// Other wordings in the place of all; the tasks stay.
+    /// Other wordings everywhere; the tasks stay.
     Wordings,
     /// Other tasks of the same job, with their tools; the wordings stay.
     Actions,
@@ -36,7 +34,7 @@ pub enum Mutation {
     Terminals,
     /// Another job with its tasks and tools; wordings and structure stay.
     Topic,
-    /// Another paragraph over the same tasks whose constraints mean the same: the same transitive closure, and in the
+    /// Another paragraph over the same tasks with equivalent constraints: the same transitive closure, and in the
     /// time form the same tightest clock times, so that the same schedules are correct.
     Structure,
 }
@@ -60,11 +58,11 @@ impl Mutation {
 /// A case made from another one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
-    /// The case. Its id is that of the other one, a full stop, and the kind of change.
+    /// The case. Its id is that of the original, a full stop, and the kind of change.
     pub case: Case,
     /// What kind of change it was.
     pub mutation: Mutation,
-    /// What was put in the place of what.
+    /// The replaced pieces, in the order of the paragraph.
     pub changes: Vec<Change>,
 }
 
@@ -77,7 +75,7 @@ pub struct Change {
     pub from: String,
     /// Its text now.
     pub to: String,
-    /// Where it stands in the paragraph: before and now. None for the job, which stands outside of it.
+    /// Its position in the paragraph: before and now. `None` for the job, which is outside of it.
     pub places: Vec<(Span, Span)>,
 }
 
@@ -86,7 +84,7 @@ pub struct Change {
 pub enum Piece {
     /// A wording.
     Wording,
-    /// The text of an action, and with it its tool.
+    /// The text of an action, together with its tool.
     Action,
     /// The job.
     Job,
@@ -112,16 +110,16 @@ impl Piece {
 /// Why there is no such variant.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoVariant {
-    /// The paragraph is not made of the generator's wordings, so that its pieces are not known.
+    /// The paragraph does not consist of the generator's wordings, so its pieces are unknown.
     #[error("the paragraph is not one that the generator writes with its wordings")]
     ForeignParagraph,
-    /// A tool is not what the generator makes of the action, so that another action's could not take its place.
+    /// A tool is not the generator's tool for the action, so another action's tool could not replace it.
     #[error("the tool {tool} is not one that the generator makes")]
     ForeignTool {
         /// Its name.
         tool: String,
     },
-    /// The words around the paragraph are not the generator's, so that the job in them cannot be changed.
+    /// The text around the paragraph is not the generator's, so the job in it cannot be changed.
     #[error("the query is not one that the generator writes around a paragraph")]
     ForeignQuery,
     /// A terminal has one wording only.
@@ -152,7 +150,7 @@ pub enum NoVariant {
         /// How many are needed.
         actions: usize,
     },
-    /// The tasks cannot be changed, because the topic has rules, which say nothing of others.
+    /// The tasks cannot be changed, because the topic has rules, which do not cover other tasks.
     #[error("the topic \"{job}\" has rules, which hold for its own tasks alone")]
     Rules {
         /// The job.
@@ -161,7 +159,7 @@ pub enum NoVariant {
     /// No other paragraph was found.
     #[error("no other paragraph with equivalent constraints was found in {STRUCTURE_DRAWS_MAX} draws")]
     NoStructure,
-    /// The case contradicts itself, and there is no saying which other paragraphs do so in the same way.
+    /// The case contradicts itself, and there is no method to find other paragraphs with the same contradiction.
     #[error("the case is infeasible, and only feasible ones have variants")]
     Infeasible,
 }
@@ -174,12 +172,12 @@ pub struct Mutator<'a> {
 }
 
 impl<'a> Mutator<'a> {
-    /// From these wordings, which must be those that the cases were written with, and topics of this bank.
+    /// From these wordings, which must be those of the cases, and topics of this bank.
     pub fn new(words: &'a Wordings, bank: &'a TopicBank) -> Self {
         Self { words, bank }
     }
 
-    /// The variant of a case that the seed names. Takes about a tenth of a millisecond.
+    /// The variant of a case for this seed. Takes about a tenth of a millisecond.
     ///
     /// # Errors
     /// [`NoVariant`] says why there is none.
@@ -230,13 +228,13 @@ fn texts_of(case: &Case) -> Vec<String> {
     case.actions.iter().map(|action| action.text.clone()).collect()
 }
 
-/// The tool of a task of this job. Of a job that the bank does not have, tools are made of texts.
+/// The tool of a task of this job. If the bank does not have the job, tools are made from texts.
 fn tool_of(case: &Case, bank: &TopicBank, job: &str, text: &str) -> CaseTool {
     let is_timed = case.time.is_some();
     bank.find(job).map_or_else(|| made_tool(text, is_timed), |topic| topic.case_tool(text, is_timed))
 }
 
-/// Whether the tools are the generator's: then another text gives another tool.
+/// Whether the tools are the generator's: only then another text determines another tool.
 fn check_tools(case: &Case, bank: &TopicBank) -> Result<(), NoVariant> {
     for action in &case.actions {
         let made = tool_of(case, bank, &case.topic, &action.text);
@@ -259,7 +257,7 @@ fn check_query(case: &Case) -> Result<(), NoVariant> {
     is_ours.then_some(()).ok_or(NoVariant::ForeignQuery)
 }
 
-/// The case with another paragraph, and with other tasks and another job where these were changed.
+/// The case with another paragraph, and with other tasks and another job if these were changed.
 fn rebuild(
     case: &Case,
     bank: &TopicBank,

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::grammar::{Direction, Group, JOINER_WORDS};
 
-/// Wordings of every terminal. The generator knows a wording's meaning from the group it stands in; the reader
-/// (`crate::read`) has a file of its own for that, written by hand, so that a wording in the wrong group is found.
+/// Wordings of every terminal. The generator knows a wording's meaning from its group; the reader (`crate::read`) has
+/// its own hand-written file for that, so that a wording in the wrong group is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wordings {
     verb_before: Vec<[String; 2]>,
@@ -21,7 +21,8 @@ pub struct Wordings {
     clock: ClockWordings,
 }
 
-/// Wordings around a clock time. `Before` of a direction is the end of the subject against it, `After` the start.
+/// Wordings around a clock time. For the direction `Before` they are about the subject's end, for `After` about its
+/// start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ClockWordings {
     verb: [Vec<[String; 2]>; 2],
@@ -91,7 +92,7 @@ struct ClockPairFile {
 }
 
 const SCHEMA: &str = "planproof/wordings/v1";
-/// Most wordings of one terminal: a place must fit into a byte.
+/// Most wordings of one terminal: an index must fit into a byte.
 const GROUP_MAX: usize = 200;
 
 impl Wordings {
@@ -107,8 +108,8 @@ impl Wordings {
     /// Reads wordings from JSON.
     ///
     /// # Errors
-    /// The file is not of the schema, a terminal has no wording or more than 200, or a verb phrase does not show its
-    /// number: "A and B, which must follow C" can mean B alone, "A and B, which follow C" cannot.
+    /// The file does not have the schema, a terminal has no wording or more than 200, or a verb phrase does not show
+    /// its number: "A and B, which must follow C" can mean B alone, "A and B, which follow C" cannot.
     pub fn from_json(text: &str) -> Result<Self, WordingError> {
         let File { schema, verb, preposition, conjunction, clock } =
             serde_json::from_str(text).map_err(|error| WordingError(error.to_string()))?;
@@ -231,7 +232,7 @@ impl Wordings {
         &self.clock.preposition[direction as usize]
     }
 
-    /// Prepositions of a clock time at the head of its clause; there not all of the others are good English.
+    /// Prepositions of a clock time at the head of its clause; not all of the others are good English there.
     pub(crate) fn clock_fronts(&self, direction: Direction) -> &[String] {
         &self.clock.front[direction as usize]
     }

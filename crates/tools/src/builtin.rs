@@ -1,4 +1,4 @@
-//! Tools that are there without a server.
+//! Built-in tools, which need no server.
 
 pub mod calculator;
 

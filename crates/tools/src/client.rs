@@ -1,14 +1,15 @@
 //! The other side of the Model Context Protocol: the tools that a server offers, as a toolbox.
 //!
-//! A server is a program that we start and talk to over its stdin and stdout, or a URL (streamable HTTP). Both protocol
-//! eras are spoken: the server is first asked in the manner of 2026-07-28, and greeted in that of 2025-11-25 if it does
-//! not understand. A program that ends at the newer question is started once more and only greeted.
+//! A server is a program that we start and talk to over its stdin and stdout, or a URL (streamable HTTP). Both
+//! protocol eras are supported: the server first gets a request of 2026-07-28, and the handshake of 2025-11-25 if it
+//! does not understand that. A program that exits at the newer request is started once more and only gets the
+//! handshake.
 //!
-//! The list of tools is read once, at the start. We offer the server nothing: no sampling, no files, and nobody who
-//! could answer its questions.
+//! The list of tools is read once, at the start. We offer the server nothing: no sampling, no files, and no user to
+//! answer its questions.
 //!
-//! Whatever goes wrong with a call (the tool fails, the server answers with an error, does not answer, or is gone) is a
-//! result with `is_error` for the agent. Only a server that cannot be had at the start is an error of ours.
+//! Any problem with a call (the tool fails, the server answers with an error, does not answer, or is gone) is a
+//! result with `is_error` for the agent. Only a server that is unavailable at the start is an error of ours.
 
 mod connection;
 mod http;
@@ -36,17 +37,17 @@ pub use server::{CommandServer, HttpServer, ServerError};
 use stderr::Held;
 pub use stderr::ServerLog;
 
-/// Most bytes of one message of a server, and of all it sends in answer to one request over HTTP. A program that
-/// writes a longer line is not listened to any more.
+/// Most bytes of one message of a server, and of its whole answer to one request over HTTP. After a longer line a
+/// program is ignored.
 pub const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
 /// Most pages of a list of tools.
 pub const PAGES_MAX: usize = 100;
 
-/// How long a server may take over leaving: closing its session, or its program's end after its stdin has ended.
+/// How long a server may take to shut down: to close its session, or to exit after its stdin has ended.
 const LEAVING_MAX: Duration = Duration::from_secs(1);
 
-/// The limits on a tool server. Reaching one is an error that names it: of the server's start, or as the result of a
+/// The limits on a tool server. Reaching one is an error that names it: at the server's start, or as the result of a
 /// call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientLimits {
@@ -79,7 +80,7 @@ pub(crate) enum Server {
     Http(HttpServer),
 }
 
-/// The tools of one server, which is there until this is closed or dropped.
+/// The tools of one server, which runs until this is closed or dropped.
 pub struct McpTools {
     tools: Arc<[Tool]>,
     left_out: Vec<String>,
@@ -90,8 +91,8 @@ pub struct McpTools {
 }
 
 impl McpTools {
-    /// Starts a program and lists its tools. `log` is given what the program writes to stderr, line by line; without it
-    /// the end of that is in the error. Needs a Tokio runtime with its IO and time drivers.
+    /// Starts a program and lists its tools. `log` gets the program's stderr, line by line; without it the end of
+    /// stderr is in the error. Needs a Tokio runtime with its IO and time drivers.
     ///
     /// # Errors
     /// The program cannot be started, does not speak the protocol, or reaches a limit.
@@ -158,7 +159,7 @@ impl McpTools {
         }
     }
 
-    /// Which tools of the server are not offered, each with the reason.
+    /// The tools of the server that are not offered, each with the reason.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
     }
@@ -168,8 +169,8 @@ impl McpTools {
         &self.protocol_version
     }
 
-    /// Says goodbye to the server and ends its program with everything that it has started. Calls that are made later
-    /// are answered by an error result. Takes at most about two seconds.
+    /// Says goodbye to the server and ends its program with everything that it has started. Later calls are answered
+    /// by an error result. Takes at most about two seconds.
     pub async fn close(&self) {
         if let Some(connection) = self.connection.lock().await.take() {
             connection.end().await;
@@ -185,7 +186,7 @@ impl McpTools {
             Arguments::Malformed(text) => return not_an_object(call, text),
         };
         let params = CallToolRequestParams::new(tool.name.clone()).with_arguments(arguments);
-        // Dropping the request tells the server that nobody waits for it any more.
+        // Dropping the request informs the server that nobody waits for it any more.
         let answered = timeout(self.limits.call, self.peer.call_tool_once(params)).await;
         let (text, is_error) = match answered {
             Ok(Ok(response)) => result::to_text(response),

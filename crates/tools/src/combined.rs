@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::refusal::no_such_tool;
 use crate::{BoxFuture, OpenSource, Restoring, Toolbox};
 
-/// Longest name of a tool that every model provider takes, in characters.
+/// Longest name of a tool that every model provider accepts, in characters.
 const NAME_CHARACTERS_MAX: usize = 64;
 
 /// Why toolboxes cannot be joined.
@@ -33,13 +33,13 @@ pub enum CombinedToolsError {
 
 /// The tools of several sources, in the order of the sources.
 ///
-/// A source with a name puts it and `_` before the names of its tools. Characters that some model provider
-/// refuses in a name become `_`, names are cut at 64 characters, and where that makes two names of a source
-/// the same, the later one gets a number; the source gets its own names back.
+/// A source with a name puts it and `_` before the names of its tools. Characters that some model provider refuses in
+/// a name become `_`, names are cut at 64 characters, and if that makes two names of a source equal, the later one
+/// gets a number; the source is called with its own names.
 #[derive(Default)]
 pub struct CombinedTools {
     tools: Arc<[Tool]>,
-    /// For each tool its place among the sources, and the name it has there.
+    /// For each tool the index of its source, and its name there.
     origins: Arc<HashMap<String, (usize, String)>>,
     sources: Vec<OpenSource>,
 }
@@ -56,7 +56,7 @@ impl CombinedTools {
             for tool in source.toolbox().tools().iter() {
                 let mut name = offered_name(source.name(), &tool.name);
                 for number in 2.. {
-                    // Names of one source differ, but what is left of them may not.
+                    // Names of one source differ, but their shortened forms may not.
                     let is_taken =
                         origins.get(&name).is_some_and(|(other, own)| *other == place && *own != tool.name);
                     if !is_taken {
@@ -83,7 +83,7 @@ impl CombinedTools {
         &self.sources
     }
 
-    /// Ends the servers behind the sources. Calls that are made later are answered by an error result.
+    /// Ends the servers behind the sources. Later calls are answered by an error result.
     pub async fn close(&self) {
         futures::future::join_all(self.sources.iter().map(OpenSource::close)).await;
     }
@@ -147,7 +147,7 @@ impl fmt::Debug for CombinedTools {
     }
 }
 
-/// The name that a model knows a tool by.
+/// The model's name for a tool.
 fn offered_name(source: Option<&str>, own: &str) -> String {
     let whole = match source {
         Some(source) => format!("{source}_{own}"),
@@ -157,7 +157,7 @@ fn offered_name(source: Option<&str>, own: &str) -> String {
     whole.chars().map(allowed).take(NAME_CHARACTERS_MAX).collect()
 }
 
-/// The name with a number at its end, still not too long.
+/// The name with a number appended, within the maximum length.
 fn numbered(mut name: String, number: u32) -> String {
     let number = format!("_{number}");
     // Only ASCII is left in it.

@@ -1,5 +1,4 @@
-//! Connections to one HTTP server, pooled: what the client of tool servers, that of wikis and those of other crates
-//! share.
+//! Connections to one HTTP server, pooled: shared by the clients of tool servers, of wikis and of other crates.
 
 use std::time::Duration;
 
@@ -16,8 +15,8 @@ use thiserror::Error;
 /// How long the setting up of a TCP connection may take.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// How long an unused connection is kept. Shorter than servers do (5 seconds are common), because a call that meets
-/// a connection which is just being closed fails, and it cannot be known whether it may be repeated.
+/// How long an unused connection is kept. Shorter than servers do (5 seconds are common), because a call over a
+/// connection that is just being closed fails, and it is unknown whether it may be repeated.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Why no connections can be made.
@@ -40,10 +39,10 @@ enum Transport {
 }
 
 impl Connections {
-    /// Connections as the scheme of `uri` wants them. None is opened yet.
+    /// Connections for the scheme of `uri`. None is opened yet.
     ///
     /// # Errors
-    /// It is no URL of HTTP, or `https` has no root certificates.
+    /// It is not an HTTP URL, or there are no root certificates for `https`.
     pub fn new(uri: &Uri) -> Result<Self, ConnectionsError> {
         let mut pool = Client::builder(TokioExecutor::new());
         pool.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE_TIME_MAX);
@@ -54,7 +53,7 @@ impl Connections {
             Some("http") => Ok(Self(Transport::Plain(pool.build(tcp)))),
             Some("https") => {
                 tcp.enforce_http(false);
-                // The provider is named, because rustls panics when it has to choose between two.
+                // The provider is named, because rustls panics if it has to choose between two.
                 let builder = HttpsConnectorBuilder::new()
                     .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
                     .map_err(|error| ConnectionsError::Certificates(error.to_string()))?;
@@ -65,7 +64,7 @@ impl Connections {
         }
     }
 
-    /// Sends a request and waits for the head of its answer, as long as it takes.
+    /// Sends a request and waits for the head of its answer, without a time limit.
     ///
     /// # Errors
     /// The server cannot be reached, or the connection breaks.
@@ -77,7 +76,7 @@ impl Connections {
     }
 }
 
-/// The deepest cause of an error, where the operating system speaks.
+/// The innermost cause of an error, which is the operating system's message.
 pub fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let mut deepest = error;
     while let Some(source) = deepest.source() {

@@ -4,28 +4,28 @@
 //!   trace of its run.
 //! - [`MockTools`] is the toolbox of every case: tools that check their arguments and give a canned answer,
 //!   in cases with times under the [`TimeRules`] of a day.
-//! - [`McpTools`] are the tools of a user's own server, [`calculator`] is built in; a [`ToolSource`] names either, and
-//!   [`CombinedTools`] joins several.
-//! - [`sql`] reads a SQLite database, and can do nothing else to it.
+//! - [`McpTools`] are the tools of a user's own server, [`calculator`] is built in; a [`ToolSource`] names either,
+//!   and [`CombinedTools`] joins several.
+//! - [`sql`] reads a SQLite database, and can do nothing else with it.
 //! - [`pages`] has `search` and `lookup`, over a folder of documents or a wiki.
-//! - [`mcp`] offers a toolbox to agents that are not ours, each run at a URL of its own.
-//! - [`connections`] are what all of these, and other crates, ask HTTP servers over.
+//! - [`mcp`] offers a toolbox to external agents, each run at a URL of its own.
+//! - [`connections`] are the HTTP connections of all of these, and of other crates.
 //! - [`WallClock`] dates the events of runs that take real time.
 //!
-//! What an agent does wrong (a tool that does not exist, arguments that do not fit) is a
-//! [`ToolResult`](planproof_trace::ToolResult) with `is_error`, which the agent sees and the trace keeps. It is
-//! never an `Err`.
+//! An agent's mistake (a nonexistent tool, invalid arguments) is a [`ToolResult`](planproof_trace::ToolResult) with
+//! `is_error`, which the agent sees and the trace contains. It is never an `Err`.
 //!
 //! # What is where
 //!
 //! A set of tools (`toolbox.rs`), the mock tools (`mock.rs`), arguments that fit a schema (`sample.rs`), and MCP over
-//! HTTP and stdio (`mcp.rs`), where calls that a served model wrote are made in the order of writing
-//! (`mcp/written.rs`). For a user's tools the other side of MCP (`client.rs`) over the stdin and stdout of a program
-//! (`client/lines.rs`) or over HTTP (`client/http.rs`), sources by name (`tool_source.rs`), several as one set
-//! (`combined.rs`), a calculator (`builtin/calculator.rs`), `search` and `lookup` (`pages/search_tools.rs`) over a
-//! folder of documents (`pages/collection.rs`) or a MediaWiki server (`pages/wiki.rs`), with the page of a run in
-//! `pages/reader.rs`, statements that read a database (`sql.rs`; what holds them to reading is in `sql/confine.rs`),
-//! and child processes that leave nothing behind (`process.rs`), even if we are killed (`process/watch.rs`). Tools with
+//! HTTP and stdio (`mcp.rs`), where the calls of a served model are executed in the order of writing
+//! (`mcp/written.rs`). For a user's tools there is the client side of MCP (`client.rs`) over the stdin and stdout of
+//! a program (`client/lines.rs`) or over HTTP (`client/http.rs`), sources by name (`tool_source.rs`), several as one
+//! set (`combined.rs`), a calculator (`builtin/calculator.rs`), `search` and `lookup` (`pages/search_tools.rs`) over
+//! a folder of documents (`pages/collection.rs`) or a MediaWiki server (`pages/wiki.rs`), with the page of a run in
+//! `pages/reader.rs`, statements that read a database (`sql.rs`, restricted to reading by `sql/confine.rs`), and
+//! child processes that leave nothing behind (`process.rs`), even if we are killed (`process/watch.rs`). Tools with
+//! state are created for each run (`toolbox_for_run`).
 //! a state of the run are made for each (`toolbox_for_run`).
 
 mod builtin;

@@ -1,14 +1,14 @@
-//! A toolbox offered over the Model Context Protocol, to agents that are not ours.
+//! A toolbox offered over the Model Context Protocol, to external agents.
 //!
 //! [`McpServer`] serves any number of runs over streamable HTTP on the loopback interface. Each run has a URL of its
-//! own with an unguessable token in the path, and everything that belongs to the run hangs on that URL: several
+//! own with an unguessable token in the path, and everything that belongs to the run depends on that URL: several
 //! frameworks open a new protocol session for each tool call, and the newest protocol has no sessions at all, so a
 //! session identifies nothing. One URL serves both protocol eras, `server/discover` (2026-07-28) and `initialize`
 //! (2024-11-05 to 2025-11-25), statelessly and in plain JSON.
 //!
 //! [`serve_stdio`] offers one toolbox to the program that started us.
 //!
-//! Guards against other programs and web pages on the same machine: the token, the check of the `Host` header
+//! Protection against other programs and web pages on the same machine: the token, the check of the `Host` header
 //! (loopback names only), and the refusal of every request with an `Origin` header, which only browsers send.
 
 mod handler;
@@ -38,8 +38,8 @@ pub const REQUEST_BYTES_MAX: usize = 1024 * 1024;
 /// Most runs open at once on one server.
 pub const RUNS_MAX: usize = 4096;
 
-/// How long answers of mock tools are held, so that calls made at once overlap: much longer than a framework
-/// takes to send the calls of one reply, much shorter than a model takes for the next.
+/// How long answers of mock tools are delayed, so that concurrent calls overlap: much longer than a framework takes
+/// to send the calls of one reply, much shorter than a model takes for the next one.
 pub const OVERLAP_HOLD: Duration = Duration::from_millis(50);
 
 /// What one run offers.
@@ -49,13 +49,13 @@ pub struct RunTools {
     pub toolbox: Arc<dyn Toolbox>,
     /// Takes the events. Once its run has ended, calls are answered by an error result.
     pub recorder: Recorder,
-    /// Most tool calls of the run; those beyond are answered by an error result and not recorded.
+    /// Most tool calls of the run; later ones are answered by an error result and not recorded.
     pub calls_max: u32,
-    /// What the run's model has written, where it is known.
+    /// The output of the run's model, if it is known.
     pub written: Option<Arc<WrittenCalls>>,
-    /// How long the answer to a call is kept until no other call has arrived, so that calls made at once are seen to
-    /// overlap, however fast the tools are. Not for calls that are known to be written, nor where only one is made at a
-    /// time.
+    /// How long the answer to a call is delayed until no other call has arrived, so that concurrent calls are seen to
+    /// overlap, however fast the tools are. Not for calls that are known from the model's output, nor if only one is
+    /// made at a time.
     pub hold: Duration,
 }
 
@@ -76,7 +76,7 @@ pub enum McpError {
         /// The limit.
         limit: usize,
     },
-    /// The token belongs to an open run: the randomness it was made of repeats itself.
+    /// The token belongs to an open run: its randomness has repeated itself.
     #[error("an access token was drawn twice: the source of randomness is broken")]
     TokenInUse,
     /// The conversation over stdin and stdout broke.

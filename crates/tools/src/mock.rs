@@ -17,7 +17,7 @@ use crate::{BoxFuture, Restoring, SchemaCache, Toolbox};
 pub struct MockTool {
     /// What the agent sees.
     pub tool: Tool,
-    /// The text of every result whose arguments fit.
+    /// The text of every result with valid arguments.
     pub answer: String,
 }
 
@@ -40,13 +40,13 @@ pub enum MockError {
     },
 }
 
-/// How the tools of a case with times behave beside checking their arguments.
+/// The behaviour of the tools of a case with times, in addition to checking their arguments.
 ///
-/// They execute whatever start they are told, too early or too late: judging comes later, from the trace. Only a start
-/// that is no clock time is answered with an error.
+/// They execute any given start, too early or too late: the judge decides later, from the trace. Only a start that is
+/// no clock time is answered with an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeRules {
-    /// The argument that says when a task starts, a string. Tools without it are left alone.
+    /// The argument for the start of a task, a string. Tools without it are unaffected.
     pub start_argument: &'static str,
     /// The tool that clears the day.
     pub restart_tool: &'static str,
@@ -77,8 +77,8 @@ struct Mock {
     validator: Option<Arc<Validator>>,
 }
 
-/// What is wrong with arguments that a tool without arguments is given. Its schema is compiled only then:
-/// that takes as long as thousands of calls.
+/// The fault of arguments for a tool without arguments. Its schema is compiled only then: that takes as long as
+/// thousands of calls.
 fn mistakes_without_arguments(arguments: &Value) -> Option<String> {
     static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
         let schema = Tool::without_arguments("", "").input_schema;
@@ -88,7 +88,7 @@ fn mistakes_without_arguments(arguments: &Value) -> Option<String> {
 }
 
 impl MockTools {
-    /// Makes the tools. `schemas` keeps what is costly to make between runs.
+    /// Makes the tools. `schemas` caches the costly parts between runs.
     ///
     /// # Errors
     /// Two tools share a name, or a schema is unusable.
@@ -99,7 +99,7 @@ impl MockTools {
             if tools.iter().any(|earlier| earlier.name == tool.name) {
                 return Err(MockError::DuplicateName { name: tool.name });
             }
-            // Neighbours mostly share their schema, and comparing two is cheaper than looking one up.
+            // Neighbours usually share their schema, and comparing two is cheaper than looking one up.
             let same = tools.last().is_some_and(|earlier| {
                 Arc::ptr_eq(&earlier.input_schema, &tool.input_schema)
                     || earlier.input_schema == tool.input_schema
@@ -118,12 +118,12 @@ impl MockTools {
         Ok(Self { tools: tools.into(), mocks: rest, time: None })
     }
 
-    /// The same tools under the rules of a day. What they have to remember, the number of restarts, is this run's.
+    /// The same tools under the rules of a day. Their state, the number of restarts, belongs to this run.
     pub fn with_time(self, rules: TimeRules) -> Self {
         Self { time: Some(Time { rules, restarts: AtomicU32::new(0) }), ..self }
     }
 
-    /// Answers a call without waiting for anything.
+    /// Answers a call without waiting.
     pub fn answer(&self, call: &ToolCall) -> ToolResult {
         let found = self.tools.iter().zip(&self.mocks).find(|(tool, _)| tool.name == call.name);
         let Some((_, mock)) = found else {
@@ -156,7 +156,7 @@ impl MockTools {
 }
 
 impl Time {
-    /// The answer to a call whose arguments fit, where the tool's own would be `answer`.
+    /// The answer to a call with valid arguments; `answer` is the tool's own.
     fn answer(&self, tool: &str, arguments: &Map<String, Value>, answer: &str) -> Result<String, String> {
         let TimeRules { start_argument, restart_tool, restarts_max } = self.rules;
         if tool == restart_tool {
@@ -192,7 +192,7 @@ impl Toolbox for MockTools {
         if self.time.is_some() { Restoring::Again } else { Restoring::Nothing }
     }
 
-    /// They stand for actions, whose order is what a case is about; and they take no time.
+    /// They represent actions, whose order is what a case is about; and they take no time.
     fn runs_side_by_side(&self) -> bool {
         false
     }

@@ -1,11 +1,10 @@
 //! `search` and `lookup`: tools that find a page by its title and read on in it.
 //!
-//! `search` answers with the first sentences of the page, or with the most similar titles; `lookup` with the
-//! next sentence of that page in which a text occurs, as `(Result 1 / 3) ...`. Pages come from a
-//! [`PageSource`]: a folder of documents ([`Collection`]) or a MediaWiki server ([`Wiki`]). How the answers
-//! are worded and what counts as a sentence is a [`Dialect`]: ours, or that of a published agent, quirks
-//! included. What has to be remembered between two calls, the page and the place in it, is in a [`Reader`],
-//! one for each run.
+//! `search` answers with the first sentences of the page, or with the most similar titles; `lookup` with the next
+//! sentence of that page that contains a text, as `(Result 1 / 3) ...`. Pages come from a [`PageSource`]: a folder of
+//! documents ([`Collection`]) or a MediaWiki server ([`Wiki`]). The [`Dialect`] defines the wording of the answers
+//! and what counts as a sentence: ours, or that of a published agent, including its quirks. The state between two
+//! calls, the page and the position in it, is in a [`Reader`], one for each run.
 
 mod collection;
 mod dialect;
@@ -29,13 +28,13 @@ pub use reader::{Observation, Reader};
 pub use search_tools::{OBSERVATION_CHARACTERS_MAX, SearchTools, TITLE_BYTES_MAX};
 pub use wiki::{ANSWER_BYTES_MAX, ATTEMPTS_MAX, RETRY_AFTER_MAX, Wiki, WikiError};
 
-/// Most titles that are offered instead of a page that is not there.
+/// Most titles that are offered instead of a missing page.
 pub const SIMILAR_MAX: usize = 5;
 
-/// What a source of pages has for a title.
+/// A source's result for a title.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
-    /// The page of that title, or the one that it leads to.
+    /// The page with that title, or the target of its redirect.
     Page {
         /// Its own title.
         title: String,
@@ -54,19 +53,19 @@ pub enum Found {
     },
 }
 
-/// Why a source of pages could not be asked. The agent is told so, and its run goes on.
+/// Why a source of pages is unavailable. The agent is informed, and its run continues.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct SourceFailure(pub String);
 
 /// Where pages come from. One source serves any number of runs at the same time.
 pub trait PageSource: Send + Sync {
-    /// What is searched, for the description of the tools: "a wiki", "a collection of 12 documents".
+    /// A noun phrase for the description of the tools: "a wiki", "a collection of 12 documents".
     fn description(&self) -> String;
 
-    /// What there is for a title. Whatever text it is, it is looked for as it stands: no character has a meaning.
+    /// The result for a title. Any text is searched literally: no character has a special meaning.
     ///
     /// # Errors
-    /// The source cannot be asked, or a limit of its own was reached.
+    /// The source is unavailable, or a limit of its own was reached.
     fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<Found, SourceFailure>>;
 }

@@ -19,7 +19,7 @@ pub const GRACE: Duration = Duration::from_millis(300);
 /// How long a killed leader may take to be gone. Only one that is stuck inside the kernel takes longer.
 const REAP_MAX: Duration = Duration::from_secs(2);
 
-/// First pause between two looks at whether a group is gone; it doubles each time.
+/// First pause between two checks whether a group is gone; it doubles each time.
 const POLL_FIRST: Duration = Duration::from_millis(1);
 
 /// A process that leads a group of its own. Dropping it kills the group, leader and children, at once. A child that
@@ -35,7 +35,7 @@ impl ProcessGroup {
     /// Starts `command` as the leader of a new group. Needs a Tokio runtime with its IO driver.
     ///
     /// # Errors
-    /// The system's word for why the program cannot be started.
+    /// The system's reason why the program cannot be started.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         watch::stands_by();
         let leader = command.process_group(0).kill_on_drop(true).spawn()?;
@@ -44,7 +44,7 @@ impl ProcessGroup {
         Ok(Self { leader, id })
     }
 
-    /// The leader's streams, where they were asked for as pipes; each can be taken once.
+    /// The leader's streams, if they were requested as pipes; each can be taken once.
     pub fn take_streams(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
         (self.leader.stdin.take(), self.leader.stdout.take(), self.leader.stderr.take())
     }
@@ -57,10 +57,10 @@ impl ProcessGroup {
         self.leader.wait().await
     }
 
-    /// Asks all of the group to end and waits until none is left, at most [`GRACE`].
+    /// Asks the whole group to end and waits until none is left, at most [`GRACE`].
     pub async fn terminate(&mut self) {
         let Some(id) = self.id else { return };
-        // An error means that nobody is left, or nobody whom we may signal.
+        // An error means that nobody is left, or nobody that we may signal.
         if kill_process_group(id, Signal::TERM).is_err() {
             return;
         }
@@ -77,7 +77,7 @@ impl ProcessGroup {
         let _ = timeout(GRACE, gone).await;
     }
 
-    /// Kills what is left of the group and waits for its leader.
+    /// Kills the rest of the group and waits for its leader.
     pub async fn kill(mut self) {
         self.kill_now();
         let _ = timeout(REAP_MAX, self.leader.wait()).await;

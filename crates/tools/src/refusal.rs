@@ -1,12 +1,12 @@
-//! What an agent is told of a call that no tool can execute.
+//! The answer for an agent to a call that no tool can execute.
 
 use std::fmt::Write as _;
 
 use planproof_trace::{Tool, ToolCall, ToolResult};
 
-/// Most tool names listed in the answer to a call of a tool that does not exist.
+/// Most tool names listed in the answer to a call of a nonexistent tool.
 const NAMES_LISTED_MAX: usize = 64;
-/// Most characters repeated of what an agent wrote.
+/// Most characters quoted from an agent's text.
 const QUOTE_CHARS_MAX: usize = 200;
 
 /// The answer to a call of a tool that is not among `tools`.
@@ -29,7 +29,7 @@ pub(crate) fn no_such_tool(call: &ToolCall, tools: &[Tool]) -> ToolResult {
     ToolResult::error(call.id.clone(), text)
 }
 
-/// The answer to a call whose arguments are this text instead of a JSON object.
+/// The answer to a call with this text as arguments instead of a JSON object.
 pub(crate) fn not_an_object(call: &ToolCall, arguments: &str) -> ToolResult {
     let text = format!("the arguments of `{}` are not a JSON object: {}", call.name, shortened(arguments));
     ToolResult::error(call.id.clone(), text)

@@ -12,8 +12,8 @@ use crate::refusal::shortened;
 /// Most compiled schemas kept. A campaign whose cases need more starts over with an empty cache.
 const SCHEMAS_MAX: usize = 1024;
 
-/// Compiles each distinct input schema once. Nearly all mock tools share the schema of "no arguments", and
-/// compiling it takes far longer than a whole run with a simulated model. Share one cache between all runs.
+/// Compiles each distinct input schema once. Nearly all mock tools share the schema of "no arguments", and compiling
+/// it takes far longer than a whole run with a simulated model. Share one cache between all runs.
 #[derive(Debug, Default)]
 pub struct SchemaCache {
     validators: RwLock<HashMap<Map<String, Value>, Arc<Validator>>>,
@@ -22,7 +22,7 @@ pub struct SchemaCache {
 /// Most mistakes listed of one instance.
 const MISTAKES_LISTED_MAX: usize = 3;
 
-/// What is wrong with an instance, `None` where it fits.
+/// The fault of an instance, `None` if it fits.
 pub(crate) fn mistakes(validator: &Validator, instance: &Value) -> Option<String> {
     if validator.is_valid(instance) {
         return None;
@@ -42,10 +42,10 @@ pub(crate) fn mistakes(validator: &Validator, instance: &Value) -> Option<String
 }
 
 impl SchemaCache {
-    /// Whether arguments can be judged by a schema.
+    /// Whether a schema can be used to judge arguments.
     ///
     /// # Errors
-    /// It is no JSON Schema, or refers to another document.
+    /// It is not a JSON Schema, or refers to another document.
     pub fn check_schema(&self, schema: &Map<String, Value>) -> Result<(), String> {
         self.validator(schema).map(drop)
     }
@@ -53,15 +53,15 @@ impl SchemaCache {
     /// Judges an instance by a schema, which is compiled now or was before.
     ///
     /// # Errors
-    /// What is wrong with the instance or with the schema, the first few things of it, for the model.
+    /// The first few faults of the instance or of the schema, for the model.
     pub fn check(&self, schema: &Map<String, Value>, instance: &Value) -> Result<(), String> {
         let validator = self.validator(schema).map_err(|reason| format!("no usable schema: {reason}"))?;
         mistakes(&validator, instance).map_or(Ok(()), Err)
     }
 
-    /// The validator of a schema, compiled now or before. The error says what is wrong with the schema.
+    /// The validator of a schema, newly compiled or cached. The error is the fault of the schema.
     pub(crate) fn validator(&self, schema: &Map<String, Value>) -> Result<Arc<Validator>, String> {
-        // A panic while the lock is held leaves whole entries only, so the map stays usable.
+        // A panic while the lock is held leaves complete entries only, so the map stays usable.
         if let Some(found) = self.validators.read().unwrap_or_else(PoisonError::into_inner).get(schema) {
             return Ok(found.clone());
         }

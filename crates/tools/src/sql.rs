@@ -1,10 +1,10 @@
 //! The tool `sql`: one statement that reads a SQLite database.
 //!
-//! A statement is text that a model wrote, so the database is behind several doors, each of which would do alone: a
-//! file is opened as immutable, `PRAGMA query_only` is on, an authorizer lets nothing through but reading, and a
-//! prepared statement that could write is not executed. A statement has a budget of steps and of time, and its values
-//! and its result have limits. Whatever it does wrong is an [`SqlError`], which the agent reads as a result with
-//! `is_error` and which says what to write instead.
+//! A statement is a model's text, so the database is protected in several ways, each of which would be enough: a file
+//! is opened as immutable, `PRAGMA query_only` is on, an authorizer allows only reading, and a prepared statement
+//! that could write is not executed. A statement has a budget of steps and of time, and its values and its result
+//! have limits. Its mistakes are an [`SqlError`], which the agent reads as a result with `is_error` and which says
+//! what to write instead.
 
 mod confine;
 mod database;
@@ -34,13 +34,13 @@ pub const NAME: &str = "sql";
 /// The name of its only argument.
 pub const ARGUMENT: &str = "query";
 
-/// A toolbox whose only tool, `sql`, takes a `query` and answers with the rows that it selects.
+/// A toolbox whose only tool, `sql`, takes a `query` and answers with the selected rows.
 ///
-/// Calls may come at the same time: each has a connection of its own. They leave nothing behind.
+/// Calls may be concurrent: each has a connection of its own. They have no lasting effect.
 pub struct SqlTools {
     tools: Arc<[Tool]>,
     database: Arc<Database>,
-    /// Why the database could not be asked, the first time that happened in this run.
+    /// Why the database was unavailable, at the first failure in this run.
     outage: OnceLock<String>,
 }
 
@@ -91,9 +91,9 @@ impl SqlTools {
         }
     }
 
-    /// Waits for a thread that executes the statement. Between two looks at the clock a statement can spend a while in
-    /// one function, so that nobody waits for it longer than twice the time it has; its connection is not used again
-    /// before it ends.
+    /// Waits for a thread that executes the statement. Between two checks of the clock a statement can spend a while
+    /// in one function, so the wait is limited to twice the statement's time; its connection is not used again before
+    /// it ends.
     async fn run(&self, query: String) -> Result<Rows, SqlError> {
         let database = Arc::clone(&self.database);
         let time_max = database.limits().time;
@@ -129,7 +129,7 @@ impl Toolbox for SqlTools {
         Restoring::Nothing
     }
 
-    /// What kept a call from being done belongs to its run; the database is shared.
+    /// The obstacle to a call belongs to its run; the database is shared.
     fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
         let (tools, database) = (Arc::clone(&self.tools), Arc::clone(&self.database));
         Some(Arc::new(Self { tools, database, outage: OnceLock::new() }))

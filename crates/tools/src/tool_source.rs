@@ -1,4 +1,4 @@
-//! Where tools come from, as the command line names it.
+//! Sources of tools, as named on the command line.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,16 +15,16 @@ use crate::pages::{
 };
 use crate::{BUILTIN_NAMES, Toolbox, builtin};
 
-/// Beginning of the names of the environment variables with the tokens of named sources: the token of `mail` is in
-/// `PLANPROOF_TOKEN_MAIL`. Programs that are started as sources do not get them.
+/// Prefix of the environment variables with the tokens of named sources: the token of `mail` is in
+/// `PLANPROOF_TOKEN_MAIL`. They are withheld from programs that are started as sources.
 pub const TOKEN_VARIABLES: &str = "PLANPROOF_TOKEN_";
 
 /// Longest name of a source: it leaves room for the tool's own name.
 const NAME_BYTES_MAX: usize = 24;
 
 /// A source of tools: `mcp:COMMAND`, `mcp+http://...`, `mcp+https://...`, `search:FOLDER`, `wiki:URL`, or the name of
-/// built-in tools ([`BUILTIN_NAMES`]); with `NAME=` before it, if its tools are to be told apart from others'. Behind
-/// `search` and `wiki` a dialect and a number of sentences may stand, as in `search+react+3:FOLDER`.
+/// built-in tools ([`BUILTIN_NAMES`]); with a prefix `NAME=` to distinguish its tools from others'. A dialect and a
+/// number of sentences may follow `search` and `wiki`, as in `search+react+3:FOLDER`.
 #[derive(Debug, Clone)]
 pub struct ToolSource {
     label: String,
@@ -40,7 +40,7 @@ enum Origin {
     Wiki(Wiki, Style),
 }
 
-/// Why a text names no tools, or its tools cannot be had.
+/// Why a text names no tools, or its tools are unavailable.
 #[derive(Debug, Error)]
 pub enum ToolSourceError {
     /// It is none of the known kinds.
@@ -58,7 +58,7 @@ pub enum ToolSourceError {
         /// The text.
         name: String,
     },
-    /// What stands behind `search+` or `wiki+` is no option.
+    /// The text after `search+` or `wiki+` is not an option.
     #[error(
         "`{option}` is no option of `{kind}`: write react, ibm, or a number of sentences from 1 to {SENTENCES_MAX}, as in \
          {kind}+react+3:..."
@@ -83,7 +83,7 @@ pub enum ToolSourceError {
     /// The wiki cannot be had.
     #[error("{label}: {error}")]
     Wiki {
-        /// The source, without what may be secret in it.
+        /// The source, without possible secrets.
         label: String,
         /// Why.
         error: WikiError,
@@ -91,7 +91,7 @@ pub enum ToolSourceError {
     /// The server cannot be had.
     #[error("{label}: {error}")]
     Server {
-        /// The source, without what may be secret in it.
+        /// The source, without possible secrets.
         label: String,
         /// Why.
         error: ServerError,
@@ -99,7 +99,7 @@ pub enum ToolSourceError {
 }
 
 impl ToolSourceError {
-    /// Whether the user has to mend the command line, rather than the server or the network.
+    /// Whether the user has to mend the command line, as opposed to the server or the network.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Unknown { .. } | Self::Name { .. } | Self::Option { .. } | Self::NoFolder => true,
@@ -111,11 +111,11 @@ impl ToolSourceError {
 }
 
 impl ToolSource {
-    /// Reads what the command line says. `variable` looks up an environment variable, for the token of a named source.
-    /// Nothing is started yet.
+    /// Parses a source from the command line. `variable` looks up an environment variable, for the token of a named
+    /// source. Starts nothing yet.
     ///
     /// # Errors
-    /// The text is not of the form above.
+    /// The text does not have the form above.
     pub fn parse(
         text: &str,
         variable: impl Fn(&str) -> Option<SecretString>,
@@ -147,13 +147,13 @@ impl ToolSource {
         Ok(Self { label, name: name.map(str::to_owned), origin })
     }
 
-    /// The name of a source as the command line writes it, if it has one, and the rest.
+    /// The name of a source on the command line, if it has one, and the rest.
     ///
     /// # Errors
-    /// What stands before `=` is no name.
+    /// The text before `=` is not a name.
     pub fn split_name(text: &str) -> Result<(Option<&str>, &str), ToolSourceError> {
         let (name, rest) = match text.split_once('=') {
-            // Whatever holds a colon is a command or a URL already, which may well hold a `=`.
+            // A text with a colon before it is already a command or a URL, which may contain a `=`.
             Some((name, rest)) if !name.contains(':') => (name, rest),
             _ => return Ok((None, text)),
         };
@@ -164,7 +164,7 @@ impl ToolSource {
         Ok((Some(name), rest))
     }
 
-    /// The source as it was written, without its name and without what may be secret in it.
+    /// The source as written, without its name and possible secrets.
     pub fn label(&self) -> &str {
         &self.label
     }
@@ -174,7 +174,7 @@ impl ToolSource {
         self.name.as_deref()
     }
 
-    /// Whether its tools are not ours, so that nobody here knows what they do.
+    /// Whether its tools are not ours, so that their effects are unknown.
     pub fn is_foreign(&self) -> bool {
         matches!(self.origin, Origin::Server(_))
     }
@@ -184,12 +184,12 @@ impl ToolSource {
         matches!(self.origin, Origin::Search(..) | Origin::Wiki(..))
     }
 
-    /// Starts or connects what is behind the source, and lists its tools; reads the documents of a folder,
-    /// which is given up when nobody waits for it any more. `log` is given what a program writes to stderr,
-    /// line by line; without it the end of that is in the error. Needs a Tokio runtime.
+    /// Starts or connects to the source, and lists its tools; for a folder, reads its documents, and gives up when
+    /// the future is dropped. `log` gets a program's stderr, line by line; without it the end of stderr is in the
+    /// error. Needs a Tokio runtime.
     ///
     /// # Errors
-    /// The server cannot be had, or reaches a limit.
+    /// The server is unavailable, or reaches a limit.
     pub async fn open(
         &self,
         limits: ClientLimits,
@@ -225,7 +225,7 @@ impl ToolSource {
     }
 }
 
-/// The style and what stands behind the colon, if the text is of the form `KIND:...` or `KIND+OPTION+OPTION:...`.
+/// The style and the text after the colon, if the text has the form `KIND:...` or `KIND+OPTION+OPTION:...`.
 fn styled<'a>(text: &'a str, kind: &str) -> Result<Option<(Style, &'a str)>, ToolSourceError> {
     let Some((options, place)) = text.strip_prefix(kind).and_then(|rest| rest.split_once(':')) else {
         return Ok(None);
@@ -247,7 +247,7 @@ fn styled<'a>(text: &'a str, kind: &str) -> Result<Option<(Style, &'a str)>, Too
     Ok(Some((Style { sentences: sentences.unwrap_or(style.sentences), ..style }, place)))
 }
 
-/// Reads a collection on a thread for such work, and stops it if the future is dropped.
+/// Reads a collection on a blocking thread, and stops it if the future is dropped.
 async fn open_collection(folder: PathBuf) -> Result<Collection, CollectionError> {
     struct StopAtDrop(Arc<AtomicBool>);
     impl Drop for StopAtDrop {
@@ -266,12 +266,12 @@ fn token_variable(name: &str) -> String {
     format!("{TOKEN_VARIABLES}{}", name.to_ascii_uppercase().replace('-', "_"))
 }
 
-/// A URL without its query, which may hold a key, and anything else as it is.
+/// A URL without its query, which may contain a key, and anything else unchanged.
 fn label(text: &str) -> String {
     let is_url = ["mcp+http://", "mcp+https://", "wiki"].iter().any(|start| text.starts_with(start));
     let shown = if is_url { text.split(['?', '#']).next().unwrap_or(text) } else { text };
     match shown.split_once("://") {
-        // A password does not belong there, but may stand there all the same.
+        // A password does not belong there, but there may be one.
         Some((scheme, rest)) if is_url && rest.contains('@') => {
             format!("{scheme}://...@{}", rest.rsplit('@').next().unwrap_or_default())
         }
@@ -294,7 +294,7 @@ impl OpenSource {
         Self { label: label.into(), name, toolbox, server: None }
     }
 
-    /// The source as it was written, without its name and without what may be secret in it.
+    /// The source as written, without its name and possible secrets.
     pub fn label(&self) -> &str {
         &self.label
     }
@@ -314,7 +314,7 @@ impl OpenSource {
         self.server.as_deref()
     }
 
-    /// The same source for another run, where runs must be kept apart.
+    /// The same source for another run, if runs must be kept apart.
     pub(crate) fn for_run(&self) -> Option<Self> {
         self.toolbox.for_run().map(|toolbox| Self { toolbox, ..self.clone() })
     }

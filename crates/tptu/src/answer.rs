@@ -13,10 +13,10 @@ const FILLERS: [&str; 4] = ["and", "the", "a", "with"];
 /// Most words of an item that a difference repeats.
 const SHOWN_WORDS_MAX: usize = 12;
 
-/// The items of an answer: those of its last list. A model writes its list last, and other brackets before it.
+/// The items of an answer: those of its last list. A model writes its list last, after any other brackets.
 ///
 /// # Errors
-/// There is no list; the text says what is wrong.
+/// There is no list; the text names the fault.
 pub fn items(answer: &str) -> Result<Vec<Value>, String> {
     let mut rest = answer;
     let mut last = None;
@@ -37,11 +37,11 @@ pub fn items(answer: &str) -> Result<Vec<Value>, String> {
     }
 }
 
-/// How an item differs from the right part of an answer, in a few words; `None` where it is right.
+/// How an item differs from the right part of an answer, in a few words; `None` if it is right.
 ///
-/// A number may stand as a text, with thousands separators, a currency or a unit, if it is the only one there. Of rows
-/// each has to be named once at least, with its cells in their order, and nothing else: neither order nor punctuation
-/// matters, so that `The Economist: Chinese, Reader's Digest: English` is as good as a list of pairs.
+/// A number may be a text, with thousands separators, a currency or a unit, if it is the only number there. Each row
+/// has to be named at least once, with its cells in order, and nothing else: neither order nor punctuation matters,
+/// so that `The Economist: Chinese, Reader's Digest: English` is as good as a list of pairs.
 pub fn difference(item: &Value, right: &Part, is_printed: bool) -> Option<String> {
     match right {
         Part::Number(right) => match number(item) {
@@ -79,7 +79,7 @@ fn number(item: &Value) -> Option<f64> {
 /// All words of an item, those of a dictionary with its keys before its values.
 fn flat(item: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    // What is still to be read, the next on top.
+    // The unread rest, the next one on top.
     let mut stack = vec![item];
     while let Some(value) = stack.pop() {
         match value {
@@ -87,7 +87,7 @@ fn flat(item: &Value) -> Vec<String> {
             Value::Bool(_) | Value::Number(_) => found.extend(words(&value.to_string())),
             Value::String(text) => found.extend(words(text)),
             Value::Array(items) => stack.extend(items.iter().rev()),
-            // A dictionary of names has no further values in it; of one that has, the text of JSON is read.
+            // A dictionary of names contains no further values; for one with values, its JSON text is read.
             Value::Object(members) => members.iter().for_each(|(key, value)| {
                 found.extend(words(key));
                 found.extend(words(&plain(value)));
@@ -97,7 +97,7 @@ fn flat(item: &Value) -> Vec<String> {
     found
 }
 
-/// A value as a text without the quotes of JSON.
+/// A value as a text without JSON quotes.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -115,7 +115,7 @@ fn rows_difference(found: &[String], right: &[Vec<SqlValue>]) -> Option<String> 
             .collect()
     };
     let mut rows: Vec<(Vec<String>, bool)> = right.iter().map(|row| (row_words(row), false)).collect();
-    // The longest first, or one row could be taken for another that it begins with.
+    // The longest first, because one row may be the beginning of another.
     rows.sort_by_key(|(row, _)| std::cmp::Reverse(row.len()));
     let mut extra: Vec<String> = Vec::new();
     let mut place = 0;

@@ -1,4 +1,4 @@
-//! Plans of agents that carry out what they planned: the pairs in their traces, whatever their answers say.
+//! Plans of agents that execute them: the pairs in their traces, independent of their answers.
 
 use planproof_plan::subtasks::{Pair, PlanOfRun};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::question::Question;
 use crate::runs::Run;
 use crate::sub_task_questions;
 
-/// The plan as JSON, and what is wrong with it as far as the evaluation looks at it.
+/// The plan as JSON, with the faults that the evaluation considers.
 pub(crate) fn judge(
     evaluation: Evaluation,
     question: &Question,
@@ -21,15 +21,15 @@ pub(crate) fn judge(
         return (String::new(), vec![Fault::NoList { what: "it is empty".to_owned() }]);
     }
     let mut faults = plan::judge(&steps(plan), &question.plan);
-    sub_task_questions::heed(&run.judged, &mut faults);
+    sub_task_questions::apply_judgements(&run.judged, &mut faults);
     if evaluation == Evaluation::ToolOrder {
         faults.retain(|fault| !matches!(fault, Fault::WrongSubtask { .. } | Fault::JudgedOther { .. }));
     }
     (plan.pairs.iter().map(Pair::to_json).collect::<Value>().to_string(), faults)
 }
 
-/// What is wrong with the sub-tasks of a run that did not lead to the right answer: another tool, other words, a
-/// repetition. That a step is missing shows in the answer.
+/// The faults in the sub-tasks of a run without the right answer: another tool, other words, a repetition. A missing
+/// step shows in the answer.
 pub(crate) fn causes(question: &Question, run: &Run) -> Vec<Fault> {
     let Some(plan) = &run.plan else { return Vec::new() };
     let faults = plan::judge(&steps(plan), &question.plan);
@@ -37,7 +37,7 @@ pub(crate) fn causes(question: &Question, run: &Run) -> Vec<Fault> {
     faults.into_iter().filter(is_cause).collect()
 }
 
-/// What was done again in a run that came to no end: a call, or a sub-task.
+/// The repetition in a run that did not end: a call, or a sub-task.
 pub(crate) fn repetition(question: &Question, run: &Run) -> Option<Fault> {
     let of_plan = || causes(question, run).into_iter().find(|fault| matches!(fault, Fault::Repeated { .. }));
     run.repeated().map(|(place, of)| Fault::Repeated { place, of }).or_else(of_plan)

@@ -26,9 +26,9 @@ pub const CASE_SCHEMA: &str = "planproof/tptu/v1";
 /// The name of the only argument of the tool `python`.
 pub const PYTHON_ARGUMENT: &str = "code";
 
-/// Makes the tools of a run beside `sql`: `python`, which takes code as [`PYTHON_ARGUMENT`] and answers with its value,
-/// and where the evaluation [has unrelated tools](Evaluation::has_unrelated_tools) the ten others, under the names of
-/// [`ToolName::call_name`].
+/// Makes the tools of a run in addition to `sql`: `python`, which takes code as [`PYTHON_ARGUMENT`] and answers with
+/// its value, and if the evaluation [has unrelated tools](Evaluation::has_unrelated_tools) the ten others, under the
+/// names of [`ToolName::call_name`].
 pub type MakeTools = Arc<dyn Fn(Evaluation) -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
 
 /// A question under an evaluation.
@@ -53,7 +53,7 @@ impl TptuCase {
     /// The case of a question.
     ///
     /// # Errors
-    /// The question is not asked in that evaluation, or is none.
+    /// The question is invalid, or not asked in that evaluation.
     pub fn new(question: Question, evaluation: Evaluation) -> Result<Self, CaseError> {
         question.check().map_err(|what| CaseError::new(format!("question {}: {what}", question.id)))?;
         if !question.evaluations.contains(&evaluation) {
@@ -80,12 +80,12 @@ impl TptuCase {
         })
     }
 
-    /// The case that a line of JSON is.
+    /// The case in a line of JSON.
     ///
     /// # Errors
-    /// The line is too long, or no case of this suite and version.
+    /// The line is too long, or not a case of this suite and version.
     pub fn read(line: &str) -> Result<Self, CaseError> {
-        // The question with what stands around it.
+        // The question with its context.
         if line.len() > LINE_BYTES_MAX + 1024 {
             return Err(CaseError::new(format!("the question is longer than {LINE_BYTES_MAX} bytes")));
         }
@@ -112,7 +112,7 @@ impl TptuCase {
         Self::new(line.question, line.evaluation)
     }
 
-    /// The same, with these tools beside `sql`.
+    /// The same, with these tools in addition to `sql`.
     #[must_use]
     pub fn with_tools(mut self, tools: MakeTools) -> Self {
         self.tools = Some(tools);
@@ -173,7 +173,7 @@ impl TptuCase {
     }
 }
 
-/// A part of an answer as an agent writes it: `Ann: 31, Bo: 25`.
+/// A part of an answer in an agent's format: `Ann: 31, Bo: 25`.
 fn part_text(part: &Part) -> String {
     match part {
         Part::Number(number) => number.to_string(),
@@ -232,7 +232,7 @@ impl Case for TptuCase {
         !self.evaluation().is_planning()
     }
 
-    /// `sql` over the eight tables, and the tools that were given beside it.
+    /// `sql` over the eight tables, and the additional tools.
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
         let sql: Arc<dyn Toolbox> = Arc::new(SqlTools::new(tables::database().map_err(CaseError::new)?));
         let Some(make) = &self.tools else { return Ok(sql) };
@@ -271,7 +271,8 @@ impl Case for TptuCase {
         self.right()
     }
 
-    /// Runs the references, then gives what is asked for. A reference that needs the result of another one is left out.
+    /// Runs the references, then returns the requested output. A reference that needs the result of another one is
+    /// left out.
     fn gold(&self) -> Option<Gold> {
         let call = |step: &Step| {
             let argument = if step.tool == ToolName::Sql { sql::ARGUMENT } else { PYTHON_ARGUMENT };

@@ -1,4 +1,4 @@
-//! What an agent has to produce, and so how it is scored.
+//! The required output of an agent, and so the scoring.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,17 +11,17 @@ use crate::tool::ToolName;
 pub enum Evaluation {
     /// A list of tools in their order.
     ToolOrder,
-    /// Two lists of the same length: tools, and what each is to do.
+    /// Two lists of the same length: tools, and their sub-tasks.
     ToolSubtaskLists,
     /// A list of {tool: sub-task}.
     Pairs,
-    /// The same, with ten tools around that do not belong there.
+    /// The same, with ten unrelated tools offered as well.
     PairsUnrelated,
     /// One {tool: sub-task} a turn.
     SequentialPairs,
     /// A statement about one table.
     SimpleSql,
-    /// A nested statement, asked for directly.
+    /// A nested statement, requested directly.
     NestedSqlDirect,
     /// The same, asked for clause by clause.
     NestedSqlCot,
@@ -84,12 +84,12 @@ impl Evaluation {
         matches!(self, Self::SimpleSql | Self::NestedSqlDirect | Self::NestedSqlCot)
     }
 
-    /// Whether a single tool is used a single time.
+    /// Whether a single tool is used exactly once.
     pub const fn wants_one_step(self) -> bool {
         self.is_sql() || matches!(self, Self::MathCode)
     }
 
-    /// The tool that it is about, where it is about one.
+    /// Its tool, if it is about a single one.
     pub const fn tool(self) -> Option<ToolName> {
         match self {
             Self::SimpleSql | Self::NestedSqlDirect | Self::NestedSqlCot => Some(ToolName::Sql),
@@ -98,7 +98,7 @@ impl Evaluation {
         }
     }
 
-    /// Whether the ten unrelated tools are around.
+    /// Whether the ten unrelated tools are offered.
     pub const fn has_unrelated_tools(self) -> bool {
         matches!(self, Self::PairsUnrelated)
     }

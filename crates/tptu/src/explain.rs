@@ -8,9 +8,9 @@ use crate::case::TptuCase;
 use crate::judge::{Called, Detail};
 use crate::runs::{on_one_line, shortened};
 
-/// Most characters of the line that says what went wrong.
+/// Most characters of the line about the failure.
 const GIST_CHARACTERS_MAX: usize = 200;
-/// Most characters of what a call was answered that a step repeats: the trace has all of it.
+/// Most characters of a call's answer that a step repeats: the trace has all of it.
 const STEP_CHARACTERS_MAX: usize = 100;
 
 /// What went wrong, in one line.
@@ -23,7 +23,7 @@ fn gist(detail: &Detail) -> String {
             let of_class = detail.faults.iter().find(|fault| fault.class() == class);
             let what = of_class.map(|fault| short(&fault.to_string()));
             match (what, ended) {
-                // What broke the agent may be the fault itself.
+                // The cause of the agent's failure may be the fault itself.
                 (Some(what), Some(ended)) if !what.ends_with(&short(ended)) => {
                     format!("{what}; {}", short(ended))
                 }
@@ -61,7 +61,7 @@ pub(crate) fn explain(case: &TptuCase, verdict: &Verdict) -> Explanation {
     Explanation { text, gist, answer: detail.found, facts, checks, ..Explanation::default() }
 }
 
-/// The planned steps, where a plan was asked for: what each demanded of its place.
+/// The planned steps, if a plan was required: the demand of each on its place.
 fn checks(case: &TptuCase, detail: &Detail) -> Vec<Check> {
     if !detail.evaluation.is_planning() {
         return Vec::new();
@@ -106,7 +106,7 @@ fn steps(detail: &Detail) -> Vec<Step> {
     steps
 }
 
-/// Numbers the calls, and marks those that gave an error.
+/// Numbers the calls, and marks those with an error.
 pub(crate) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
     let calls = paired_calls(events);
     if Detail::of(verdict).is_none_or(|detail| detail.calls_total != calls.len() as u64) {

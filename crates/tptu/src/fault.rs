@@ -1,4 +1,4 @@
-//! What can be wrong with an output, and the classes of the paper (section 3.4) that these faults belong to.
+//! The possible faults of an output, and their classes in the paper (section 3.4).
 
 use std::fmt;
 
@@ -6,30 +6,30 @@ use planproof_plan::subtasks::PlanFaultKind;
 use planproof_suite::ClassInfo;
 use serde::{Deserialize, Serialize};
 
-/// One thing that is wrong. Places count from 1.
+/// One fault. Places count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum Fault {
-    /// The output has no list where one was demanded, or one that cannot be read.
+    /// The output has no required list, or an unreadable one.
     NoList {
         /// What is wrong with it.
         what: String,
     },
-    /// The list holds something that does not belong into one of its form.
+    /// The list contains an item of the wrong form.
     WrongItem {
         /// Which item.
         place: usize,
         /// What it should be.
         wanted: String,
     },
-    /// There are not as many tools as sub-tasks.
+    /// The numbers of tools and sub-tasks differ.
     Lengths {
         /// How many tools.
         tools: usize,
         /// How many sub-tasks.
         subtasks: usize,
     },
-    /// A turn has several steps where one was demanded.
+    /// A turn has several steps instead of one.
     SeveralInTurn {
         /// Which turn, among those with steps.
         turn: usize,
@@ -43,7 +43,7 @@ pub enum Fault {
         /// The name.
         name: String,
     },
-    /// A tool that does not belong to the question.
+    /// A tool that is not for the question.
     Distractor {
         /// Which step.
         place: usize,
@@ -78,21 +78,21 @@ pub enum Fault {
         /// Which step is the first of them.
         place: usize,
     },
-    /// The words of a sub-task do not name what it has to do.
+    /// The words of a sub-task do not name its required facts.
     WrongSubtask {
         /// Which step.
         place: usize,
         /// The fact that they lack.
         fact: String,
     },
-    /// A judge model says that a sub-task is another one.
+    /// A judge model considers a sub-task different.
     JudgedOther {
         /// Which step.
         place: usize,
     },
     /// There is no statement or code.
     NothingToRun {
-        /// What was demanded: `SQL statement` or `call of Python`.
+        /// The required output: `SQL statement` or `call of Python`.
         wanted: String,
     },
     /// The statement or code does not run.
@@ -112,9 +112,9 @@ pub enum Fault {
         /// The one that was found.
         found: String,
     },
-    /// The agent broke at a reply that its model did not mend.
+    /// The agent failed at a reply that its model did not mend.
     NotMended {
-        /// Of which kind the last fault was: a word of [`PlanFaultKind`].
+        /// The kind of the last fault: a word of [`PlanFaultKind`].
         kind: String,
         /// What was wrong.
         what: String,
@@ -124,21 +124,21 @@ pub enum Fault {
         /// Which part.
         part: usize,
     },
-    /// A part of the answer is wrong, and no tool gave it.
+    /// A part of the answer is wrong, and no tool returned it.
     WrongPart {
         /// Which part.
         part: usize,
         /// How it differs, in a few words.
         what: String,
     },
-    /// A part of the answer is wrong although a tool had given what is right.
+    /// A part of the answer is wrong although a tool had returned the right value.
     Unused {
         /// Which part.
         part: usize,
         /// How it differs, in a few words.
         what: String,
     },
-    /// A part of the answer is wrong, and its tool was not asked.
+    /// A part of the answer is wrong, and its tool was not called.
     FromMemory {
         /// Which part.
         part: usize,
@@ -208,7 +208,7 @@ impl Fault {
         }
     }
 
-    /// The step of the plan that it is about, from 1, where it is about one.
+    /// The step of the plan, from 1, if the fault is about one.
     pub const fn step(&self) -> Option<usize> {
         match self {
             Self::UnknownTool { place, .. }

@@ -1,4 +1,4 @@
-//! Figures of many runs, beside those that were published.
+//! Figures of many runs, beside published ones.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,13 @@ const MODELS: [&str; 6] = ["ChatGPT", "Claude", "Ziya", "ChatGLM", "Chinese-Alpa
 struct Published {
     /// What is measured, in words.
     title: &'static str,
-    /// Which of our evaluations it stands beside.
+    /// The evaluation of ours that it is comparable with.
     evaluation: Evaluation,
-    /// The runs of which agents it stands beside.
+    /// The agents whose runs it is comparable with.
     agents: Agents,
     /// The number of the table.
     table: u8,
-    /// Accuracy in per cent of each model, in the order of [`MODELS`]; `None` where it was not measured.
+    /// Accuracy in per cent of each model, in the order of [`MODELS`]; `None` if it was not measured.
     accuracy: [Option<u8>; 6],
 }
 
@@ -47,7 +47,7 @@ impl Agents {
         }
     }
 
-    /// What is added to the name of the evaluation.
+    /// The suffix of the evaluation's name.
     fn suffix(self) -> String {
         match self {
             Self::All => String::new(),
@@ -140,7 +140,7 @@ fn cases(runs: &[Judged<'_>], of: impl Fn(Evaluation) -> bool, agents: Agents) -
     cases.into_values().collect()
 }
 
-/// The share of each group of evaluations, how much of an output is right, and how often tools were called.
+/// The share of each group of evaluations, the right share of an output, and how often tools were called.
 pub(crate) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
     let group = |group: &Group| {
         let rate = success_rate(&cases(runs, group.has, Agents::All));
@@ -165,7 +165,7 @@ pub(crate) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
     GROUPS.iter().map(group).chain(means).collect()
 }
 
-/// The evaluations beside the published figures, and where there are failures their classes.
+/// The evaluations beside the published figures, and the classes of failures if there are any.
 pub(crate) fn sections(runs: &[Judged<'_>]) -> Vec<Section> {
     [Some(evaluations_section(runs)), failures_section(runs)].into_iter().flatten().collect()
 }

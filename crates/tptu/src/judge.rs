@@ -18,21 +18,21 @@ use crate::{answer, carried_out, plan, rows, tables};
 
 /// What verdicts name as their schema.
 pub const VERDICT_SCHEMA: &str = "planproof/tptu-verdict/v1";
-/// What the value stands behind in answers of mathematics.
+/// Precedes the value in answers to mathematical questions.
 pub const ANSWER_LINE: &str = "Answer:";
-/// Most characters of an agent's answer that a verdict holds: of a longer one the beginning and the end.
+/// Most characters of an agent's answer in a verdict: for a longer one the beginning and the end.
 pub const ANSWER_CHARACTERS_MAX: usize = 2_000;
-/// Most characters of what was judged, of a fault and of a call that a verdict holds.
+/// Most characters of the judged output, of a fault and of a call in a verdict.
 pub const FOUND_CHARACTERS_MAX: usize = 500;
-/// Most calls that a verdict holds. All are counted.
+/// Most calls in a verdict. All are counted.
 pub const CALLS_KEPT_MAX: usize = 100;
 /// Most faults that a verdict holds.
 pub const FAULTS_MAX: usize = 50;
 
-/// How far the value in an answer may be from that of the code, as a share of it: people round.
+/// The relative tolerance between the value in an answer and that of the code: people round.
 const ROUNDED_DISTANCE: f64 = 1e-3;
 
-/// Name of the figure: the share of the steps or parts that are right, 0 to 1.
+/// Name of the figure: the share of the right steps or parts, 0 to 1.
 pub(crate) const SHARE_SCORE: &str = "right_share";
 /// Name of the figure: how many calls the run made.
 pub(crate) const CALLS_SCORE: &str = "calls";
@@ -57,7 +57,7 @@ pub(crate) static FLAGS: [FlagInfo; 7] = [
     FlagInfo { name: HIERARCHICAL, meaning: "The agent planned groups, and their sub-tasks one at a time." },
 ];
 
-/// All that the judge says of a run: the document of a verdict.
+/// The judge's whole result for a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Detail {
     /// [`VERDICT_SCHEMA`].
@@ -72,15 +72,15 @@ pub struct Detail {
     pub class: Option<String>,
     /// All flags that apply.
     pub flags: Vec<String>,
-    /// All that is wrong, in the order of steps or parts.
+    /// All faults, in the order of steps or parts.
     pub faults: Vec<Fault>,
-    /// What was judged: a plan, a statement, a value or an answer; empty where there is none.
+    /// The judged output: a plan, a statement, a value or an answer; empty if there is none.
     pub found: String,
     /// What is right.
     pub right: String,
-    /// What the agent answered, of a long text both ends; `None` where it did not answer.
+    /// The agent's answer, of a long text both ends; `None` if it did not answer.
     pub answer: Option<String>,
-    /// Why the run ended, where the agent did not end it by an answer.
+    /// Why the run ended, unless the agent ended it by an answer.
     pub ended: Option<String>,
     /// The calls, the first [`CALLS_KEPT_MAX`] of them.
     pub calls: Vec<Called>,
@@ -93,20 +93,20 @@ pub struct Detail {
 pub struct Called {
     /// The tool and its arguments.
     pub call: String,
-    /// What it was answered; `None` where it was not.
+    /// Its answer; `None` if there is none.
     pub result: Option<String>,
     /// It was refused, or answered with an error.
     pub is_error: bool,
 }
 
 impl Detail {
-    /// The document of a verdict of this suite; `None` where it is that of another, or broken.
+    /// The document of a verdict of this suite; `None` for that of another, or a broken one.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)
     }
 }
 
-/// What was judged, and what is wrong with it.
+/// The judged output, and its faults.
 #[derive(Default)]
 struct Judged {
     found: String,
@@ -134,8 +134,8 @@ pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscor
     Ok(verdict(case, &run, judged))
 }
 
-/// A plan is that which the agent carried out, where it is one that writes sub-tasks; else the answer, or the first
-/// turn that is one: an agent that carries its plan out answers with something else.
+/// For an agent that writes sub-tasks, the plan is the one it executed; else it is the answer, or the first turn that
+/// is a plan: an agent that executes its plan answers with something else.
 fn of_plan(evaluation: Evaluation, question: &Question, run: &Run, text: &str) -> Judged {
     if let Some(plan) = &run.plan {
         let (found, faults) = carried_out::judge(evaluation, question, run, plan);
@@ -189,13 +189,13 @@ fn of_statement(question: &Question, run: &Run, text: &str) -> Result<Judged, Un
 /// The rows of a statement, or why it has none.
 ///
 /// # Errors
-/// The database cannot be read, which is not the agent's doing.
+/// The database cannot be read, which is not the agent's fault.
 fn execute(statement: &str) -> Result<Result<planproof_tools::sql::Rows, String>, Unscored> {
     let outside = |reason: String| Unscored::Outside { reason };
     let database = tables::database().map_err(|error| outside(error.to_string()))?;
     match database.run(statement) {
         Err(error @ SqlError::Unavailable { .. }) => Err(outside(error.to_string())),
-        // The tables, which the agent is shown, say nothing to those who know the case.
+        // The tables, which the agent is shown, are no news to readers of the case.
         Err(SqlError::Invalid { what, .. }) => Ok(Err(what)),
         result => Ok(result.map_err(|error| error.to_string())),
     }
@@ -230,8 +230,8 @@ fn of_code(question: &Question, run: &Run, text: &str) -> Judged {
     }
 }
 
-/// Every part of the answer has to be right; of one that is not, the calls tell whether its tool was asked and had
-/// answered what is right.
+/// Every part of the answer has to be right; for a wrong one, the calls show whether its tool was called and had
+/// returned the right value.
 fn of_answer(question: &Question, run: &Run, text: &str) -> Result<Judged, Unscored> {
     let items = match answer::items(text) {
         Ok(items) => items,
@@ -361,7 +361,7 @@ fn right_share(case: &TptuCase, ended: &Ended, faults: &[Fault]) -> f64 {
     if !matches!(ended, Ended::Answered(_)) || faults.iter().any(is_whole) {
         return 0.0;
     }
-    // A fault that is about more steps than are planned takes nothing from those.
+    // A fault about a step beyond the planned ones does not reduce the share.
     let wrong =
         faults.iter().filter(|fault| !matches!(fault, Fault::ExtraStep { .. } | Fault::Repeated { .. }));
     total.saturating_sub(wrong.count()) as f64 / total.max(1) as f64

@@ -1,9 +1,9 @@
 //! The suite `tptu`: questions that take SQL and Python, and the plans for them.
 //!
-//! It follows the evaluation of "TPTU: Large Language Model-based AI Agents for Task Planning and Tool Usage" (Ruan et
-//! al. 2023): can an agent put tools in order, say what each is to do, leave tools alone that do not belong there,
-//! write SQL and Python, and answer a question in full from what they gave? The paper publishes the schemas of its
-//! tables and a few examples. The rows and the 120 questions here are ours; its printed examples are true of them.
+//! It follows the evaluation of "TPTU: Large Language Model-based AI Agents for Task Planning and Tool Usage" (Ruan
+//! et al. 2023): can an agent order tools, describe their sub-tasks, ignore unrelated tools, write SQL and Python,
+//! and answer a question completely from the results? The paper publishes the schemas of its tables and a few
+//! examples. The rows and the 120 questions here are ours; its printed examples hold for them.
 //!
 //! Everything is scored by execution: a statement by its rows, a program by its value, an answer by all of its parts. A
 //! plan is compared with the planned tools, and the words of a sub-task with the facts that it has to name.
@@ -13,16 +13,15 @@
 //! The data: the eight tables (`tables.rs`, `data/tables.sql`) and the questions (`question.rs`,
 //! `data/questions.jsonl`).
 //!
-//! What is pure: the twelve tools by their names (`tool.rs`), what an evaluation demands and how it is scored
-//! (`evaluation.rs`), lists as Python and JSON write them (`literal.rs`), texts as words (`words.rs`), the statement or
-//! the number in an answer (`statement.rs`), plans in the formats
-//! of the paper (`plan.rs`), rows (`rows.rs`) and answers (`answer.rs`) beside right ones, and everything that can be
-//! wrong with its class (`fault.rs`).
+//! Pure code: the twelve tools by name (`tool.rs`), the requirements and the scoring of an evaluation
+//! (`evaluation.rs`), lists in Python's and JSON's notation (`literal.rs`), texts as words (`words.rs`), the
+//! statement or the number in an answer (`statement.rs`), plans in the formats of the paper (`plan.rs`), the
+//! comparison of rows (`rows.rs`) and answers (`answer.rs`) with right ones, and all faults with their classes
+//! (`fault.rs`).
 //!
-//! The suite (`suite.rs`): a question under an evaluation as a case (`case.rs`) with its prompt (`prompt.rs`), what a
-//! run did (`runs.rs`), the verdict on it (`judge.rs`; on a plan that was carried out, `carried_out.rs`) in words
-//! (`explain.rs`), what a judge model is asked of
-//! sub-tasks (`sub_task_questions.rs`), answers that were given somewhere else
+//! The suite (`suite.rs`): a question under an evaluation as a case (`case.rs`) with its prompt (`prompt.rs`), the
+//! data of a run (`runs.rs`), the verdict on it (`judge.rs`; on an executed plan, `carried_out.rs`) in words
+//! (`explain.rs`), the questions to a judge model about sub-tasks (`sub_task_questions.rs`), answers from elsewhere
 //! (`predictions.rs`), and figures beside the published ones (`figures.rs`).
 
 mod carried_out;

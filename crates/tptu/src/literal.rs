@@ -1,4 +1,4 @@
-//! Lists and dictionaries as Python and JSON write them, found in what a model wrote.
+//! Lists and dictionaries in Python's and JSON's notation, found in a model's text.
 
 use serde_json::{Map, Number, Value};
 use thiserror::Error;
@@ -7,7 +7,7 @@ use thiserror::Error;
 pub const DEPTH_MAX: usize = 8;
 /// Most values of one literal.
 pub const VALUES_MAX: usize = 10_000;
-/// Most places of a text at which a literal is looked for.
+/// Most positions of a text at which a literal is tried.
 const STARTS_MAX: usize = 200;
 
 /// Why a text holds no literal.
@@ -29,8 +29,8 @@ pub struct Found {
     pub end: usize,
 }
 
-/// The first literal of a text that begins with this bracket, `[` or `{`; what stands around it is passed over, as a
-/// model's words and the fences of a code block. `None` where the bracket does not occur.
+/// The first literal of a text that begins with this bracket, `[` or `{`; text around it, such as words and code
+/// fences, is ignored. `None` if the bracket does not occur.
 ///
 /// # Errors
 /// No bracket begins a literal; the error is that of the first.
@@ -54,7 +54,7 @@ enum Open {
 /// What may come next.
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
-    /// A value or, where the container is empty or a comma came before, its end.
+    /// A value or, if the container is empty or after a comma, its end.
     ValueOrEnd,
     /// A value behind a colon.
     Value,
@@ -64,11 +64,11 @@ enum Next {
     CommaOrEnd,
 }
 
-/// The literal that begins at this place, in bytes. A comma may stand before the end of a container, as in Python.
+/// The literal that begins at this position, in bytes. A comma may precede the end of a container, as in Python.
 /// Takes time in proportion to the literal.
 ///
 /// # Errors
-/// There is none, or it is beyond a limit.
+/// There is none, or it exceeds a limit.
 pub fn read(text: &str, start: usize) -> Result<Found, LiteralError> {
     let mut reader = Reader { text, at: start };
     let mut open: Vec<Open> = Vec::new();

@@ -1,4 +1,4 @@
-//! Plans in the formats of the paper (its sections 3.2.1 to 3.2.5), beside the planned one.
+//! Plans in the formats of the paper (its sections 3.2.1 to 3.2.5), compared with the planned one.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::question::Step;
 use crate::tool::ToolName;
 use crate::words::{missing_fact, words};
 
-/// Most steps of a plan that are looked at.
+/// Most steps of a plan that are considered.
 pub const PLAN_STEPS_MAX: usize = 100;
 
 /// A step as an agent planned it.
@@ -21,11 +21,11 @@ pub struct Planned {
     pub subtask: Option<String>,
 }
 
-/// Reads a plan out of what a model wrote. `texts` are its turns for [`Evaluation::SequentialPairs`], of which those
-/// without braces say that it is done, and else its one text.
+/// Reads a plan from a model's output. `texts` are its turns for [`Evaluation::SequentialPairs`], of which those
+/// without braces say that it is done, and otherwise its only text.
 ///
 /// # Errors
-/// It does not have the form that the evaluation demands.
+/// It does not have the form that the evaluation requires.
 pub fn read(evaluation: Evaluation, texts: &[&str]) -> Result<Vec<Planned>, Fault> {
     let text = texts.last().copied().unwrap_or_default();
     let steps = match evaluation {
@@ -43,8 +43,8 @@ pub fn read(evaluation: Evaluation, texts: &[&str]) -> Result<Vec<Planned>, Faul
     }
 }
 
-/// What is wrong with a plan, in the order of its steps; nothing where it is right: the planned tools in their order,
-/// and sub-tasks that name their facts.
+/// The faults of a plan, in the order of its steps; empty if it is right: the planned tools in order, and sub-tasks
+/// that name their facts.
 pub fn judge(plan: &[Planned], right: &[Step]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (index, step) in plan.iter().enumerate() {
@@ -64,7 +64,7 @@ pub fn judge(plan: &[Planned], right: &[Step]) -> Vec<Fault> {
             continue;
         }
         let Some(wanted) = right.get(index) else {
-            // A further step with the sub-task of an earlier one in other words solves that again.
+            // An additional step with the sub-task of an earlier one in other words solves that again.
             let solves = |it: &Step| it.tool == tool && !it.facts.is_empty() && names(step, it);
             let of = right.iter().position(solves);
             faults.push(of.map_or(Fault::ExtraStep { place }, |of| Fault::Repeated { place, of: of + 1 }));
@@ -87,14 +87,14 @@ fn names(step: &Planned, right: &Step) -> bool {
     step.subtask.as_ref().is_some_and(|text| missing_fact(&right.facts, text).is_none())
 }
 
-/// Whether two steps have the same tool do the same, in the same words.
+/// Whether two steps with the same tool do the same, in the same words.
 fn is_same(a: &Planned, b: &Planned) -> bool {
     let text = |step: &Planned| step.subtask.as_deref().map(words);
     let tool = |step: &Planned| ToolName::find(&step.tool).ok_or_else(|| step.tool.clone());
     tool(a) == tool(b) && text(a) == text(b)
 }
 
-/// The plan of a question as an agent that is right writes it.
+/// The plan of a question in the format of a perfect agent.
 pub fn written(evaluation: Evaluation, plan: &[Step]) -> String {
     let quoted = |text: &str| Value::from(text).to_string();
     let join = |texts: Vec<String>, between: &str| texts.join(between);
@@ -115,7 +115,7 @@ fn no_list(what: impl Into<String>) -> Fault {
     Fault::NoList { what: what.into() }
 }
 
-/// The first literal that begins with the bracket, where one is demanded.
+/// The first literal that begins with the bracket, which is required.
 fn first(text: &str, bracket: char) -> Result<Option<literal::Found>, Fault> {
     literal::first(text, bracket).map_err(|error| no_list(error.to_string()))
 }
@@ -141,7 +141,7 @@ fn tools(items: &[Value]) -> Result<Vec<Planned>, Fault> {
     Ok(names.into_iter().map(|tool| Planned { tool, subtask: None }).collect())
 }
 
-/// One list behind the other, or both in one.
+/// One list after the other, or both in one.
 fn two_lists(text: &str) -> Result<Vec<Planned>, Fault> {
     let tools = first(text, '[')?.ok_or_else(|| no_list("there is none"))?;
     let (tools, subtasks) = match tools.value {
@@ -185,7 +185,7 @@ fn pairs(items: &[Value]) -> Result<Vec<Planned>, Fault> {
     items.iter().enumerate().map(|(index, item)| pair(index + 1, item)).collect()
 }
 
-/// One pair a turn; of a single text one pair a line.
+/// One pair per turn; in a single text one pair per line.
 fn one_a_turn(turns: &[&str]) -> Result<Vec<Planned>, Fault> {
     let turns: Vec<&str> = turns.iter().copied().filter(|text| text.contains('{')).collect();
     let is_single = turns.len() == 1;
@@ -208,7 +208,7 @@ fn steps_in(text: &str, before: usize) -> Result<Vec<(Planned, bool)>, Fault> {
     let mut rest = text;
     while steps.len() <= PLAN_STEPS_MAX {
         let found = first(rest, '{');
-        // What cannot be read behind a step is taken for words of the model.
+        // Unreadable text after a step counts as words of the model.
         let Some(found) = (if steps.is_empty() { found? } else { found.unwrap_or(None) }) else {
             break;
         };

@@ -1,4 +1,4 @@
-//! Answers that were given somewhere else, as lines of JSON, and their verdicts.
+//! Answers from elsewhere, as lines of JSON, and their verdicts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ struct Line {
     id: String,
     /// Its last words.
     answer: String,
-    /// What it said before, where steps came one a turn.
+    /// Its earlier turns, if there was one step per turn.
     #[serde(default)]
     turns: Vec<String>,
     /// The calls that it made.
@@ -43,13 +43,13 @@ struct Call {
     is_error: bool,
 }
 
-/// Judges lines of `{"id": "tptu-simple-01.simple-sql", "answer": "..."}`, with `turns` and `calls` where there were
-/// some. Statements of answers are executed on the tables; calls are not made again. A case without a line is judged as
-/// one with an empty answer.
+/// Judges lines of `{"id": "tptu-simple-01.simple-sql", "answer": "..."}`, with optional `turns` and `calls`.
+/// Statements of answers are executed on the tables; calls are not repeated. A case without a line is judged like one
+/// with an empty answer.
 ///
 /// # Errors
-/// A line cannot be read, stands twice, or is of none of the cases; or a verdict is impossible because the tables
-/// cannot be read.
+/// A line cannot be read, is duplicate, or belongs to none of the cases; or a verdict is impossible because the
+/// tables cannot be read.
 pub(crate) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
     let mut lines = read(predictions)?;
     let mut missing = Vec::new();
@@ -79,7 +79,7 @@ fn read(predictions: Data<'_>) -> Result<HashMap<String, Line>, CaseError> {
     let mut lines = HashMap::new();
     for (number, text) in (1..).zip(predictions.text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
         let refuse = |what: String| CaseError::new(format!("{}, line {number}: {what}", predictions.file));
-        // Answers and calls may be longer than a question, but not without end.
+        // Answers and calls may be longer than a question, but not unlimited.
         if text.len() > 16 * LINE_BYTES_MAX {
             return Err(refuse(format!("it is longer than {} bytes", 16 * LINE_BYTES_MAX)));
         }

@@ -1,4 +1,4 @@
-//! What the agent is given. The wording is ours: the paper shows its prompts as pictures.
+//! The agent's prompt. The wording is ours: the paper shows its prompts as pictures.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::evaluation::Evaluation;
 use crate::question::Question;
 use crate::tool::ToolName;
 
-/// How a plan is divided, so that there is one right division.
+/// The rules for dividing a plan, so that there is exactly one right division.
 const DIVISION: &str = "Whatever is found in the database, counted or compared there, is one sub-task of the SQL generator \
                         for each thing that is asked for. Every calculation with numbers is one sub-task of the Python \
                         generator. The order is that in which the question names them; a sub-task that needs the result of \

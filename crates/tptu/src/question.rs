@@ -34,12 +34,13 @@ pub struct Question {
     pub evaluations: Vec<Evaluation>,
     /// What is asked, in natural language.
     pub question: String,
-    /// The tables that it is about; none for pure mathematics.
+    /// Its tables; empty for pure mathematics.
     #[serde(default)]
     pub tables: Vec<String>,
-    /// The planned tools with their sub-tasks, in their order.
+    /// The planned tools with their sub-tasks, in order.
     pub plan: Vec<Step>,
-    /// For each part of the answer the step that gives it, from 1. Empty where every step gives the part of its place.
+    /// For each part of the answer the step that produces it, from 1. Empty if every step produces the part of its
+    /// position.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<usize>,
     /// The right answer, a value for each part: a number, or the rows of a query.
@@ -47,7 +48,7 @@ pub struct Question {
     /// The order of the rows matters.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ordered: bool,
-    /// The answer is as the paper prints it, with fewer digits than there are.
+    /// The answer is as printed in the paper, with fewer digits than exist.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub printed: bool,
 }
@@ -60,10 +61,10 @@ pub struct Step {
     pub tool: ToolName,
     /// What it is to do, in our words.
     pub subtask: String,
-    /// What other words for it have to name: see [`crate::words::names_facts`].
+    /// The facts that other words for it have to name: see [`crate::words::names_facts`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<String>,
-    /// The SQL statement or the Python code that does it. `$1` stands for the value that step 1 gives, and so on.
+    /// The SQL statement or the Python code for it. `$1` stands for the value of step 1, and so on.
     pub reference: String,
 }
 
@@ -120,7 +121,7 @@ pub struct QuestionError {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong, in words that a person can act on.
+    /// The fault, in words that help the user to act.
     pub what: String,
 }
 
@@ -130,7 +131,7 @@ impl Question {
         self.plan.get(self.parts.get(part).map_or(part, |step| step.saturating_sub(1)))
     }
 
-    /// Looks for what no question of the suite can have.
+    /// Checks for faults that no question of the suite may have.
     ///
     /// # Errors
     /// What is wrong, in words.
@@ -179,7 +180,7 @@ impl Question {
 /// The questions of a file, one a line. Blank lines are skipped.
 ///
 /// # Errors
-/// The first line that is no question, has an id that came before, or is too long; too many lines.
+/// The first line that is not a question, has a repeated id, or is too long; too many lines.
 pub fn read(text: &str, file: &str) -> Result<Vec<Question>, QuestionError> {
     let mut questions: Vec<Question> = Vec::new();
     let mut ids = std::collections::BTreeSet::new();
@@ -201,7 +202,7 @@ fn read_line(line: &str) -> Result<Question, String> {
     if line.len() > LINE_BYTES_MAX {
         return Err(format!("the line is longer than {LINE_BYTES_MAX} bytes"));
     }
-    // Read as a value first: errors of untagged parts would say nothing of where they are.
+    // Parsed as a value first: errors of untagged parts would have no positions.
     let value: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
     let question: Question =
         serde_json::from_value(value).map_err(|error| format!("no question: {error}"))?;

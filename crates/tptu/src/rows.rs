@@ -1,10 +1,10 @@
-//! Rows of a query beside the right ones, and numbers beside each other.
+//! Comparison of rows of a query with the right ones, and of numbers.
 
 use planproof_tools::sql::{Rows, SqlValue};
 
-/// How far a number may be from one that the paper prints with few digits: it truncates, as in 20.08 for e^3.
+/// The tolerance for a number that the paper prints with few digits: it truncates, as in 20.08 for e^3.
 pub const PRINTED_DISTANCE: f64 = 1e-2;
-/// How far a number may be from one of ours, as a share of it.
+/// The relative tolerance for a number of ours.
 pub const RELATIVE_DISTANCE: f64 = 1e-6;
 
 /// Most rows of a difference that are shown.
@@ -13,16 +13,16 @@ const SHOWN_MAX: usize = 3;
 /// Whether a number is the right one.
 pub fn is_near(found: f64, right: f64, is_printed: bool) -> bool {
     let distance = (found - right).abs();
-    // NaN is near nothing, and infinite values are only near themselves.
+    // NaN is close to nothing, and infinite values only to themselves.
     found == right
         || distance <= RELATIVE_DISTANCE * right.abs()
         || (right == 0.0 && distance <= RELATIVE_DISTANCE)
         || (is_printed && distance <= PRINTED_DISTANCE)
 }
 
-/// How rows differ from the right ones, in a few words; `None` where they are right. Names of columns do not matter.
-/// The order of rows matters where `is_ordered`; else both are sets, so that neither the order nor how often a row
-/// comes makes a difference. Takes time in proportion to the product of their lengths.
+/// How rows differ from the right ones, in a few words; `None` if they are right. Names of columns are ignored. The
+/// order of rows matters if `is_ordered`; otherwise both are sets, so that neither order nor repetition matters.
+/// Takes time in proportion to the product of their lengths.
 pub fn difference(
     found: &Rows,
     right: &[Vec<SqlValue>],

@@ -1,4 +1,4 @@
-//! What is read out of the events of a run.
+//! The data read from the events of a run.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,22 @@ use serde_json::Value;
 use crate::sub_task_questions;
 use crate::tool::ToolName;
 
-/// What an agent did, as far as it is judged.
+/// An agent's actions, as far as they are judged.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Run {
-    /// What its models said in words, turn after turn.
+    /// Its models' words, turn by turn.
     pub(crate) turns: Vec<String>,
     /// Its calls.
     pub(crate) calls: Vec<Call>,
-    /// The sub-tasks that it wrote, where it is an agent that writes some and carries them out.
+    /// Its sub-tasks, if the agent writes some and executes them.
     pub(crate) plan: Option<PlanOfRun>,
-    /// What a judge model said of its sub-tasks, by their places from 1: whether they are the right ones.
+    /// A judge model's opinion on its sub-tasks, by their places from 1: whether they are the right ones.
     pub(crate) judged: BTreeMap<usize, bool>,
     /// How it ended.
     pub(crate) ended: Ended,
 }
 
-/// How a run ended that says something of the agent.
+/// The end of a run that says something about the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// With this answer.
@@ -44,9 +44,9 @@ pub(crate) struct Call {
     pub(crate) text: String,
     /// The tool, where it is one of the twelve.
     pub(crate) tool: Option<ToolName>,
-    /// The text of its only argument, such as a statement; `None` where there is another number of arguments.
+    /// The text of its only argument, such as a statement; `None` unless there is exactly one argument.
     pub(crate) argument: Option<String>,
-    /// What it was answered; `None` where it was not.
+    /// Its answer; `None` if there is none.
     pub(crate) result: Option<String>,
     /// It was refused, or answered with an error.
     pub(crate) is_error: bool,
@@ -63,7 +63,7 @@ impl Run {
     /// What these events say.
     ///
     /// # Errors
-    /// The run says nothing of the agent, or its end is missing.
+    /// The run says nothing about the agent, or its end is missing.
     pub(crate) fn of(events: &[Event]) -> Result<Self, Unscored> {
         let ended = match runs::Ended::of(events)? {
             runs::Ended::Answered(text) => Ended::Answered(text.to_owned()),
@@ -96,7 +96,7 @@ impl Run {
         })
     }
 
-    /// The first call that repeats one that had done its work, both counted from 1.
+    /// The first call that repeats a successful one, both counted from 1.
     pub(crate) fn repeated(&self) -> Option<(usize, usize)> {
         self.calls.iter().enumerate().find_map(|(place, call)| {
             let earlier = self.calls[..place].iter().position(|it| it.text == call.text && it.is_done());
@@ -118,7 +118,7 @@ fn only_text(arguments: &Arguments) -> Option<String> {
     }
 }
 
-/// At most `most` characters, half of them of the beginning and half of the end, with a mark between them.
+/// At most `most` characters, half from the beginning and half from the end, with a mark between them.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
@@ -129,7 +129,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
 }
 
-/// A text with its white space made even.
+/// A text with normalised white space.
 pub(crate) fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,15 +1,15 @@
-//! What there is to run or to compare in the text of an answer: a statement, or a number.
+//! The statement or the number in the text of an answer, to be run or compared.
 
-/// What a statement that reads begins with.
+/// The beginnings of reading statements.
 const BEGINNINGS: [&str; 3] = ["select", "with", "values"];
 
-/// The statement of an answer: the last code block that holds one, or else from the first line that begins one up to a
-/// semicolon, an empty line or the end. `None` where there is none.
+/// The statement of an answer: the last code block with one, or else from the first line that begins one up to a
+/// semicolon, an empty line or the end. `None` if there is none.
 pub fn statement(answer: &str) -> Option<&str> {
     blocks(answer).filter(|block| begins(block)).last().or_else(|| in_words(answer))
 }
 
-/// What stands in fences, without the name of a language.
+/// The content of fences, without the name of a language.
 fn blocks(text: &str) -> impl Iterator<Item = &str> {
     let inner = text.split("```").enumerate().filter(|(place, _)| place % 2 == 1);
     inner.map(|(_, block)| {

@@ -1,5 +1,5 @@
-//! What a judge model is asked of sub-tasks, where there is one: whether each says the same as the right one. Without a
-//! judge the key facts that its words have to name decide alone.
+//! The questions to a judge model about sub-tasks, if there is one: whether each means the same as the right one.
+//! Without a judge only the key facts that its words have to name decide.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::fault::Fault;
 use crate::question::Question;
 use crate::tool::ToolName;
 
-/// What keys of questions begin with, before the place of the step.
+/// Prefix of the questions' keys, before the place of the step.
 const KEY_PREFIX: &str = "step-";
 
-/// A question for each sub-task whose tool is the right one: of another tool its words do not matter.
+/// A question for each sub-task with the right tool: for another tool its words do not matter.
 pub(crate) fn about(question: &Question, events: &[Event]) -> Vec<questions::Question> {
     let Some(plan) = PlanOfRun::of(events) else { return Vec::new() };
     let steps = plan.pairs.iter().zip(&question.plan).enumerate();
@@ -38,7 +38,8 @@ pub(crate) fn about(question: &Question, events: &[Event]) -> Vec<questions::Que
     asked.collect()
 }
 
-/// What a judge said of the sub-tasks of a run, by their places from 1. Replies that say neither are left out.
+/// A judge's opinion on the sub-tasks of a run, by their places from 1. Replies that are neither yes nor no are left
+/// out.
 pub(crate) fn answers(events: &[Event]) -> BTreeMap<usize, bool> {
     let answered = questions::answers(events).into_iter();
     let read = answered.filter_map(|(key, reply)| {
@@ -47,8 +48,8 @@ pub(crate) fn answers(events: &[Event]) -> BTreeMap<usize, bool> {
     read.collect()
 }
 
-/// Puts what a judge said in place of what the key facts say.
-pub(crate) fn heed(judged: &BTreeMap<usize, bool>, faults: &mut Vec<Fault>) {
+/// Replaces the results of the key facts by those of a judge.
+pub(crate) fn apply_judgements(judged: &BTreeMap<usize, bool>, faults: &mut Vec<Fault>) {
     faults.retain(|fault| match fault {
         Fault::WrongSubtask { place, .. } => !judged.contains_key(place),
         _ => true,
@@ -69,7 +70,7 @@ mod tests {
     fn a_judge_decides_instead_of_facts() {
         let lacks = |place| Fault::WrongSubtask { place, fact: "x".to_owned() };
         let mut faults = vec![lacks(1), lacks(2), Fault::ExtraStep { place: 4 }];
-        heed(&BTreeMap::from([(1, true), (3, false), (4, false)]), &mut faults);
+        apply_judgements(&BTreeMap::from([(1, true), (3, false), (4, false)]), &mut faults);
         assert_eq!(faults, [lacks(2), Fault::JudgedOther { place: 3 }, Fault::ExtraStep { place: 4 }]);
     }
 }

@@ -15,7 +15,7 @@ use crate::{fault, figures, judge, predictions};
 /// The suite's name.
 pub const NAME: &str = "tptu";
 
-/// Questions that take SQL and Python, in all or some evaluations of the paper.
+/// Questions that require SQL and Python, in all or some evaluations of the paper.
 #[derive(Clone)]
 pub struct Tptu {
     evaluations: Vec<Evaluation>,
@@ -29,8 +29,8 @@ impl Default for Tptu {
 }
 
 impl Tptu {
-    /// The suite with all evaluations. Its runs have the tool `sql` alone before [`with_tools`](Self::with_tools) gives
-    /// them others, so that what takes Python cannot be solved.
+    /// The suite with all evaluations. Its runs have only the tool `sql` until [`with_tools`](Self::with_tools) adds
+    /// others, so that questions that require Python cannot be solved.
     pub fn new() -> Self {
         Self { evaluations: Evaluation::ALL.into(), tools: None }
     }

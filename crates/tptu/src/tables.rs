@@ -13,7 +13,7 @@ static OWN: LazyLock<Result<Arc<Database>, DatabaseError>> =
 /// The database of all tables, built at the first call and shared from then on.
 ///
 /// # Errors
-/// It cannot be built, for which there is no reason but a want of memory.
+/// It cannot be built, which only happens if there is no memory left.
 pub fn database() -> Result<Arc<Database>, DatabaseError> {
     OWN.clone()
 }

@@ -1,8 +1,8 @@
-//! The twelve tools of the paper (section 3.1.2), by all the names that it and agents have for them.
+//! The twelve tools of the paper (section 3.1.2), by all the names that the paper and agents use for them.
 
 use serde::{Deserialize, Serialize};
 
-/// A tool. The first two are under test; the others are there to be left alone.
+/// A tool. The first two are under test; the others are distractors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolName {
@@ -52,7 +52,7 @@ impl ToolName {
         Self::MoviePlayer,
     ];
 
-    /// Those that an evaluation shows: the two under test, or all.
+    /// Those offered in an evaluation: the two under test, or all.
     pub fn shown(with_unrelated: bool) -> &'static [Self] {
         if with_unrelated { &Self::ALL } else { &Self::ALL[..TESTED] }
     }
@@ -113,7 +113,7 @@ impl ToolName {
         }
     }
 
-    /// The other names that it goes by, in small letters and digits alone.
+    /// Its other names, in lower-case letters and digits alone.
     const fn aliases(self) -> &'static [&'static str] {
         match self {
             Self::Sql => &["sqlgenerator", "sqltool"],
@@ -136,7 +136,7 @@ impl ToolName {
         !Self::ALL[..TESTED].contains(&self)
     }
 
-    /// The tool of that name, whatever its case, blanks and punctuation.
+    /// The tool with that name, ignoring case, blanks and punctuation.
     pub fn find(name: &str) -> Option<Self> {
         let plain = |text: &str| -> String {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()

@@ -39,11 +39,11 @@ fn is_group_of_three(characters: &[char], place: usize) -> bool {
     digits == 3
 }
 
-/// The first fact that a text does not name; `None` where it names all.
+/// The first fact that a text does not name; `None` if it names all.
 ///
-/// A fact is one text or several with `|` between them, of which one has to occur: its words one after the other, where
-/// a word of letters may be the beginning of one in the text (`multipl` of *multiplied*) and a number has to be the
-/// same (`26th` is 26). A fact that begins with `!` must not occur.
+/// A fact is one text or several with `|` between them, one of which has to occur: its words one after the other,
+/// where a word of letters may be the beginning of one in the text (`multipl` of *multiplied*) and a number has to be
+/// equal (`26th` is 26). A fact that begins with `!` must not occur.
 pub fn missing_fact<'a>(facts: &'a [String], text: &str) -> Option<&'a str> {
     let text = words(text);
     facts.iter().map(String::as_str).find(|fact| match fact.strip_prefix('!') {
@@ -65,7 +65,7 @@ fn occurs(fact: &str, text: &[String]) -> bool {
 
 fn is_begun(wanted: &str, word: &str) -> bool {
     let Ok(wanted_number) = wanted.parse::<f64>() else { return word.starts_with(wanted) };
-    // Ordinals and units may be written to a number: 26th, 3km.
+    // Ordinals and units may be attached to a number: 26th, 3km.
     let number = word.trim_end_matches(char::is_alphabetic).parse::<f64>();
     number.is_ok_and(|number| (wanted_number - number).abs() <= f64::EPSILON * wanted_number.abs())
 }

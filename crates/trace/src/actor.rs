@@ -8,8 +8,8 @@ use thiserror::Error;
 /// Longest name of an actor, in bytes.
 pub const ACTOR_BYTES_MAX: usize = 64;
 
-/// The name of an agent within a run that has several, such as `sample-1`, unique within the run. The agents
-/// that it has in turn have its name and theirs, with a `/` between them. The outermost agent has none.
+/// The name of an agent within a run with several agents, such as `sample-1`, unique within the run. The names of its
+/// own sub-agents begin with its name and a `/`. The outermost agent has none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Actor(Arc<str>);
 
@@ -44,7 +44,7 @@ impl Actor {
     /// The actor of that name.
     ///
     /// # Errors
-    /// It is no name: see [`ActorError`].
+    /// The name is invalid: see [`ActorError`].
     pub fn new(name: &str) -> Result<Self, ActorError> {
         if name.len() > ACTOR_BYTES_MAX {
             return Err(ActorError::TooLong { bytes: name.len() });
@@ -59,10 +59,10 @@ impl Actor {
         Ok(Self(name.into()))
     }
 
-    /// The agent that has this name within this one.
+    /// The agent with this name within this one.
     ///
     /// # Errors
-    /// Both together are no name.
+    /// The combination is not a valid name.
     pub fn within(&self, name: &str) -> Result<Self, ActorError> {
         Self::new(&format!("{self}/{name}"))
     }
@@ -73,7 +73,7 @@ impl Actor {
     }
 }
 
-/// Whether this byte may stand in the name of an actor.
+/// Whether this byte is allowed in the name of an actor.
 pub(crate) fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-./".contains(&byte)
 }

@@ -1,4 +1,4 @@
-//! Small pictures beside the text of a tool result, for people who look at a run.
+//! Small pictures beside the text of a tool result, for people who inspect a run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl PictureType {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Png, Self::Jpeg];
 
-    /// Its media type, as it stands in files and in `data:` URLs.
+    /// Its media type, as in files and in `data:` URLs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -46,7 +46,7 @@ impl fmt::Display for PictureType {
     }
 }
 
-/// Why something cannot stand beside a result.
+/// Why a picture cannot be attached to a result.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AttachmentError {
     /// Its name is empty or too long.
@@ -78,11 +78,11 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// The picture whose bytes these are in base64, under the name that the result's text knows it by. What the bytes
-    /// show is not looked at.
+    /// The picture with these bytes in base64, under its name in the result's text. The content of the bytes is not
+    /// checked.
     ///
     /// # Errors
-    /// A limit is exceeded, or the text is no base64.
+    /// A limit is exceeded, or the text is not base64.
     pub fn new(name: &str, picture: PictureType, base64: &str) -> Result<Self, AttachmentError> {
         if !(1..=ATTACHMENT_NAME_BYTES_MAX).contains(&name.len()) {
             return Err(AttachmentError::Name { bytes: name.len() });
@@ -112,8 +112,8 @@ impl Attachment {
     }
 }
 
-/// Pictures beside the text of a result. They are in the trace, in its files and in reports; no model is sent them
-/// and no judge reads them. Where there are none, this costs nothing but two words.
+/// Pictures beside the text of a result. They are in the trace, in its files and in reports; no model gets them and
+/// no judge reads them. Without pictures, this takes just two words of memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attachments(Option<Arc<[Attachment]>>);
 
@@ -121,7 +121,7 @@ impl Attachments {
     /// These pictures.
     ///
     /// # Errors
-    /// They are more than [`ATTACHMENTS_MAX`].
+    /// There are more than [`ATTACHMENTS_MAX`].
     pub fn new(pictures: Vec<Attachment>) -> Result<Self, AttachmentError> {
         match pictures.len() {
             0 => Ok(Self::default()),
@@ -141,7 +141,7 @@ impl Attachments {
     }
 }
 
-/// Whether it is base64 in whole groups, as every decoder takes it.
+/// Whether it is base64 in complete groups, which every decoder accepts.
 fn is_base64(text: &str) -> bool {
     let letters = text.trim_end_matches('=');
     !letters.is_empty()

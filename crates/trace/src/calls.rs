@@ -1,4 +1,4 @@
-//! Calls with their results: the one place that says which result is whose.
+//! Calls with their results: the one place that decides which result belongs to which call.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -14,16 +14,15 @@ pub struct PairedCall<'e> {
     pub call: &'e ToolCall,
     /// Which of the events it is, from 0.
     pub place: usize,
-    /// Its result, and which of the events that is; `None` where there is none.
+    /// Its result, with the index of its event; `None` if there is none.
     pub result: Option<(usize, &'e ToolResult)>,
 }
 
-/// Pairs calls with results while they happen.
+/// Pairs calls with results while they are recorded.
 ///
-/// A result belongs to the call of the same actor with its id. In foreign traces calls can share an id, even
-/// at the same time: then results belong to them in the order of the calls, each to the first that has none.
-/// Nothing else can be known, and none of what was executed is lost. A result without a call that waits for
-/// one belongs to none.
+/// A result belongs to the call of the same actor with its id. In foreign traces calls can share an id, even at the
+/// same time: then results belong to them in the order of the calls, each to the first one without a result. Nothing
+/// better can be known, and no executed call is lost. A result without a waiting call belongs to none.
 #[derive(Debug, Clone, Default)]
 pub struct Pairing {
     calls: usize,
@@ -33,7 +32,7 @@ pub struct Pairing {
 /// The numbers of the calls that wait for a result, by actor and id.
 #[derive(Debug, Clone)]
 struct Waiting<K> {
-    /// Where a single call waits, which is mostly so, it stands here and nothing is hashed.
+    /// If a single call waits, which is the usual case, it is stored here and nothing is hashed.
     single: Option<(K, usize)>,
     several: HashMap<K, VecDeque<usize>>,
 }
@@ -55,7 +54,7 @@ impl<K: Eq + Hash> Waiting<K> {
         }
     }
 
-    /// Takes out the first call of that actor and id.
+    /// Removes the first call of that actor and id.
     fn take(&mut self, key: &K) -> Option<usize> {
         if let Some((_, number)) = self.single.take_if(|(single, _)| single == key) {
             return Some(number);
@@ -70,7 +69,8 @@ impl<K: Eq + Hash> Waiting<K> {
 }
 
 impl Pairing {
-    /// Takes the next event. Of a call its number, counted from 0; of a result that of its call; `None` of all else.
+    /// Takes the next event. Returns for a call its number, counted from 0, and for a result that of its call; `None`
+    /// for all other events.
     pub fn take(&mut self, event: &Event) -> Option<usize> {
         match &event.kind {
             EventKind::Call(call) => {
@@ -90,7 +90,7 @@ impl Pairing {
     }
 }
 
-/// The calls among events, in their order, each with its result by the rule of [`Pairing`].
+/// The calls among events, in order, each with its result by the rule of [`Pairing`].
 pub fn paired_calls<'e>(events: impl IntoIterator<Item = &'e Event>) -> Vec<PairedCall<'e>> {
     let mut waiting: Waiting<(Option<&Actor>, &CallId)> = Waiting::default();
     let mut calls: Vec<PairedCall<'e>> = Vec::new();
@@ -113,7 +113,7 @@ pub fn paired_calls<'e>(events: impl IntoIterator<Item = &'e Event>) -> Vec<Pair
 }
 
 impl Trace {
-    /// The calls of the run, in their order, each with its result: see [`paired_calls`].
+    /// The calls of the run, in order, each with its result: see [`paired_calls`].
     pub fn calls(&self) -> Vec<PairedCall<'_>> {
         paired_calls(&self.events)
     }
@@ -124,10 +124,10 @@ mod tests {
     use super::*;
     use crate::notation::parse;
 
-    /// Each call as its tool and what it was answered.
+    /// Each call as its tool and its answer.
     fn pairs(events: &str) -> Vec<(String, String)> {
         let events = parse(events).expect("valid");
-        // While they happen, the same belongs together.
+        // While they are recorded, the pairs are the same.
         let mut pairing = Pairing::default();
         let numbers: Vec<Option<usize>> = events.iter().map(|event| pairing.take(event)).collect();
         for (number, it) in paired_calls(&events).iter().enumerate() {

@@ -1,13 +1,13 @@
-//! What a plan needs to know of tools before it calls them: what goes in, what comes out, and what may follow.
+//! The data of tools for planning before any call: inputs, outputs, and possible successors.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// Tools that a plan is made of, in an order that never changes.
+/// The tools for a plan, in an order that never changes.
 ///
-/// A [`Tool`](crate::Tool) says how a tool is called. A plan is written before anything is called, and one step uses
-/// what another gives, so it also has to know the outputs of a tool and which tools may use them.
+/// A [`Tool`](crate::Tool) says how a tool is called. A plan is written before any call, and a step uses the outputs
+/// of another, so a plan also needs the outputs of a tool and which tools may use them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Catalogue {
     signatures: Vec<Signature>,
@@ -15,7 +15,7 @@ pub struct Catalogue {
     demonstrations: Vec<Demonstration>,
 }
 
-/// A request with the right plan for it, to be shown to whoever plans.
+/// A request with the right plan for it, as an example for the planner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Demonstration {
     /// What is asked for.
@@ -37,7 +37,7 @@ pub struct Signature {
     pub arguments: Vec<Port>,
     /// What it gives, by key.
     pub outputs: Vec<Port>,
-    /// The places of the tools that may use its outputs.
+    /// The indices of the tools that may use its outputs.
     pub successors: Vec<usize>,
 }
 
@@ -51,7 +51,7 @@ pub struct Port {
 }
 
 impl Catalogue {
-    /// A catalogue of these tools, in this order. Of two with one name the first is found.
+    /// A catalogue of these tools, in this order. If two share a name, the first one is found.
     pub fn new(signatures: Vec<Signature>) -> Self {
         let mut by_name = HashMap::with_capacity(signatures.len());
         for (place, signature) in signatures.iter().enumerate() {
@@ -60,13 +60,13 @@ impl Catalogue {
         Self { signatures, by_name, demonstrations: Vec::new() }
     }
 
-    /// The same tools, with plans that show how they are used.
+    /// The same tools, with example plans.
     #[must_use]
     pub fn with_demonstrations(self, demonstrations: Vec<Demonstration>) -> Self {
         Self { demonstrations, ..self }
     }
 
-    /// Plans that show how the tools are used.
+    /// Example plans for the tools.
     pub fn demonstrations(&self) -> &[Demonstration] {
         &self.demonstrations
     }
@@ -76,7 +76,7 @@ impl Catalogue {
         &self.signatures
     }
 
-    /// The place of the tool of exactly that name.
+    /// The index of the tool with exactly that name.
     pub fn place(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
@@ -86,7 +86,7 @@ impl Catalogue {
         self.place(name).map(|place| &self.signatures[place])
     }
 
-    /// Whether the second tool may use the outputs of the first. `false` where either is not in the catalogue.
+    /// Whether the second tool may use the outputs of the first. `false` if either is not in the catalogue.
     pub fn may_follow(&self, first: &str, second: &str) -> bool {
         match (self.find(first), self.place(second)) {
             (Some(first), Some(second)) => first.successors.contains(&second),
@@ -96,12 +96,12 @@ impl Catalogue {
 }
 
 impl Signature {
-    /// The name as Python writes it: `image_crop_left`.
+    /// The name in Python: `image_crop_left`.
     pub fn identifier(&self) -> String {
         self.name.replace(' ', "_")
     }
 
-    /// Whether it gives something by that key.
+    /// Whether it has an output of that name.
     pub fn has_output(&self, key: &str) -> bool {
         self.outputs.iter().any(|output| output.name == key)
     }

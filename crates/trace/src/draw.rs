@@ -1,8 +1,8 @@
 //! Random draws that are the same for ever.
 //!
-//! The generator (ChaCha with 8 rounds) and every way of turning its words into a choice are fixed here, because a
-//! case must be the same bytes for the same seed in every later version. Distributions of the `rand` crate may
-//! change between versions, so none is used.
+//! The generator (ChaCha with 8 rounds) and every conversion of its words into a choice are fixed here, because a
+//! case must be the same bytes for the same seed in every later version. Distributions of the `rand` crate may change
+//! between versions, so none is used.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -12,8 +12,8 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 pub struct Draw(ChaCha8Rng);
 
 impl Draw {
-    /// The source for item `index` of the stream that `purpose` names under `seed`. Two purposes or two indexes
-    /// never share a stream. `purpose` counts up to its 16th byte.
+    /// The source for item `index` of the stream named by `purpose` under `seed`. Two purposes or two indices never
+    /// share a stream. Only the first 16 bytes of `purpose` count.
     #[inline]
     pub fn new(seed: u64, index: u64, purpose: &str) -> Self {
         let mut key = [0u8; 32];
@@ -25,7 +25,7 @@ impl Draw {
         Self(ChaCha8Rng::from_seed(key))
     }
 
-    /// Any number at all, for example as the seed of something else.
+    /// Any 64-bit number, for example as the seed of something else.
     #[inline]
     pub fn number(&mut self) -> u64 {
         self.0.next_u64()
@@ -41,14 +41,14 @@ impl Draw {
         loop {
             let product = u64::from(self.0.next_u32()) * u64::from(bound);
             let [low, high] = [product as u32, (product >> 32) as u32];
-            // The threshold of rejection is below `bound`, so most draws are spared the division.
+            // The threshold of rejection is below `bound`, so most draws avoid the division.
             if low >= bound || low >= bound.wrapping_neg() % bound {
                 return high;
             }
         }
     }
 
-    /// True `numerator` times out of `denominator`.
+    /// True with probability `numerator` / `denominator`.
     #[inline]
     pub fn chance(&mut self, numerator: u32, denominator: u32) -> bool {
         self.below(denominator) < numerator

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Actor, CallId, ToolCall, ToolResult};
 
-/// Tokens a model request took, as the provider counted them. Zero where the provider did not say.
+/// Tokens of a model request, as the provider counted them. Zero if the provider did not report them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Tokens read.
@@ -30,21 +30,21 @@ pub enum FinishReason {
     ToolCalls,
     /// It reached its token limit.
     Length,
-    /// The provider cut it off for its content.
+    /// The provider cut it off because of its content.
     ContentFilter,
-    /// Whoever asked broke the reply off, because nothing that could have come was of use. No model says so of itself.
-    /// The tokens of such a turn are estimates: a provider counts at the end of a reply.
+    /// The caller aborted the reply, because the rest was of no use. No model reports this of itself. The tokens of
+    /// such a turn are estimates: a provider counts at the end of a reply.
     Cut,
 }
 
-/// How a model is asked to go on with a text of its own.
+/// How a model is asked to continue a text of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Continuation {
     /// It continues plain text.
     Text,
-    /// It continues an assistant's turn that is not finished.
+    /// It continues an unfinished assistant's turn.
     PartialTurn,
-    /// It is told to go on, and what it repeats is removed.
+    /// It gets an instruction to continue, and its repetitions are removed.
     Chat,
 }
 
@@ -99,18 +99,18 @@ impl fmt::Display for Author {
     }
 }
 
-/// What it took to hold a model to its specification.
+/// The cost of holding a model to its specification.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Corrections.
     pub corrections: u64,
-    /// Corrections that wrote a whole prompt because its beginning was not enough.
+    /// Corrections that wrote a whole prompt because its beginning was insufficient.
     pub escalations: u64,
     /// Bytes that the model wrote and that were discarded.
     pub discarded_bytes: u64,
-    /// How many of the tokens that it wrote these are, by their share of the bytes.
+    /// How many of its tokens these are, by their share of the bytes.
     pub discarded_tokens: u64,
-    /// Tokens read by requests that a correction made necessary: all that stood there already was sent again.
+    /// Tokens read by requests that a correction made necessary: the whole text so far was sent again.
     pub repeated_tokens: u64,
 }
 
@@ -163,12 +163,12 @@ pub enum EndReason {
         /// The limit's value, in the unit of its name.
         value: u64,
     },
-    /// The agent itself broke: an external program exited with an error or was killed, or its reply made no sense.
+    /// The agent itself failed: an external program exited with an error or was killed, or its reply made no sense.
     AgentFailed {
         /// What was seen, for a person.
         reason: String,
     },
-    /// Something outside of the agent failed (model unreachable, server error), so the run says nothing of the
+    /// Something outside of the agent failed (model unreachable, server error), so the run says nothing about the
     /// agent and stays unscored.
     Unscored {
         /// What failed, for a person.
@@ -181,12 +181,12 @@ pub enum EndReason {
 pub enum EventKind {
     /// The agent was given this query.
     Query {
-        /// All the agent sees of the case, besides its tools.
+        /// Everything the agent sees of the case, besides its tools.
         text: String,
     },
     /// A model answered: one turn.
     Turn {
-        /// What it said beside its tool calls; may be empty.
+        /// Its text beside its tool calls; may be empty.
         text: String,
         /// Number of tool calls in the answer; they follow as [`EventKind::Call`].
         calls: u32,
@@ -204,8 +204,8 @@ pub enum EventKind {
     Call(ToolCall),
     /// The execution of a tool call ended.
     Result(ToolResult),
-    /// An agent made from a specification begins. The sections of the same actor up to the end of the run, or
-    /// up to its next event of this kind, are its word.
+    /// An agent made from a specification begins. The sections of the same actor up to the end of the run, or up to
+    /// its next event of this kind, form its text.
     Spec {
         /// The specification's name.
         name: String,
@@ -220,19 +220,19 @@ pub enum EventKind {
         author: Author,
         /// Its content, without the white space around it.
         text: String,
-        /// How the environment came to it, where that says more: who judged, what was chosen and why. Mostly empty.
+        /// How the environment produced it, if that matters: who judged, what was chosen and why. Usually empty.
         note: String,
     },
-    /// Such an agent's model wrote what may not come, and was corrected.
+    /// Such an agent's model wrote something that must not come, and was corrected.
     Correction {
         /// What it wrote, in words.
         violation: String,
-        /// What was appended to the text in its place.
+        /// The text that replaced it.
         appended: String,
-        /// Bytes that were discarded since the correction before.
+        /// Bytes that were discarded since the previous correction.
         discarded_bytes: u64,
     },
-    /// What it took to hold such an agent's model to the specification, once its text is at its end.
+    /// The cost of holding such an agent's model to the specification, once its text is complete.
     Tally(Tally),
     /// The run ended. Always the last event; a trace without it was cut off (by a crash of ours or a kill).
     End(EndReason),
@@ -241,9 +241,9 @@ pub enum EventKind {
 /// One observable occurrence in a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// When, in units of the run's clock (see [`Clock`]), counted from the start of the run.
+    /// Its time, in units of the run's clock (see [`Clock`]), counted from the start of the run.
     pub at: u64,
-    /// Which agent of the run did it; `None` for the only or the outermost one.
+    /// The agent of the run that caused it; `None` for the only or the outermost one.
     pub actor: Option<Actor>,
     /// What happened.
     pub kind: EventKind,
@@ -256,14 +256,14 @@ impl Event {
     }
 }
 
-/// What a trace is of; enough to run it again.
+/// The subject of a trace; enough to repeat the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// The agent, as it is written on the command line (`tools@sim/perfect`, `command:python my_agent.py`).
+    /// The agent, as on the command line (`tools@sim/perfect`, `command:python my_agent.py`).
     pub agent: String,
-    /// The model, where the agent's loop is ours.
+    /// The model, if the agent's loop is ours.
     pub model: Option<String>,
-    /// The model is one of our simulations: its results say nothing of any real model.
+    /// The model is one of our simulations: its results say nothing about any real model.
     pub simulated: bool,
     /// Id of the case.
     pub case: String,
@@ -273,7 +273,7 @@ pub struct Header {
     pub seed: u64,
     /// What dates the events: `"logical"` (a counter of events) or `"milliseconds"`.
     pub clock: String,
-    /// Version of planproof that recorded it.
+    /// Version of planproof that recorded the trace.
     pub version: String,
 }
 
@@ -282,7 +282,7 @@ pub struct Header {
 pub struct Trace {
     /// What it is of.
     pub header: Header,
-    /// What happened, in the order it was observed.
+    /// The events, in the order in which they were observed.
     pub events: Vec<Event>,
 }
 
@@ -316,7 +316,7 @@ pub trait Clock: Send + Sync {
     fn unit(&self) -> &'static str;
 }
 
-/// Counts how often it was asked: the n-th event is dated n. For runs that must be the same bytes each time.
+/// Counts its calls: the n-th event gets the time n. For runs that must be the same bytes each time.
 #[derive(Debug, Default)]
 pub struct LogicalClock(AtomicU64);
 

@@ -1,20 +1,21 @@
 //! The vocabulary of planproof: tools, tool calls, tool results, events and traces.
 //!
-//! Everything else in the workspace speaks in these words. The crate does no IO, reads no clock, and draws randomness
-//! only from seeds that are passed in ([`Draw`]). Three things live here:
+//! The whole workspace uses these terms. The crate does no IO, reads no clock, and draws randomness only from seeds
+//! that are passed in ([`Draw`]). It has three parts:
 //!
 //! - the types ([`Tool`], [`ToolCall`], [`ToolResult`], [`Event`], [`Trace`]) that the other crates pass around;
 //! - [`notation`], one line of text for a trace, for tests and bug reports;
-//! - [`wire`], the files: JSON lines with types of their own, so that a change in memory is never a change on disk.
+//! - [`wire`], the files: JSON lines with types of their own, so that a change of a type in memory never changes a
+//!   file.
 //!
 //! **If it is not in the trace, it did not happen**: verdicts, reports and exports read nothing else.
 //!
 //! # What is where
 //!
-//! Tools, calls and results (`tool.rs`), pictures beside results (`attachment.rs`), what a plan knows of tools
-//! (`catalogue.rs`), events and clocks (`event.rs`), which agent of a run an event is of (`actor.rs`), which result is
-//! of which call (`calls.rs`), arguments that fit a schema (`sample.rs`), the recorder, a one-line notation for tests
-//! and bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times (`time_of_day.rs`), seeded draws
+//! Tools, calls and results (`tool.rs`), pictures beside results (`attachment.rs`), the data of tools for planning
+//! (`catalogue.rs`), events and clocks (`event.rs`), the agents of a run (`actor.rs`), the pairing of calls and
+//! results (`calls.rs`), arguments that fit a schema (`sample.rs`), the recorder, a one-line notation for tests and
+//! bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times (`time_of_day.rs`), seeded draws
 //! (`draw.rs`), and the keys that must not be written anywhere (`secrets.rs`).
 
 mod actor;

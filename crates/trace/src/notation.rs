@@ -10,7 +10,7 @@
 //! # Ok::<(), planproof_trace::notation::NotationError>(())
 //! ```
 //!
-//! Events are separated by `|`. White space between words, line breaks included, means nothing.
+//! Events are separated by `|`. White space between words, including line breaks, is ignored.
 //!
 //! | event | meaning |
 //! |---|---|
@@ -30,13 +30,13 @@
 //! | `limit WORD N` | a limit was reached: `wall_ms`, `iterations`, `output_bytes` or `text_bytes` |
 //! | `failed "TEXT"`, `unscored "TEXT"` | the agent broke; something outside of it did |
 //!
-//! `TEXT` is a JSON string. `NAME` and `ID` are bare words of `[A-Za-z0-9_.:/-]`, or JSON strings. What follows is
-//! optional, and [`print()`] leaves out whatever a reader would fill in by itself:
+//! `TEXT` is a JSON string. `NAME` and `ID` are bare words of `[A-Za-z0-9_.:/-]`, or JSON strings. The following is
+//! optional, and [`print()`] leaves out everything that a reader fills in:
 //!
 //! - `NAME:` before an event is its actor, as in `sample-1: say "Yes."`; without it the event is of the
 //!   outermost agent.
-//! - `@N` before an event, and before its actor, is its time; without it an event is one later than the one
-//!   before, from 0.
+//! - `@N` before an event, and before its actor, is its time; without it the time is one more than that of the
+//!   previous event, from 0.
 //! - A call without an id is `c1` if it is the first call of the list, `c2` if it is the second, and so on.
 //! - A result without an id answers the latest call that has no result yet.
 //! - Arguments default to `{}`; the text of a turn or of a result to nothing; tokens to 0/0; `finish` to
@@ -54,7 +54,7 @@ pub use print::print;
 
 use crate::{CallId, Event, EventKind, FinishReason};
 
-/// What a reader fills in where the text is silent. The printer asks the same questions, so the two cannot disagree.
+/// The defaults that a reader fills in. The printer uses the same ones, so the two cannot disagree.
 #[derive(Default)]
 struct Defaults {
     at: u64,
@@ -73,7 +73,7 @@ impl Defaults {
         self.unanswered.last()
     }
 
-    /// Takes note of an event, before the next one is asked about.
+    /// Records an event before the defaults of the next one are requested.
     fn note(&mut self, event: &Event) {
         self.at = event.at.saturating_add(1);
         match &event.kind {
@@ -98,7 +98,7 @@ impl Defaults {
     }
 }
 
-/// Why a turn of so many calls ends, where nothing is said.
+/// The default finish reason of a turn with this number of calls.
 fn default_finish(calls: u32) -> FinishReason {
     if calls > 0 { FinishReason::ToolCalls } else { FinishReason::Stop }
 }
@@ -112,7 +112,7 @@ const FINISH_WORDS: [(&str, FinishReason); 5] = [
     ("cut", FinishReason::Cut),
 ];
 
-/// Whether a name or an id may stand without quotes around this byte.
+/// Whether a name or an id with this byte needs no quotes.
 fn is_bare(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte)
 }

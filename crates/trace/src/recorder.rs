@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{Actor, ActorError, Clock, EndReason, Event, EventKind, Secrets};
 
-/// Is shown each event of a run the moment it is recorded, in order. The run store is one.
+/// Gets each event of a run the moment it is recorded, in order. The run store is one.
 pub trait EventSink: Send + Sync {
     /// Takes one event. Must not block for long: the agent waits.
     fn append(&self, event: &Event);
 }
 
-/// Dates and orders the events of one run, whoever reports them (the agent's loop, the tool server), keeps them and
-/// shows them to a sink. After the run's end nothing is recorded any more: a late call of a dying agent is not part
-/// of its run. This is the one place where keys that we hold are taken out of what is recorded ([`hiding`]).
+/// Dates and orders the events of one run, whoever reports them (the agent's loop, the tool server), stores them and
+/// passes them to a sink. After the run's end nothing is recorded any more: a late call of a dying agent is not part
+/// of its run. This is the one place where our own keys are removed from recorded texts ([`hiding`]).
 ///
 /// It is a handle: clones record into the same run.
 ///
@@ -25,10 +25,10 @@ pub struct Recorder {
     part: Option<Arc<Part>>,
 }
 
-/// What the handles of an agent within the run share.
+/// The state shared by the handles of an agent within the run.
 struct Part {
     actor: Actor,
-    /// Is read and written under the lock of the run's state alone.
+    /// Only read and written while the run's state is locked.
     is_over: AtomicBool,
 }
 
@@ -42,7 +42,7 @@ struct Run {
 #[derive(Default)]
 struct State {
     events: Vec<Event>,
-    /// What is added to the clock: the time that the run had taken before it was resumed.
+    /// Added to the clock: the time of the run before it was resumed.
     offset: u64,
     /// When the run was closed, until its end is recorded.
     closed_at: Option<u64>,
@@ -65,20 +65,19 @@ impl Recorder {
         Self { run, secrets: Secrets::default(), part: None }
     }
 
-    /// The recorder, which writes [`REDACTED`](crate::REDACTED) instead of these secrets, and so do the
-    /// clones made of it from now on.
+    /// The recorder, which writes [`REDACTED`](crate::REDACTED) instead of these secrets, as do all clones made of it
+    /// from now on.
     #[must_use]
     pub fn hiding(mut self, secrets: Secrets) -> Self {
         self.secrets = secrets;
         self
     }
 
-    /// A handle for an agent within this one, which does what it does under a name of its own: in an agent
-    /// that has a name itself, behind that one. Its part of the run ends for itself: what ends or closes it
-    /// leaves the run going on, and is no event.
+    /// A handle for an agent within this one, under a name of its own, which follows the name of this agent if it has
+    /// one. Its part of the run ends separately: ending or closing it does not end the run, and is no event.
     ///
     /// # Errors
-    /// It is no name.
+    /// The name is invalid.
     pub fn as_actor(&self, name: &str) -> Result<Self, ActorError> {
         let actor = match &self.part {
             None => Actor::new(name)?,
@@ -88,8 +87,7 @@ impl Recorder {
         Ok(Self { part: Some(Arc::new(part)), ..self.clone() })
     }
 
-    /// Records an event. Returns `false`, and records nothing, when the run has ended, or the part of the run
-    /// whose handle this is.
+    /// Records an event. Returns `false`, and records nothing, if the run or this handle's part of the run has ended.
     pub fn record(&self, mut kind: EventKind) -> bool {
         if !self.secrets.is_empty() {
             self.secrets.redact_event(&mut kind);
@@ -119,8 +117,8 @@ impl Recorder {
         true
     }
 
-    /// Takes over what was recorded of this run before it was cut off, as it is; what follows is dated behind it. Does
-    /// nothing, and returns `false`, once something is recorded.
+    /// Takes over the recorded events of this run before it was cut off, unchanged; later events are dated after
+    /// them. Does nothing, and returns `false`, once something is recorded.
     pub fn restore(&self, events: &[Event]) -> bool {
         let mut state = self.lock();
         if !state.events.is_empty() || state.ended || state.closed_at.is_some() {
@@ -141,8 +139,7 @@ impl Recorder {
         self.record(EventKind::End(reason))
     }
 
-    /// Takes nothing more but the end, whose time is now: the run is over, and what its end is called is yet
-    /// to be decided.
+    /// Accepts only the end from now on, and fixes its time: the run is over, but its end is not yet classified.
     pub fn close(&self) {
         let mut state = self.lock();
         if let Some(part) = &self.part {
@@ -152,14 +149,14 @@ impl Recorder {
         }
     }
 
-    /// Whether the run is over, or the part of it whose handle this is.
+    /// Whether the run, or this handle's part of it, is over.
     pub fn has_ended(&self) -> bool {
         let state = self.lock();
         let part_is_over = self.part.as_ref().is_some_and(|part| part.is_over.load(Ordering::Relaxed));
         state.ended || state.closed_at.is_some() || part_is_over
     }
 
-    /// What `look` finds in all events recorded so far.
+    /// Applies `look` to all events recorded so far.
     pub fn look<T>(&self, look: impl FnOnce(&[Event]) -> T) -> T {
         look(&self.lock().events)
     }
@@ -175,7 +172,7 @@ impl Recorder {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic while the lock is held leaves whole events only, so the state stays usable.
+        // A panic while the lock is held leaves complete events only, so the state stays usable.
         self.run.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Arguments that fit a schema: the smallest that we can think of.
+//! Arguments that fit a schema: the smallest that are easily found.
 
 use std::cell::Cell;
 
@@ -8,17 +8,17 @@ use serde_json::{Map, Number, Value};
 const DEPTH_MAX: usize = 16;
 /// Most items of an array, and most characters of a text.
 const LENGTH_MAX: u64 = 1000;
-/// Most values made, however they are nested.
+/// Most generated values, including nested ones.
 const VALUES_MAX: u32 = 10_000;
 
-/// Arguments for a tool with this input schema: what is required and nothing else, each value the first that
-/// comes to mind. Empty where nothing is required. Microseconds for a schema of usual size.
+/// Arguments for a tool with this input schema: only required ones, each with a simple value. Empty if nothing is
+/// required. Takes microseconds for a schema of usual size.
 ///
-/// Understood are `type`, `properties`, `required`, `minProperties`, `items`, `prefixItems`, `minItems`,
-/// `enum`, `const`, `default`, `examples`, the bounds of numbers and of lengths, `multipleOf`, the usual
-/// formats of text, `$ref` within the schema, `allOf`, and the first possibility of `anyOf` and `oneOf`. Not
-/// understood are `pattern`, `not`, `if`, `dependentRequired`, `uniqueItems` and their like. So what comes
-/// back need not fit; a validator says.
+/// Supported are `type`, `properties`, `required`, `minProperties`, `items`, `prefixItems`, `minItems`, `enum`,
+/// `const`, `default`, `examples`, the bounds of numbers and of lengths, `multipleOf`, the usual formats of text,
+/// `$ref` within the schema, `allOf`, and the first alternative of `anyOf` and `oneOf`. Not supported are `pattern`,
+/// `not`, `if`, `dependentRequired`, `uniqueItems` and similar keywords. So the result may not fit; a validator
+/// decides.
 pub fn sample_arguments(schema: &Map<String, Value>) -> Map<String, Value> {
     let demands = ["required", "minProperties", "allOf", "anyOf", "oneOf", "$ref"];
     if !demands.iter().any(|keyword| schema.contains_key(*keyword)) {
@@ -37,7 +37,7 @@ struct Sampler<'s> {
 }
 
 fn sample(sampler: &Sampler<'_>, schema: &Value, depth: usize) -> Value {
-    // Any value counts, also one of which the schema says nothing.
+    // Any value counts, even one that the schema does not mention.
     sampler.values.set(sampler.values.get() + 1);
     if depth > DEPTH_MAX || sampler.values.get() > VALUES_MAX {
         return Value::Null;
@@ -47,7 +47,7 @@ fn sample(sampler: &Sampler<'_>, schema: &Value, depth: usize) -> Value {
         return value.clone();
     }
     let given = ["enum", "examples"].iter().filter_map(|list| schema.get(*list)?.as_array()?.first());
-    // A default of null mostly says that nothing need be given.
+    // A default of null usually means that nothing is required.
     let default = schema.get("default").filter(|value| !value.is_null());
     if let Some(value) = default.or_else(|| given.into_iter().next()) {
         return value.clone();
@@ -84,7 +84,7 @@ fn sample(sampler: &Sampler<'_>, schema: &Value, depth: usize) -> Value {
     }
 }
 
-/// The type that is wanted, guessed from other keywords where nothing is said.
+/// The expected type, guessed from other keywords if it is not stated.
 fn kind(schema: &Map<String, Value>) -> &str {
     let named = match schema.get("type") {
         Some(Value::String(kind)) => Some(kind.as_str()),
@@ -106,7 +106,7 @@ fn kind(schema: &Map<String, Value>) -> &str {
 }
 
 impl<'s> Sampler<'s> {
-    /// What a reference within the schema names.
+    /// The target of a reference within the schema.
     fn find(&self, place: &str) -> Option<&'s Value> {
         let mut steps =
             place.strip_prefix("#/")?.split('/').map(|it| it.replace("~1", "/").replace("~0", "~"));
@@ -117,7 +117,7 @@ impl<'s> Sampler<'s> {
         })
     }
 
-    /// A part of a schema, with what it refers to in its place.
+    /// A part of a schema, with references resolved.
     fn resolved<'a>(&self, part: &'a Value, depth: usize) -> Option<&'a Map<String, Value>>
     where
         's: 'a,
@@ -139,7 +139,7 @@ fn without(schema: &Map<String, Value>, keyword: &str) -> Map<String, Value> {
         .collect()
 }
 
-/// Adds what another schema demands as well.
+/// Adds the demands of another schema.
 fn merge(whole: &mut Map<String, Value>, part: &Map<String, Value>) {
     for (key, value) in part {
         match (whole.get_mut(key), value) {
@@ -218,7 +218,7 @@ fn number(schema: &Map<String, Value>) -> Value {
         between,
     ];
     let value = candidates.into_iter().flatten().find(|value| fits(*value)).unwrap_or(step);
-    // Whole numbers are written without a fraction.
+    // Integers are written without a fraction.
     let whole = (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i64);
     whole.map_or_else(|| Number::from_f64(value).map_or(Value::Null, Value::Number), Value::from)
 }

@@ -1,4 +1,4 @@
-//! Texts that must not be written anywhere, and how they are kept out.
+//! Texts that must not be written anywhere, and their removal.
 
 mod forms;
 
@@ -14,16 +14,15 @@ use crate::{Arguments, CallId, EndReason, EventKind, ToolCall, ToolResult};
 /// What stands where a secret was.
 pub const REDACTED: &str = "[key]";
 
-/// Shorter texts are no secrets: they would turn up by chance.
+/// Shorter texts are not secrets: they would occur by chance.
 pub const SECRET_BYTES_MIN: usize = 8;
 
-/// Longer secrets count as several, each of so many bytes or a little more.
+/// Longer secrets are split into several, each of this length or slightly more.
 const SECRET_BYTES_MAX: usize = 4096;
 
-/// Keys that we hold. Whatever is recorded is searched for them, and [`REDACTED`] is put where one was, also where it
-/// is a part of a longer text. They are found in capitals and small letters, backwards, in base64, in hexadecimal
-/// digits, and as escaped by JSON and in URLs. Costs nothing while there is none; otherwise one pass over each text,
-/// however many there are.
+/// Keys that we hold. All recorded texts are searched for them, and [`REDACTED`] replaces each occurrence, even
+/// within a longer text. They are found in any case, reversed, in base64, in hexadecimal digits, and as escaped by
+/// JSON and in URLs. Costs nothing if there is none; otherwise one pass over each text, however many there are.
 #[derive(Clone, Default)]
 pub struct Secrets(Option<Arc<Held>>);
 
@@ -32,12 +31,12 @@ struct Held {
     secrets: Vec<String>,
     /// Finds the forms of all of them.
     search: AhoCorasick,
-    /// Whose form each of its patterns is, by its place in `secrets`.
+    /// For each pattern the index in `secrets` of the secret that it is a form of.
     whose: Vec<usize>,
 }
 
 impl Secrets {
-    /// These secrets. Blanks around them do not count, and those shorter than [`SECRET_BYTES_MIN`] are left out. Takes
+    /// These secrets. Blanks around them are ignored, and those shorter than [`SECRET_BYTES_MIN`] are left out. Takes
     /// some 100 microseconds for each.
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
         let mut texts: Vec<String> = Vec::new();
@@ -57,7 +56,7 @@ impl Secrets {
             whose.extend(std::iter::repeat_n(place, all.len()));
             forms.extend(all);
         }
-        // One secret may be a part of another, which must then be found.
+        // One secret may be a part of another, and both must then be found.
         let search = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .ascii_case_insensitive(true)
@@ -76,13 +75,13 @@ impl Secrets {
         Self::new(self.texts().iter().cloned().chain([secret]))
     }
 
-    /// Those that are in none of these texts, in no form. A placeholder such as `benchmark` may stand where a key
-    /// belongs, and to take it out of texts of our own, such as names of tools, would change what happened.
+    /// The secrets that occur in none of these texts, in no form. A key may be a placeholder such as `benchmark`, and
+    /// removing that from texts of our own, such as names of tools, would change the run.
     #[must_use]
     pub fn apart_from<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Self {
         let mut left = self.clone();
         for text in texts {
-            // What is found hides what is a part of it, so that it takes several turns until nothing is.
+            // A match hides overlapping ones, so this is repeated until nothing is found.
             while let Some(found) = left.found_in(text) {
                 let others = left.texts().iter().enumerate().filter(|(place, _)| !found.contains(place));
                 left = Self::new(others.map(|(_, secret)| secret.clone()));
@@ -91,7 +90,7 @@ impl Secrets {
         left
     }
 
-    /// Which secrets are found in a text; `None` where there is none.
+    /// Which secrets are found in a text; `None` if there is none.
     fn found_in(&self, text: &str) -> Option<Vec<usize>> {
         let held = self.0.as_ref()?;
         let found: Vec<usize> =
@@ -119,7 +118,7 @@ impl Secrets {
         Cow::Owned(out + &text[rest..])
     }
 
-    /// The arguments of a call without any secret, in keys and values at any depth.
+    /// The arguments of a call without secrets, in keys and values at any depth.
     pub fn redact_arguments(&self, arguments: &mut Arguments) {
         match arguments {
             Arguments::Malformed(text) => self.redact_text(text),
@@ -201,7 +200,7 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// A text in pieces of [`SECRET_BYTES_MAX`] bytes, or as little more as ends them between characters.
+/// A text in pieces of [`SECRET_BYTES_MAX`] bytes, or slightly more to end between characters.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -241,7 +240,7 @@ mod tests {
         assert_eq!(left.with("benchmark".into()).redact("benchmark sk-abcdefgh"), "[key] [key]");
     }
 
-    /// What a model can be talked into: none of these leaves as much of the key as 6 characters in a row.
+    /// A model can be persuaded to write these: none of them leaves as much as 6 consecutive characters of the key.
     #[test]
     fn a_secret_is_found_in_other_forms() {
         let key = "sk-Live/4f9A+x7QzT0=";

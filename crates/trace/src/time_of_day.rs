@@ -1,4 +1,4 @@
-//! Clock times, as tools take them and texts name them.
+//! Clock times in the formats of tools and texts.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ const DAY_MINUTES: u16 = 24 * 60;
 pub struct TimeOfDay(u16);
 
 impl TimeOfDay {
-    /// The time so many minutes after midnight; `None` above 24:00, which is the end of a day.
+    /// The time this many minutes after midnight; `None` above 24:00, which is the end of a day.
     pub const fn from_minute(minute: u16) -> Option<Self> {
         if minute <= DAY_MINUTES { Some(Self(minute)) } else { None }
     }
@@ -20,8 +20,9 @@ impl TimeOfDay {
         self.0
     }
 
-    /// Reads hours and minutes with a colon between them and nothing around, "00:00" to "23:59". An hour below ten may
-    /// have one digit, as "9:30" has one meaning. Everything else is `None`: "25:00", "2 pm", "14:00:00", "noon".
+    /// Reads hours and minutes with a colon between them and nothing around, "00:00" to "23:59". An hour below ten
+    /// may have one digit, because "9:30" is unambiguous. Everything else is `None`: "25:00", "2 pm", "14:00:00",
+    /// "noon".
     pub fn parse(text: &str) -> Option<Self> {
         let (hours, minutes) = text.split_once(':')?;
         let number = |digits: &str| {

@@ -1,4 +1,4 @@
-//! Tools, the calls an agent makes of them, and what comes back.
+//! Tools, an agent's calls of them, and the results.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use crate::Attachments;
 
-/// A named operation with an input schema, as the Model Context Protocol and the model providers understand it.
+/// A named operation with an input schema, as defined by the Model Context Protocol and the model providers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
-    /// The name the model calls it by: 1 to 64 characters of `[A-Za-z0-9_-]` where every provider must accept it.
+    /// The model's name for it: 1 to 64 characters of `[A-Za-z0-9_-]` if every provider must accept it.
     pub name: String,
     /// What the tool does, in words for the model.
     pub description: String,
@@ -35,7 +35,7 @@ impl Tool {
         Self { name: name.into(), description: description.into(), input_schema }
     }
 
-    /// Whether it was made by [`without_arguments`](Self::without_arguments), so that nothing but `{}` fits.
+    /// Whether it was made by [`without_arguments`](Self::without_arguments), so that only `{}` fits.
     pub fn is_without_arguments(&self) -> bool {
         Arc::ptr_eq(&self.input_schema, &NO_ARGUMENTS)
     }
@@ -63,8 +63,8 @@ impl fmt::Display for CallId {
     }
 }
 
-/// The arguments of a call. A model writes them as text, so they may be no JSON object at all: that is the agent's
-/// mistake, hence data, and the text is kept as it came.
+/// The arguments of a call. A model writes them as text, so they may not be a JSON object: that is the agent's
+/// mistake, hence data, and the text is kept unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Arguments {
     /// A JSON object.
@@ -79,8 +79,8 @@ impl Arguments {
         Self::Object(Map::new())
     }
 
-    /// Reads the text a model wrote. Blank text counts as `{}`, because several providers send it for a tool
-    /// without parameters.
+    /// Reads a model's text. Blank text counts as `{}`, because several providers send it for a tool without
+    /// parameters.
     pub fn from_text(text: &str) -> Self {
         if text.trim().is_empty() {
             return Self::none();
@@ -91,7 +91,7 @@ impl Arguments {
         }
     }
 
-    /// The arguments as the text a provider expects back in the conversation.
+    /// The arguments as text, in the form that a provider expects in the conversation.
     pub fn to_text(&self) -> String {
         match self {
             Self::Object(object) if object.is_empty() => "{}".to_owned(),
@@ -100,7 +100,7 @@ impl Arguments {
         }
     }
 
-    /// The object, or `None` where the text was malformed.
+    /// The object, or `None` if the text was malformed.
     pub fn as_object(&self) -> Option<&Map<String, Value>> {
         match self {
             Self::Object(object) => Some(object),
@@ -114,7 +114,7 @@ impl Arguments {
 pub struct ToolCall {
     /// Names the call; the result carries the same id.
     pub id: CallId,
-    /// Name of the tool, as the agent wrote it; such a tool need not exist.
+    /// Name of the tool, as the agent wrote it; it may not exist.
     pub name: String,
     /// The arguments, as the agent wrote them.
     pub arguments: Arguments,
@@ -129,9 +129,9 @@ pub struct ToolResult {
     pub text: String,
     /// The tool refused or failed: it does not exist, the arguments do not fit, or its work went wrong.
     pub is_error: bool,
-    /// A guard between agent and tools held the call back, so that no tool saw it. Such a result is an error too.
+    /// A guard between agent and tools denied the call, so that no tool saw it. Such a result is an error too.
     pub is_held_back: bool,
-    /// Small pictures of what the tool made, for people: no model is sent them and no judge reads them.
+    /// Small pictures of the tool's output, for people: no model gets them and no judge reads them.
     pub attachments: Attachments,
 }
 
@@ -152,12 +152,12 @@ impl ToolResult {
         Self { is_error: true, ..Self::ok(id, text) }
     }
 
-    /// A result that says why a guard did not let the call through to its tool.
+    /// A result that says why a guard denied the call.
     pub fn held_back(id: CallId, text: impl Into<String>) -> Self {
         Self { is_held_back: true, ..Self::error(id, text) }
     }
 
-    /// The result with these pictures beside its text.
+    /// The result with these pictures attached.
     #[must_use]
     pub fn with_attachments(self, attachments: Attachments) -> Self {
         Self { attachments, ..self }

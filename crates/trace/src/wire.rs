@@ -1,4 +1,4 @@
-//! Trace files: JSON lines, with types of their own, so that a change in memory is never a change on disk.
+//! Trace files: JSON lines, with types of their own, so that a change of a type in memory never changes a file.
 //!
 //! A file holds one trace or several. A trace is a header line, then one line for each event. The header's `schema`
 //! names the version; [`v1`] is the only one so far. A published version never changes: a new one gets a module of its
@@ -16,12 +16,12 @@ pub enum WireError {
     Malformed {
         /// Which line, from 1.
         line: usize,
-        /// Which byte of the line, from 1; 0 where the whole line is meant.
+        /// Which byte of the line, from 1; 0 for the whole line.
         column: usize,
         /// What is wrong.
         what: String,
     },
-    /// The last line stops in the middle: whoever wrote the file was killed, or the disk was full.
+    /// The last line is incomplete: the writing process was killed, or the disk was full.
     #[error(
         "line {line} stops in the middle, and the file with it: delete the line to read what is before it"
     )]
@@ -29,7 +29,7 @@ pub enum WireError {
         /// Which line, from 1.
         line: usize,
     },
-    /// The file is of another version, or of another kind.
+    /// The file has another version, or is of another kind.
     #[error("line {line}: the schema is {found:?}; this planproof reads {}", v1::SCHEMA)]
     UnknownSchema {
         /// Which line, from 1.
@@ -46,7 +46,7 @@ pub enum WireError {
     /// There is nothing but blank lines.
     #[error("there is no trace in the file")]
     Empty,
-    /// One trace was wanted and there are more.
+    /// One trace was expected and there are more.
     #[error("line {line}: a second trace begins, where one was expected")]
     SecondTrace {
         /// Which line, from 1.

@@ -1,15 +1,16 @@
-//! The readers of entries that tools and evaluator share: cities with a state behind them, legs, and names with a city.
+//! The entry parsers that the tools and the evaluator share: cities with an optional state, legs, and names with a
+//! city.
 //!
-//! They say what three regular expressions of the published code match, without a regular expression, in time that
-//! grows with `n log n` whatever the text.
+//! They return what three regular expressions of the published code match, but without regular expressions and in
+//! `O(n log n)` time for any text.
 
 use crate::python::{is_blank, strip};
 
-/// What stands for a name and a city that cannot be read.
+/// Stands for a name and a city that cannot be parsed.
 pub const NOTHING: &str = "-";
 
-/// The text before a part in parentheses that opens and closes on the first line, or all of it where there is none.
-/// Blanks before the parenthesis stay, so that `Charlotte (NC)` gives `Charlotte ` with a blank.
+/// The text before a part in parentheses that opens and closes on the first line, or the whole text if there is none.
+/// Blanks before the parenthesis are kept, so `Charlotte (NC)` gives `Charlotte ` with a trailing blank.
 pub fn strip_parenthesis(text: &str) -> &str {
     let line = text.split('\n').next().unwrap_or(text);
     match line.split_once('(') {
@@ -18,8 +19,8 @@ pub fn strip_parenthesis(text: &str) -> &str {
     }
 }
 
-/// The two ends of a leg such as `Taxi, from Reno to Elko, cost: 3`: what stands between the first `from` and the next
-/// `to`, and what follows up to a comma. Neither is trimmed, and `from` may be the end of another word.
+/// The two ends of a leg such as `Taxi, from Reno to Elko, cost: 3`: the text between the first `from` and the next
+/// `to`, and the text after that up to a comma. Neither is trimmed, and `from` may be the end of another word.
 pub fn from_to(text: &str) -> Option<(&str, &str)> {
     let ends = Ends::of(text);
     let mut begin = 0;
@@ -33,9 +34,9 @@ pub fn from_to(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Where the first of two cities may end: blanks, `to`, blanks, and something before the next comma follow.
+/// Where the first of two cities may end: before blanks, `to`, blanks, and some text before the next comma.
 struct Ends {
-    /// Byte offsets in ascending order, each with that of the second city.
+    /// Byte offsets in ascending order, each with the offset of the second city.
     all: Vec<(usize, usize)>,
     line_breaks: Vec<usize>,
 }
@@ -61,8 +62,8 @@ impl Ends {
         Self { all, line_breaks: text.match_indices('\n').map(|(at, _)| at).collect() }
     }
 
-    /// The two cities where `from` ends at this offset. Blanks before the first city belong to it only where there is
-    /// no other way.
+    /// The two cities if `from` ends at this offset. Blanks before the first city belong to it only if nothing else
+    /// matches.
     fn first<'t>(&self, text: &'t str, after: usize) -> Option<(&'t str, &'t str)> {
         let rest = &text[after..];
         let blanks = rest.len() - rest.trim_start_matches(is_blank).len();
@@ -89,14 +90,14 @@ fn second_begin(text: &str, after: usize) -> Option<usize> {
     let blanks = &rest[..rest.len() - trimmed.len()];
     let (last, it) = blanks.char_indices().next_back()?;
     if trimmed.is_empty() || trimmed.starts_with(',') {
-        // Then the last of several blanks is the city.
+        // In this case the last of several blanks is the city.
         return (last > 0).then_some(after + last);
     }
     Some(after + last + it.len_utf8())
 }
 
-/// The name and the city of an entry such as `Cafe Gil, Reno`, both trimmed; [`NOTHING`] twice where nothing stands
-/// behind a comma. The name begins on the line of the last comma.
+/// The name and the city of an entry such as `Cafe Gil, Reno`, both trimmed, or [`NOTHING`] twice if no comma is
+/// followed by text. The name starts on the line of the last comma.
 pub fn name_city(text: &str) -> (&str, &str) {
     match text.rsplit_once(',') {
         Some((name, city)) if !city.is_empty() => {
@@ -107,7 +108,7 @@ pub fn name_city(text: &str) -> (&str, &str) {
     }
 }
 
-/// The flight number of a transportation entry: what stands behind `Flight Number: ` up to a comma.
+/// The flight number of a transportation entry: the text after `Flight Number: ` up to a comma.
 pub fn flight_number(text: &str) -> Option<&str> {
     const LABEL: &str = "Flight Number: ";
     let (_, after) = text.split_once(LABEL)?;

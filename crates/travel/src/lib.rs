@@ -1,16 +1,19 @@
 //! TravelPlanner (Xie et al. 2024): its tables, its sandbox tools, and the evaluator of its plans.
 //!
-//! Nothing here reads a file: tables come as texts ([`tables::Texts`]), flights line by line
-//! ([`tables::FlightsBuilder`]), queries and plans as JSON. A plan that an agent wrote is data whatever it holds, so no
-//! plan makes the evaluator fail.
+//! This crate reads no files: tables come as texts ([`tables::Texts`]), flights line by line
+//! ([`tables::FlightsBuilder`]), queries and plans as JSON. A plan written by an agent is data whatever it contains,
+//! so no plan makes the evaluator return an error.
 //!
-//! # What is where
+//! # Module layout
 //!
-//! Python's rules for values and texts (`python.rs`), the three readers of entries that everything shares
-//! (`entry.rs`), queries (`query.rs`), plans as they were written (`plan.rs`), the tables (`tables.rs`), the evaluator
-//! (`evaluate.rs`, which lists what the two modes do in different ways), the tools of agents (`tools.rs`), a plan as a
-//! map and a timeline (`page.rs`), a small data set of our own (`own.rs`, `data/own`), and queries as cases that agents
-//! are run on (`suite.rs`).
+//! - `python.rs`: Python's rules for values and texts.
+//! - `entry.rs`: the three shared entry parsers.
+//! - `query.rs`: queries. `plan.rs`: plans as written. `tables.rs`: the tables.
+//! - `evaluate.rs`: the evaluator; its documentation lists the differences between the two modes.
+//! - `tools.rs`: the agents' tools.
+//! - `page.rs`: a plan as a map and a timeline.
+//! - `own.rs` and `data/own`: a small data set of our own.
+//! - `suite.rs`: queries as cases for agents.
 
 pub mod entry;
 pub mod evaluate;
@@ -25,13 +28,13 @@ pub mod suite;
 pub mod tables;
 pub mod tools;
 
-/// Whose behaviour a verdict has.
+/// Which evaluator a verdict follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compat {
-    /// The published evaluator's, with all that is wrong with it.
+    /// The published evaluator, with all its faults.
     Original,
-    /// What was meant. Each difference is listed with the evaluator.
+    /// The rules as intended. The documentation of [`evaluate`] lists each difference.
     #[default]
     Right,
 }

@@ -1,5 +1,5 @@
-//! A small data set of our own in the published format: six made-up cities in two states, 20 queries, and a plan for
-//! each that holds in both modes. It serves demonstrations and tests that have no published data.
+//! A small data set of our own in the published format: six fictional cities in two states, 20 queries, and for each
+//! query a plan that passes in both modes. It serves demonstrations and tests that have no published data.
 
 use crate::plan::{PlanError, Submission};
 use crate::query::{Query, QueryError};

@@ -1,7 +1,7 @@
-//! A plan as a map and a timeline, with what is wrong with it where it is wrong: data that every report draws.
+//! A plan as a map and a timeline, with each fault shown where it occurs: data that every report draws.
 //!
-//! Cities stand where their sights are in the mean, which is all that the tables know of places. What a plan says is
-//! read as the right evaluator reads it; costs are those of the tables, for all who travel, and missing where the
+//! A city is placed at the mean position of its attractions, because the tables hold no other positions. A plan is
+//! interpreted as the right evaluator does. Costs come from the tables, cover all travellers, and are absent if the
 //! tables do not have an entry.
 
 mod map;

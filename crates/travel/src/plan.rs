@@ -1,7 +1,8 @@
-//! Plans as an agent wrote them, with whatever stands where a day or a text should.
+//! Plans as an agent wrote them, with whatever values stand in place of days or texts.
 //!
-//! A plan is a list of days; each has the keys of [`KEYS`], all of them texts, and [`NOTHING`](crate::entry::NOTHING)
-//! stands for nothing. What is not like that stays as it is: a plan that makes no sense is a failed plan, not an error.
+//! A plan is a list of days. Each day has the keys of [`KEYS`], all with text values, and
+//! [`NOTHING`](crate::entry::NOTHING) means that an entry is empty. Anything else is kept as it is: a plan that makes
+//! no sense is a failed plan, not an error.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
-//! What Python does with values that came out of JSON, because the verdicts of the published evaluator depend on it.
+//! How Python treats values parsed from JSON, because the verdicts of the published evaluator depend on it.
 //!
-//! Only what the evaluator meets is here: truth, equality, membership, subscripts, and the blanks of texts; and the
+//! Only what the evaluator needs is here: truth, equality, membership, subscripts, whitespace in texts, and the
 //! literals of the published queries (`python/literal.rs`).
 
 mod literal;

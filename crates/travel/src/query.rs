@@ -1,6 +1,6 @@
 //! Queries: what a traveller asks for, in words and in the fields that the evaluator judges by.
 //!
-//! The cities of the reference information, which some copies of the data carry, are not read: no planner may see them.
+//! Some copies of the data carry reference information with cities. It is not read, because no planner may see it.
 //! Queries come as lines of JSON, or as the published tables (`query/published.rs`).
 
 mod published;

@@ -1,18 +1,18 @@
-//! From the words of a query to its fields, by rules of English and without a model.
+//! Extracts the fields of a query from its words, by rules of English and without a model.
 //!
-//! A [`Reading`] has the fields of a query that were found; what was not is absent, and what does not fit the fields is
-//! a doubt. Models write readings as JSON, which [`Reading::read_json`] takes strictly; [`Score`] compares any reading
-//! with the fields of the query.
+//! A [`Reading`] holds the fields that were found; fields that were not found are absent, and anything that
+//! contradicts the fields is a doubt. Models write readings as JSON, which [`Reading::read_json`] parses strictly;
+//! [`Score`] compares any reading with the fields of the query.
 //!
 //! # The rules
 //!
-//! The text is taken apart into words, numbers and marks (`reader/token.rs`, `reader/number.rs`). Cities and states are
-//! the names that the tables know, and the words before them say what they are for (`reader/place.rs`). Dates may be
-//! written in any usual way, with months as words or in ISO form (`reader/date.rs`). Numbers belong to the nouns behind
-//! them (`reader/group.rs`), amounts of money to the words for a budget (`reader/budget.rs`). Wishes are looked for
-//! clause by clause, since a negation ends with its clause (`reader/wish.rs`). Where a text says nothing of people,
-//! cities or days, what follows from the rest is taken: one speaker travels alone, a city as destination is one city,
-//! dates have a length. Reading takes time in proportion to the text.
+//! The text is split into words, numbers and marks (`reader/token.rs`, `reader/number.rs`). Cities and states are
+//! names in the tables, and the words before them show their role (`reader/place.rs`). Dates may have any usual form,
+//! with months as words or in ISO form (`reader/date.rs`). Numbers belong to the nouns after them
+//! (`reader/group.rs`), amounts of money to the words for a budget (`reader/budget.rs`). Wishes are searched clause
+//! by clause, since a negation ends with its clause (`reader/wish.rs`). If a text does not mention people, cities or
+//! days, they are inferred from the rest: a single speaker travels alone, a city as destination is one city, and
+//! dates give a length. Reading takes time proportional to the length of the text.
 
 mod budget;
 mod date;

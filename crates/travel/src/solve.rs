@@ -192,11 +192,11 @@ pub fn solve(database: &Database, query: &Query, compat: Compat, options: &Optio
         Ok(ground) => ground,
         Err(why) => return Answer::Undecided(Undecided { best: None, why }),
     };
-    let asked = ground.asked(&demands);
-    let found = search::search(&ground, &asked, options.objective, options.steps_max);
+    let required = ground.required(&demands);
+    let found = search::search(&ground, &required, options.objective, options.steps_max);
     let solved = found.best.map(|route| {
         let is_generous = options.objective == Objective::Any;
-        let (plan, cost) = write::plan(&ground, &asked, &route, is_generous);
+        let (plan, cost) = write::plan(&ground, &required, &route, is_generous);
         let is_cheapest = !is_generous && found.is_complete;
         Solved { plan, cost, is_cheapest, steps: found.steps }
     });

@@ -1,4 +1,4 @@
-//! How calls of API-Bank's tools are judged by the published evaluators.
+//! How the published evaluators judge calls of API-Bank's tools.
 
 mod level3;
 
@@ -37,7 +37,7 @@ fn read(directory: &Path, file: &str) -> Result<Vec<Value>> {
     text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
 }
 
-/// The first databases, in which every call of levels 1 and 2 takes place.
+/// The initial databases, on which every call of levels 1 and 2 runs.
 fn world(directory: &Path) -> Result<World> {
     let mut world = World::new(TODAY, Draw::new(0, 0, "apibank"));
     world.compat = Compat::Original;

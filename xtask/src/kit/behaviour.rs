@@ -38,7 +38,7 @@ fn trace(input: &Value, specs: &BTreeMap<&str, Loaded>) -> Result<String> {
     Ok(json!({"kind": "fsm", "id": id, "steps": steps}).to_string())
 }
 
-/// What is valid, and whether what is proposed is accepted; `null` only asks.
+/// What is valid, and whether the proposal is accepted; `null` proposes nothing.
 fn step(automaton: &Automaton, walk: &mut Walk<'_>, proposed: &Value) -> Result<Value> {
     let valid: Vec<&str> =
         walk.valid().iter().map(|state| automaton.state(*state).name.value.as_str()).collect();

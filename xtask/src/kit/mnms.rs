@@ -7,10 +7,10 @@ use std::path::Path;
 
 use anyhow::Result;
 
-/// Our values, as the original implementation would give them.
+/// Computes our values, in the form the original implementation would give.
 ///
 /// # Errors
-/// A file of the kit is missing or makes no sense.
+/// A file of the kit is missing or malformed.
 pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
     let mut lines = metrics::lines(directory)?;
     lines.extend(checks::lines(directory)?);

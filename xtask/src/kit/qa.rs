@@ -1,11 +1,11 @@
-//! How answers compare with right ones by the published rules of the benchmarks of questions, and what the published
-//! tools and planners of their agents do.
+//! How answers compare with the right ones under the published rules of the question-answering benchmarks, and what
+//! the published tools and planners of their agents do.
 //!
-//! Which rule a file is held to: `hotpot_em_f1` and `trivia_em_f1` to the official rules of their benchmarks;
-//! `gsm8k_extract` to both of GSM8K (`openai_...` is the strict one, `ibm_...` the paper's); `rouge_l` to version 1.0.1
-//! of the Python package; `react_wikienv` and `react_clean_str` to the dialect `react` of `search` and `lookup`,
-//! `ibm_wiki_tools` to their dialect `ibm`; `ibm_calculator` and `gsm8k_calculator` to the published calculators;
-//! `rewoo_parse` to ReWOO's rules of evidence, not to ours.
+//! Each file is checked against one rule: `hotpot_em_f1` and `trivia_em_f1` against the official rules of their
+//! benchmarks; `gsm8k_extract` against both GSM8K rules (`openai_...` is the strict one, `ibm_...` the paper's);
+//! `rouge_l` against version 1.0.1 of the Python package; `react_wikienv` and `react_clean_str` against the `react`
+//! dialect of `search` and `lookup`; `ibm_wiki_tools` against their `ibm` dialect; `ibm_calculator` and
+//! `gsm8k_calculator` against the published calculators; `rewoo_parse` against ReWOO's rules of evidence, not ours.
 
 mod agreement;
 mod plans;
@@ -24,13 +24,13 @@ use serde_json::{Value, json};
 
 use agreement::Agreement;
 
-/// What the strict rule of GSM8K gives where it finds no number.
+/// What the strict GSM8K rule returns when it finds no number.
 const NO_NUMBER: &str = "[invalid]";
 
-/// The right answer of the problem that extraction is compared with where an input names none.
+/// The right answer used for extraction when an input names no problem.
 const USUAL_NUMBER: &str = "18";
 
-/// Files whose recorded values lie beside their inputs, which are recorded of only a part.
+/// Files whose recorded values are stored beside their inputs and cover only some of them.
 const WITH_EXPECTED: [&str; 4] = ["hotpot_em_f1", "trivia_em_f1", "gsm8k_extract", "rouge_l"];
 
 pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
@@ -87,8 +87,8 @@ fn read(directory: &Path, file: &str) -> Result<Vec<Value>> {
     text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
 }
 
-/// The answers that the data puts first, by all that are accepted in their order: the inputs of TriviaQA have these
-/// alone.
+/// The preferred answer of the data, keyed by the ordered list of all accepted answers: the TriviaQA inputs contain
+/// only that list.
 fn first_answers(directory: &Path) -> Result<HashMap<Vec<String>, String>> {
     let mut values = HashMap::new();
     for row in read(directory, "triviaqa/triviaqa_sm_sub.jsonl")? {

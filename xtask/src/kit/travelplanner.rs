@@ -1,4 +1,4 @@
-//! How plans are judged by TravelPlanner's published evaluator.
+//! How TravelPlanner's published evaluator judges plans.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ use planproof_travel::tables::{
 };
 use serde_json::{Value, json};
 
-/// The published sets of queries that the cases are about.
+/// The published query sets that the cases refer to.
 const SETS: [&str; 2] = ["train", "validation"];
 
 /// The files of cases.
@@ -69,7 +69,7 @@ fn database(directory: &Path) -> Result<Database> {
     Ok(Database::read(&texts, flights.finish())?)
 }
 
-/// The query of a case, with what the case changes of it.
+/// The query of a case, with the changes the case makes to it.
 fn query(case: &Value, queries: &HashMap<(&str, u64), Query>) -> Result<Query> {
     let set = case["set"].as_str().context("there is no set")?;
     let idx = case["idx"].as_u64().context("there is no idx")?;

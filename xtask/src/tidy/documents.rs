@@ -4,10 +4,10 @@ use super::Finding;
 use super::repository::{File, Repository};
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
-/// A name with one of these endings and a slash is a path, wherever it begins.
+/// A name that contains a slash and has one of these endings is a path, wherever it starts.
 const ENDINGS: &[&str] = &[".rs", ".md", ".toml", ".py", ".sh", ".json", ".jsonl", ".sql"];
 
-/// Checks the links of all documents, and the paths and crates of ARCHITECTURE.md.
+/// Checks the links of all documents, and the paths and crates that ARCHITECTURE.md names.
 pub(super) fn check(repository: &Repository) -> Vec<Finding> {
     let documents = repository.files.iter().filter(|file| file.has_extension(&["md"]));
     let mut findings: Vec<Finding> = documents.flat_map(|file| check_links(file, repository)).collect();
@@ -46,8 +46,8 @@ fn code_spans(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2)
 }
 
-/// Names of models, media types and the like have slashes too, so a path must begin at the repository's root or end
-/// as files do.
+/// Model names, media types and the like contain slashes too, so a path must start at the repository's root or have a
+/// file ending.
 fn looks_like_path(span: &str, repository: &Repository) -> bool {
     let is_plain = span.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c));
     let Some((first, _)) = span.split_once('/') else { return false };
@@ -70,7 +70,7 @@ fn check_links(file: &File, repository: &Repository) -> Vec<Finding> {
     findings
 }
 
-/// The targets of `[text](target)` and of `[name]: target`.
+/// The targets of `[text](target)` and `[name]: target`.
 fn link_targets(line: &str) -> Vec<&str> {
     let first_word = |text: &str| text.len() - text.trim_start_matches(|c: char| !c.is_whitespace()).len();
     let mut targets = Vec::new();
@@ -91,7 +91,7 @@ fn link_targets(line: &str) -> Vec<&str> {
     targets
 }
 
-/// `target` as seen from `directory`, without `.` and `..`. `None` if it leaves the repository.
+/// Resolves `target` relative to `directory`, removing `.` and `..`. `None` if it leaves the repository.
 fn resolve(directory: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in directory.split('/').chain(target.split('/')) {

@@ -13,16 +13,17 @@ pub(super) struct Manifest {
     pub(super) path: String,
     /// The package's name.
     pub(super) package: String,
-    /// Packages that it or its build script needs, with the line that names them. Those of tests only are left out.
+    /// The packages that the crate or its build script needs, with the line that names them. Test dependencies are
+    /// left out.
     pub(super) dependencies: Vec<(String, usize)>,
-    /// Whether the workspace's lints hold for it.
+    /// Whether the crate inherits the workspace's lints.
     has_workspace_lints: bool,
 }
 
-/// The manifests by the crates' directories.
+/// The manifests, keyed by crate directory.
 ///
 /// # Errors
-/// A manifest is not TOML or has no package name; cargo would not accept it either.
+/// A manifest is not TOML or has no package name; cargo would reject it too.
 pub(super) fn read(repository: &Repository) -> Result<BTreeMap<String, Manifest>> {
     let root: Table = repository.file("Cargo.toml").map_or("", |file| &file.text).parse()?;
     let shared =
@@ -58,7 +59,7 @@ pub(super) fn read(repository: &Repository) -> Result<BTreeMap<String, Manifest>
     Ok(manifests)
 }
 
-/// Holds the manifests to the table of edges.
+/// Checks the manifests against the table of crate edges.
 ///
 /// # Errors
 /// A manifest or the table cannot be read.
@@ -102,7 +103,7 @@ pub(super) fn check(repository: &Repository, edges: &Table) -> Result<Vec<Findin
     Ok(findings)
 }
 
-/// Everything that can be reached from `from`.
+/// Everything reachable from `from`.
 fn closure<'a>(reached: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTreeSet<&'a str> {
     let mut all = BTreeSet::new();
     let mut open: Vec<&str> = reached.get(from).into_iter().flatten().copied().collect();

@@ -1,4 +1,4 @@
-//! The pure crates stay pure: neither their source nor their dependencies reach outside.
+//! Keeps the pure crates pure: neither their source nor their dependencies may have side effects.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use super::repository::Repository;
 use super::rust::{code_only, named_paths};
 use super::{Finding, manifests, strings, table};
 
-/// Checks source and manifests.
+/// Checks sources and manifests.
 ///
 /// # Errors
 /// A manifest or a table cannot be read.
@@ -42,7 +42,7 @@ pub(super) fn check(repository: &Repository, edges: &Table, purity: &Table) -> R
     Ok(findings)
 }
 
-/// Line, path and reason of every forbidden path in a source file.
+/// The line, path and reason of every forbidden path in a source file.
 fn forbidden_uses(source: &str, forbidden: &Table) -> Vec<(usize, String, String)> {
     let mut found = Vec::new();
     for path in named_paths(&code_only(source)) {
@@ -52,7 +52,7 @@ fn forbidden_uses(source: &str, forbidden: &Table) -> Vec<(usize, String, String
                 found.push((path.line, path.parts.join("::"), why.as_str().unwrap_or_default().to_owned()));
             }
         }
-        // Under another name everything in it could be reached unseen.
+        // Under an alias, everything in it could be used unnoticed.
         if path.parts == ["std"] {
             found.push((path.line, "std".into(), "it must not be imported whole".into()));
         }
@@ -60,10 +60,10 @@ fn forbidden_uses(source: &str, forbidden: &Table) -> Vec<(usize, String, String
     found
 }
 
-/// Asks cargo for everything the pure crates need, at any depth.
+/// Asks cargo for all direct and indirect dependencies of the pure crates.
 ///
 /// # Errors
-/// cargo cannot be asked, or a table cannot be read.
+/// Cargo cannot be run, or a table cannot be read.
 pub(super) fn check_trees(
     root: &Path,
     repository: &Repository,

@@ -15,7 +15,7 @@ pub(super) struct File {
 }
 
 impl File {
-    /// Whether the name ends in one of these, which are given without the dot.
+    /// Whether the name has one of these extensions, given without the dot.
     pub(super) fn has_extension(&self, extensions: &[&str]) -> bool {
         self.path.rsplit_once('.').is_some_and(|(_, ending)| extensions.contains(&ending))
     }
@@ -26,15 +26,15 @@ impl File {
 pub(super) struct Repository {
     /// The files that hold text.
     pub(super) files: Vec<File>,
-    /// Every file, those without text too, and every directory.
+    /// Every file, including those without text, and every directory.
     paths: BTreeSet<String>,
 }
 
 impl Repository {
-    /// Reads what `git ls-files` names: tracked files, and untracked ones that are not ignored.
+    /// Reads the files that `git ls-files` lists: tracked files, and untracked files that are not ignored.
     pub(super) fn read(root: &Path) -> Result<Self> {
         let output = Command::new("git")
-            // A checkout may belong to another user than the one who checks it; only names are read here.
+            // The checkout may belong to a different user. That is safe here, because only names are read.
             .args(["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
             .current_dir(root)
             .output()
@@ -44,7 +44,7 @@ impl Repository {
         let mut repository = Self::default();
         for path in names.split_terminator('\0') {
             let full = root.join(path);
-            // Git still lists a file that was deleted and not yet committed.
+            // Git still lists a file that has been deleted but not committed.
             if !full.is_file() {
                 continue;
             }
@@ -62,23 +62,23 @@ impl Repository {
         }
     }
 
-    /// The file of that path, if it holds text.
+    /// The file at that path, if it contains text.
     pub(super) fn file(&self, path: &str) -> Option<&File> {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Whether there is a file or directory of that path; the root is the empty path.
+    /// Whether there is a file or directory at that path; the empty path is the root.
     pub(super) fn has(&self, path: &str) -> bool {
         path.is_empty() || self.paths.contains(path)
     }
 
-    /// Whether some path ends in `end`, which begins with a whole name.
+    /// Whether any path ends in `end`, matched from the start of a name.
     pub(super) fn has_ending(&self, end: &str) -> bool {
         self.has(end)
             || self.paths.iter().any(|path| path.strip_suffix(end).is_some_and(|rest| rest.ends_with('/')))
     }
 
-    /// The crates: names of the directories under `crates/` that hold a manifest.
+    /// The crates: names of the directories under `crates/` that contain a manifest.
     pub(super) fn crates(&self) -> impl Iterator<Item = &str> {
         self.paths
             .iter()

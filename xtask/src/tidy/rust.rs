@@ -1,6 +1,7 @@
-//! Just enough of Rust's lexical rules to tell code from comments and strings, and to see which paths code names.
+//! Just enough of Rust's lexical rules to separate code from comments and strings, and to find the paths that code
+//! names.
 
-/// The source with every comment and every string or character literal turned into blanks. Lines stay where they are.
+/// The source with every comment and every string or character literal blanked out. Line numbers do not change.
 pub(super) fn code_only(source: &str) -> String {
     let bytes = source.as_bytes();
     let mut code = String::with_capacity(source.len());
@@ -25,7 +26,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
-/// Length of the comment or literal at the start of `rest`, or 0.
+/// The length of the comment or literal at the start of `rest`, or 0.
 fn blank_length(rest: &str, after_word: bool) -> usize {
     if rest.starts_with("//") {
         return rest.find('\n').unwrap_or(rest.len());
@@ -62,7 +63,7 @@ fn block_comment_length(rest: &str) -> usize {
     rest.len()
 }
 
-/// Length up to and with the closing quote.
+/// The length up to and including the closing quote.
 fn quoted_length(inside: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in inside.char_indices() {
@@ -76,7 +77,7 @@ fn quoted_length(inside: &str, quote: char) -> usize {
     inside.len()
 }
 
-/// Length of a character literal; 0 for a lifetime.
+/// The length of a character literal; 0 for a lifetime.
 fn character_length(rest: &str) -> usize {
     let inside = &rest[1..];
     let mut chars = inside.chars();
@@ -85,7 +86,7 @@ fn character_length(rest: &str) -> usize {
     if is_literal { 1 + quoted_length(inside, '\'') } else { 0 }
 }
 
-/// Length of a raw string (`r"..."`, `br#"..."#` and so on); 0 if there is none.
+/// The length of a raw string (`r"..."`, `br#"..."#` and so on); 0 if there is none.
 fn raw_string_length(rest: &str) -> usize {
     let unprefixed = rest.strip_prefix(['b', 'c']).unwrap_or(rest);
     let Some(marks) = unprefixed.strip_prefix('r') else { return 0 };
@@ -106,7 +107,7 @@ pub(super) struct NamedPath<'a> {
     pub(super) parts: Vec<&'a str>,
 }
 
-/// All paths in code, with the groups of `use a::{b, c}` taken apart. `code` comes from [`code_only`].
+/// All paths in the code, with `use a::{b, c}` groups expanded. `code` comes from [`code_only`].
 pub(super) fn named_paths(code: &str) -> Vec<NamedPath<'_>> {
     let tokens = tokens(code);
     let mut paths = Vec::new();
@@ -117,7 +118,7 @@ pub(super) fn named_paths(code: &str) -> Vec<NamedPath<'_>> {
     paths
 }
 
-/// Words (with the `!` of a macro), `::` and single other characters, each with its line.
+/// Words (including the `!` of a macro), `::` and other single characters, each with its line.
 fn tokens(code: &str) -> Vec<(usize, &str)> {
     let mut tokens = Vec::new();
     for (index, line) in code.lines().enumerate() {
@@ -137,7 +138,7 @@ fn tokens(code: &str) -> Vec<(usize, &str)> {
     tokens
 }
 
-/// Reads the path at `at`, which continues `prefix`. Gives the place behind it, which is `at` if there is none.
+/// Reads the path at `at`, which continues `prefix`. Returns the position after it, or `at` if there is no path.
 fn read_path<'a>(
     tokens: &[(usize, &'a str)],
     mut at: usize,
@@ -170,7 +171,7 @@ fn read_path<'a>(
     at
 }
 
-/// Reads the members of a group up to and with its `}`.
+/// Reads the members of a group up to and including its `}`.
 fn read_group<'a>(
     tokens: &[(usize, &'a str)],
     mut at: usize,
@@ -181,7 +182,7 @@ fn read_group<'a>(
         match *word {
             "}" => return at + 1,
             "," => at += 1,
-            // Another name for the member; what it names has been read.
+            // An alias for the member, whose own path has already been read.
             "as" => at += 2,
             _ => at = read_path(tokens, at, prefix, paths).max(at + 1),
         }

@@ -1,4 +1,4 @@
-//! Where things come from: the licences of all packages, and the actions of workflows.
+//! Checks the supply chain: the licences of all packages, and the actions that workflows use.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,10 +13,10 @@ use super::repository::Repository;
 /// Hexadecimal digits of a commit.
 const COMMIT_DIGITS: usize = 40;
 
-/// Holds the licences of all packages that the lock file names to those that deny.toml allows.
+/// Checks that deny.toml allows the licences of all packages in the lock file.
 ///
 /// # Errors
-/// cargo cannot be asked, or deny.toml cannot be read.
+/// Cargo cannot be run, or deny.toml cannot be read.
 pub(super) fn check_licences(root: &Path, repository: &Repository) -> Result<Vec<Finding>> {
     let deny: Table = repository.file("deny.toml").map_or("", |file| &file.text).parse()?;
     let allowed =
@@ -49,8 +49,8 @@ fn licence_fault(package: &Value, allowed: &[&str]) -> Option<Finding> {
     Some(Finding::new("Cargo.lock", 0, what))
 }
 
-/// Whether an SPDX expression can be met with these licences; `None` where it is none. `MIT/Apache-2.0`, as older
-/// packages write, is a choice.
+/// Whether these licences satisfy an SPDX expression; `None` if it is not one. `MIT/Apache-2.0`, the form older
+/// packages use, is a choice.
 fn is_allowed(expression: &str, allowed: &[&str]) -> Option<bool> {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let mut words = spaced.split_whitespace().peekable();
@@ -91,7 +91,7 @@ fn one(words: &mut Words<'_>, allowed: &[&str]) -> Option<bool> {
     Some(allowed.contains(&word))
 }
 
-/// Holds the actions that our workflows use to commits: a tag can be moved by whoever takes over the action.
+/// Checks that our workflows pin their actions to commits, because whoever takes over an action can move its tags.
 pub(super) fn check_actions(repository: &Repository) -> Vec<Finding> {
     let is_ours = |path: &str| {
         path == "action.yml"
@@ -106,7 +106,7 @@ pub(super) fn check_actions(repository: &Repository) -> Vec<Finding> {
             let (action, note) =
                 used.split_once('#').map_or((used, ""), |(action, note)| (action, note.trim()));
             let action = action.trim().trim_matches(['"', '\'']);
-            // What lies in this repository is as it is checked out.
+            // An action in this repository is used as checked out.
             if action.starts_with("./") {
                 return None;
             }
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn the_packages_of_this_repository_are_looked_at() {
         let root = crate::repository_root().expect("a repository");
-        // Nothing is allowed: every package is a finding, ours among them.
+        // Nothing is allowed, so every package is a finding, including ours.
         let nothing = Repository::of(&[("deny.toml", "licenses.allow = []")]);
         let findings = check_licences(root, &nothing).expect("cargo answers");
         let has = |name: &str| findings.iter().any(|finding| finding.what.starts_with(name));

@@ -1,15 +1,15 @@
-//! Each file by itself: module documents, length, leftovers, blanks.
+//! Checks each file by itself: module documentation, length, leftovers, blanks.
 
 use super::Finding;
 use super::repository::File;
 use super::rust::code_only;
 
-/// Most lines of a source file or document.
+/// The maximum number of lines in a source file or document.
 const LINES_MAX: usize = 900;
-/// Most columns of a comment, indentation included.
+/// The maximum number of columns in a comment, including indentation.
 const COMMENT_COLUMNS_MAX: usize = 120;
 
-// The needles are put together here so that this file does not hold them.
+// The needles are assembled here so that this file does not contain them.
 
 /// Marks of unfinished work.
 const LEFTOVERS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME")];
@@ -42,7 +42,7 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
             find(index + 1, "the line ends in blanks".into());
         }
     }
-    // Recorded data stays as it was recorded.
+    // Recorded data stays as recorded.
     if !file.text.is_empty() && !file.text.ends_with('\n') && !file.path.contains("/testdata/") {
         find(0, "the last line has no end".into());
     }
@@ -64,7 +64,7 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
 }
 
 /// Checks code from which comments and literals have been removed.
-/// Whether a line is a comment wider than screens are. Rows of tables, drawings and samples of a format stay whole.
+/// Whether a line is a comment that is too wide for a screen. Table rows, drawings and format samples may be wider.
 fn is_wide_comment(line: &str) -> bool {
     let text = line.trim_start();
     let Some(text) =
@@ -117,13 +117,13 @@ fn has_word(line: &str, word: &str) -> bool {
         .any(|(at, _)| !line[..at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part))
 }
 
-/// Whether the path stands by itself, not as a part of a longer path or an address.
+/// Whether the path stands alone rather than as part of a longer path or a URL.
 fn has_path_start(line: &str, path: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || "_-./~}".contains(c);
     line.match_indices(path).any(|(at, _)| !line[..at].ends_with(is_part))
 }
 
-/// Parts of a test binary explain themselves by their tests; the binary says what it is about.
+/// Submodules of a test binary are explained by their tests; the binary says what it covers.
 fn needs_module_doc(path: &str) -> bool {
     let is_test_part = match path.rsplit_once("tests/") {
         Some((_, rest)) => rest.contains('/') && !rest.ends_with("/main.rs"),

@@ -1,6 +1,6 @@
-//! What somebody may have meant whose text names no agent.
+//! What a user may have meant with a text that names no agent.
 
-/// How the names of models begin that have a provider of their own.
+/// Prefixes of model names whose provider is known.
 const FAMILIES: [(&str, &str); 7] = [
     ("gpt-", "openai"),
     ("chatgpt-", "openai"),
@@ -11,10 +11,10 @@ const FAMILIES: [(&str, &str); 7] = [
     ("claude-", "anthropic"),
 ];
 
-/// What the names of models begin with that say their provider.
+/// Prefixes of model names that state their provider.
 const PROVIDERS: [&str; 4] = ["openai/", "anthropic/", "sim/", "replay/"];
 
-/// Ends of the names of programs that something else runs, and what that is.
+/// Extensions of programs that need an interpreter, and the interpreter.
 const INTERPRETERS: [(&str, &str); 6] = [
     (".py", "python "),
     (".js", "node "),
@@ -24,7 +24,7 @@ const INTERPRETERS: [(&str, &str); 6] = [
     (".sh", "sh "),
 ];
 
-/// The agent that a text stands for which lacks what every agent begins with: a model, a URL, or a program.
+/// The agent that a text probably means if the text lacks what every agent begins with: a model, a URL, or a program.
 pub(super) fn agent(text: &str) -> Option<String> {
     if text.starts_with("http://") || text.starts_with("https://") {
         return Some(format!("url:{text}"));
@@ -44,7 +44,7 @@ pub(super) fn agent(text: &str) -> Option<String> {
     model(text).map(|model| format!("tools@{model}"))
 }
 
-/// The model with its provider that a name stands for which lacks it, where its family is known.
+/// The model with its provider, for a name without a provider whose family is known.
 pub fn model(name: &str) -> Option<String> {
     let (_, provider) = FAMILIES.iter().find(|(family, _)| name.starts_with(family))?;
     Some(format!("{provider}/{name}"))

@@ -1,22 +1,22 @@
-//! How a model is asked to go on with a text: by what it can do.
+//! How a model is asked to continue a text, depending on its capabilities.
 
 use std::sync::Arc;
 
 use planproof_model::{Capabilities, ChatRequest, CompletionRequest, Message, Settings};
 use planproof_trace::Continuation;
 
-/// Most texts that a server is asked to stop at, because several take no more. What it writes beyond another
-/// one is cut.
+/// Maximum number of stop texts sent to a server, because several servers take no more. Text beyond another stop text
+/// is cut off here.
 const STOP_SEQUENCES_MAX: usize = 4;
 
-/// Most tokens of a reply to a plain text. Where nothing is said, most servers write 16. A reply that is cut
-/// off there is continued; more would not fit beside the text in small contexts, which servers refuse.
+/// Most tokens of a reply to a plain text. Without a limit, most servers write 16. A reply that is cut off there is
+/// continued; with a higher limit the text would not fit into small contexts, and servers would refuse the request.
 const TEXT_TOKENS_MAX: u32 = 1024;
 
-/// Characters at the end of the text that a model which cannot continue it is shown once more.
+/// Characters at the end of the text that are shown once more to a model that cannot continue the text.
 pub(super) const TAIL_CHARACTERS: usize = 60;
 
-/// The way to ask a model: the wished one, else the best it has. The error is a wish that it cannot fulfil.
+/// How to ask a model: the requested way, or else the best it supports. The error is a request that it cannot fulfil.
 pub(super) fn way(
     capabilities: Capabilities,
     wished: Option<Continuation>,
@@ -41,26 +41,26 @@ pub(super) enum Request {
 
 /// What a request is made of.
 pub(super) struct Parts<'a> {
-    /// What the model is told before everything.
+    /// The instructions, before everything else.
     pub(super) instructions: &'a str,
     /// The text so far, and the bytes of it that hold the question.
     pub(super) text: &'a str,
     pub(super) question_end: usize,
-    /// What is wrong with what it wrote last, if the text does not show it.
+    /// The fault of its last output, if the text does not show it.
     pub(super) remark: Option<&'a str>,
-    /// How to go on, for a model that is told so.
+    /// How to continue, for a model that needs an instruction for it.
     pub(super) hint: Option<&'a str>,
     /// For a conversation that needs no marks.
     pub(super) plain: Option<Plain<'a>>,
     pub(super) settings: Settings,
 }
 
-/// A question with nothing around it, whose answer is the whole message of the model.
+/// A question without any context, whose answer is the model's whole message.
 pub(super) struct Plain<'a> {
     /// What the model is told before it.
     pub(super) instructions: &'a str,
     pub(super) question: &'a str,
-    /// The answer so far, which is empty but where a limit of its length cut it off.
+    /// The answer so far; empty unless a limit on its length cut it off.
     pub(super) answer: &'a str,
 }
 
@@ -72,7 +72,7 @@ impl Request {
             return plain.asked(way, hint, settings);
         }
         let instructions = match remark.filter(|_| way != Continuation::Chat) {
-            // In front, because what follows the instructions is the text.
+            // In front, because the instructions are followed by the text.
             Some(remark) => format!("{remark}\n\n{instructions}"),
             None => instructions.to_owned(),
         };

@@ -1,4 +1,4 @@
-//! A model that is asked in conversations alone, whatever else it can do.
+//! A model that is asked in conversations alone, even if it supports more.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use planproof_model::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, Model, ModelError,
 };
 
-/// The model without its plain completions, for an agent that was told to ask in another way.
+/// The model without its plain completions, for an agent that is configured to ask in another way.
 pub(super) struct Conversing(pub(super) Arc<dyn Model>);
 
 fn without_completions(capabilities: Capabilities) -> Capabilities {
@@ -22,7 +22,7 @@ impl Model for Conversing {
         without_completions(self.0.capabilities())
     }
 
-    // What it would be asked for is not wanted, so nobody is asked (the default of `settle`).
+    // Completions are not used, so there is nothing to settle (the default of `settle`).
 
     fn is_simulated(&self) -> bool {
         self.0.is_simulated()

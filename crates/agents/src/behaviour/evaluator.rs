@@ -1,8 +1,8 @@
-//! Who judges the answer that an agent proposes (Reflexion, Shinn et al. 2023).
+//! Judges of the answers that an agent proposes (Reflexion, Shinn et al. 2023).
 //!
-//! Whatever judges is a part of the agent: what it says is told to the agent's model, and has no part in the
-//! verdict on the run. The published experiments compared with the gold answer, which no agent has outside of
-//! a benchmark; here that is [`GoldAnswer`], which nothing chooses by itself, and [`Evaluation::by`] says so.
+//! A judge here is a part of the agent: its judgement goes to the agent's model, and has no influence on the verdict
+//! of the run. The published experiments compared with the gold answer, which no agent has outside of a benchmark;
+//! here that is [`GoldAnswer`], which is never the default, and [`Evaluation::by`] reports it.
 
 mod program;
 
@@ -18,11 +18,12 @@ use super::votes::{VoteRules, key};
 
 pub use program::{CHECK_OUTPUT_BYTES_MAX, CHECK_TIME_MAX, CHECKS_AT_ONCE_MAX, ProgramChecker};
 
-/// What a judge is told first; question, work and answer follow. A simulated model may know the request by it.
+/// The beginning of a judge's prompt; question, work and answer follow. A simulated model may recognise the request
+/// by it.
 pub const INSTRUCTION: &str = "Judge whether the proposed answer to the question is right. Begin with the word Correct or \
      the word Incorrect, and say in one line why.";
 
-/// What the agent reads where nobody judges.
+/// What the agent reads if nobody judges.
 pub const NOBODY_TEXT: &str = "Nobody has judged this answer.";
 
 /// Most tokens of a judgement.
@@ -53,19 +54,19 @@ pub trait Checker: Send + Sync {
     /// What the report calls it.
     fn name(&self) -> &str;
 
-    /// Whether it knows the right answer. The report says so.
+    /// Whether it knows the right answer. The report states this.
     fn knows_gold_answer(&self) -> bool {
         false
     }
 
-    /// Judges. An `Err` says why it could not be done; it leaves the run unscored.
+    /// Judges the proposal. An `Err` says why that was impossible; it leaves the run unscored.
     fn check<'a>(&'a self, proposal: Proposal<'a>) -> BoxFuture<'a, Result<Judgement, String>>;
 }
 
 /// Who judges.
 #[derive(Clone, Default)]
 pub enum Evaluator {
-    /// Nobody; the agent is told so, and reflects upon its answer by itself.
+    /// Nobody; the agent learns this, and reflects upon its answer by itself.
     #[default]
     Nobody,
     /// A model, which can be the agent's own.
@@ -106,7 +107,7 @@ pub struct Evaluation {
     pub usage: Usage,
 }
 
-/// Why there is no judgement. None of these is the agent's fault.
+/// Why there is no judgement. None of these reasons is the agent's fault.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum EvaluatorFault {
     /// The judge could not be had.
@@ -187,8 +188,7 @@ impl fmt::Debug for Evaluator {
 }
 
 impl JudgedBy {
-    /// Reads back what is written of it into a trace, as the note of a section; `None` if that note says
-    /// something else.
+    /// Reads an evaluation back from the note of a section; `None` if the note is about something else.
     pub fn from_note(note: &str) -> Option<Self> {
         if note == Self::Nobody.to_string() {
             return Some(Self::Nobody);
@@ -219,7 +219,8 @@ impl fmt::Display for JudgedBy {
     }
 }
 
-/// What a judge is asked. Lines within one of the texts are set in, so that an answer cannot pass for its judgement.
+/// The prompt of a judge. Lines within one of the texts are indented, so that an answer cannot pass for its
+/// judgement.
 pub fn prompt(proposal: Proposal<'_>) -> String {
     let Proposal { question, answer, work } = proposal;
     let work = match work.trim() {
@@ -233,8 +234,8 @@ pub fn prompt(proposal: Proposal<'_>) -> String {
     )
 }
 
-/// What a judgement begins with. Nothing but its first word counts: who reads on finds "correct" in "incorrect" and in
-/// "not correct".
+/// What a judgement begins with. Only its first word counts: a search of the whole text would find "correct" in
+/// "incorrect" and in "not correct".
 fn first_word(judgement: &str) -> Option<bool> {
     let words = judgement.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
     let mut words = words.skip_while(|word| word.eq_ignore_ascii_case("judgement"));
@@ -245,8 +246,8 @@ fn first_word(judgement: &str) -> Option<bool> {
     }
 }
 
-/// The checker of the published experiments: compares with the right answer, which the agent must not have
-/// unless that was asked for. It says no more than whether the two are equal by [`key`].
+/// The checker of the published experiments: compares with the right answer, which the agent must not have unless the
+/// user asked for that. It reports only whether the two are equal by [`key`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoldAnswer {
     answers: Vec<String>,

@@ -1,8 +1,8 @@
-//! Evidence, as in ReWOO (Xu et al. 2023): all calls are planned beforehand, each under a label, and where a
-//! label stands in the arguments of a later call, the result of the earlier one is put in.
+//! Evidence, as in ReWOO (Xu et al. 2023): all calls are planned beforehand, each under a label. A label in the
+//! arguments of a later call is replaced by the result of the earlier call.
 //!
-//! A plan is carried out like this: [`execution_order`] says which call is next; [`Evidence::arguments`]
-//! makes what it is called with; its result becomes known by [`Evidence::add`].
+//! To execute a plan: [`execution_order`] says which call is next, [`Evidence::arguments`] makes its arguments, and
+//! [`Evidence::add`] adds its result.
 //!
 //! Two programs have been published, and neither does what the paper says in all cases; see [`EvidenceRules`].
 
@@ -17,7 +17,7 @@ pub use plan_text::{NO_EVIDENCE, PlanFault, PlanStep, PlanText, PlannedWork, rea
 /// What labels of ReWOO begin with; a number follows.
 const STEM: &str = "#E";
 
-/// Whose rules hold for plans and evidence.
+/// Which rules apply to plans and evidence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EvidenceRules {
     /// Ours. Calls are executed as they were written. A reference is a whole label (`#E12` is none to `#E1`),
@@ -56,8 +56,8 @@ pub fn execution_order(labels: &[&str], rules: EvidenceRules) -> Vec<usize> {
     order
 }
 
-/// A name for each call of a plan: the label it was given or, where it has none, `#En` for the n-th call,
-/// counted from 1. Of two calls of one name, the one executed last is meant from then on.
+/// A name for each call of a plan: its label or, without one, `#En` for the n-th call, counted from 1. If two calls
+/// share a name, it means the one executed last.
 pub fn labels<'a>(given: impl IntoIterator<Item = Option<&'a str>>) -> Vec<String> {
     let given = given.into_iter().enumerate();
     let name = |(index, label): (usize, Option<&str>)| match label {
@@ -67,7 +67,7 @@ pub fn labels<'a>(given: impl IntoIterator<Item = Option<&'a str>>) -> Vec<Strin
     given.map(name).collect()
 }
 
-/// What is known so far while a plan is carried out.
+/// The evidence known so far while a plan is executed.
 #[derive(Debug, Clone)]
 pub struct Evidence {
     rules: EvidenceRules,
@@ -84,15 +84,15 @@ pub struct Evidence {
 pub struct Substituted<T> {
     /// The text, or arguments made of texts.
     pub value: T,
-    /// References for which there is no evidence (yet); they were left as they stood. Each once, in the order of their
-    /// first places.
+    /// References without evidence (yet), which were left unchanged. Each once, in the order of their first
+    /// occurrences.
     pub unknown: Vec<String>,
 }
 
 impl Evidence {
-    /// Nothing is known yet of a plan with these labels. They say what a reference looks like: their characters before
-    /// the number, with any number after them, or the whole label where it has none. `#E` with a number always is a
-    /// reference. A label that is nothing but a number cannot be referred to.
+    /// The evidence of a plan with these labels before any call. The labels define what a reference looks like: their
+    /// characters before the number, with any number after them, or the whole label if it has no number. `#E` with a
+    /// number is always a reference. A label that is just a number cannot be referred to.
     pub fn new<'a>(rules: EvidenceRules, labels: impl IntoIterator<Item = &'a str>) -> Self {
         let mut stems = vec![STEM.to_owned()];
         let mut words = Vec::new();
@@ -110,7 +110,7 @@ impl Evidence {
         Self { rules, stems, words, known: Vec::new() }
     }
 
-    /// What came of the call of that label. If the label has evidence already, the new one takes its place.
+    /// Adds the result of the call with that label. If the label has evidence already, the new one replaces it.
     pub fn add(&mut self, label: &str, text: &str) {
         match self.known.iter_mut().find(|(known, _)| known == label) {
             Some((_, evidence)) => text.clone_into(evidence),
@@ -130,9 +130,9 @@ impl Evidence {
         Substituted { value, unknown }
     }
 
-    /// `arguments` with the evidence put in: in every string of a JSON object, at any depth, but in no key;
-    /// in malformed arguments in the whole text. So quotation marks and line breaks in the evidence break
-    /// nothing.
+    /// `arguments` with the evidence put in: in every string of a JSON object, at any depth, but in no key; in
+    /// malformed arguments, in the whole text. So quotation marks and line breaks in the evidence cannot break the
+    /// JSON.
     pub fn arguments(&self, arguments: &Arguments) -> Substituted<Arguments> {
         let mut unknown = Vec::new();
         let value = match arguments {
@@ -195,7 +195,7 @@ impl Evidence {
         let mut before = None;
         let mut rest = text.char_indices();
         while let Some((start, character)) = rest.next() {
-            // Within a word nothing begins, unless with a sign such as #.
+            // A reference cannot begin within a word, unless it begins with a sign such as #.
             let is_within = before.is_some_and(is_of_word) && is_of_word(character);
             before = Some(character);
             if is_within {
@@ -211,7 +211,7 @@ impl Evidence {
         places
     }
 
-    /// How many bytes of a reference `text` begins with.
+    /// The length in bytes of the reference at the beginning of `text`.
     fn reference_at(&self, text: &str) -> Option<usize> {
         let numbered = self.stems.iter().find_map(|stem| {
             let number = text.strip_prefix(stem.as_str())?;

@@ -1,4 +1,4 @@
-//! What the environment does to write a section.
+//! How the environment writes a section.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ impl Written {
     }
 }
 
-/// What the calls of a run answered, by their ids.
+/// The results of the run's calls, by their ids.
 pub(super) type Answers = BTreeMap<CallId, String>;
 
 /// Whether a handler may ask a model.
@@ -52,7 +52,7 @@ pub(super) fn asks(handler: Handler, agent: &BehaviourAgent) -> bool {
     }
 }
 
-/// The checker that is to judge an answer now, if one is.
+/// The checker whose judgement is pending, if there is one.
 pub(super) fn checker_at_work<'a>(agent: &'a BehaviourAgent, monitor: &Monitor) -> Option<&'a str> {
     match (&agent.options.evaluator, monitor.request()?.handler?) {
         (Evaluator::Checker(checker), Handler::Evaluate) => Some(checker.name()),
@@ -60,8 +60,8 @@ pub(super) fn checker_at_work<'a>(agent: &'a BehaviourAgent, monitor: &Monitor) 
     }
 }
 
-/// Does what the monitor asks the environment for. The error is the end of the run: something outside of the
-/// agent failed, or its plan cannot be carried out.
+/// Does what the monitor requests from the environment. The error is the end of the run: something outside of the
+/// agent failed, or its plan cannot be executed.
 pub(super) async fn write(
     agent: &BehaviourAgent,
     run: RunContext<'_>,
@@ -77,7 +77,7 @@ pub(super) async fn write(
         Handler::RunCalls | Handler::Summarise => request.calls,
         Handler::Evaluate | Handler::Solve => &[],
     };
-    // What requirements say of an order of calls must be true of their execution.
+    // Requirements on the order of calls must hold for their execution.
     let at_once = if monitor.automaton().requires_of_calls() { 1 } else { CALLS_AT_ONCE_MAX };
     let results = execute_all(calls, at_once, &**run.toolbox, run.recorder).await;
     answers.extend(results.iter().map(|result| (result.id.clone(), text_of(result).to_owned())));
@@ -106,7 +106,7 @@ async fn summary_of(
         return Ok(Written::by_tools(NOTHING_CALLED.to_owned()));
     }
     if results.iter().any(|result| result.is_held_back) {
-        // What a guard says has to reach the agent whole, and a summary may leave out what is right instead.
+        // The guard's words have to reach the agent unabridged; a summary could leave out the right calls.
         let note = "results, because calls were denied".to_owned();
         return Ok(Written { note, ..Written::by_tools(texts_of(results)) });
     }
@@ -152,10 +152,9 @@ async fn evaluation_of(
     Ok(Written { note: by.to_string(), has_asked, ..Written::by_tools(text) })
 }
 
-/// Carries out the plan of the run: executes its calls in their order, each checked with the evidence that
-/// was put into its arguments, and has a model answer from the results. A call that is denied is not
-/// executed; the plan goes on without it, and without the calls that refer to it, as long as the run can
-/// still be in the language of its specification.
+/// Executes the plan of the run: makes its calls in order, after checking each with the evidence in its arguments,
+/// and has a model answer from the results. A denied call is not executed; the plan continues without it, and without
+/// the calls that refer to it, as long as the run can still be in the language of its specification.
 async fn answer_of(
     agent: &BehaviourAgent,
     run: RunContext<'_>,
@@ -229,8 +228,8 @@ fn record_turn(run: RunContext<'_>, text: String, usage: Usage) {
     run.recorder.record(EventKind::Turn { text, calls: 0, finish: FinishReason::Stop, usage });
 }
 
-/// What each call was made for: the latest content before it that is no part of a call. Empty if there is
-/// none after the call before.
+/// The purpose of each call: the latest content before it that is no part of a call. Empty if there is none since the
+/// previous call.
 fn goals(monitor: &Monitor) -> Vec<&str> {
     let mut goals = Vec::new();
     let mut goal = "";
@@ -245,8 +244,8 @@ fn goals(monitor: &Monitor) -> Vec<&str> {
     goals
 }
 
-/// Runs calls, at most so many at the same time, and one after the other where the tools do not allow it. The
-/// results are in the order of the calls.
+/// Makes calls, at most `at_once` at the same time, and one after the other if the tools require it. The results are
+/// in the order of the calls.
 async fn execute_all(
     calls: &[Call],
     at_once: usize,

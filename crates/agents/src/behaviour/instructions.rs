@@ -1,5 +1,5 @@
-//! What a model is told before the text it is to go on with: the order of the sections, what each is, what is required,
-//! the tools, and examples.
+//! The instructions before the text that a model is to continue: the order of the sections, what each is, the
+//! requirements, the tools, and examples.
 
 mod requirements;
 
@@ -9,15 +9,15 @@ use planproof_spec::{Automaton, Bounds, ContentRule, Formula, FormulaKind, State
 use planproof_trace::Tool;
 use serde_json::Value;
 
-/// The instructions for a model that is to write a text of this specification with these tools. They follow
-/// from the two alone.
+/// The instructions for a model that is to write a text of this specification with these tools. They depend on these
+/// two alone.
 ///
-/// Tools are told where the specification has a state that names one or gives arguments. Examples are those of the
-/// specification ([`Spec::examples`](planproof_spec::Spec::examples)), all of them.
+/// Tools are listed if the specification has a state that names one or gives arguments. Examples are all those of the
+/// specification ([`Spec::examples`](planproof_spec::Spec::examples)).
 ///
-/// Simulated models find their way by these: the line that begins with `Order of the sections: `, the lines under
-/// `Sections:` and those under `Tools:`, and what lies between the lines that begin and end the examples, as they stand
-/// here.
+/// Simulated models parse these parts: the line that begins with `Order of the sections: `, the lines under
+/// `Sections:` and those under `Tools:`, and the lines between the beginning and the end of the examples. Do not
+/// change them.
 pub fn instructions(automaton: &Automaton, tools: &[Tool]) -> String {
     let spec = automaton.spec();
     let mut text = String::new();
@@ -82,8 +82,8 @@ pub fn instructions(automaton: &Automaton, tools: &[Tool]) -> String {
 const EXAMPLES_BEGIN: &str = "Examples of whole texts, of other questions and with other tools:";
 const EXAMPLES_END: &str = "These were the examples.";
 
-/// What a model is told that is asked a plain question: the one section that it would write is its whole
-/// message. Simulated models know such a request by the two sentences.
+/// The instructions for a plain question: the one section that the model would write is its whole message. Simulated
+/// models recognise such a request by the two sentences.
 pub(super) fn plain(automaton: &Automaton, answer: &State) -> String {
     let mut text = String::new();
     if let Some(own) = &automaton.spec().instructions {
@@ -116,7 +116,7 @@ fn section(state: &State, is_question: bool, text: &mut String) {
     text.push_str(".\n");
 }
 
-/// What the content of a state must be like, after `separator`; nothing where it has no rules.
+/// The rules for the content of a state, after `separator`; empty if it has no rules.
 fn rules(state: &State, mut separator: &'static str, text: &mut String) {
     for rule in &state.content {
         text.push_str(separator);

@@ -1,15 +1,15 @@
-//! Side texts: what a model is asked apart from the run itself, such as a summary or a judgement.
+//! Side texts: texts that an agent requests from a model outside of the run itself, such as a summary or a judgement.
 
 use std::sync::Arc;
 
 use planproof_model::{ChatRequest, CompletionRequest, Message, Model, ModelError, Settings};
 use planproof_trace::{FinishReason, Usage};
 
-/// Fewest tokens that a reply in a conversation is allowed: a model may think first, and its thoughts count.
-/// Every model writes as many.
+/// Minimum token limit of a reply in a conversation: a model may think first, and its thoughts count. Every model can
+/// write this many.
 pub const CHAT_TOKENS_MIN: u32 = 4096;
 
-/// What a model wrote when it was asked for a side text.
+/// A model's reply to a request for a side text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     /// Its words, up to the first text that was to end them.
@@ -20,17 +20,16 @@ pub struct Reply {
     pub usage: Usage,
 }
 
-/// Asks `model` for a text: as the continuation of `prompt` where it goes on from plain text
-/// ([`Capabilities::completion`](planproof_model::Capabilities::completion)), else in a conversation whose one message
-/// is `prompt`. One request.
+/// Asks `model` for a text: as the continuation of `prompt` if it continues plain text
+/// ([`Capabilities::completion`](planproof_model::Capabilities::completion)), else in a conversation whose only
+/// message is `prompt`. One request.
 ///
-/// The texts of `settings.stop` end the reply here as well, because not every server heeds them; white space
-/// before the first word does not count. In a conversation a reply has at least [`CHAT_TOKENS_MIN`] tokens of
-/// room. There, those that are white space alone are not sent: there are providers that refuse the request
-/// for them.
+/// The texts of `settings.stop` end the reply here as well, because not every server respects them; white space
+/// before the first word does not count. In a conversation the token limit is at least [`CHAT_TOKENS_MIN`]. Stop
+/// texts of white space alone are not sent in conversations: some providers refuse them.
 ///
 /// # Errors
-/// Whatever the model answers with.
+/// Any error of the model.
 pub async fn ask(model: &dyn Model, prompt: &str, settings: &Settings) -> Result<Reply, ModelError> {
     let mut reply = if model.settle().await?.completion {
         let request =
@@ -63,8 +62,8 @@ fn end_of(text: &str, stop: &[String]) -> Option<usize> {
     places.min().map(|place| first_word + place)
 }
 
-/// `text` as a part of a prompt whose lines begin with marks (`Question:`, `Evidence:`): without the white space around
-/// it, and with its further lines set in, so that none of them can pass for a mark.
+/// `text` as a part of a prompt whose lines begin with marks (`Question:`, `Evidence:`): trimmed, and with all lines
+/// but the first indented, so that none of them can pass for a mark.
 pub(crate) fn inset(text: &str) -> String {
     let mut lines = text.trim().lines();
     let mut out = lines.next().unwrap_or_default().trim_end().to_owned();
@@ -75,8 +74,8 @@ pub(crate) fn inset(text: &str) -> String {
     out
 }
 
-/// What follows `mark` if `text` begins with it, in capital or small letters: models repeat the mark that they were to
-/// write after. Without white space around.
+/// The text after `mark` if `text` begins with it, in any case: models repeat the mark that they were to write after.
+/// Trimmed.
 pub(crate) fn without_mark<'t>(text: &'t str, mark: &str) -> &'t str {
     let text = text.trim();
     match text.get(..mark.len()) {

@@ -1,4 +1,4 @@
-//! A plan that is carried out: evidence put into arguments, and which calls may be executed with them.
+//! A plan being executed: evidence put into arguments, and which calls may be executed with them.
 
 use planproof_spec::Monitor;
 use planproof_spec::monitor::{Denial, Execution, Fault};
@@ -6,7 +6,7 @@ use planproof_trace::ToolCall;
 
 use super::evidence::{Evidence, EvidenceRules, labels};
 
-/// The calls of a run in their order, each of which is executed, or denied, before the next one is looked at.
+/// The calls of a run in order. Each is executed or denied before the next one is considered.
 pub(super) struct Plan {
     labels: Vec<String>,
     evidence: Evidence,
@@ -39,7 +39,7 @@ impl Plan {
         &self.labels
     }
 
-    /// What was written as the input of a call, with what is known put in.
+    /// The written input of a call, with the known evidence put in.
     pub(super) fn input(&self, written: &str) -> String {
         self.evidence.text(written).value
     }
@@ -52,25 +52,25 @@ impl Plan {
         ToolCall { arguments: arguments.value, ..written.clone() }
     }
 
-    /// Checks the next call as it is to be executed.
+    /// Checks the next call with its final arguments.
     ///
     /// # Errors
-    /// It must not be.
+    /// The call must not be executed.
     pub(super) fn check(&self, monitor: &Monitor, call: &ToolCall) -> Result<(), Denial> {
         match self.unknown.iter().find(|label| self.denied.contains(label)) {
-            // What it was to be called with does not exist.
+            // The evidence it refers to does not exist.
             Some(label) => Err(self.execution.denial(Fault::NoEvidence { label: label.clone() })),
             None => self.execution.check(monitor, call),
         }
     }
 
-    /// The next call was executed and answered this.
+    /// Records the answer of the next call, which was executed now.
     pub(super) fn execute(&mut self, call: ToolCall, answer: &str) {
         self.execution.decide(Some(call));
         self.note(answer);
     }
 
-    /// The next call had been executed before, and answered this.
+    /// Records the answer of the next call, which had been executed before.
     pub(super) fn note(&mut self, answer: &str) {
         if let Some(label) = self.labels.get(self.next) {
             self.evidence.add(label, answer);
@@ -85,7 +85,7 @@ impl Plan {
         self.next += 1;
     }
 
-    /// What there is to say of it, for the trace, and what came of the calls.
+    /// The note for the trace, and the results of the calls.
     pub(super) fn end(mut self) -> (String, Execution) {
         let mut notes = Vec::new();
         self.missing.sort_unstable();

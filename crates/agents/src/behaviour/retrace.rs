@@ -1,5 +1,5 @@
-//! Runs of agents made from specifications, gone through again from their traces: what the model was asked
-//! before each of its replies, and how the text could have gone on from there so that certain calls are made.
+//! Runs of agents made from specifications, retraced from their traces: the request before each reply of the model,
+//! and how the text could have continued from there so that certain calls are made.
 
 mod way;
 
@@ -21,7 +21,7 @@ use super::summary::results_text;
 use super::writing::Writing;
 use way::{Beginning, Rules, shortest_way};
 
-/// A specification, to go through runs with that were held to it.
+/// A specification for retracing runs that were held to it.
 #[derive(Debug, Clone)]
 pub struct Retracer {
     automaton: Arc<Automaton>,
@@ -33,9 +33,9 @@ pub struct Retracer {
 pub struct RetracedTurn<'e> {
     /// What the model wrote.
     pub text: &'e str,
-    /// The calls that it completed, in order. Not each must have been executed.
+    /// The calls that it completed, in order. Some may not have been executed.
     pub calls: Vec<ToolCall>,
-    /// Nothing was asked after it, because the text was at its end.
+    /// There was no request after it, because the text was at its end.
     pub is_end: bool,
     /// The text could not be mended after it, and the run was given up.
     pub has_failed: bool,
@@ -44,10 +44,10 @@ pub struct RetracedTurn<'e> {
 
 /// What a model was asked.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Asked {
+pub enum ModelInput {
     /// To go on with this text.
     Text(String),
-    /// To go on with this conversation. Where its last message is the assistant's, to go on with that one.
+    /// Continue this conversation. If its last message is the assistant's, continue that message.
     Messages(Vec<Message>),
 }
 
@@ -58,7 +58,7 @@ pub struct Planned {
     pub tool: String,
     /// What it is called with.
     pub arguments: Arguments,
-    /// What it does, in words, for texts such as thoughts.
+    /// Its purpose, in words, for texts such as thoughts.
     pub task: String,
 }
 
@@ -66,26 +66,26 @@ pub struct Planned {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Demonstrated {
     /// What the model is asked.
-    pub asked: Asked,
+    pub input: ModelInput,
     /// What it answers.
     pub reply: String,
 }
 
-/// The trace is none of an agent of this specification.
+/// The trace is not one of an agent of this specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the trace is not one of a run under this specification")]
 pub struct NotRetraced;
 
-/// Why there is no text in which the calls are made.
+/// Why no text makes the calls.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotDemonstrated {
-    /// The specification has no way from here to its end on which they are.
+    /// The specification allows no sequence of states with these calls.
     #[error("its specification leaves no way to make the calls")]
     NoWay,
-    /// It has, if calls are written before it is seen what came of the ones before.
+    /// It allows one only if calls are written before the results of the previous ones are known.
     #[error("its specification has calls written before it is seen what came of those before")]
     Unseen,
-    /// A section must be like nothing that we can write.
+    /// A section needs a content that we cannot write.
     #[error("its section {mark} has to be of a kind that only the model can write")]
     Content {
         /// The mark of the section.
@@ -96,7 +96,7 @@ pub enum NotDemonstrated {
     AmidSection,
 }
 
-/// What is said where all calls are made.
+/// The answer once all calls are made.
 const DONE: &str = "All tasks are done.";
 
 impl Retracer {
@@ -105,12 +105,12 @@ impl Retracer {
         Self { automaton, schemas: Arc::new(Schemas::default()) }
     }
 
-    /// Goes through the run of these events: of several agents in them, as with samples, the last that
-    /// begins. `tools` are those that it had. Takes time in proportion to the square of the run's text,
-    /// because each turn is given the text before it.
+    /// Retraces the run of these events; if there are several agents in them, as with samples, the last one that
+    /// begins. `tools` are those of the run. Takes time in proportion to the square of the run's text, because each
+    /// turn gets the text before it.
     ///
     /// # Errors
-    /// The events are those of another agent.
+    /// The events are those of a different agent.
     pub fn retrace<'e>(
         &self,
         tools: &[Tool],
@@ -134,7 +134,7 @@ impl Retracer {
         let mut writing =
             Writing::new(&self.automaton, tools, question, &options, continuation, &self.schemas)
                 .map_err(|_| NotRetraced)?;
-        // Other agents of the run may have gone on beside it.
+        // Other agents of the run may have continued in parallel.
         let own = events[place + 1..].iter().filter(|event| event.actor == *actor);
         let events: Vec<&Event> = own.collect();
         let mut rest = events.iter().map(|event| &event.kind);
@@ -178,7 +178,7 @@ impl Retracer {
     }
 }
 
-/// Carries out a plan, if one is to be solved, as its run did: by the calls among the events, decided on again.
+/// Executes a plan the way its run did, if one is to be solved: by the calls among the events, decided again.
 fn carry_out(writing: &mut Writing, events: &[&Event]) {
     let monitor = &writing.monitor;
     if monitor.request().and_then(|request| request.handler) != Some(Handler::Solve) {
@@ -219,7 +219,7 @@ fn by_environment(kind: &EventKind) -> Option<&str> {
     }
 }
 
-/// Whether the sections of a trace are those that were come to again.
+/// Whether the retraced sections equal those of the trace.
 fn fits(writing: &Writing, events: &[&Event]) -> bool {
     let recorded = events.iter().filter_map(|event| match &event.kind {
         EventKind::Section { state, text, .. } => Some((state, text)),
@@ -234,19 +234,19 @@ fn fits(writing: &Writing, events: &[&Event]) -> bool {
 
 impl RetracedTurn<'_> {
     /// What the model was asked.
-    pub fn asked(&self) -> Asked {
-        asked(&self.before)
+    pub fn input(&self) -> ModelInput {
+        model_input(&self.before)
     }
 
-    /// How the text could have gone on instead of this reply, so that exactly these calls are made and the
-    /// run ends: each request with its reply. A reply holds as much as can be written without the
-    /// environment. Its own sections say what comes next, or that all is done. `answer` gives what tools
-    /// answer; summaries are the results themselves, nobody judges, and a solver says that all is done.
+    /// How the text could have continued instead of this reply, so that exactly these calls are made and the run
+    /// ends: each request with its reply. A reply holds as much as can be written without the environment. Its own
+    /// sections announce what comes next, or that everything is done. `answer` provides the results of tools;
+    /// summaries are the results themselves, nobody judges, and a solver answers that everything is done.
     ///
-    /// With `sees_each` no call may be written before the answer to the one before it is there.
+    /// With `sees_each` no call may be written before the result of the previous one is known.
     ///
     /// # Errors
-    /// There is no such text, or none that we can write.
+    /// No such text exists, or none that we can write.
     pub fn demonstrate(
         &self,
         plan: &[Planned],
@@ -256,17 +256,17 @@ impl RetracedTurn<'_> {
         let mut writing = self.before.clone();
         let before = writing.monitor.calls().len();
         let mut shown = Vec::new();
-        // Each round enters a state at least, and a way has fewer of them than this.
+        // Each round enters at least one state, and a path has fewer states than this.
         let rounds_max = (plan.len() + 1) * writing.monitor.automaton().positions();
         for _ in 0..=rounds_max {
             match writing.monitor.step() {
                 Step::Continue => {
                     let made = writing.monitor.calls().len() - before;
-                    let asked = asked(&writing);
+                    let input = model_input(&writing);
                     let reply = next_reply(&writing, plan.get(made..).unwrap_or_default(), sees_each)?;
                     writing.take_reply(&reply, FinishReason::Stop);
                     if !reply.trim().is_empty() {
-                        shown.push(Demonstrated { asked, reply });
+                        shown.push(Demonstrated { input, reply });
                     }
                 }
                 Step::Environment => {
@@ -285,10 +285,10 @@ impl RetracedTurn<'_> {
     }
 }
 
-fn asked(writing: &Writing) -> Asked {
+fn model_input(writing: &Writing) -> ModelInput {
     match writing.request(Settings::default()) {
-        Request::Completion(request) => Asked::Text(request.prompt),
-        Request::Chat(request) => Asked::Messages(request.messages),
+        Request::Completion(request) => ModelInput::Text(request.prompt),
+        Request::Chat(request) => ModelInput::Messages(request.messages),
     }
 }
 
@@ -310,14 +310,14 @@ fn by_handler(writing: &Writing, answer: &mut dyn FnMut(&ToolCall) -> String) ->
     }
 }
 
-/// What the model writes so that these calls are made, up to where the environment writes.
+/// The model's text that makes these calls, up to where the environment writes.
 fn next_reply(writing: &Writing, plan: &[Planned], sees_each: bool) -> Result<String, NotDemonstrated> {
     let monitor = &writing.monitor;
     let automaton = monitor.automaton();
     let open = monitor.sections().next_back().filter(|section| !section.is_complete);
     let begun = open.map(|section| (section.state, section.content));
     let rest = monitor.text().get(monitor.settled()..).unwrap_or_default();
-    // The beginning of a mark that was written for the model.
+    // The beginning of a mark that was already written for the model.
     let hint = if begun.is_some() { "" } else { rest.trim_start() };
     if let Some((state, content)) = begun
         && !content.is_empty()
@@ -358,7 +358,7 @@ fn next_reply(writing: &Writing, plan: &[Planned], sees_each: bool) -> Result<St
         if state.is_environment {
             break;
         }
-        // What is said concerns the calls up to where something is said again.
+        // Words concern the calls up to the next words.
         let until = way[place + 1..].iter().take_while(|next| !is_words(automaton.state(**next)));
         let coming = until.filter(|next| automaton.state(**next).completes_call()).count();
         let coming = plan.get(made..).unwrap_or_default().iter().take(coming);
@@ -388,13 +388,13 @@ impl Planned {
     }
 }
 
-/// Whether the model writes words into a state, and no part of a call.
+/// Whether the model writes words into a state, as opposed to a part of a call.
 fn is_words(state: &State) -> bool {
     !state.is_environment && !state.names_tool() && !state.names_label() && !state.completes_call()
 }
 
-/// What stands in a section of the model: `coming` are the calls that words in it are about, `next` is the
-/// next call, and `number` its number in the run.
+/// The content of a section by the model: `coming` are the calls that words in it are about, `next` is the next call,
+/// and `number` its number in the run.
 fn content<'p>(
     state: &State,
     number: usize,

@@ -1,4 +1,4 @@
-//! The loop: the model writes until the monitor stops it, the environment writes, until the end.
+//! The loop: the model writes until the monitor stops it, then the environment writes, and so on until the end.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::handlers::{self, Written};
 use super::writing::{Feed, Writing};
 use crate::RunContext;
 
-/// Bytes of text that are taken for a token where nobody counted.
+/// Bytes of text that count as a token if nobody reports a count.
 const BYTES_PER_TOKEN: usize = 4;
 
 /// One run of an agent, from the question on.
@@ -29,7 +29,7 @@ pub(super) struct Session<'a> {
     recorded: usize,
     /// What calls answered.
     answers: handlers::Answers,
-    /// How the environment came to what it wrote last, until that is in the trace.
+    /// How the environment produced its latest text, until that is in the trace.
     note: String,
     /// All tokens and bytes that the model wrote.
     output_tokens: u64,
@@ -40,14 +40,14 @@ pub(super) struct Session<'a> {
 /// A reply as it came.
 struct Reply {
     text: String,
-    /// Calls of tools by the provider's interface, which were not offered.
+    /// Calls of tools by the provider's interface, although none were offered there.
     calls: u32,
     finish: FinishReason,
     usage: Usage,
 }
 
 impl<'a> Session<'a> {
-    /// The error is the end of a run that no model could bring to another one.
+    /// The error is the end of a run that cannot succeed with any model.
     pub(super) fn new(
         agent: &'a BehaviourAgent,
         run: RunContext<'a>,
@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Reads a reply into the monitor, and no further than it takes it.
+    /// Feeds a reply to the monitor, as far as the monitor accepts it.
     async fn read(&mut self, request: &Request) -> Result<Reply, ModelError> {
         let model = Arc::clone(&self.agent.model);
         let mut feed = self.writing.feed();
@@ -220,7 +220,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The time is over. Where a checker has it, that says nothing of the agent.
+    /// The time is over. If a checker used it up, that says nothing about the agent.
     fn out_of_time(&mut self) -> EndReason {
         match handlers::checker_at_work(self.agent, &self.writing.monitor) {
             Some(name) => EndReason::Unscored {
@@ -269,18 +269,18 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Why a reply ended that has so many calls; not every server says that it has some.
+/// The finish reason of a reply with this number of calls; some servers do not report that there are calls.
 fn finish_with(calls: u32, finish: FinishReason) -> FinishReason {
     if calls > 0 && finish == FinishReason::Stop { FinishReason::ToolCalls } else { finish }
 }
 
-/// The end of a run whose model's words were withheld, which says nothing of the agent.
+/// The end of a run whose model's output was withheld by a filter, which says nothing about the agent.
 pub(crate) fn filtered() -> EndReason {
     EndReason::Unscored { reason: "the provider withheld the model's reply (content filter)".to_owned() }
 }
 
 impl Feed<'_> {
-    /// Takes a stream up to its end, or up to where nothing more of it is of use: then `Err` with what came.
+    /// Reads a stream up to its end, or up to where the rest is of no use: then `Err` with what was received.
     async fn take(
         mut self,
         mut stream: BoxStream<'_, Result<ChatDelta, ModelError>>,
@@ -305,7 +305,7 @@ impl Feed<'_> {
                 }
             }
         }
-        // A stream without its end: what came of it is all there is.
+        // A stream without an end: what was received is everything.
         self.end();
         let finish = finish_with(calls, FinishReason::Stop);
         Ok(Ok(Reply { text, calls, finish, usage: Usage::default() }))

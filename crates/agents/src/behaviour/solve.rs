@@ -1,11 +1,11 @@
-//! The answer to a question from plans and the evidence that was gathered for them (the last step of ReWOO).
+//! Answers to a question from plans and the evidence gathered for them (the last step of ReWOO).
 
 use planproof_model::{Model, ModelError, Settings};
 
 use super::plain::{Reply, ask, inset, without_mark};
 
-/// What a model is told first; the question, the plans and the evidence follow. A simulated model may know the request
-/// by it.
+/// The beginning of the prompt; the question, the plans and the evidence follow. A simulated model may recognise the
+/// request by it.
 pub const INSTRUCTION: &str = "Answer the question from the plans and from the evidence that was gathered for them. \
      Some of the evidence may be of no use. Write the answer alone, as short as possible.";
 
@@ -15,23 +15,23 @@ pub const ANSWER_TOKENS_MAX: u32 = 1024;
 /// The mark that the answer is written after.
 const MARK: &str = "Answer:";
 
-/// A call of a plan with what came of it.
+/// A call of a plan with its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedCall<'a> {
-    /// What the call was planned for, in the agent's words; may be empty.
+    /// The purpose of the call, in the agent's words; may be empty.
     pub plan: &'a str,
     /// The label of the call.
     pub label: &'a str,
     /// The tool.
     pub tool: &'a str,
-    /// What it was called with, as far as it concerns the answer.
+    /// Its arguments, as far as they matter to the answer.
     pub input: &'a str,
     /// Its result.
     pub evidence: &'a str,
 }
 
-/// What is asked: the question, then plan and evidence of each call in their order. Lines within one of these texts are
-/// set in, so that evidence cannot pass for a plan or another question.
+/// The prompt: the question, then plan and evidence of each call in order. Lines within one of these texts are
+/// indented, so that evidence cannot pass for a plan or another question.
 pub fn prompt(question: &str, calls: &[PlannedCall<'_>]) -> String {
     let mut out = format!("{INSTRUCTION}\n\nQuestion: {}\n", inset(question));
     for PlannedCall { plan, label, tool, input, evidence } in calls {
@@ -48,7 +48,7 @@ pub fn prompt(question: &str, calls: &[PlannedCall<'_>]) -> String {
 /// answer, without the mark that models like to repeat; it may be empty. One request.
 ///
 /// # Errors
-/// Whatever the model answers with.
+/// Any error of the model.
 pub async fn solve(
     model: &dyn Model,
     question: &str,

@@ -13,7 +13,8 @@ use super::plain::{ask, inset, without_mark};
 
 pub use score::{ALPHA, ScoreFault, Scored, normalised, score};
 
-/// What a model is told first; statements, context and goal follow. A simulated model may know the request by it.
+/// The beginning of the prompt; statements, context and goal follow. A simulated model may recognise the request by
+/// it.
 pub const INSTRUCTION: &str = "Summarise in one line what the statements say about the context and the goal. Use the \
      statements alone, and leave out what the goal does not need.";
 
@@ -32,16 +33,16 @@ pub struct Material<'a> {
     pub goal: &'a str,
     /// The results of the calls, in their order.
     pub results: &'a [&'a str],
-    /// All that the agent's model has before it when it reads what is returned: the `x` of the paper's formula.
+    /// The whole context of the agent's model when it reads the returned text: the `x` of the paper's formula.
     pub before: &'a str,
 }
 
 /// Which of the two is returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// The one with the higher [`score`], where the model tells the log-probabilities of a given text
-    /// ([`Capabilities::log_probabilities`](planproof_model::Capabilities::log_probabilities)); the summary only if its
-    /// score is truly higher. Where the model does not tell them, [`Otherwise`].
+    /// The text with the higher [`score`], if the model reports the log-probabilities of a given text
+    /// ([`Capabilities::log_probabilities`](planproof_model::Capabilities::log_probabilities)); the summary only if
+    /// its score is strictly higher. If the model does not report them, [`Otherwise`].
     Likelier(Otherwise),
     /// The summary, without scores.
     Summary,
@@ -49,11 +50,11 @@ pub enum Choice {
     Results,
 }
 
-/// Which of the two is returned where there are no scores.
+/// Which of the two is returned if there are no scores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Otherwise {
-    /// The one with fewer characters, the results if both have the same number, as in the published code: a
-    /// summary that is longer than what it sums up has not done its work.
+    /// The shorter one in characters, the results if both have the same length, as in the published code: a summary
+    /// that is longer than its input is useless.
     #[default]
     Shorter,
     /// The summary.
@@ -75,7 +76,7 @@ pub struct Options {
     pub choice: Choice,
     /// How much the length counts in a score: at 0 not at all.
     pub alpha: f64,
-    /// Whose form the results have: see [`results_text`].
+    /// Whose format the results have: see [`results_text`].
     pub compat: Compat,
     /// For the model.
     pub seed: u64,
@@ -112,7 +113,7 @@ pub enum Reason {
         /// Why there are none.
         unscored: String,
     },
-    /// As configured for the case that there are no scores.
+    /// As configured for models without scores.
     Otherwise {
         /// Why there are none.
         unscored: String,
@@ -125,7 +126,7 @@ pub enum Reason {
     BlankSummary,
 }
 
-/// What is returned to the agent, and how it came about.
+/// The text that the agent gets, and how it was chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summarised {
     /// The text that is returned.
@@ -134,7 +135,7 @@ pub struct Summarised {
     pub chosen: Candidate,
     /// Why.
     pub reason: Reason,
-    /// The summary, if one was made, also where it is not returned.
+    /// The summary, if one was made, even if it is not returned.
     pub summary: Option<String>,
     /// Tokens of all requests.
     pub usage: Usage,
@@ -166,8 +167,8 @@ impl fmt::Display for Summarised {
     }
 }
 
-/// The results of several calls as one text: a single one as it is, several as a numbered list; as published one after
-/// the other, a line each at least. Without white space around.
+/// The results of several calls as one text: a single one unchanged, several as a numbered list; as published one
+/// after the other, each on its own line. Trimmed.
 pub fn results_text(results: &[&str], compat: Compat) -> String {
     match (results, compat) {
         ([result], _) => result.trim().to_owned(),
@@ -180,8 +181,8 @@ pub fn results_text(results: &[&str], compat: Compat) -> String {
     }
 }
 
-/// What a model is asked for a summary: the results as statements, the question as their context, and the goal. Lines
-/// within one of these texts are set in, so that a result cannot pass for another goal.
+/// The prompt for a summary: the results as statements, the question as their context, and the goal. Lines within one
+/// of these texts are indented, so that a result cannot pass for another goal.
 pub fn prompt(material: &Material<'_>) -> String {
     let mut out = format!("{INSTRUCTION}\n\nStatements:\n");
     for result in material.results {
@@ -191,14 +192,13 @@ pub fn prompt(material: &Material<'_>) -> String {
     out
 }
 
-/// Makes what is returned to the agent: asks `model` for a summary, of one line and at most
-/// [`SUMMARY_TOKENS_MAX`] tokens, and chooses between it and the results. At most three requests: the
-/// summary, and a score for each of the two.
+/// Makes the text for the agent: asks `model` for a summary, of one line and at most [`SUMMARY_TOKENS_MAX`] tokens,
+/// and chooses between it and the results. At most three requests: the summary, and a score for each of the two.
 ///
-/// A blank text is never chosen before one that says something: it would have the highest score that there is.
+/// A blank text never wins against one with content: it would have the highest possible score.
 ///
 /// # Errors
-/// Whatever the model answers with, but for a server that turns out not to tell log-probabilities.
+/// Any error of the model, except from a server that turns out not to report log-probabilities.
 pub async fn summarise(
     model: &dyn Model,
     material: &Material<'_>,

@@ -1,17 +1,18 @@
-//! Votes over the answers of several samples: self-consistency (Wang et al. 2022), and when another agent has
-//! to answer.
+//! Votes over the answers of several samples (self-consistency, Wang et al. 2022), and when another agent has to
+//! answer.
 
 use planproof_spec::Compat;
 
 /// Whose rules hold for votes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum VoteRules {
-    /// Ours: answers are the same if [`key`] says so, numbers by their value; a sample without an answer has
-    /// no vote; the other agent answers when no answer repeats (the paper, section 4).
+    /// Ours: answers are the same if [`key`] says so, with numbers compared by value; a sample without an answer has
+    /// no vote; the other agent answers if no answer repeats (the paper, section 4).
     #[default]
     Ours,
-    /// Those of the published code: answers are the same if they are after HotpotQA's normalisation; a blank one counts
-    /// like any other; the other agent also decides among answers that share the first place. See [`Votes::decide`].
+    /// Those of the published code: answers are the same if they are equal after HotpotQA's normalisation; a blank
+    /// one counts like any other; the other agent also decides among answers that share the first place. See
+    /// [`Votes::decide`].
     Published,
 }
 
@@ -68,7 +69,7 @@ fn is_of_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The value of a word that is a number, in one way of writing: no sign but a minus, no zeros that mean nothing.
+/// The value of a number word in a canonical form: no sign except a minus, no redundant zeros.
 fn number(word: &str) -> Option<String> {
     let word = word.trim_end_matches(['.', ',', ';', ':', '!', '?']);
     let word = word.strip_suffix('%').unwrap_or(word);
@@ -140,7 +141,7 @@ pub enum Decision<'a> {
 }
 
 impl Votes {
-    /// Counts answers, of which `None` stands for a sample that has none. Quadratic in the number of different answers.
+    /// Counts answers; `None` stands for a sample without one. Quadratic in the number of different answers.
     pub fn new<'a>(answers: impl IntoIterator<Item = Option<&'a str>>, rules: VoteRules) -> Self {
         let mut groups: Vec<Group> = Vec::new();
         for (sample, answer) in answers.into_iter().enumerate() {
@@ -173,8 +174,8 @@ impl Votes {
         self.groups.iter().any(|group| group.samples.len() > 1)
     }
 
-    /// Whether another agent is to be asked: by our rules if no answer repeats, by the published code's if the largest
-    /// group is not the only one of its size (so that of a single sample is enough).
+    /// Whether another agent is to be asked: by our rules if no answer repeats; by the published code's if the
+    /// largest group is not the only one of its size (so a single sample is enough).
     pub fn needs_other(&self) -> bool {
         match self.rules {
             VoteRules::Ours => !self.has_repeats(),
@@ -182,12 +183,11 @@ impl Votes {
         }
     }
 
-    /// Whose answer it is if the other agent, asked only when it [is to be](Self::needs_other), said `other`.
+    /// The final answer if the other agent, asked only when it [is needed](Self::needs_other), answered `other`.
     ///
-    /// By our rules its answer, whatever it is. In the published code its answer is a vote for the groups
-    /// that share the first place: of these the largest is taken if it has more than one vote then (on a tie
-    /// the first), and the other agent's answer only if there is none. So of 2-2-1 one of the two is taken in
-    /// any case.
+    /// By our rules the other agent's answer, whatever it is. In the published code its answer is a vote for the
+    /// groups that share the first place: the largest of them then wins if it has more than one vote (on a tie the
+    /// first), and the other agent's answer counts only if there is none. So of 2-2-1 one of the two always wins.
     pub fn decide(&self, other: Option<&str>) -> Decision<'_> {
         if !self.needs_other() {
             return self.majority().map_or(Decision::Other, Decision::Samples);

@@ -1,6 +1,5 @@
-//! An agent made of samples of another: it answers what most of them answer (self-consistency, Wang et al.
-//! 2022), and where no answer repeats, another agent can answer in their place (section 4 of Crouse et al.
-//! 2024).
+//! An agent made of samples of another: it gives the majority answer (self-consistency, Wang et al. 2022), and if no
+//! answer repeats, another agent can answer instead (section 4 of Crouse et al. 2024).
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -19,7 +18,7 @@ pub const SAMPLES: NonZeroU32 = NonZeroU32::new(5).expect("5 is not 0");
 /// The temperature at which samples are taken, as published. It is a setting of the agent that is sampled.
 pub const SAMPLE_TEMPERATURE: f64 = 0.7;
 
-/// The actor that the other agent is in the trace.
+/// The actor name of the other agent in the trace.
 pub const OTHER_NAME: &str = "other";
 
 /// How votes are taken.
@@ -42,8 +41,8 @@ impl Default for VotingOptions {
 /// The samples have no tools, and seeds of their own ([`sample_seed`]). They are taken one after the other,
 /// so that the same replies make the same trace. The limits are those of the whole run.
 ///
-/// All is in one trace, where the n-th sample is the actor `sample-n` ([`sample_name`]), and the other agent
-/// [`OTHER_NAME`]. How a part ended is not an event of its own.
+/// Everything is in one trace. The n-th sample is the actor `sample-n` ([`sample_name`]), and the other agent
+/// [`OTHER_NAME`]. The end of a part is not an event of its own.
 #[derive(Clone)]
 pub struct VotingAgent {
     sampled: Arc<dyn Agent>,
@@ -55,8 +54,8 @@ pub struct VotingAgent {
 type Over = EndReason;
 
 impl VotingAgent {
-    /// An agent that answers what most samples of `sampled` answer, or, where that is not clear, as `other`
-    /// does, with the tools of the run. `sampled` should write at [`SAMPLE_TEMPERATURE`].
+    /// An agent that gives the answer of most samples of `sampled` or, if there is no majority, the answer of
+    /// `other`, which has the tools of the run. `sampled` should write at [`SAMPLE_TEMPERATURE`].
     pub fn new(sampled: Arc<dyn Agent>, other: Option<Arc<dyn Agent>>, options: VotingOptions) -> Self {
         Self { sampled, other, options }
     }
@@ -90,8 +89,8 @@ impl VotingAgent {
     }
 }
 
-/// The answer is that of the majority, or of the other agent. If no sample has an answer and there is no
-/// other agent, the run ends as the first sample did; if a model cannot be had, it is unscored.
+/// The answer is that of the majority, or of the other agent. If no sample has an answer and there is no other agent,
+/// the run ends as the first sample did; if a model is unavailable, it is unscored.
 impl Agent for VotingAgent {
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
@@ -116,7 +115,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Runs a part of the run under a name of its own, and says how that ended.
+    /// Runs a part of the run under a name of its own, and returns its end.
     async fn run(
         &mut self,
         agent: &dyn Agent,
@@ -159,13 +158,13 @@ impl fmt::Debug for VotingAgent {
     }
 }
 
-/// The actor that a sample is in the trace, by its number from 1.
+/// The actor name of a sample in the trace, by its number from 1.
 pub fn sample_name(number: u32) -> String {
     format!("sample-{number}")
 }
 
-/// The seed of a sample: of one run all are different (the function is one to one), and they do not fall upon
-/// those of the next run, as sums would. (The output function of SplitMix64, Steele et al. 2014.)
+/// The seed of a sample: different for all samples of a run (the function is one to one), and not equal to those of
+/// the next run, as sums would be. (The output function of SplitMix64, Steele et al. 2014.)
 pub fn sample_seed(seed: u64, number: u32) -> u64 {
     let mut mixed = seed.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,5 +1,5 @@
-//! A run's text under its monitor, and what a model is asked about it. Nobody is asked here, and no tool is
-//! called, so that a run can be gone through again from its trace.
+//! A run's text under its monitor, and the requests to a model about it. This module sends no request and calls no
+//! tool, so that a run can be retraced from its trace.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use super::{BehaviourOptions, instructions};
 pub(super) struct Writing {
     pub(super) monitor: Monitor,
     pub(super) instructions: Arc<str>,
-    /// What the model is told instead, and the question as it was asked, where all that it writes is an answer.
+    /// The alternative instructions and the original question, if everything the model writes is an answer.
     plain: Option<(Arc<str>, Arc<str>)>,
     continuation: Continuation,
-    /// What the latest violation was and what the model is told about it, until it has been asked again.
+    /// The latest violation and its explanation for the model, until it has been asked again.
     corrected: Option<Corrected>,
     /// The latest output was cut off by a limit on its length.
     is_amid_output: bool,
@@ -37,12 +37,12 @@ pub(super) const UNHEARD_MAX: u32 = 3;
 #[derive(Clone)]
 struct Corrected {
     instruction: String,
-    /// The text alone does not show the model what was wrong.
+    /// The text alone does not show the model its mistake.
     is_of_content: bool,
 }
 
 impl Writing {
-    /// A text that begins with this question. The error is the end of a run that no model could bring to another one.
+    /// A text that begins with this question. The error is the end of a run that cannot succeed with any model.
     pub(super) fn new(
         automaton: &Arc<Automaton>,
         tools: &[Tool],
@@ -101,15 +101,15 @@ impl Writing {
 
     /// What brings a reply to the monitor.
     pub(super) fn feed(&mut self) -> Feed<'_> {
-        // Even a model that continues text repeats a mark that was written for it. Only what it wrote itself
-        // up to a limit of its length goes on without a seam.
+        // Even a model that continues text repeats a mark that was written for it. Only its own text that was cut off
+        // at a length limit continues without a seam.
         let has_seam = self.continuation == Continuation::Chat || !self.is_amid_output;
         let echo = has_seam.then(|| Echo::new(self.monitor.text(), TAIL_CHARACTERS));
         Feed { monitor: &mut self.monitor, echo }
     }
 
-    /// Says how a reply ended that the [`feed`](Self::feed) was given, and whether it had no text; `before`
-    /// is how many bytes the text had before it. Whether the reply was one to a correction.
+    /// Reports how the reply ended that was passed to [`feed`](Self::feed), and whether it had no text; `before` is
+    /// the number of bytes in the text before it. Returns whether the reply answered a correction.
     pub(super) fn end_reply(&mut self, finish: FinishReason, is_blank: bool, before: usize) -> bool {
         self.is_amid_output = finish == FinishReason::Length;
         let is_correction = self.corrected.take().is_some();
@@ -117,9 +117,9 @@ impl Writing {
         let unheard = std::mem::take(&mut self.unheard) + 1;
         if self.monitor.step() == Step::Continue {
             match finish {
-                // It is simply asked to go on; but not for ever, where nothing comes of it.
+                // It is simply asked to continue, but not for ever if it adds nothing.
                 FinishReason::Length if has_progressed => {}
-                // There are no tools but those that the text calls.
+                // There are no tools except those that the text calls.
                 FinishReason::ToolCalls => {
                     let instruction = "Call tools only by writing their sections as text.".to_owned();
                     self.corrected = Some(Corrected { instruction, is_of_content: true });
@@ -134,14 +134,14 @@ impl Writing {
         is_correction
     }
 
-    /// Why the agent has failed, if the model does not say anything that can be taken.
+    /// Why the agent has failed, if the model writes nothing that can be used.
     pub(super) fn failure(&self) -> Option<String> {
         (self.unheard >= UNHEARD_MAX).then(|| {
             format!("the model wrote nothing that could be taken {UNHEARD_MAX} times in a row: no text, or calls that it was not offered")
         })
     }
 
-    /// Takes a whole reply, as a run took it that ended in this way.
+    /// Takes a whole reply the way a run that ended like this took it.
     pub(super) fn take_reply(&mut self, text: &str, finish: FinishReason) {
         let before = self.monitor.text().len();
         let mut feed = self.feed();
@@ -152,7 +152,8 @@ impl Writing {
         self.end_reply(finish, text.trim().is_empty(), before);
     }
 
-    /// Mends what the model wrote. The event that tells of it, if there was something to be mended and it could be.
+    /// Mends the model's text. Returns the event that reports it, if there was something to mend and it could be
+    /// mended.
     pub(super) fn correct(&mut self) -> Option<EventKind> {
         let violation = self.monitor.violation()?;
         let words = violation.describe(self.monitor.automaton());
@@ -170,7 +171,7 @@ impl Writing {
     }
 }
 
-/// The state that the model writes, if a run is the question and then this state alone.
+/// The state that the model writes, if a run consists of the question and this one state.
 fn only_answer(automaton: &Automaton) -> Option<StateId> {
     let [question] = automaton.valid(automaton.start()) else { return None };
     let asked = automaton.after(automaton.start(), *question)?;
@@ -181,7 +182,7 @@ fn only_answer(automaton: &Automaton) -> Option<StateId> {
     (is_last && !state.is_environment && !state.names_tool() && !state.names_label()).then_some(*answer)
 }
 
-/// The automaton without the calls of tools that there are not.
+/// The automaton without calls of nonexistent tools.
 fn for_tools(automaton: &Arc<Automaton>, tools: &[Tool]) -> Result<Arc<Automaton>, EndReason> {
     let is_there = |name: &str| tools.iter().any(|tool| tool.name == name);
     if !tools.is_empty() && automaton.named_tools().all(is_there) {
@@ -201,7 +202,7 @@ fn for_tools(automaton: &Arc<Automaton>, tools: &[Tool]) -> Result<Arc<Automaton
 /// Brings a reply to the monitor.
 pub(super) struct Feed<'m> {
     monitor: &'m mut Monitor,
-    /// For a model that repeats where it was.
+    /// For a model that repeats itself.
     echo: Option<Echo>,
 }
 

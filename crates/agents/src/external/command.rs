@@ -14,10 +14,10 @@ use super::environment::{ProgramSetting, dress, lead_to};
 use crate::program::{CommandError, Ended, Program, Running, failure, not_started, over_memory};
 use crate::{Agent, Ran, RunContext, RunError};
 
-/// What tells a program where its tools are.
+/// The variable that holds the URL of the tools.
 const TOOLS_AT: &str = "PLANPROOF_MCP_URL";
 
-/// What stands in braces for the URL of the served model.
+/// The placeholder for the URL of the served model.
 const MODEL_PLACEHOLDER: &str = "model_url";
 
 /// Longest query that is also put into the environment: the system takes 128 KiB a variable.
@@ -25,16 +25,16 @@ const QUERY_VARIABLE_BYTES_MAX: usize = 100 * 1024;
 
 /// A command whose program is started for each case, directly, without a shell.
 ///
-/// The program gets the query on stdin and in `PLANPROOF_QUERY`, the URL of its tools in `PLANPROOF_MCP_URL`,
-/// and our own environment and working directory. Variables named `*_PROXY` are removed and `NO_PROXY` is
-/// set, because a proxy would swallow the calls to the loopback URL. Where a model is served to it,
-/// [`SERVED_VARIABLES`](super::SERVED_VARIABLES) say where, and it gets no other variable that looks as if it held a
-/// key. Queries above 100 KiB come on stdin only. In its arguments `{query}`, `{mcp_url}` and
-/// `{model_url}` stand for the same texts, as one argument each, whatever they hold.
+/// The program gets the query on stdin and in `PLANPROOF_QUERY`, the URL of its tools in `PLANPROOF_MCP_URL`, and our
+/// own environment and working directory. Variables named `*_PROXY` are removed and `NO_PROXY` is set, because a
+/// proxy would swallow the calls to the loopback URL. If a model is served to it,
+/// [`SERVED_VARIABLES`](super::SERVED_VARIABLES) hold its address, and the program gets no other variable that looks
+/// as if it held a key. Queries above 100 KiB come on stdin only. In its arguments `{query}`, `{mcp_url}` and
+/// `{model_url}` stand for the same texts, each as one argument, whatever they hold.
 ///
-/// What it writes to stdout by the time it exits with status 0 is the answer. Its process group is ended with it,
-/// by SIGTERM and 0.3 seconds later SIGKILL: also after a normal exit, and by SIGKILL alone when the future is
-/// dropped. A child that moves to a session of its own (`setsid`) leaves the group and is not found.
+/// Its answer is what it has written to stdout when it exits with status 0. Its process group is ended with it, by
+/// SIGTERM and 0.3 seconds later SIGKILL, even after a normal exit, and by SIGKILL alone when the future is dropped.
+/// A child that moves to a session of its own (`setsid`) leaves the group and is not found.
 #[derive(Debug, Clone)]
 pub struct CommandAgent {
     program: Program,
@@ -57,9 +57,8 @@ impl CommandAgent {
         self.setting = setting;
     }
 
-    /// Finds the program's file as the system will, on `PATH` unless its name has a slash: then it is from the
-    /// directory that it is started in. Ask once before many runs, so that a typing mistake ends them all at the
-    /// start.
+    /// Finds the program's file the way the system will: on `PATH`, or relative to the directory it is started in if
+    /// its name has a slash. Call this once before many runs, so that a typing mistake ends them all at the start.
     ///
     /// # Errors
     /// There is no such program, or the file cannot be executed.

@@ -1,5 +1,5 @@
-//! The environment of a program that is tested: ours, but for proxies, and but for keys where it asks the model which
-//! we serve to it. The program is what is tested, and what it was talked into by a model may read its environment.
+//! The environment of a program under test: ours without proxies, and without keys if we serve a model to it. A model
+//! can talk the program into reading its environment.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -12,7 +12,7 @@ use tokio::process::Command;
 
 use super::ModelAccess;
 
-/// What says whom to reach without a proxy.
+/// The variables that list the hosts to reach without a proxy.
 const LOCAL: &str = "127.0.0.1,localhost";
 
 /// Variables that the clients of the served protocols read, and that are set for a program to which a model is served:
@@ -23,7 +23,7 @@ pub const SERVED_VARIABLES: [[&str; 3]; 3] = [
     ["GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY", "GEMINI_MODEL"],
 ];
 
-/// How the name of a variable shows that it holds a key, in capitals, and whose keys these are.
+/// Parts of variable names, in capitals, that indicate a key, and whose keys these are.
 const KEY_NAMES: [(Name, &str); 30] = [
     (
         Name::Prefix("OPENAI_"),
@@ -67,26 +67,26 @@ enum Name {
     Suffix(&'static str),
 }
 
-/// What a user says of the surroundings of a program.
+/// The user's settings for the surroundings of a program.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramSetting {
-    /// Variables of our environment that it gets though it asks the model that we serve to it and they look as if they
-    /// held keys.
+    /// Variables of our environment that the program gets even though a model is served to it and they look as if
+    /// they held keys.
     pub passed: Vec<String>,
-    /// Further variables, by their names; a later one of a name counts. They beat those of our environment.
+    /// Further variables, by name; of the same name the last one counts. They override our environment.
     pub variables: Vec<(String, SecretString)>,
-    /// The absolute path of the directory that it is started in; ours without one.
+    /// The absolute path of its working directory; ours if `None`.
     pub folder: Option<PathBuf>,
-    /// The names by which it reaches this machine, where it runs in a container; by its loopback address if there are
-    /// none. The first one stands in the URLs that it is given.
+    /// The names by which it reaches this machine, if it runs in a container; the loopback address if there are none.
+    /// The first one is used in the URLs that it gets.
     pub hosts: Vec<String>,
-    /// What it is started by, and what that holds it to; it is started by itself where nothing is found.
+    /// The launcher that starts and confines it; it is started directly if there is none.
     pub isolation: Found,
 }
 
-/// Gives a program our environment but for proxies, which would swallow the calls to the loopback URL of its tools.
-/// Where a model is served to it, the program gets its key and its name, and of our variables with keys only those that
-/// are passed all the same.
+/// Gives a program our environment without proxies, which would swallow the calls to the loopback URL of its tools.
+/// If a model is served to it, the program gets its key and its name, and only those of our variables with keys that
+/// are explicitly passed.
 pub(super) fn dress(command: &mut Command, model: Option<ModelAccess<'_>>, setting: &ProgramSetting) {
     for (name, _) in env::vars_os() {
         if is_proxy_variable(&name) {
@@ -111,8 +111,8 @@ pub(super) fn dress(command: &mut Command, model: Option<ModelAccess<'_>>, setti
     }
 }
 
-/// Says at which URL the served model is: with its version for OpenAI's clients, and without for the others, which
-/// write it themselves.
+/// Sets the URL of the served model: with its version for OpenAI's clients, and without for the others, which add it
+/// themselves.
 pub(super) fn lead_to(command: &mut Command, base_url: &str) {
     let root = base_url.strip_suffix("/v1").unwrap_or(base_url);
     for ([variable, ..], url) in SERVED_VARIABLES.into_iter().zip([base_url, root, root]) {
@@ -124,8 +124,8 @@ fn is_proxy_variable(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.to_ascii_uppercase().ends_with("_PROXY"))
 }
 
-/// The variables of our environment that hold a key, or the value of one under another name, but for those
-/// that are to be `passed` all the same.
+/// The variables of our environment that hold a key, or the value of one under another name, except those that are to
+/// be `passed`.
 fn withheld(passed: &[String]) -> Vec<OsString> {
     withheld_of(env::vars_os().collect(), passed)
 }
@@ -193,7 +193,7 @@ mod tests {
     fn a_key_under_another_name_is_withheld() {
         let variables = [("OPENAI_API_KEY", "sk-12345678"), ("MY_MODEL", "sk-12345678"), ("PATH", "/bin")];
         assert_eq!(withheld(&variables, &[]), ["OPENAI_API_KEY", "MY_MODEL"]);
-        // What is short is no key, and stands for something else elsewhere.
+        // A short value is no key, and has other meanings elsewhere.
         assert_eq!(withheld(&[("X_TOKEN", "1"), ("DEBUG", "1")], &[]), ["X_TOKEN"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What an agent is asked in JSON, by `url:` and by `worker:`.
+//! The task of an agent as JSON, for `url:` and for `worker:`.
 
 use secrecy::ExposeSecret;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use super::ExternalRun;
 /// One task.
 #[derive(Serialize)]
 pub(super) struct Question<'a> {
-    /// What the answer has to repeat, where one connection serves several tasks.
+    /// The id that the answer has to repeat, because one connection serves several tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<u64>,
     query: &'a str,

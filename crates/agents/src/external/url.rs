@@ -20,14 +20,14 @@ use crate::{Agent, Ran, RunContext, RunError};
 
 pub use form::{BodyName, FormError, SERVICE_HEADERS_MAX, ServiceForm};
 
-/// What tells a service where its tools are.
+/// The field that holds the URL of the tools.
 const TOOLS_AT: &str = "the `mcp_url` of its question";
 
-/// A service that is POSTed `{"query": ..., "mcp_url": ...}` for each case and replies `{"answer": ...}`,
-/// both in JSON. It must reach the tools at our loopback address, so it runs on the same machine. Where a
-/// model is served to it, the question also has `"model": {"base_url": ..., "api_key": ..., "name": ...}`: it
-/// is to be asked there, in one of OpenAI's protocols, for this case alone. A [`ServiceForm`] changes all of this: the
-/// headers, the body, and where the answer stands.
+/// A service that is sent `{"query": ..., "mcp_url": ...}` by POST for each case and replies `{"answer": ...}`, both
+/// in JSON. It has to run on the same machine, because it must reach the tools at our loopback address. If a model is
+/// served to it, the question also has `"model": {"base_url": ..., "api_key": ..., "name": ...}`: the address to use
+/// for this case alone, in one of OpenAI's protocols. A [`ServiceForm`] changes all of this: the headers, the body,
+/// and the place of the answer.
 ///
 /// Each case gets a connection of its own. No proxy is used and no redirection followed.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ enum HttpClient {
     Encrypted(Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
 }
 
-/// Why a URL cannot be an agent. All of these are the user's to mend.
+/// Why a URL cannot be an agent. The user can mend all of these.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UrlError {
     /// The text is no absolute http or https URL.
@@ -63,10 +63,10 @@ pub enum UrlError {
 }
 
 impl UrlAgent {
-    /// An agent at `url`. Nothing is asked of it yet; for https the system's root certificates are read.
+    /// An agent at `url`. Sends no request yet; for https the system's root certificates are read.
     ///
     /// # Errors
-    /// The URL is none that can be asked.
+    /// The URL cannot be called.
     pub fn new(url: &str) -> Result<Self, UrlError> {
         let invalid = |reason: String| UrlError::Invalid { url: url.to_owned(), reason };
         let parsed: Uri = url.parse().map_err(|error| invalid(format!("{error}")))?;
@@ -74,7 +74,7 @@ impl UrlAgent {
             return Err(invalid("it names no host".to_owned()));
         }
         if parsed.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            // The URL names the agent in reports, so a password in it would be shown to everybody.
+            // The URL names the agent in reports, so everybody would see a password in it.
             let reason = "it holds a user name or a password, which every report would show".to_owned();
             return Err(UrlError::Invalid { url: "url:...@...".to_owned(), reason });
         }
@@ -86,12 +86,13 @@ impl UrlAgent {
         Ok(Self { url: parsed, client, form: ServiceForm::default() })
     }
 
-    /// Asks the service in this form instead of ours.
+    /// Calls the service in this form instead of ours.
     pub fn set_up(&mut self, form: ServiceForm) {
         self.form = form;
     }
 
-    /// Asks the service for one case, and says how the run ended. Needs a Tokio runtime with its IO and time drivers.
+    /// Sends one case to the service, and returns how the run ended. Needs a Tokio runtime with its IO and time
+    /// drivers.
     pub async fn run_with(&self, run: &ExternalRun<'_>) -> EndReason {
         run.begin();
         let reason = tokio::select! {
@@ -184,7 +185,7 @@ fn client<C>(connector: C) -> Client<C, Full<Bytes>>
 where
     C: hyper_util::client::legacy::connect::Connect + Clone,
 {
-    // A kept connection that its server closes meanwhile would look like a failure of the agent.
+    // If the server closed a kept connection meanwhile, that would look like a failure of the agent.
     Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector)
 }
 
@@ -195,7 +196,7 @@ fn encrypted() -> Result<HttpsConnector<HttpConnector>, UrlError> {
     Ok(builder.https_only().enable_http1().build())
 }
 
-/// An error with what caused it: the outer one alone says only "client error".
+/// An error with its causes: the outer one alone says only "client error".
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

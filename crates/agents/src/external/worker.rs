@@ -19,23 +19,23 @@ use super::environment::ProgramSetting;
 use crate::program::{CommandError, Program};
 use crate::{Agent, Ran, RunContext, RunError};
 
-/// What tells a worker where its tools are.
+/// The field that holds the URL of the tools.
 const TOOLS_AT: &str = "the `mcp_url` of its task";
 
-/// What stands in braces in the arguments of `command:`, and means nothing to a program that outlives its tasks.
+/// Placeholders in the arguments of `command:`, which make no sense for a program that outlives its tasks.
 const OF_ONE_TASK: [&str; 3] = ["query", "mcp_url", "model_url"];
 
-/// A command whose program is started once, directly, without a shell, and serves one task after the other: as many of
-/// it as there are runs at the same time, each started when it is needed.
+/// A command whose program is started once, directly, without a shell, and serves one task after the other. There are
+/// as many instances as concurrent runs, each started when it is needed.
 ///
 /// The program first writes the line `{"ready": true}`. Then it gets each task as a line of JSON on stdin: `{"id": N,
-/// "query": ..., "mcp_url": ...}`, and where a model is served to it, as a service does, `"model": {"base_url": ...,
-/// "api_key": ..., "name": ...}`. It answers with the line `{"id": N, "answer": ...}` or `{"id": N, "error": ...}` on
-/// stdout. What it writes to stderr is shown where it fails. Its environment is that of a `command:` agent without what
-/// belongs to one task, with `PLANPROOF_WORKER=1`.
+/// "query": ..., "mcp_url": ...}` and, if a model is served to it, `"model": {"base_url": ..., "api_key": ...,
+/// "name": ...}`, as for a service. It answers with the line `{"id": N, "answer": ...}` or `{"id": N, "error": ...}`
+/// on stdout. Its stderr is shown if it fails. Its environment is that of a `command:` agent without the parts that
+/// belong to one task, with `PLANPROOF_WORKER=1`.
 ///
-/// A worker that fails to answer, that answers something else, or whose task reaches a limit is ended, with its process
-/// group, and the next task gets a new one. One that cannot be started leaves its runs unscored. All are killed when
+/// A worker that fails to answer, that writes something else, or whose task reaches a limit is ended with its process
+/// group, and the next task gets a new one. If a worker cannot be started, its runs are unscored. All are killed when
 /// the agent is dropped.
 #[derive(Debug)]
 pub struct WorkerAgent {
@@ -50,7 +50,8 @@ impl WorkerAgent {
     /// yet.
     ///
     /// # Errors
-    /// There are no words, a quote is not closed, or an argument is to hold what differs from task to task.
+    /// There are no words, a quote is not closed, or an argument has a placeholder for what differs from task to
+    /// task.
     pub fn parse(text: &str) -> Result<Self, CommandError> {
         let program = Program::parse(text, "worker:python my_worker.py")?;
         if let Some(name) = OF_ONE_TASK.into_iter().find(|name| program.has_placeholder(name)) {
@@ -73,8 +74,8 @@ impl WorkerAgent {
         self.program.resolve(self.setting.folder.as_deref())
     }
 
-    /// Runs a worker on one case, and says how it ended. Needs a Tokio runtime with its IO and time drivers. That the
-    /// run waits for a worker to be free or ready is not charged to it.
+    /// Runs a worker on one case, and returns how it ended. Needs a Tokio runtime with its IO and time drivers. The
+    /// wait for a worker to become free or ready is not charged to the run.
     pub async fn run_with(&self, run: &ExternalRun<'_>) -> EndReason {
         let start = || Worker::start(&self.program, run, &self.setting);
         let taken = run_time::uncharged(self.pool.take(start)).await;
@@ -105,7 +106,7 @@ impl WorkerAgent {
                 end
             }
             Ok(Said::Ended(status)) => {
-                // What it still called while it died is part of the run, as it is of a command's.
+                // Calls that it made while it died are part of the run, as they are for a command.
                 let reason = worker.last_words(status, "before it answered").await;
                 run.end(EndReason::AgentFailed { reason })
             }

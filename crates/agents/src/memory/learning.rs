@@ -8,8 +8,8 @@ use super::{ABOUT_BYTES_MAX, LESSON_BYTES_MAX, LESSONS_OF_RUN_MAX, Lesson, line}
 /// Longest piece of a lesson, in bytes: the arguments of a call, an error, a task. Two calls and an error fit.
 const PIECE_BYTES_MAX: usize = 280;
 
-/// What a run with these events teaches, which failed by that class, or passed where there is none: first that it
-/// failed, then each call that failed, with the one that worked for the same sub-task where there was one. At most
+/// The lessons of a run with these events that failed by that class, or passed if there is none: first that it
+/// failed, then each failed call, with the call that worked for the same sub-task if there was one. At most
 /// [`LESSONS_OF_RUN_MAX`] lessons, each once. Takes time in proportion to the events.
 pub fn lessons_of(events: &[Event], class: Option<&str>) -> Vec<Lesson> {
     let run = Run::read(events);
@@ -32,7 +32,7 @@ struct Run<'e> {
     sub_tasks: Vec<Pair>,
     /// The lessons of calls that failed.
     calls: Vec<Lesson>,
-    /// Calls of the sub-task at hand that failed, with what their tool said.
+    /// Failed calls of the current sub-task, with the words of their tool.
     failed: Vec<(&'e ToolCall, &'e str)>,
     /// The call that was made last.
     open: Option<&'e ToolCall>,
@@ -57,7 +57,7 @@ impl<'e> Run<'e> {
                 EventKind::Call(call) if actor == Some(Asking::Call.actor()) => run.open = Some(call),
                 EventKind::Result(result) if actor == Some(Asking::Call.actor()) => {
                     let call = run.open.take().filter(|call| call.id == result.id);
-                    // What a guard says of a call it knows from the case.
+                    // The guard's words about a call come from its knowledge of the case.
                     let Some(call) = call.filter(|_| !result.is_held_back) else { continue };
                     match result.is_error {
                         true => run.failed.push((call, &result.text)),
@@ -182,7 +182,7 @@ mod tests {
         );
         assert_eq!(lessons[0].tool.as_deref(), Some("sql"));
         assert_eq!(lessons[0].about, "Count the men no such column: a");
-        // A result is what a case may be about, so it stands in no lesson.
+        // A result may be what the case is about, so no lesson contains one.
         assert!(!lessons[0].text.contains('7'));
 
         let failed = lessons_of(&events, Some("task_not_understood"));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever stands in a text, it becomes one line of no more than so many bytes.
+        /// Whatever a text holds, it becomes one line within the limit.
         #[test]
         fn any_text_is_one_line(text in "[a-zé \n\t]{0,40}", most in 3usize..30) {
             let line = line(&text, most);

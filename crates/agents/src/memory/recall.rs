@@ -1,24 +1,24 @@
 //! Lessons by words: BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework", equation 3.15, with
 //! the inverse document frequency of Lucene, which is never negative).
 //!
-//! The index holds exactly what a run may recall. An index of the whole run store would not do: how rare a word is, and
-//! so what comes first, would then depend on what other runs learn at the same time.
+//! The index holds exactly what a run may recall. An index of the whole run store would not do: how rare a word is,
+//! and so the ranking, would then depend on what other runs learn at the same time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Known, LESSONS_SHOWN_BYTES_MAX, LESSONS_SHOWN_MAX, LESSONS_VISIBLE_MAX};
 
-/// How soon further occurrences of a word count no more.
+/// How soon further occurrences of a word stop counting.
 const K1: f64 = 1.2;
 
-/// How much long lessons are held to be about everything.
+/// How much long lessons are penalised for containing many words.
 const B: f64 = 0.75;
 
-/// Most words that are looked for: the first ones.
+/// Most words of a query: the first ones.
 const QUERY_WORDS_MAX: usize = 400;
 
-/// What stands before each lesson in a prompt.
+/// The mark before each lesson in a prompt.
 const MARK: &str = "- ";
 
 /// The lessons that runs can recall.
@@ -34,7 +34,7 @@ pub struct Lessons {
 }
 
 impl Lessons {
-    /// These lessons, the oldest first, of which the newest [`LESSONS_VISIBLE_MAX`] are taken.
+    /// An index of these lessons, the oldest first; only the newest [`LESSONS_VISIBLE_MAX`] are taken.
     pub fn new(mut known: Vec<Known>) -> Self {
         known.drain(..known.len().saturating_sub(LESSONS_VISIBLE_MAX));
         let mut index = Self { known, ..Self::default() };
@@ -69,10 +69,10 @@ impl Lessons {
         &self.known
     }
 
-    /// The lessons about that tool, or about whole runs where there is none, that have a word of `text`, the best first
-    /// and of equally good ones the newest. Of those with the same text the first counts. They are as many as a prompt
-    /// takes: at most [`LESSONS_SHOWN_MAX`], in [`LESSONS_SHOWN_BYTES_MAX`] bytes as [`shown`](Self::shown) writes
-    /// them. Takes time in proportion to the occurrences of the words.
+    /// The lessons about that tool, or about whole runs for `None`, that have a word of `text`, the best first and
+    /// the newest first among equals. Of those with the same text the first counts. They fill a prompt: at most
+    /// [`LESSONS_SHOWN_MAX`], in [`LESSONS_SHOWN_BYTES_MAX`] bytes as [`shown`](Self::shown) writes them. Takes time
+    /// in proportion to the occurrences of the words.
     pub fn recall(&self, tool: Option<&str>, text: &str) -> Vec<&Known> {
         let mut found: Vec<(usize, f64)> = self.scores(text).into_iter().collect();
         found.retain(|(place, _)| self.known[*place].lesson.tool.as_deref() == tool);
@@ -103,7 +103,7 @@ impl Lessons {
     fn scores(&self, text: &str) -> HashMap<usize, f64> {
         let mut seen = BTreeSet::new();
         let mut scores = HashMap::new();
-        // In the order of the text, so that sums come out the same.
+        // In the order of the text, so that sums are reproducible.
         for word in words(text).take(QUERY_WORDS_MAX) {
             let Some(places) = self.places.get(&word) else { continue };
             if !seen.insert(word) {
@@ -163,7 +163,7 @@ mod tests {
     fn a_prompt_takes_so_many_lessons_and_bytes() {
         let many: Vec<Known> = (0..10).map(|number| known(None, "same", &number.to_string())).collect();
         assert_eq!(texts(&Lessons::new(many).recall(None, "same")), ["9", "8", "7", "6"]);
-        // One that does not fit leaves room for smaller ones.
+        // A lesson that does not fit leaves room for smaller ones.
         let long = |letter: &str, bytes: usize| known(None, "same", &letter.repeat(bytes));
         let lessons = Lessons::new(vec![long("c", 900), long("b", 900), long("a", 1_000)]);
         let recalled = lessons.recall(None, "same");

@@ -10,19 +10,19 @@ use super::{Known, Source};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryUse {
-    /// How many lessons could be recalled; of several runs the most.
+    /// How many lessons could be recalled; the maximum over several runs.
     pub visible: u64,
-    /// How many stood in prompts; one in two prompts counts twice.
+    /// How many were in prompts; one in two prompts counts twice.
     pub shown: u64,
     /// How many of those were taught by a run of the same case.
     pub of_same_case: u64,
-    /// Runs in which at least one stood in a prompt.
+    /// Runs with at least one lesson in a prompt.
     pub runs: u64,
 }
 
 impl MemoryUse {
-    /// Reads it off the events of a run of that case; `None` unless its agent has a memory. Takes time in proportion to
-    /// the events.
+    /// Reads the figures from the events of a run of that case; `None` unless its agent has a memory. Takes time in
+    /// proportion to the events.
     pub fn of(events: &[Event], case: &str) -> Option<Self> {
         let mut used: Option<Self> = None;
         for event in events {
@@ -43,7 +43,7 @@ impl MemoryUse {
         used
     }
 
-    /// That of several runs; `None` where none of them has a memory.
+    /// The figures of several runs; `None` if none of them has a memory.
     pub fn sum<'a>(runs: impl IntoIterator<Item = &'a Option<Self>>) -> Option<Self> {
         runs.into_iter().flatten().copied().reduce(|sum, of_run| Self {
             visible: sum.visible.max(of_run.visible),

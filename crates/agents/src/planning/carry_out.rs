@@ -1,4 +1,4 @@
-//! Carrying out a plan: one call after the other, with what earlier steps gave in the places that refer to it.
+//! Execution of a plan: one call after the other, with references to earlier steps replaced by their results.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::RunContext;
 
-/// What the steps of a plan gave, by their numbers.
+/// The results of a plan's steps, by number.
 #[derive(Debug, Default)]
 pub(super) struct Outputs {
     by_step: HashMap<u64, Map<String, Value>>,
@@ -17,7 +17,7 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    /// Nothing was carried out yet, in the attempt of this number. The ids of calls name it.
+    /// No results yet, in the attempt of this number, which is part of the call ids.
     pub(super) fn of_attempt(attempt: u32) -> Self {
         Self { by_step: HashMap::new(), attempt }
     }
@@ -27,7 +27,7 @@ impl Outputs {
         self.attempt
     }
 
-    /// The next calls belong to another attempt; what was given stays.
+    /// The next calls belong to another attempt; the results so far are kept.
     pub(super) fn begin_again(&mut self) {
         self.attempt += 1;
     }
@@ -65,7 +65,7 @@ impl Outputs {
         Ok(Value::Object(output))
     }
 
-    /// Makes all calls of a plan, up to the first that fails. Gives what the last one gave.
+    /// Makes all calls of a plan, up to the first that fails. Returns the result of the last one.
     ///
     /// # Errors
     /// What went wrong, in words for the model.
@@ -83,7 +83,7 @@ impl Outputs {
     }
 }
 
-/// What a tool gave, by its keys. What is no object of outputs is a text.
+/// The result of a tool, by key. Anything but an object of outputs is a text.
 pub(super) fn outputs_of(text: &str) -> Map<String, Value> {
     match serde_json::from_str(text) {
         Ok(Value::Object(output)) => output,

@@ -1,5 +1,5 @@
-//! What a planning agent tells its model after a reply. (Specification of m&m's, section 4: in kind the published
-//! feedback, in our words.)
+//! The feedback of a planning agent to its model after a reply. (Specification of m&m's, section 4: in kind the
+//! published feedback, in our words.)
 
 use planproof_plan::{Fault, headings};
 
@@ -55,7 +55,7 @@ pub(super) fn not_executed(options: PlanOptions, what: &str) -> String {
     format!("Carrying this out went wrong: {what} {}", again(options))
 }
 
-/// A step is taken, and the next one is wanted.
+/// A step is accepted, and the next one is requested.
 pub(super) fn next_step(taken: usize, output: Option<&str>) -> String {
     let observation = match output {
         Some(output) => output.to_owned(),

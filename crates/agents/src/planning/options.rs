@@ -43,9 +43,9 @@ pub enum Feedback {
     None,
     /// That it cannot be read.
     P,
-    /// That it cannot be read, or does not fit the tools.
+    /// That the plan cannot be read, or does not fit the tools.
     Pv,
-    /// That it cannot be read, or what went wrong when it was carried out.
+    /// That the plan cannot be read, or what went wrong when it was executed.
     Pe,
     /// All of that.
     Pve,
@@ -104,17 +104,17 @@ impl Feedback {
         }
     }
 
-    /// Whether it is fed back that a plan cannot be read.
+    /// Whether the model learns that a plan cannot be read.
     pub fn tells_parsing(self) -> bool {
         self != Self::None
     }
 
-    /// Whether plans are held to the tools before they are carried out.
+    /// Whether plans are checked against the tools before they are executed.
     pub fn tells_verification(self) -> bool {
         matches!(self, Self::Pv | Self::Pve)
     }
 
-    /// Whether it is fed back how carrying out a plan went.
+    /// Whether the model learns how the execution of a plan went.
     pub fn tells_execution(self) -> bool {
         matches!(self, Self::Pe | Self::Pve)
     }

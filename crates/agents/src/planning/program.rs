@@ -1,4 +1,4 @@
-//! Carrying out a plan that is a program: in the sandbox, with the tools as its functions.
+//! Execution of a plan that is a program: in the sandbox, with the tools as its functions.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,13 +13,13 @@ use serde_json::Value;
 use super::carry_out::outputs_of;
 use crate::RunContext;
 
-/// The function in which the work of a program is, if it has one.
+/// The entry function of a program, if it has one.
 const ENTRY: &str = "solve";
 
-/// Runs a program. Gives a note of [`findings`] and what there is to say, in words for the model.
+/// Runs a program. Returns a note of [`findings`] and its explanation, in words for the model.
 ///
 /// # Errors
-/// No worker can be had.
+/// No worker is available.
 pub(super) async fn run(
     sandbox: &Sandbox,
     text: &str,

@@ -1,4 +1,4 @@
-//! What a planning agent asks its model. The wording is ours; the parts of the prompt and their order are the paper's
+//! The prompts of a planning agent. The wording is ours; the parts of the prompt and their order are the paper's
 //! (appendix C, Figures 13 to 15).
 
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use planproof_trace::{Catalogue, Demonstration, Port, Signature};
 
 use super::{PlanFormat, PlanOptions, Strategy};
 
-/// The first message to the model: the tools, what is wanted of it, examples, and the request.
+/// The first message to the model: the tools, the task, examples, and the request.
 pub(super) fn first(options: PlanOptions, catalogue: &Catalogue, request: &str) -> String {
     let mut prompt = format!("{}\n", headings::TOOLS);
     for tool in catalogue.signatures() {
@@ -91,7 +91,7 @@ fn signature(tool: &Signature) -> String {
     )
 }
 
-/// How the plan of a demonstration is written; `None` if it is none, which is the suite's mistake.
+/// The text of a demonstration's plan; `None` if it is no plan, which is a mistake of the suite.
 fn example(options: PlanOptions, demonstration: &Demonstration) -> Option<String> {
     let plan = read_json(&demonstration.nodes.to_string()).ok();
     debug_assert!(plan.is_some(), "the plan of a demonstration can be read");

@@ -6,7 +6,7 @@ use tokio::process::{ChildStderr, ChildStdout};
 /// Bytes kept of the end of stderr, and shown of the end of stdout.
 const TAIL_BYTES: usize = 4 * 1024;
 
-/// Longest rest of a word that is left out where the end of a text begins within it.
+/// Longest rest of a word that is left out where the shown end of a text begins within it.
 const WORD_BYTES_MAX: usize = 1024;
 
 /// Bytes asked for in one read.
@@ -35,8 +35,8 @@ impl Output {
         }
     }
 
-    /// Takes the next line off stdout, without its end. `None` if stdout ends first, or the limit is passed. May be
-    /// dropped and called again at any point without losing a byte.
+    /// Takes the next line from stdout, without its line ending. `None` if stdout ends first, or the limit is
+    /// exceeded. May be dropped and called again at any point without losing a byte.
     pub(crate) async fn line(&mut self) -> Option<Vec<u8>> {
         let mut searched = 0;
         loop {
@@ -53,13 +53,14 @@ impl Output {
         }
     }
 
-    /// Counts from 0 again, to this limit, and forgets the end of stderr. What of stdout no line has taken stays.
+    /// Restarts the count with this limit, and forgets the end of stderr. Bytes of stdout after the last line are
+    /// kept.
     pub(crate) fn begin_anew(&mut self, bytes_max: u64) {
         self.stderr_tail.clear();
         (self.bytes, self.bytes_max) = (0, bytes_max);
     }
 
-    /// Whether stdout is still open, and no line has left anything of it.
+    /// Whether stdout is still open, and nothing of it is left after the last line.
     pub(crate) fn is_quiet(&self) -> bool {
         self.stdout.is_some() && self.answer.is_empty()
     }
@@ -71,34 +72,33 @@ impl Output {
         };
         self.bytes = self.bytes.saturating_add(count);
         if self.stderr_tail.len() > 4 * TAIL_BYTES {
-            // More than is shown, so that its beginning can be seen to be cut.
+            // More than is shown, so that a cut at the beginning can be noticed.
             self.stderr_tail.drain(..self.stderr_tail.len() - 2 * TAIL_BYTES);
         }
     }
 
-    /// Whether more was written than allowed.
+    /// Whether the output exceeded the limit.
     pub(crate) fn is_too_much(&self) -> bool {
         self.bytes > self.bytes_max
     }
 
-    /// All of stdout, without the blanks around it. What is no UTF-8 is replaced by U+FFFD.
+    /// All of stdout, trimmed. Invalid UTF-8 is replaced by U+FFFD.
     pub(crate) fn answer(&self) -> String {
         String::from_utf8_lossy(&self.answer).trim().to_owned()
     }
 
-    /// The last 4 KiB of stderr, without the blanks around them.
+    /// The last 4 KiB of stderr, trimmed.
     pub(crate) fn stderr_tail(&self) -> String {
         tail(&self.stderr_tail)
     }
 
-    /// The last 4 KiB of stdout, without the blanks around them.
+    /// The last 4 KiB of stdout, trimmed.
     pub(crate) fn stdout_tail(&self) -> String {
         tail(&self.answer)
     }
 }
 
-/// The end of what was written. A word that the cut goes through is left out: half of a key would not be found any
-/// more.
+/// The end of the output. A word that is cut is left out: half of a key would no longer be recognised as one.
 fn tail(written: &[u8]) -> String {
     let Some(cut) = written.len().checked_sub(TAIL_BYTES).filter(|cut| *cut > 0) else {
         return String::from_utf8_lossy(written).trim().to_owned();
@@ -106,18 +106,18 @@ fn tail(written: &[u8]) -> String {
     let is_within_word = !written[cut - 1].is_ascii_whitespace();
     let rest = &written[cut..];
     let word = rest.iter().take_while(|byte| is_within_word && !byte.is_ascii_whitespace()).count();
-    // What goes on for so long is no key, and worth more than nothing.
+    // A word of this length is no key, and more useful than nothing.
     let rest = if word > WORD_BYTES_MAX { rest } else { &rest[word..] };
     String::from_utf8_lossy(rest).trim().to_owned()
 }
 
-/// Appends what one read gives, and drops the stream at its end. Never ready without a stream.
+/// Appends the bytes of one read, and drops the stream at its end. Never ready without a stream.
 async fn read_some<R: AsyncRead + Unpin>(stream: &mut Option<R>, into: &mut Vec<u8>) -> u64 {
     let Some(open) = stream else { return std::future::pending().await };
     into.reserve(READ_BYTES);
     match open.read_buf(into).await {
         Ok(count) if count > 0 => count as u64,
-        // A pipe that cannot be read any more has nothing more to say.
+        // A pipe that can no longer be read has nothing more to offer.
         _ => {
             *stream = None;
             0

@@ -1,4 +1,4 @@
-//! Carrying sub-tasks out: for each the model writes the arguments of its tool, and the tool is called with them.
+//! Execution of sub-tasks: for each the model writes the arguments of its tool, and the tool is called with them.
 
 use planproof_model::Message;
 use planproof_plan::subtasks::{Asking, read_arguments, sections};
@@ -11,7 +11,7 @@ use super::conversation::{Desk, mend};
 use super::steps::{StepEnd, Steps};
 use super::{Stop, prompts, remembering, review};
 
-/// Carries out all sub-tasks that have not ended, in their order. What goes wrong with one is what it gave.
+/// Executes all sub-tasks that have not ended, in order. A failure of one is its result.
 pub(super) async fn carry_out(desk: &mut Desk<'_>, steps: &mut Steps) -> Result<(), Stop> {
     while let Some((place, step)) = steps.next() {
         let (pair, number) = (step.pair.clone(), place + 1);
@@ -72,7 +72,7 @@ async fn one(desk: &mut Desk<'_>, steps: &Steps, place: usize) -> Result<StepEnd
     }
 }
 
-/// The name of a tool's only argument, where that is a text.
+/// The name of a tool's only argument, if that is a text.
 fn only_text(tool: &Tool) -> Option<&str> {
     let Some(Value::Object(properties)) = tool.input_schema.get("properties") else { return None };
     match (properties.len(), properties.iter().next()) {

@@ -1,4 +1,4 @@
-//! Conversations with the model: asking, sending back what is wrong with a reply, and noting all of it.
+//! Conversations with the model: sending requests, returning the faults of a reply, and recording both.
 
 use planproof_model::{ChatRequest, Message, Model, Settings};
 use planproof_plan::subtasks::{Asking, PlanFault, sections};
@@ -9,16 +9,16 @@ use crate::RunContext;
 use crate::behaviour::filtered;
 use crate::memory::Lessons;
 
-/// What stands in a conversation for a reply without text, which servers refuse.
+/// The text of a reply without text in a conversation, because servers refuse an empty one.
 const EMPTY_REPLY: &str = "(no text)";
 
-/// What stands for the task in prompts as the trace has them.
+/// The placeholder for the task in prompts as the trace has them.
 const TASK_NOTED: &str = "(the query)";
 
-/// Longest text of a section, in bytes: more than a plan of the largest size takes.
+/// Longest text of a section, in bytes: more than the largest possible plan takes.
 const SECTION_BYTES_MAX: usize = 1024 * 1024;
 
-/// Where the model is asked, with how often that was done.
+/// Where the model is asked, with the number of requests so far.
 pub(super) struct Desk<'a> {
     model: &'a dyn Model,
     options: SubTaskOptions,
@@ -36,12 +36,12 @@ impl<'a> Desk<'a> {
         self.run
     }
 
-    /// How often the model is asked again at most for one thing.
+    /// How often the model is asked again at most for one reply.
     pub(super) fn replies_max(&self) -> u32 {
         self.options.replies_max.get()
     }
 
-    /// The lessons of earlier runs that the agent can recall, where it has a memory.
+    /// The lessons of earlier runs that the agent can recall, if it has a memory.
     pub(super) fn memory(&self) -> Option<&'a Lessons> {
         self.run.memory.filter(|_| self.options.remembers)
     }
@@ -52,10 +52,10 @@ impl<'a> Desk<'a> {
         self.calls
     }
 
-    /// Begins a conversation with this prompt, and asks until `read` takes a reply.
+    /// Begins a conversation with this prompt, and asks until `read` accepts a reply.
     ///
     /// # Errors
-    /// The end of the run: no reply was taken, the model cannot be had, or a limit was reached.
+    /// The end of the run: no reply was accepted, the model is unavailable, or a limit was reached.
     pub(super) async fn ask<T>(
         &mut self,
         asking: Asking,
@@ -65,7 +65,7 @@ impl<'a> Desk<'a> {
         self.ask_on(asking, vec![Message::User { text: prompt }], true, read).await
     }
 
-    /// The same with a conversation that was begun before; `is_new` has its first message noted.
+    /// The same with an existing conversation; `is_new` records its first message.
     pub(super) async fn ask_on<T>(
         &mut self,
         asking: Asking,
@@ -120,19 +120,19 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// The end of a run at a fault that the model did not mend. The fault is noted.
+    /// The end of a run after a fault that the model did not mend. The fault is recorded.
     pub(super) fn broken(&self, asking: Asking, fault: &PlanFault) -> Stop {
         self.note(asking, sections::FAULTS, Author::Environment, &fault.words, fault.kind.as_str());
         EndReason::AgentFailed { reason: format!("{}: {}", asking.actor(), fault.words) }.into()
     }
 
-    /// The recorder of whoever asks for this.
+    /// The recorder of the actor that asks for this.
     pub(super) fn recorder(&self, asking: Asking) -> Recorder {
         // The names are ours, and fit.
         self.run.recorder.as_actor(asking.actor()).unwrap_or_else(|_| self.run.recorder.clone())
     }
 
-    /// Notes a prompt, without the task, which stands in the trace already.
+    /// Records a prompt, without the task, which is in the trace already.
     pub(super) fn note_prompt(&self, asking: Asking, prompt: &str, about: &str) {
         let task = self.run.query.trim();
         let text = if task.is_empty() { prompt.to_owned() } else { prompt.replacen(task, TASK_NOTED, 1) };
@@ -155,7 +155,7 @@ pub(super) fn noted(recorder: &Recorder, author: Author, state: &str, text: &str
     });
 }
 
-/// Adds a reply and what is wrong with it.
+/// Adds a reply and its fault.
 pub(super) fn mend(messages: &mut Vec<Message>, reply: String, words: &str) {
     let text = if reply.trim().is_empty() { EMPTY_REPLY.to_owned() } else { reply };
     messages.push(Message::Assistant { text, calls: Vec::new() });

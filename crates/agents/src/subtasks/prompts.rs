@@ -1,4 +1,4 @@
-//! What a model is asked. The wording is ours: the paper shows its prompts as pictures (figures 17 and 18).
+//! The prompts. The wording is ours: the paper shows its prompts as pictures (figures 17 and 18).
 
 use std::fmt::Write as _;
 
@@ -34,9 +34,9 @@ pub(super) fn plan(task: &str, tools: &[Tool], lessons: &str) -> String {
 pub(super) struct Whole<'a> {
     pub(super) task: &'a str,
     pub(super) tools: &'a [Tool],
-    /// The group whose sub-tasks are wanted, where there are groups.
+    /// The group whose sub-tasks are requested, if there are groups.
     pub(super) group: Option<&'a str>,
-    /// What earlier runs taught; empty where that is nothing.
+    /// The lessons of earlier runs; may be empty.
     pub(super) lessons: &'a str,
 }
 
@@ -130,7 +130,7 @@ pub(super) fn result(number: usize, pair: &Pair, end: &StepEnd) -> String {
     format!("{}{number}{failed} {}\n{}", headings::RESULT_OF, pair.to_json(), shortened(&end.text))
 }
 
-/// What a sub-task gave, for a model that is asked for the next one.
+/// The result of a sub-task, for a model that is asked for the next one.
 pub(super) fn observation(number: usize, pair: &Pair, end: &StepEnd) -> String {
     let result = result(number, pair, end);
     format!("{result}\n\nReply with the next sub-task, or {DONE} if nothing is left to do.")
@@ -154,7 +154,7 @@ impl Prompt {
         self
     }
 
-    /// Adds what earlier runs taught, where that is anything.
+    /// Adds the lessons of earlier runs, if there are any.
     fn lessons(self, lessons: &str) -> Self {
         if lessons.is_empty() {
             return self;
@@ -174,7 +174,7 @@ fn listed(tools: &[Tool]) -> String {
     tools.iter().map(tool).collect::<Vec<_>>().join("\n")
 }
 
-/// At most [`RESULT_CHARACTERS_MAX`] characters, half of them of the beginning and half of the end.
+/// At most [`RESULT_CHARACTERS_MAX`] characters, half from the beginning and half from the end.
 fn shortened(text: &str) -> String {
     let count = text.chars().count();
     if count <= RESULT_CHARACTERS_MAX {

@@ -1,4 +1,4 @@
-//! What earlier runs taught, for prompts: recalled, and noted in the trace. Without a memory nothing is.
+//! Lessons of earlier runs for prompts: recalled, and recorded in the trace. Does nothing without a memory.
 
 use planproof_plan::subtasks::{Asking, Pair, sections};
 use planproof_trace::Author;
@@ -14,12 +14,12 @@ pub(super) fn begin(desk: &Desk<'_>) {
     desk.note(Asking::Plan, sections::MEMORY, Author::Environment, &text, &count);
 }
 
-/// The lessons about runs whose task has words of this text.
+/// The lessons about runs whose task shares words with this text.
 pub(super) fn of_runs(desk: &Desk<'_>, asking: Asking, text: &str) -> String {
     recalled(desk, asking, None, text)
 }
 
-/// The lessons about the tool of a sub-task that have words of its text.
+/// The lessons about the tool of a sub-task that share words with its text.
 pub(super) fn of_tool(desk: &Desk<'_>, pair: &Pair) -> String {
     recalled(desk, Asking::Call, Some(&pair.tool), &pair.text)
 }

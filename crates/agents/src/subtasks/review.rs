@@ -1,5 +1,5 @@
-//! A person who sees what a model planned before it is carried out, and may change it. The person is asked through the
-//! same trait as about the work of a team, and shown the sub-tasks as a graph in which each comes after the one before.
+//! A person who sees a model's plan before it is executed, and may change it. The person is asked through the same
+//! trait as for a team, and sees the sub-tasks as a graph in which each comes after the previous one.
 
 use planproof_model::run_time::uncharged;
 use planproof_plan::graph::SubTask;
@@ -13,7 +13,7 @@ use super::conversation::{Desk, noted};
 use super::steps::Steps;
 use crate::team::{REVISIONS_MAX, ReviewWhen};
 
-/// Asks the person who watches, if anybody does, until the agent may go on.
+/// Asks the reviewer, if there is one, until the agent may continue.
 pub(super) async fn ask(desk: &Desk<'_>, steps: &mut Steps, moment: &Moment) -> Result<(), Stop> {
     let run = desk.run();
     let Some(reviewing) = run.reviewing else { return Ok(()) };
@@ -67,7 +67,7 @@ pub(super) async fn ask(desk: &Desk<'_>, steps: &mut Steps, moment: &Moment) -> 
     Err(EndReason::Unscored { reason }.into())
 }
 
-/// The place of the sub-task with an id, which is its number.
+/// The index of the sub-task with an id, which is its number.
 fn place(steps: &Steps, id: &str) -> Result<usize, String> {
     let number = id.parse::<usize>().ok().filter(|number| (1..=steps.len()).contains(number));
     number.map(|number| number - 1).ok_or_else(|| format!("there is no sub-task `{id}`"))

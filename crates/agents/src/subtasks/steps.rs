@@ -63,7 +63,7 @@ impl Steps {
         &self.dropped
     }
 
-    /// The place of the next one to be carried out, with it.
+    /// The next sub-task to execute, with its index.
     pub(super) fn next(&self) -> Option<(usize, &Step)> {
         self.all.iter().enumerate().find(|(_, step)| step.end.is_none())
     }
@@ -79,7 +79,7 @@ impl Steps {
         self.all.iter().map(|step| step.pair.to_json()).collect()
     }
 
-    /// What has ended, for a model: all of it, or that of the groups before one.
+    /// The finished sub-tasks, for a model: all of them, or those of the groups before one.
     pub(super) fn results(&self, before_group: Option<usize>) -> String {
         let is_shown = |step: &Step| before_group.is_none_or(|group| step.group < group);
         let shown = self.all.iter().enumerate().filter(|(_, step)| is_shown(step));
@@ -89,7 +89,7 @@ impl Steps {
         texts.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// The conversation of a group up to now: what was asked first, and each sub-task with what it gave.
+    /// The conversation of a group so far: the first message, and each sub-task with its result.
     pub(super) fn conversation(&self, first: String, group: usize) -> Vec<Message> {
         let mut messages = vec![Message::User { text: first }];
         let of_group = self.all.iter().enumerate().filter(|(_, step)| step.group == group);
@@ -101,7 +101,7 @@ impl Steps {
         messages
     }
 
-    /// As a graph in which each comes after the one before, for a person.
+    /// The sub-tasks as a graph in which each comes after the previous one, for a person.
     pub(super) fn graph(&self) -> SubTaskGraph {
         let sub_task = |(place, step): (usize, &Step)| SubTask {
             id: (place + 1).to_string(),
@@ -133,8 +133,8 @@ impl Steps {
         self.all.iter().enumerate().filter_map(end).collect()
     }
 
-    /// Puts another pair in a place. It and all that came after it have not ended then, because later sub-tasks see
-    /// what earlier ones gave.
+    /// Replaces a pair. It and all later ones count as unfinished then, because later sub-tasks see the results of
+    /// earlier ones.
     pub(super) fn replace(&mut self, place: usize, pair: Pair) {
         if let Some(step) = self.all.get_mut(place) {
             step.pair = pair;
@@ -143,7 +143,7 @@ impl Steps {
         self.undo(place);
     }
 
-    /// Takes one out. What came after it has not ended then.
+    /// Removes a sub-task. All later ones count as unfinished then.
     pub(super) fn remove(&mut self, place: usize) {
         if place < self.all.len() {
             self.dropped.push(self.all.remove(place).pair);
@@ -152,7 +152,7 @@ impl Steps {
         self.undo(place);
     }
 
-    /// Has one and all that came after it run again.
+    /// Has a sub-task and all later ones run again.
     pub(super) fn undo(&mut self, place: usize) {
         self.all.iter_mut().skip(place).for_each(|step| step.end = None);
     }

@@ -1,4 +1,4 @@
-//! What these agents do with replies that are not in order, with tools that fail, and with what a person decides.
+//! How these agents handle malformed replies, failing tools, and the decisions of a person.
 
 mod remembering;
 mod stepping_in;
@@ -20,7 +20,7 @@ use crate::memory::Lessons;
 use crate::team::Reviewing;
 use crate::{RunLimits, Surroundings};
 
-/// A model that replies by what it is asked for, with the last of a list again and again.
+/// A model that replies from a list by kind of request, and repeats the last reply.
 #[derive(Debug)]
 struct Scripted {
     replies: Vec<(Asking, Vec<String>)>,

@@ -1,17 +1,17 @@
-//! Local constraints that can be checked, checked on what a sub-task gave. (The paper leaves them to the executor; this
-//! is ours.)
+//! Local constraints that can be checked, checked on the report of a sub-task. (The paper leaves them to the
+//! executor; this is ours.)
 
 use planproof_constraint::choice::{Constraint, Problem, Slot, read_constraint, read_record};
 use planproof_plan::graph::{SubTask, SubTaskGraph};
 use serde_json::Value as Json;
 
-/// Most records of a report that are looked at.
+/// Most records of a report that are checked.
 const RECORDS_MAX: usize = 1_000;
 
-/// Most violations that an executor is shown.
+/// Most violations that an executor sees.
 const VIOLATIONS_MAX: usize = 20;
 
-/// What is wrong with the typed constraints of a graph, a line each; empty if nothing is.
+/// The faults of a graph's typed constraints, one per line; empty if there are none.
 pub(super) fn faults_of_graph(graph: &SubTaskGraph) -> String {
     let mut lines = Vec::new();
     let local = graph.sub_tasks.iter().flat_map(|it| it.constraints.iter().map(move |one| (Some(it), one)));
@@ -49,7 +49,7 @@ fn checkable(sub_task: &SubTask) -> Vec<Constraint> {
     typed.filter_map(|typed| read_constraint(typed).ok()).collect()
 }
 
-/// What an executor is given beside its sub-task, so that its report can be checked; empty where nothing is.
+/// The addition to an executor's prompt that makes its report checkable; empty if nothing is checked.
 pub(super) fn report_form(sub_task: &SubTask) -> String {
     let fields = fields(sub_task);
     if fields.is_empty() {
@@ -76,7 +76,7 @@ fn fields(sub_task: &SubTask) -> Vec<String> {
     names
 }
 
-/// What a report violates, in words for the executor; `None` where it violates nothing that can be checked.
+/// The violations of a report, in words for the executor; `None` if nothing that can be checked is violated.
 pub(super) fn violations(sub_task: &SubTask, report: &str) -> Option<String> {
     let constraints = checkable(sub_task);
     if constraints.is_empty() {
@@ -119,7 +119,7 @@ pub(super) fn violations(sub_task: &SubTask, report: &str) -> Option<String> {
     (!violated.is_empty()).then(|| violated.join("\n"))
 }
 
-/// The objects of a report: those of the first list or the first object of JSON in it that can be read.
+/// The objects of a report: those of the first readable JSON list or object in it.
 fn records(report: &str) -> Vec<Json> {
     for (start, _) in report.char_indices().filter(|(_, it)| *it == '[' || *it == '{') {
         let mut values = serde_json::Deserializer::from_str(&report[start..]).into_iter::<Json>();

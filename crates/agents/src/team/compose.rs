@@ -1,4 +1,4 @@
-//! Executors that the manager puts together from the tools of a task, instead of a person in a file.
+//! Executors that the manager composes from the tools of a task, instead of a person in a file.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use super::{EMPTY_REPLY, Executor, GRAPH_TRIES_MAX, TeamAgent, actor, ask, faile
 use crate::RunContext;
 
 impl TeamAgent {
-    /// The same team with executors that its manager puts together for this task; as they were before, where the run
-    /// resumes. Their work is done by the agent of the team's first executor.
+    /// The same team with executors that its manager composes for this task, or with the earlier ones if the run
+    /// resumes. The agent of the team's first executor does their work.
     ///
     /// # Errors
-    /// The end of the run, if the manager writes none that can be used.
+    /// The end of the run, if the manager writes no usable executors.
     pub(super) async fn with_composed(&self, run: &RunContext<'_>) -> Result<Self, EndReason> {
         if let Some(crew) = composed_before(run.earlier) {
             return Ok(self.with_crew(crew));
@@ -57,7 +57,7 @@ impl TeamAgent {
     }
 }
 
-/// The executors that were put together before a run was cut off.
+/// The executors that were composed before a run was cut off.
 fn composed_before(events: &[Event]) -> Option<Crew> {
     events.iter().rev().find_map(|event| match &event.kind {
         EventKind::Section { state, text, .. } if state == sections::EXECUTORS => {

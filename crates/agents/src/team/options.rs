@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-/// How many sub-tasks run at the same time at most, if nobody says.
+/// How many sub-tasks run at the same time at most, by default.
 const PARALLEL: NonZeroU32 = NonZeroU32::new(4).expect("it is not 0");
 
 /// How a team works.
@@ -12,7 +12,7 @@ pub struct TeamOptions {
     pub deliver: Deliver,
     /// What the manager is shown.
     pub manager: ManagerPrompt,
-    /// The manager puts the executors together itself.
+    /// The manager composes the executors itself.
     pub composes: bool,
     /// How many sub-tasks run at the same time at most, where the model and the tools allow it.
     pub parallel: NonZeroU32,
@@ -24,13 +24,13 @@ pub enum Deliver {
     /// It decides on an answer that meets the global constraints.
     #[default]
     Inference,
-    /// It says what was done and what came of it.
+    /// It reports what was done, with the results.
     Reporting,
     /// It has a solver choose, which proves that every constraint holds, or that they cannot hold together.
     Solver,
 }
 
-/// What the manager is shown beside the task.
+/// What the manager sees beside the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ManagerPrompt {
     /// Rules alone.

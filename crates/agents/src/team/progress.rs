@@ -1,5 +1,5 @@
-//! How far a team is: its schedule with what its sub-tasks gave, what a person changes in both, and both again from the
-//! trace of a run that was cut off.
+//! The progress of a team: its schedule with the results of its sub-tasks, a person's changes to both, and the
+//! restoration of both from the trace of a run that was cut off.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use super::{actor, note, noted};
 /// How often a person may change the work of one run.
 pub const REVISIONS_MAX: u32 = 500;
 
-/// A schedule with what its sub-tasks gave.
+/// A schedule with the results of its sub-tasks.
 pub(super) struct Progress {
     pub(super) schedule: Schedule,
     pub(super) ends: HashMap<String, SubTaskEnd>,
@@ -33,15 +33,15 @@ pub(super) enum Reviewed {
 }
 
 impl Progress {
-    /// A schedule of which nothing has ended.
+    /// A schedule in which nothing has ended.
     pub(super) fn new(schedule: Schedule) -> Self {
         Self { schedule, ends: HashMap::new() }
     }
 
-    /// How far a run was when it was cut off, and how many of its events are kept: those up to the last moment from
-    /// which it can be resumed. `None` where there is no such moment, so that the run begins anew.
+    /// The progress of a run when it was cut off, and how many of its events are kept: those up to the last moment
+    /// from which it can be resumed. `None` if there is no such moment, so that the run starts again.
     ///
-    /// Sub-tasks that had not ended by then run again. Takes time in proportion to the events, times the sub-tasks.
+    /// Sub-tasks that had not ended by then run again. Takes time in proportion to the events times the sub-tasks.
     pub(super) fn of_events(events: &[Event]) -> Option<(Self, usize)> {
         let mut graph: Option<SubTaskGraph> = None;
         let mut ends: HashMap<String, SubTaskEnd> = HashMap::new();
@@ -65,7 +65,8 @@ impl Progress {
         let (graph, ends, kept) = at_moment?;
         let mut schedule = Schedule::new(graph).ok()?;
         let mut progress = Self { schedule: schedule.clone(), ends: HashMap::new() };
-        // What has ended can be started in the order of the graph, because whatever it needed has ended before it.
+        // Finished sub-tasks can be started in the order of the graph, because everything they needed has ended
+        // before them.
         loop {
             let next = schedule.ready().find(|sub_task| ends.contains_key(&sub_task.id));
             let Some(id) = next.map(|sub_task| sub_task.id.clone()) else { break };
@@ -91,7 +92,7 @@ impl Progress {
         self.ends.insert(id.to_owned(), end);
     }
 
-    /// Says of each sub-task that cannot start why that is so.
+    /// Records for each sub-task that cannot start why that is so.
     pub(super) fn note_blocked(&mut self, recorder: &Recorder) {
         for (sub_task, _) in self.schedule.states().filter(|(_, state)| *state == SubTaskState::Blocked) {
             let needed: Vec<String> = self
@@ -127,7 +128,7 @@ impl Progress {
         }
     }
 
-    /// Carries out what a person decided, and notes it. Nothing may be running.
+    /// Applies a person's decision, and records it. Nothing may be running.
     pub(super) fn decide(&mut self, decision: Decision, executors: &[&str], recorder: &Recorder) -> Reviewed {
         let person = actor(recorder, PERSON);
         let said = |state: &str, text: &str, about: &str| noted(&person, Author::User, state, text, about);
@@ -164,7 +165,7 @@ impl Progress {
                 said(state, &text, &about);
                 self.undo(&revision, recorder);
                 self.ends.retain(|id, _| self.schedule.state(id).is_some());
-                // With it the trace has the whole graph again, from which the run can be resumed.
+                // This puts the whole graph into the trace again, from which the run can be resumed.
                 note(recorder, sections::GRAPH, &to_json(self.schedule.graph()), "");
                 Reviewed::Changed
             }

@@ -1,4 +1,4 @@
-//! The prompts of the roles: templates in which a few names in double braces stand for what is filled in.
+//! The prompts of the roles: templates in which some names in double braces are placeholders.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct TeamPrompts {
 /// Why a text cannot be a template.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PromptError {
-    /// A name that has to stand in it does not.
+    /// A required name is missing.
     #[error("the prompt of the {role} lacks {{{{{name}}}}}, where {what} goes")]
     Lacks {
         /// Whose prompt it is.
@@ -38,7 +38,7 @@ pub enum PromptError {
         /// What is filled in.
         what: &'static str,
     },
-    /// A name stands in it that nothing is filled in for.
+    /// An unknown name is in it.
     #[error("the prompt of the {role} has {{{{{name}}}}}, which means nothing there; it may have {known}")]
     Unknown {
         /// Whose prompt it is.
@@ -58,7 +58,7 @@ pub enum PromptError {
     },
 }
 
-/// The names of a role's template, each with what is filled in for it.
+/// The names of a role's template, each with its description.
 fn names(role: Role) -> &'static [(&'static str, &'static str)] {
     match role {
         Role::Manager => &[("executors", "the list of executors"), ("task", "the task")],
@@ -84,7 +84,7 @@ impl TeamPrompts {
             ManagerPrompt::OneShot => include_str!("../../data/team/manager-one-shot.txt"),
         };
         let typed = include_str!("../../data/team/typed.txt").trim_end();
-        // The manager states constraints in the form that a solver takes where there is one.
+        // If there is a solver, the manager states constraints in the solver's form.
         let manager: Cow<'_, str> = match options.deliver {
             Deliver::Solver => {
                 let typed = format!(
@@ -113,7 +113,7 @@ impl TeamPrompts {
     /// The same, with this template for a role.
     ///
     /// # Errors
-    /// The template lacks a name or has one that means nothing, or is too long.
+    /// The template lacks a name, has an unknown one, or is too long.
     pub fn with(mut self, role: Role, template: &str) -> Result<Self, PromptError> {
         if template.len() > TEMPLATE_BYTES_MAX {
             return Err(PromptError::TooLong { role, bytes: template.len() });
@@ -146,7 +146,7 @@ impl TeamPrompts {
         fill(&self.manager, &[("executors", &executors.join("\n")), ("task", task)])
     }
 
-    /// What the manager is asked first where it puts the executors together itself.
+    /// The manager's first prompt if it composes the executors itself.
     pub(super) fn compose(&self, task: &str, tools: &[Tool]) -> String {
         let tools = match tools {
             [] => "(none)".to_owned(),
@@ -181,28 +181,28 @@ impl TeamPrompts {
     }
 }
 
-/// What a manager is asked whose graph cannot be carried out.
+/// The prompt for a manager whose graph cannot be executed.
 pub(super) fn mend_graph(faults: &str) -> String {
     format!(
         "This graph of sub-tasks cannot be carried out:\n\n{faults}\n\nWrite the whole JSON object again, with this mended."
     )
 }
 
-/// What a manager is asked whose executors cannot be used.
+/// The prompt for a manager whose executors cannot be used.
 pub(super) fn mend_crew(faults: &str) -> String {
     format!(
         "These executors cannot be used:\n\n{faults}\n\nWrite the whole JSON object again, with this mended."
     )
 }
 
-/// What a deliverer is asked whose candidates and constraints cannot be understood.
+/// The prompt for a deliverer whose candidates and constraints cannot be understood.
 pub(super) fn mend_problem(faults: &str) -> String {
     format!(
         "The solver cannot work with this:\n\n{faults}\n\nWrite the whole JSON object again, with this mended."
     )
 }
 
-/// What a deliverer is asked once the solver has chosen.
+/// The prompt for a deliverer once the solver has chosen.
 pub(super) fn of_proof(task: &str, proof: &str) -> String {
     format!(
         "{proof}\n\nWrite the answer to the task from this, in the form in which the task asks for it, and nothing else. \
@@ -212,7 +212,7 @@ pub(super) fn of_proof(task: &str, proof: &str) -> String {
     )
 }
 
-/// What an executor is asked whose report violates constraints.
+/// The prompt for an executor whose report violates constraints.
 pub(super) fn mend_report(query: &str, report: &str, violations: &str) -> String {
     format!(
         "{query}\n\n# Your last report\n{}\n\n# What is wrong with it\n{violations}\n\nFind what fits, and report in full \
@@ -221,14 +221,14 @@ pub(super) fn mend_report(query: &str, report: &str, violations: &str) -> String
     )
 }
 
-/// What a sub-task gave, under a heading with its id.
+/// The result of a sub-task, under a heading with its id.
 pub(super) fn result(result: &ResultText<'_>) -> String {
     let ResultText { sub_task, text, is_failure } = result;
     let state = if *is_failure { " (failed)" } else { "" };
     format!("{}{}{state}\n{}", headings::RESULT_OF, sub_task.id, both_ends(text.trim()))
 }
 
-/// A tool with what it does, on one line.
+/// A tool with its description, on one line.
 fn about_tool(tool: &Tool) -> String {
     let about = tool.description.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut = about.chars().count() > ABOUT_CHARACTERS_MAX;
@@ -252,7 +252,7 @@ fn listed(constraints: &[StatedConstraint]) -> String {
     }
 }
 
-/// At most [`RESULT_CHARACTERS_MAX`] characters, half of them of the beginning and half of the end.
+/// At most [`RESULT_CHARACTERS_MAX`] characters, half from the beginning and half from the end.
 fn both_ends(text: &str) -> Cow<'_, str> {
     let count = text.chars().count();
     if count <= RESULT_CHARACTERS_MAX {
@@ -289,7 +289,7 @@ fn pieces(template: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     })
 }
 
-/// A template with its names filled in, in one pass: what is filled in is not looked at again.
+/// A template with its placeholders filled in, in one pass: inserted text is not searched again.
 fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(template.len());
     for (text, name) in pieces(template) {

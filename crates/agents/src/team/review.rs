@@ -1,4 +1,4 @@
-//! A person who watches a team and may step in. (PMC, section 4.2: the graph is the user's view of the work and the
+//! A person who watches a team and may intervene. (PMC, section 4.2: the graph is the user's view of the work and the
 //! handle on it.)
 
 use std::fmt;
@@ -7,9 +7,9 @@ use std::sync::Arc;
 use planproof_model::BoxFuture;
 use planproof_plan::team::review::{Decision, Review};
 
-/// Asks a person, wherever that person sits: at a terminal, before a web page, or in a test.
+/// Asks a person, wherever that person is: at a terminal, at a web page, or in a test.
 pub trait Reviewer: Send + Sync + fmt::Debug {
-    /// Shows how far a team is, and waits for what the person decides. The wait is not charged to the run.
+    /// Shows the progress of a team, and waits for the person's decision. The wait is not charged to the run.
     fn decide<'a>(&'a self, review: &'a Review) -> BoxFuture<'a, Decision>;
 }
 

@@ -1,6 +1,6 @@
-//! A deliverer that has a solver choose: it writes down candidates and constraints, the solver chooses provably or says
-//! which constraints cannot hold together, and the deliverer makes the answer of that. (PMC, section 4.4, hopes that
-//! the model chooses well; this is ours.)
+//! A deliverer that has a solver choose: it writes down candidates and constraints, the solver chooses provably or
+//! reports which constraints cannot hold together, and the deliverer makes the answer from that. (PMC, section 4.4,
+//! hopes that the model chooses well; this is ours.)
 
 use planproof_constraint::choice::{Answer, Faults, Solved, Task, Undecided, read_task};
 use planproof_model::Message;
@@ -35,13 +35,13 @@ impl TeamAgent {
         let text = ask(&*self.models.deliverer, &messages, run.seed, &recorder).await?;
         match text.trim().is_empty() {
             true => Err(failed(Role::Deliverer, "its answer is empty")),
-            // The last lines are left to the answer, whose form a task may prescribe.
+            // The last lines are left to the answer, because a task may prescribe its form.
             false => Ok(format!("{proof}\n\n{text}")),
         }
     }
 
-    /// What the solver makes of the candidates and constraints that the deliverer writes down. What is wrong with these
-    /// goes back to it.
+    /// The solver's result for the candidates and constraints that the deliverer writes down. Their faults are sent
+    /// back to the deliverer.
     async fn chosen(
         &self,
         run: &RunContext<'_>,
@@ -72,14 +72,14 @@ impl TeamAgent {
     }
 }
 
-/// Chooses, on a thread of its own because that may take seconds, and puts what came of it into words.
+/// Chooses, on a thread of its own because that may take seconds, and puts the result into words.
 async fn choose(task: Task) -> Result<String, Faults> {
     let chosen = tokio::task::spawn_blocking(move || in_words(&task));
-    // The closure neither panics nor is it given up before the run.
+    // The closure does not panic, and is not dropped before the run.
     chosen.await.unwrap_or_else(|error| Ok(format!("The solver could not decide: {error}.")))
 }
 
-/// What the solver says of a problem: the choice with what was met, or what cannot be.
+/// The solver's words about a problem: the choice with the satisfied constraints, or the conflict.
 fn in_words(task: &Task) -> Result<String, Faults> {
     Ok(match task.problem.solve(&task.objective)? {
         Answer::Solved(Solved { selection, cost, .. }) => {

@@ -1,18 +1,18 @@
-//! A part of a run's tools, for an executor that has no others.
+//! A subset of a run's tools, for an executor that has no others.
 
 use std::sync::Arc;
 
 use planproof_tools::{BoxFuture, Restoring, Toolbox};
 use planproof_trace::{Tool, ToolCall, ToolResult};
 
-/// Those tools of a toolbox that have certain names. What a call does and leaves behind is that of the whole toolbox.
+/// The tools of a toolbox with certain names. The effects of a call are those of the whole toolbox.
 pub(super) struct SomeTools {
     whole: Arc<dyn Toolbox>,
     tools: Arc<[Tool]>,
 }
 
 impl SomeTools {
-    /// The tools of these names, in the order of the toolbox. Names that it does not have are passed over.
+    /// The tools of these names, in the order of the toolbox. Unknown names are ignored.
     pub(super) fn new(whole: &Arc<dyn Toolbox>, names: &[String]) -> Self {
         let tools = whole.tools().iter().filter(|tool| names.contains(&tool.name)).cloned().collect();
         Self { whole: Arc::clone(whole), tools }

@@ -12,13 +12,13 @@ use super::some_tools::SomeTools;
 use super::{Executor, TeamAgent, actor, ask, checked, note, prompts};
 use crate::{RunContext, RunLimits};
 
-/// An executor may take this part of the time of the whole run, so that one that hangs does not end the others.
+/// The share of the whole run's time for one executor, so that one that hangs does not end the others.
 const TIME_DIVISOR: u32 = 2;
 
-/// How often an executor reports at most where its reports violate constraints that are checked.
+/// How many reports an executor makes at most if they violate constraints that are checked.
 const CHECKS_MAX: u32 = 3;
 
-/// Most characters of a sub-task's id that stand in the name of its actor.
+/// Most characters of a sub-task's id in the name of its actor.
 const ACTOR_CHARACTERS_MAX: usize = 40;
 
 /// How a sub-task ended.
@@ -30,7 +30,7 @@ pub(super) enum SubTaskEnd {
     Failed(String),
     /// It never started, for this reason.
     Blocked(String),
-    /// Something outside of the team kept it from being done, so that the run says nothing of it.
+    /// Something outside of the team prevented it, so that the run says nothing about the team.
     Outage(String),
 }
 
@@ -44,7 +44,7 @@ impl SubTaskEnd {
 }
 
 impl TeamAgent {
-    /// Carries out a sub-task, and says how it ended. `results` is what it needs of others, as text.
+    /// Executes a sub-task, and returns how it ended. `results` are the results that it needs, as text.
     pub(super) async fn sub_task(
         &self,
         run: &RunContext<'_>,
@@ -83,8 +83,8 @@ impl TeamAgent {
         self.execute(run, sub_task, executor, &text).await
     }
 
-    /// The supervisor's text of the sub-task. Where it writes nothing, the manager's stands, with the results behind
-    /// it.
+    /// The supervisor's text of the sub-task. If the supervisor writes nothing, this is the manager's text followed
+    /// by the results.
     async fn rewrite(
         &self,
         run: &RunContext<'_>,

@@ -1,4 +1,4 @@
-//! What a team does with graphs and reports that are not in order, and how its sub-tasks overlap.
+//! How a team handles malformed graphs and reports, and how its sub-tasks overlap.
 
 mod overlap;
 mod solving;
@@ -17,13 +17,13 @@ use tokio::sync::Barrier;
 use super::*;
 use crate::{RunLimits, Surroundings};
 
-/// A reply that is given when two that are asked for it wait for it.
+/// A reply that is given once two requests for it are waiting.
 const MEET: &str = "met";
 
 /// A reply that is never given.
 const HANG: &str = "hangs";
 
-/// A model that replies by role, with the last of a list again and again.
+/// A model that replies from a list by role, and repeats the last reply.
 #[derive(Debug)]
 struct Scripted {
     replies: Vec<(Role, Vec<String>)>,

@@ -1,4 +1,5 @@
-//! Values as Python and JSON write them: numbers, truth values, texts between either quotes, lists and dictionaries.
+//! Values as Python and JSON write them: numbers, truth values, single- or double-quoted texts, lists and
+//! dictionaries.
 
 use crate::python::is_space;
 use crate::value::{Dict, Value};
@@ -6,7 +7,7 @@ use crate::value::{Dict, Value};
 /// A value that nests deeper is none.
 const MAX_DEPTH: usize = 32;
 
-/// A text that is a value from its beginning to its end.
+/// Parses a text that consists of exactly one value.
 pub(super) fn literal(text: &str) -> Option<Value> {
     let mut reader = Reader { rest: text };
     let value = reader.value(0)?;
@@ -14,7 +15,7 @@ pub(super) fn literal(text: &str) -> Option<Value> {
     reader.rest.is_empty().then_some(value)
 }
 
-/// The value that a text begins with, and how many bytes it takes.
+/// The value at the start of a text, and how many bytes it takes.
 pub(super) fn literal_prefix(text: &str) -> Option<(Value, usize)> {
     let mut reader = Reader { rest: text };
     let value = reader.value(0)?;
@@ -78,7 +79,7 @@ impl Reader<'_> {
         Some(Value::Dict(entries))
     }
 
-    /// A text ends at a quote of its kind behind which a value can end, so that it may have apostrophes.
+    /// A text ends at a matching quote after which a value can end, so it may contain apostrophes.
     fn text(&mut self, quote: char) -> Option<String> {
         let inside = self.rest.strip_prefix(quote)?;
         let mut is_escaped = false;
@@ -122,7 +123,7 @@ pub(super) fn number(word: &str) -> Option<Value> {
     word.parse().map(Value::Int).or_else(|_| word.parse().map(Value::Float)).ok()
 }
 
-/// A text without the backslashes that escape something.
+/// A text without escaping backslashes.
 pub(super) fn unescaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars();

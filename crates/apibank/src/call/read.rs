@@ -4,15 +4,15 @@ use super::literal::{literal_prefix, unescaped};
 use crate::python::{is_space, is_word};
 use crate::value::{Dict, Value};
 
-/// A longer call is none, in bytes: where a value ends is found by trying.
+/// The maximum length of a call in bytes. There is a limit because the end of a value is found by trial.
 const MAX_CALL: usize = 16 * 1024;
 
-/// The first call in a text: `[Name(key='value', ...)]`, with spaces and new lines wherever they make sense.
+/// The first call in a text: `[Name(key='value', ...)]`, with spaces and line breaks wherever they make sense.
 ///
-/// A value between quotes ends at a quote behind which the call goes on or ends, so that it may have apostrophes,
-/// brackets and commas, and may be empty. Values without quotes are lists, dictionaries, or texts up to the next
-/// argument. Values without names are passed over, and of two with the same name the last counts. Arguments are texts,
-/// except for lists and dictionaries without quotes.
+/// A quoted value ends at a quote after which the call continues or ends, so it may contain apostrophes, brackets and
+/// commas, and may be empty. Unquoted values are lists, dictionaries, or texts up to the next argument. Values
+/// without names are skipped, and if a name occurs twice, the last value counts. Arguments are texts, except for
+/// unquoted lists and dictionaries.
 pub fn read(text: &str) -> Option<(String, Dict)> {
     text.match_indices('[').find_map(|(start, _)| {
         let rest = text[start + 1..].trim_start_matches(is_space);
@@ -28,13 +28,13 @@ fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_CALL)]
 }
 
-/// The word that a text begins with, and what comes behind it.
+/// The word at the start of a text, and the text after it.
 fn word(text: &str) -> Option<(&str, &str)> {
     let length = text.find(|it| !is_word(it)).unwrap_or(text.len());
     (length > 0).then(|| text.split_at(length))
 }
 
-/// The name of an argument with its sign, and what comes behind.
+/// The name of an argument with its equals sign, and the text after it.
 fn key(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = word(text.trim_start_matches(is_space))?;
     let rest = rest.trim_start_matches(is_space).strip_prefix('=')?;
@@ -46,7 +46,7 @@ fn is_closed(text: &str) -> bool {
     rest.is_some_and(|rest| rest.trim_start_matches(is_space).starts_with(']'))
 }
 
-/// Whether a value can end before this text: the call ends, or another argument follows.
+/// Whether a value can end before this text, because the call ends or another argument follows.
 fn is_end(text: &str) -> bool {
     let rest = text.trim_start_matches(is_space);
     match rest.strip_prefix(',') {
@@ -71,7 +71,7 @@ fn arguments(text: &str) -> Option<Dict> {
     Some(arguments)
 }
 
-/// A value and what comes behind it. One without a name may be followed by another such.
+/// A value and the text after it. An unnamed value may be followed by another unnamed value.
 fn value(text: &str, is_named: bool) -> Option<(Value, &str)> {
     let ends = |rest: &str| is_end(rest) || (!is_named && rest.trim_start_matches(is_space).starts_with(','));
     if let Some(quote) = text.chars().next().filter(|it| matches!(it, '\'' | '"')) {

@@ -6,10 +6,10 @@ use crate::catalogue::Spec;
 use crate::python::strip;
 use crate::value::{Dict, Value};
 
-/// The arguments of a call with the types that the tool declares, whether they are texts or have a type already.
+/// Converts the arguments of a call to the types that the tool declares, whether they are texts or already typed.
 ///
 /// # Errors
-/// `AssertionError` for a parameter that the tool does not have and for a value that cannot have its type, in the words
+/// `AssertionError` for a parameter that the tool does not have or for a value that cannot be converted, in the words
 /// of the original.
 pub fn typed(spec: &Spec, arguments: &Dict) -> Result<Dict, Raised> {
     let mut typed = Dict::new();
@@ -78,7 +78,7 @@ fn list(value: &Value) -> Option<Value> {
     }
 }
 
-/// Numbers and truth values are texts as Python writes them.
+/// Numbers and truth values become texts as Python writes them.
 fn text(value: &Value) -> Value {
     match value {
         Value::Bool(_) | Value::Int(_) | Value::Float(_) => value.to_text().into(),

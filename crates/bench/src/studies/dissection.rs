@@ -1,4 +1,4 @@
-//! What a dissection showed, in the shape of the paper's Tables 4, 5 and 7 (PDoctor, section 4.5).
+//! The result of a dissection, in the shape of the paper's Tables 4, 5 and 7 (PDoctor, section 4.5).
 
 use serde::Serialize;
 
@@ -11,7 +11,8 @@ pub struct DissectionReport {
     pub variants: u32,
     /// Reruns.
     pub reruns: u32,
-    /// The first failed variant of another structure named the constraint as the cause, as the paper prints it.
+    /// The first failed variant of another structure named the constraint as the cause, as in the paper's printed
+    /// algorithm.
     pub original: bool,
     /// Cases that were failed.
     pub errors: u64,
@@ -19,21 +20,21 @@ pub struct DissectionReport {
     pub taken: u64,
     /// Those whose cause was found.
     pub decided: u64,
-    /// Those for which there were no variants of a kind, so that it is not ruled out.
+    /// Those without variants of a kind, which is therefore not excluded.
     pub undecided: u64,
-    /// Those whose dissection did not come to its end.
+    /// Those with an unfinished dissection.
     pub unfinished: u64,
     /// Runs that it took.
     pub runs: u64,
     /// How often each cause was found.
     pub causes: Vec<CauseShare>,
-    /// What was enough where the cause was a terminal.
+    /// The sufficient parts if the cause was a terminal.
     pub enough: EnoughCounts,
-    /// The topics with most errors, of all errors of the campaign.
+    /// The topics with the most errors, of all errors of the campaign.
     pub topics: Vec<TopicErrors>,
     /// Topics without any error.
     pub topics_without_errors: u64,
-    /// Each error that was taken, in the order of the campaign.
+    /// Each dissected error, in the order of the campaign.
     pub cases: Vec<DissectedCase>,
 }
 
@@ -44,7 +45,7 @@ pub struct CauseShare {
     pub cause: &'static str,
     /// Errors that have it.
     pub errors: u64,
-    /// Their share of those whose cause was found; null where there are none.
+    /// Their share of those whose cause was found; null if there are none.
     pub share: Option<f64>,
     /// Lower end of the 95 % interval of the share.
     pub low: f64,
@@ -52,7 +53,7 @@ pub struct CauseShare {
     pub high: f64,
 }
 
-/// What was enough to pass a terminal variant.
+/// The sufficient part of a terminal variant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct EnoughCounts {
     /// The wordings alone.
@@ -89,7 +90,7 @@ pub struct DissectedCase {
     pub paragraph: String,
     /// The cause; null where none was found.
     pub cause: Option<&'static str>,
-    /// What was enough where the cause is a terminal.
+    /// The sufficient part if the cause is a terminal.
     pub enough: Option<&'static str>,
     /// There are trials left.
     pub is_open: bool,
@@ -113,13 +114,13 @@ pub struct SkippedTrial {
 /// A trial.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReportedTrial {
-    /// Id of its case in the campaign of the trials.
+    /// Id of its case in the trials' campaign.
     pub id: String,
     /// What it changes.
     pub step: &'static str,
     /// Which of that kind.
     pub number: u32,
-    /// Whether the agent passed; null if that is not known.
+    /// Whether the agent passed; null if unknown.
     pub passed: Option<bool>,
     /// The class of its failure.
     pub class: Option<&'static str>,
@@ -140,7 +141,7 @@ pub struct ChangedPiece {
     pub from: String,
     /// Now.
     pub to: String,
-    /// Where it stands in the paragraph before and now, in Unicode scalar values: `[[start, end], [start, end]]`.
+    /// Its place in the paragraph before and now, in Unicode scalar values: `[[start, end], [start, end]]`.
     pub places: Vec<[[u32; 2]; 2]>,
 }
 
@@ -176,12 +177,12 @@ impl Cause {
     }
 }
 
-/// Which part of a terminal variant was enough for the agent to pass. **(ours)**
+/// Which part of a terminal variant was sufficient for the agent to pass. **(ours)**
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Enough {
-    /// The wordings alone, and the tasks alone not.
+    /// The wordings alone, but not the tasks alone.
     Wordings,
-    /// The tasks alone, and the wordings alone not.
+    /// The tasks alone, but not the wordings alone.
     Actions,
     /// Each of them alone.
     Either,

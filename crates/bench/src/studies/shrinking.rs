@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-/// Most runs of one candidate, and most that confirm a result.
+/// Most runs of one candidate, and most confirming runs of a result.
 pub const CANDIDATE_RUNS_MAX: u32 = 100;
 
 /// How failures are shrunk.
@@ -15,23 +15,23 @@ pub struct ShrinkOptions {
     pub runs: u32,
     /// How many of them have to fail: 1 to `runs`.
     pub failures: u32,
-    /// Runs of the result that confirm it: 0 to [`CANDIDATE_RUNS_MAX`].
+    /// Confirming runs of the result: 0 to [`CANDIDATE_RUNS_MAX`].
     pub confirm: u32,
-    /// Most runs for one failure, those that confirm it aside.
+    /// Most runs for one failure, without the confirming ones.
     pub runs_max: u32,
     /// Most failures that are shrunk.
     pub failures_max: u32,
 }
 
 impl Default for ShrinkOptions {
-    /// Two of three runs, five to confirm, 200 in all; three failures.
+    /// Two of three runs, five confirming ones, 200 in all; three failures.
     fn default() -> Self {
         Self { runs: 3, failures: 2, confirm: 5, runs_max: 200, failures_max: 3 }
     }
 }
 
 impl ShrinkOptions {
-    /// How often a case of the campaign of the candidates can be run.
+    /// How often a case of the candidates' campaign can be run.
     pub fn repeats(&self) -> NonZeroU32 {
         NonZeroU32::MIN.saturating_add(self.runs.max(self.confirm).saturating_sub(1))
     }
@@ -50,13 +50,13 @@ pub struct ShrinkReport {
     pub reproduced: u64,
     /// Distinct failures among these, by class and shape.
     pub distinct: u64,
-    /// Those whose shrinking did not come to its end.
+    /// Those with an unfinished shrinking.
     pub unfinished: u64,
-    /// Runs of the agent, those that confirm included.
+    /// Runs of the agent, including the confirming ones.
     pub runs: u64,
-    /// The failures, those that are alike one behind the other.
+    /// The failures, similar ones next to each other.
     pub failures: Vec<ShrunkCase>,
-    /// Failed cases that could not be shrunk, all infeasible ones among them, in the order of the campaign.
+    /// Failed cases that could not be shrunk, including all infeasible ones, in the order of the campaign.
     pub skipped: Vec<NotShrunk>,
 }
 
@@ -74,11 +74,11 @@ pub struct NotShrunk {
 pub struct ShrunkCase {
     /// Id of the failed case.
     pub case: String,
-    /// Which distinct failure it is, from 1; null where it did not fail again.
+    /// Which distinct failure it is, from 1; null if it did not fail again.
     pub group: Option<u64>,
     /// The class of the failure.
     pub class: &'static str,
-    /// The requirement whose violation stayed the same, in words; null where none was violated.
+    /// The requirement that is violated before and after, in words; null if there is none.
     pub violated: Option<String>,
     /// `minimal`, `unfinished` or `not_failing`.
     pub end: &'static str,
@@ -92,28 +92,28 @@ pub struct ShrunkCase {
     pub original: String,
     /// What is left of it.
     pub paragraph: String,
-    /// Where that states what the example violated: first characters, and those behind the last, in Unicode
-    /// scalar values.
+    /// Where it states the requirements that the example violated: first characters, and those after the last, in
+    /// Unicode scalar values.
     pub marks: Vec<[u32; 2]>,
-    /// The correct plan that is nearest to what the example did; empty where none is known.
+    /// The correct plan nearest to the example's calls; empty if none is known.
     pub plan: Vec<String>,
-    /// A run of the smallest case that failed so; null where it did not.
+    /// A run of the smallest case with this failure; null if there is none.
     pub example: Option<ExampleRun>,
     /// Distinct cases that were tested.
     pub tested: u64,
     /// Runs that the search took.
     pub runs: u64,
-    /// Runs of the smallest case that confirm it.
+    /// Confirming runs of the smallest case.
     pub confirmations: u64,
     /// How many of these failed in the same way.
     pub confirmed: u64,
-    /// The share of its runs that fail is at least this, with 95 % confidence; null without such runs.
+    /// At least this share of its runs fails, with 95 % confidence; null without such runs.
     pub low: Option<f64>,
     /// And at most this.
     pub high: Option<f64>,
 }
 
-/// A run in the campaign of the candidates.
+/// A run in the candidates' campaign.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ExampleRun {
     /// Id of its case.
@@ -138,7 +138,8 @@ pub struct CaseSize {
 }
 
 impl ShrinkReport {
-    /// The failed cases that could not be shrunk for each reason, in the order in which the reasons come first.
+    /// The failed cases that could not be shrunk for each reason, in the order of the first occurrences of the
+    /// reasons.
     pub fn skipped_by_reason(&self) -> Vec<(&str, Vec<&str>)> {
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for NotShrunk { case, why } in &self.skipped {
@@ -152,7 +153,7 @@ impl ShrinkReport {
 }
 
 impl ShrunkCase {
-    /// What was counted, before and after: `actions`, `requirements`, `sentences`, `sub-sentences`, `words`.
+    /// The counts before and after: `actions`, `requirements`, `sentences`, `sub-sentences`, `words`.
     pub fn sizes(&self) -> [(&'static str, u64, u64); 5] {
         let Self { from, to, .. } = self;
         [

@@ -1,5 +1,5 @@
-//! The launcher of programs under test as a program of its own, which starts in a fraction of the time that planproof
-//! takes. Where it lies beside planproof it is used in its place.
+//! The launcher of programs under test as a separate program, which starts in a fraction of planproof's time. If it
+//! is installed beside planproof it is used instead of planproof's own mode.
 
 fn main() -> ! {
     planproof_isolation::only_launcher_main()

@@ -14,7 +14,7 @@ use planproof_runner::{CASES_MAX, Cases, StoreOptions};
 use planproof_store::{Matrix, Store};
 use planproof_suite::{Case, CaseError, Data, Selection, Suite};
 
-use super::campaign::{Asked, CampaignRequest, MakesCases};
+use super::campaign::{CampaignCommand, CampaignRequest, MakesCases};
 use super::print_json;
 use super::runs::must_exist;
 use crate::arguments::{BenchArguments, ChoiceArguments, Global, ReviewChoice};
@@ -24,7 +24,7 @@ use crate::suites;
 use crate::terminal;
 use crate::{media, secrets, select, travel};
 
-/// Options that mean something for orders alone.
+/// Options that apply to orders alone.
 const OF_ORDERS: [&str; 3] = ["allow_repeats", "allow_distractors", "fail_at_once"];
 
 pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCode, Failure> {
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         ("level", arguments.choice.level.as_deref()),
     ]);
     travel::must_have(&*suite, &options, global)?;
-    // A suite may leave out figures of runs where finished answers are scored, so it is not asked without a reason.
+    // A suite may leave out figures of runs if finished answers are scored, so it is not asked without a reason.
     if !options.is_empty() {
         suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
     }
@@ -79,13 +79,13 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     taken.extend(files(&arguments.choice));
     taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
     taken.extend(arguments.media.as_deref().map(|path| ("--media", path)));
-    let asked = Asked::Bench(&cases, arguments.all.repeat);
+    let command = CampaignCommand::Bench(&cases, arguments.all.repeat);
     let is_matrix = agents.as_ref().is_some_and(|agents| agents.len() > 1);
     if is_matrix && campaign.review != ReviewChoice::None {
         return Err(Failure::usage("--review shows the runs of one agent: name one"));
     }
     if is_matrix || resume.is_some() {
-        let request = matrix::Request { arguments, asked, taken: taken.clone(), global };
+        let request = matrix::Request { arguments, command, taken: taken.clone(), global };
         if let Some(agents) = agents.as_deref().filter(|_| is_matrix) {
             return matrix::begin(&request, agents);
         }
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     let request = CampaignRequest {
         campaign,
         agent: agents.and_then(|agents| agents.into_iter().next()),
-        asked,
+        command,
         all: &arguments.all,
         taken,
         shrink_to: None,
@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     super::campaign::run_request(&request, global)
 }
 
-/// The matrix that the command line goes on with, if it is one.
+/// The matrix that the command line resumes, if it is one.
 fn resumed_matrix(arguments: &BenchArguments) -> Result<Option<(Store, Matrix)>, Failure> {
     let Some(name) = &arguments.campaign.resume else { return Ok(None) };
     must_exist(&arguments.campaign.store.store)?;
@@ -112,7 +112,7 @@ fn resumed_matrix(arguments: &BenchArguments) -> Result<Option<(Store, Matrix)>,
     Ok(store.matrix(name)?.map(|row| (store, row)))
 }
 
-/// The suite of that name. Orders have a command of their own.
+/// The suite with that name. Orders have a command of their own.
 pub(super) fn find(name: &str) -> Result<Arc<dyn Suite>, Failure> {
     suites::find(name, JudgeOptions::default())
 }
@@ -223,7 +223,7 @@ pub(super) fn load(
     fit(cases.map_err(usage)?, choice.data.as_deref())
 }
 
-/// The file of data that is meant: what is named, or the only `.jsonl` file of a folder that is named.
+/// The requested file of data: the named one, or the only `.jsonl` file of a named folder.
 fn data_file(path: &Path) -> Result<PathBuf, Failure> {
     if !path.is_dir() {
         return Ok(path.to_owned());
@@ -257,7 +257,7 @@ fn from_lines(suite: &dyn Suite, path: &Path) -> Result<Vec<Arc<dyn Case>>, Fail
     fit(lines.map(read).collect::<Result<_, _>>()?, Some(path))
 }
 
-/// The cases, if there are some, not too many, of different ids, and without a key of ours.
+/// The cases, if there are some, not too many, with distinct ids, and without a key of ours.
 fn fit(cases: Vec<Arc<dyn Case>>, path: Option<&Path>) -> Result<Vec<Arc<dyn Case>>, Failure> {
     let file = path.map_or_else(|| "the suite".to_owned(), |path| path.display().to_string());
     if cases.is_empty() {

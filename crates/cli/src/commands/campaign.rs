@@ -1,7 +1,7 @@
 //! A campaign, from its beginning to its report: `planproof test`, and what `bench` and `limit` share with it.
 
 mod agreement;
-mod asked;
+mod campaign_command;
 mod carry_out;
 mod cases;
 mod derived;
@@ -34,7 +34,7 @@ use crate::report_files::{ReportFile, ReportFiles, must_differ};
 use crate::stream::Stream;
 use crate::{orders, terminal};
 
-pub(super) use asked::{Asked, MakesCases};
+pub(super) use campaign_command::{CampaignCommand, MakesCases};
 pub(super) use carry_out::{Ended, carry_out, stop_on_signal};
 pub(crate) use derived::Derived;
 pub(crate) use options::{CampaignOptions, ORDER, OrderOptions, of_simulation};
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     let request = CampaignRequest {
         campaign: &arguments.campaign,
         agent: named_agent(&arguments.campaign)?,
-        asked: Asked::Test(arguments),
+        command: CampaignCommand::Test(arguments),
         all: &arguments.all,
         taken: taken_files(arguments),
         shrink_to: arguments.shrink.shrink_to.as_deref(),
@@ -57,12 +57,12 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     run_request(&request, global)
 }
 
-/// What a command line says of a campaign of cases that are all run.
+/// The command line's description of a campaign whose cases are all run.
 pub(super) struct CampaignRequest<'a> {
     pub(super) campaign: &'a CampaignArguments,
-    /// Whom it is about, if the command line says so.
+    /// The agent, if the command line names one.
     pub(super) agent: Option<AgentSpec>,
-    pub(super) asked: Asked<'a>,
+    pub(super) command: CampaignCommand<'a>,
     pub(super) all: &'a AllCasesArguments,
     /// Other files of the command, with the options that name them.
     pub(super) taken: Vec<(&'static str, &'a Path)>,
@@ -81,7 +81,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         }
     };
     let stream = Stream::open(request.campaign.stream.as_deref(), &request.taken)?;
-    let mut prepared = prepare(request.campaign, global, request.agent.clone(), request.asked)?;
+    let mut prepared = prepare(request.campaign, global, request.agent.clone(), request.command)?;
     prepared.stream = stream;
     let run = &prepared.run;
     let all = |outcomes: &[Outcome]| run.all_at_once(outcomes);
@@ -160,7 +160,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         false => Ok(()),
     });
     match written.and(printed) {
-        // Whoever reads no further wants to know all the same how it went.
+        // Even a user who reads no further wants to know the result.
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
     }
@@ -176,7 +176,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     })
 }
 
-/// What is to be told of a campaign whose set-up is broken. What a program wrote stands behind a bar, line by line.
+/// The message about a campaign whose set-up is broken. Output of a program is shown after a bar, line by line.
 pub(super) fn broken_setup(why: &str, resumed: &str) -> String {
     let why = why.lines().collect::<Vec<_>>().join("\n  | ");
     format!(
@@ -185,13 +185,13 @@ pub(super) fn broken_setup(why: &str, resumed: &str) -> String {
     )
 }
 
-/// The files that the campaign itself is about, with the options that name them.
+/// The files of the campaign itself, with the options that name them.
 fn taken_files(arguments: &TestArguments) -> Vec<(&'static str, &Path)> {
     let from = arguments.from.as_deref().map(|path| ("--from", path));
     arguments.campaign.files().into_iter().chain(from).collect()
 }
 
-/// Says of a replay why failures are no reason to fail.
+/// Explains for a replay why failures are no reason to fail.
 fn say_as_recorded(report: &Report, global: &Global) {
     let failed = report.all_failed();
     if failed > 0 {
@@ -202,7 +202,7 @@ fn say_as_recorded(report: &Report, global: &Global) {
     }
 }
 
-/// Failures found: 1. Cases that were not run, or runs without a score: 3. Otherwise 0.
+/// Failures found: 1. Unrun cases, or runs without a score: 3. Otherwise 0.
 fn exit_code(report: &Report) -> ExitCode {
     match (report.all_failed(), report.all_unscored() + report.all_not_run()) {
         (1.., _) => ExitCode::Failed,
@@ -211,7 +211,7 @@ fn exit_code(report: &Report) -> ExitCode {
     }
 }
 
-/// Writes the reports that were asked for, of all that is finished.
+/// Writes the requested reports about everything that is finished.
 fn write_files(
     files: ReportFiles,
     prepared: &Prepared,
@@ -225,8 +225,8 @@ fn write_files(
     prepared.reported(outcomes, report, |reported| files.write(reported, global))
 }
 
-/// The report to stdout: one JSON document, or the tables and the findings. `unscored` says why a run has no score, if
-/// there is one without.
+/// The report to stdout: one JSON document, or the tables and the findings. `unscored` says why a run has no score,
+/// if there is such a run.
 pub(crate) fn print_report(
     unit: Unit,
     report: &Report,
@@ -262,15 +262,15 @@ pub(crate) fn print_report(
     Ok(())
 }
 
-/// What the runs cost, if it is known and they cost something.
+/// The cost of the runs, if it is known and not zero.
 pub(super) fn cost(report: &Report) -> Option<String> {
     let cost = report.cost.and_then(Money::from_dollars).filter(|cost| *cost > Money::default())?;
     let about = if report.cost_is_estimate { "at most " } else { "" };
     Some(format!("Cost: {about}{cost}"))
 }
 
-/// What is to be told beside a report's figures: why runs have no score, what was changed of the requests,
-/// and what ended the campaign before its time.
+/// The remarks on a report's figures: why runs have no score, how requests were changed, and why the campaign ended
+/// early.
 pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &str) -> Vec<String> {
     let unscored = unscored.map(|why| {
         let again = format!("\nTry them again: {resumed}");
@@ -294,7 +294,7 @@ fn is_from_recording(agent: &str) -> bool {
     agent.split_once('@').is_some_and(|(_, model)| model.starts_with("replay/"))
 }
 
-/// What was changed of the requests to models that take no temperature.
+/// How requests to models without temperature were changed.
 fn without_temperature(report: &Report) -> Option<String> {
     let models = &report.without_temperature;
     let (refuse, are) = if models.len() == 1 { ("refuses", "was") } else { ("refuse", "were") };

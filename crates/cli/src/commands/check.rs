@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
                 } else {
                     let class = verdict.class().map_or("passed", Class::as_str);
                     let _ = writeln!(out, "case {}: {class}", case.id);
-                    // A passed infeasible case may still have named more than the conflict.
+                    // A passed infeasible case may still have a report with unnecessary sentences.
                     if !verdict.passed() || order.card().is_apart() {
                         let explained = order.explain(&verdict);
                         let _ = writeln!(out, "  {}", render::marked(&explained, Marking::for_stdout()));
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
         }
     }
     match terminal::results(global.json).write_all(out.as_bytes()).map_err(Failure::from) {
-        // Whoever reads no further wants to know all the same how it went.
+        // Even a user who reads no further wants to know the result.
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
     }
@@ -139,7 +139,7 @@ fn from_calls(case: &Case, calls: &[String]) -> Result<Vec<Event>, Failure> {
     Ok(kinds.into_iter().enumerate().map(|(at, kind)| Event::new(at as u64, kind)).collect())
 }
 
-/// A report of the sentences in "1+3". What is no number is reported as it is written, which the tool refuses.
+/// A report of the sentences in "1+3". Anything but a number is passed on unchanged, and the tool refuses it.
 fn report_of(sentences: &str) -> Arguments {
     let number = |text: &str| text.trim().parse::<u64>().map_or_else(|_| text.into(), Value::from);
     let numbers: Vec<Value> =

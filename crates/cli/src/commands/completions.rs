@@ -1,4 +1,4 @@
-//! `planproof completions`: what a shell completes.
+//! `planproof completions`: shell completion.
 
 use std::io::Write as _;
 

@@ -1,4 +1,4 @@
-//! `planproof demo`: the main job, without a key or a network.
+//! `planproof demo`: the main task, without a key or a network.
 
 use std::collections::HashSet;
 use std::fs;
@@ -38,7 +38,7 @@ const CASES: u64 = 200;
 const SHOWN: SimKind = SimKind::Careless;
 /// Id of its campaign.
 const CAMPAIGN: &str = "demo";
-/// Where the page and its run store go, and their names.
+/// The location and the names of the page and its run store.
 const FOLDER: &str = ".planproof";
 const PAGE: &str = "demo.html";
 const STORE: &str = "demo.db";
@@ -116,16 +116,16 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
     Ok(ExitCode::Passed)
 }
 
-/// The page with the findings, and the run store that the commands on it speak of.
+/// The page with the findings, and the run store for the commands on it.
 struct Page {
     file: ReportFile,
     path: PathBuf,
-    /// The store while it is written, and where it goes then.
+    /// The store while it is written, and its final location.
     new_store: NewStore,
     store: PathBuf,
 }
 
-/// A run store that is deleted unless it was given another name.
+/// A run store that is deleted unless it was renamed.
 struct NewStore(PathBuf);
 
 impl Drop for NewStore {
@@ -135,7 +135,7 @@ impl Drop for NewStore {
     }
 }
 
-/// Where the page goes; nowhere if only JSON was asked for.
+/// The location of the page; `None` if only JSON was requested.
 fn page(asked: Option<&Path>, global: &Global) -> Result<Option<Page>, Failure> {
     if asked.is_none() && global.json {
         return Ok(None);
@@ -146,7 +146,7 @@ fn page(asked: Option<&Path>, global: &Global) -> Result<Option<Page>, Failure> 
     let usual = Path::new(FOLDER);
     let folder = match open_page(asked, usual) {
         Ok(page) => return Ok(Some(page)),
-        // What was asked for must be possible; where nothing was, any place will do.
+        // A requested location must be possible; otherwise any location will do.
         Err(failure) if asked.is_some() => return Err(failure),
         Err(_) => {
             std::env::temp_dir().join(format!("planproof-demo-{:016x}", u64::from_le_bytes(random_bytes())))
@@ -170,11 +170,11 @@ impl Page {
         Ok(Store::open(&self.new_store.0, StoreLimits::default())?)
     }
 
-    /// Writes the page and gives its path. The store has been closed.
+    /// Writes the page and returns its path. The store has been closed.
     fn write(self) -> Result<PathBuf, Failure> {
         fs::rename(&self.new_store.0, &self.store)
             .map_err(|error| Failure::outside(format!("cannot write {}: {error}", self.store.display())))?;
-        // Not for reading only: who closes such a store last leaves files of SQLite beside it.
+        // Not read-only: the last reader of such a store would leave files of SQLite beside it.
         let store = Store::open(&self.store, StoreLimits::default())?;
         let stored = Stored::load(&store, CAMPAIGN)?;
         let report = stored.report()?;

@@ -12,10 +12,10 @@ use crate::config::{self, Kind, NAME, Section};
 use crate::failure::{ExitCode, Failure};
 use crate::terminal;
 
-/// The schema of the file, for editors. It lies beside the run store, away from what people look at.
+/// The schema of the file, for editors. It is beside the run store, out of the user's way.
 const SCHEMA: &str = ".planproof/planproof.schema.json";
 
-/// Keys of `[test]` that are shown, and what they are set to where they have no default.
+/// Keys of `[test]` that are shown, with their values if they have no default.
 const SHOWN: [(&str, &str); 13] = [
     ("cases", ""),
     ("actions", ""),
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Passed)
 }
 
-/// Writes a file that must not be there yet, unless it may be replaced.
+/// Writes a file that must not exist yet, unless it may be replaced.
 fn write_new(path: &Path, text: &str, is_replaced: bool) -> Result<(), Failure> {
     let mut options = OpenOptions::new();
     let options = options.write(true);
@@ -76,7 +76,7 @@ fn write_new(path: &Path, text: &str, is_replaced: bool) -> Result<(), Failure> 
     })
 }
 
-/// Writes the schema. It only helps editors, so where it cannot be written nothing is lost.
+/// Writes the schema. It only helps editors, so a failure does no harm.
 fn write_schema(path: &Path) -> bool {
     let folder = path.parent().unwrap_or(Path::new(""));
     make_folder(folder).and_then(|()| fs::write(path, config::schema())).is_ok()

@@ -1,4 +1,4 @@
-//! `planproof limit`: up to how many actions an agent plans well enough.
+//! `planproof limit`: the number of actions up to which an agent plans well enough.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -11,7 +11,7 @@ use planproof_report::ReportedCampaign;
 use planproof_report::html::{self, HtmlLimits};
 
 use super::campaign::{
-    Asked, Ended, Prepared, REPLAY, broken_setup, carry_out, cost, named_agent, notes, prepare,
+    CampaignCommand, Ended, Prepared, REPLAY, broken_setup, carry_out, cost, named_agent, notes, prepare,
     stop_on_signal,
 };
 use super::{print_json, runtime};
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         &arguments.campaign,
         global,
         named_agent(&arguments.campaign)?,
-        Asked::Limit(plan, arguments),
+        CampaignCommand::Limit(plan, arguments),
     )?;
     prepared.stream = stream;
     let plan = prepared.run.options.limit.unwrap_or(plan);
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         }
     };
     match printed {
-        // Whoever reads no further wants to know all the same how it went.
+        // Even a user who reads no further wants to know the result.
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
     }
@@ -115,7 +115,7 @@ fn plan(arguments: &LimitArguments) -> Result<LimitPlan, Failure> {
     })
 }
 
-/// What to run next: nothing if a replay has none of it.
+/// The next cases to run: none if a replay does not have them.
 fn next_units(plan: &LimitPlan, prepared: &Prepared, outcomes: &[Outcome]) -> Vec<Unit> {
     let scores: HashMap<u32, Option<bool>> =
         outcomes.iter().map(|outcome| (outcome.ordinal, outcome.passed())).collect();
@@ -154,7 +154,7 @@ fn sum_up(
     )
 }
 
-/// Below `--at-least`: 1. Not at its end, or not known whether it is below: 3. Otherwise 0.
+/// Below `--at-least`: 1. Unfinished, or not known to be below: 3. Otherwise 0.
 fn exit_code(report: &LimitReport, at_least: Option<u32>) -> ExitCode {
     match (report.outcome, report.limit, at_least) {
         (LimitOutcome::Found, Some(limit), Some(least)) if limit < least => ExitCode::Failed,

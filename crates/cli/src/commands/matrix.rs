@@ -22,13 +22,13 @@ use crate::report_files::ReportFile;
 use crate::stored::{Stored, StoredTraces};
 use crate::terminal;
 
-/// Most metrics of a suite that stand beside the other figures; more have a table of their own.
+/// Most metrics of a suite among the other figures; more have a table of their own.
 const METRICS_BESIDE_MAX: usize = 3;
 
 /// Most characters shown of an agent, a model, or a value of a setting.
 const CELL_CHARACTERS_MAX: usize = 32;
 
-/// Characters of a line in the head of a column, but for longer words.
+/// Characters of a line in the head of a column, except for longer words.
 const HEAD_CHARACTERS: usize = 12;
 
 /// The table of a stored matrix. No more than two of its campaigns are in memory at a time.
@@ -74,12 +74,12 @@ fn parts_of(agent: &str, stored: &Stored) -> Result<Parts, Failure> {
     let spec = AgentSpec::parse(agent).map_err(|error| Failure::usage(error.to_string()))?;
     let planproof_runner::Parts { kind, model, settings } = parts(&spec);
     let settings = settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    // What is served to a program stands beside its name.
+    // The served model of a program is shown beside its name.
     let model = model.or_else(|| stored.campaign.row.model.clone());
     Ok(Parts { kind, model, settings })
 }
 
-/// Shows a matrix of before, with the page that is asked for.
+/// Shows an earlier matrix, with the requested page.
 pub(super) fn show(
     store: &Store,
     matrix: &Matrix,
@@ -243,7 +243,7 @@ fn in_lines(title: &str) -> String {
 fn figures(row: &Combination, table: &MatrixTable) -> [String; 5] {
     let dash = || "-".to_owned();
     let percent = |share: f64| format!("{:.1}", share * 100.0);
-    // Adding nothing turns a negative zero into a positive one.
+    // Adding zero turns a negative zero into a positive one.
     let points = |difference: f64| format!("{:+.1}", difference * 100.0 + 0.0);
     let against = row.against_first.as_ref();
     let difference = against.and_then(|it| {

@@ -18,7 +18,7 @@ use crate::report_files::{ReportFile, ReportFileArguments};
 use crate::stored::{self, Stored, StoredTraces};
 use crate::terminal;
 
-/// Most cases listed that became otherwise from one campaign to the other.
+/// Most listed cases whose results differ between the campaigns.
 const CHANGES_SHOWN_MAX: usize = 20;
 
 pub(crate) fn run(arguments: &ReportArguments, global: &Global) -> Result<ExitCode, Failure> {
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &ReportArguments, global: &Global) -> Result<ExitCo
     Ok(ExitCode::Passed)
 }
 
-/// The files that are asked for, or the tables where there are none.
+/// The requested files, or the tables if there are none.
 fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
     if let Some(found) = store.matrix(&arguments.run)? {
         if let Some(seal) = arguments.seal {
@@ -60,7 +60,7 @@ fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result
     if global.json { print_json(&report) } else { Ok(()) }
 }
 
-/// The page that is asked for of several campaigns, of which there are no other files.
+/// The requested page for several campaigns, which have no other files.
 fn page_of_several(arguments: &ReportArguments, global: &Global) -> Result<Option<ReportFile>, Failure> {
     let ReportFileArguments { html: page, junit, csv, inspect, step_summary } = &arguments.files;
     let of_one = [
@@ -77,7 +77,7 @@ fn page_of_several(arguments: &ReportArguments, global: &Global) -> Result<Optio
     ReportFile::page(page.as_deref(), &[("--store", arguments.store.store.as_path())], global)
 }
 
-/// Campaign A, what was before, and campaign B, what came after.
+/// Campaign A, before, and campaign B, after.
 fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
     let page = page_of_several(arguments, global)?;
     let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
@@ -189,7 +189,7 @@ fn rate(success: &Success) -> String {
     }
 }
 
-/// What became of the common cases, in a sentence each.
+/// The changes of the common cases, in a sentence each.
 fn changes(comparison: &Comparison) -> String {
     let count = |change| comparison.count(change);
     let mut lines = vec![format!(
@@ -244,7 +244,7 @@ fn by_size(comparison: &Comparison) -> render::Table {
     table
 }
 
-/// The cases that became otherwise, those that broke first.
+/// The cases with different results, the newly broken ones first.
 fn changed_cases(comparison: &Comparison) -> String {
     let order = [Change::Broken, Change::Fixed, Change::OtherClass];
     let of_change =

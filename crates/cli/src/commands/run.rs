@@ -1,4 +1,4 @@
-//! `planproof run`: an agent on a user's own tools, its trace shown while it happens.
+//! `planproof run`: an agent on a user's own tools, with its trace shown live.
 
 mod live;
 mod system;
@@ -28,7 +28,7 @@ use crate::{review, select, signals};
 use live::{LiveSink, LiveTrace};
 use system::Instructed;
 
-/// What the header of a trace says where a campaign's has the id of a case.
+/// The text in place of the case's id in the header of a trace.
 const CASE: &str = "run";
 
 /// A run about to begin.
@@ -42,7 +42,7 @@ struct Prepared {
     trace: Option<fs::File>,
     seed: u64,
     reviewing: Option<Reviewing>,
-    /// A person is there to be asked before foreign tools are handed out.
+    /// A person can be asked before foreign tools are used.
     asks: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &RunArguments, global: &Global) -> Result<ExitCode,
     runtime()?.block_on(carry_out(prepared, global))
 }
 
-/// Everything that the user may have got wrong is found here, before anything is started.
+/// All possible mistakes of the user are checked here, before anything is started.
 fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failure> {
     let name = select::with_options(&arguments.agent, &arguments.agent_options)?;
     if name.is_guarded() {
@@ -108,7 +108,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     Ok(Prepared { name, agent, task, limits, sources, tool_limits, trace, seed, reviewing, asks })
 }
 
-/// Opens the file for the trace. What it may hold stays in it until the agent begins.
+/// Opens the file for the trace. Its old content stays until the agent begins.
 fn trace_file(path: &Path) -> Result<fs::File, Failure> {
     let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
     file.map_err(|error| Failure::usage(format!("cannot write --trace {}: {error}", path.display())))
@@ -175,7 +175,7 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
 /// Asks the person at the terminal.
 async fn ask() -> bool {
     let (answer, answered) = oneshot::channel();
-    // A thread of its own: a read from the terminal cannot be given up, and must not keep us from ending.
+    // A separate thread: a read from the terminal cannot be cancelled, and must not keep us from ending.
     std::thread::spawn(move || {
         let mut line = String::new();
         let question = "These tools can do whatever they were made for, with your rights. Let the agent call them? [y/N] ";
@@ -206,7 +206,7 @@ fn begin(prepared: &Prepared, trace: Option<fs::File>, global: &Global) -> (Arc<
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     if let Some(file) = &trace {
-        // A pipe has no length, and holds nothing from before.
+        // A pipe has no length, and no old content.
         let _ = file.set_len(0);
     }
     let live = Arc::new(LiveTrace::begin(&header, trace, global.json));
@@ -237,7 +237,7 @@ async fn run_agent(
     Ok(())
 }
 
-/// Prints the answer, and says how it went.
+/// Prints the answer, and the result.
 fn conclude(end: Option<EventKind>, live: &LiveTrace, global: &Global) -> Result<ExitCode, Failure> {
     live.finish()?;
     let code = match end {

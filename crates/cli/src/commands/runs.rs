@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
 
 pub(crate) use verify::must_be_sealed_by;
 
-/// The run store must be there already: nothing is made by looking.
+/// The run store must exist: looking creates nothing.
 pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
     if path.exists() {
         return Ok(());
@@ -130,7 +130,7 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a campaign cost, in US dollars, where that is known.
+/// The cost of a campaign, in US dollars, if it is known.
 fn cost(campaign: &Campaign) -> Option<f64> {
     campaign.progress.spent.picodollars.map(|picodollars| Money::from_picodollars(picodollars).dollars())
 }
@@ -181,7 +181,7 @@ pub(crate) fn show(
     print_report(options.suite()?.unit(), &report, &findings, why, &campaign.id, &commands, global)
 }
 
-/// Tells of runs of a campaign that are damaged, as far as their summaries show it.
+/// Reports damaged runs of a campaign, as far as their summaries show it.
 fn note_summaries(store: &Store, campaign: &Campaign) -> Result<(), Failure> {
     let seals = store.seals(&campaign.id, Signatures::None)?;
     let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
@@ -201,7 +201,7 @@ fn by_unit(mut damaged: Vec<DamagedRun>) -> Vec<DamagedRun> {
     damaged
 }
 
-/// Tells of a run that is damaged, which cannot be shown. Whether it is.
+/// Reports a damaged run, which cannot be shown. Returns whether it is damaged.
 fn note_damage(store: &Store, campaign: &Campaign, unit: Unit) -> Result<bool, Failure> {
     let Some(damage) = store.run(&campaign.id, unit)?.and_then(|run| run.row.damage) else {
         return Ok(false);
@@ -231,12 +231,12 @@ fn show_in_full(
     )
 }
 
-/// A campaign that is going on, or was interrupted, is shown as far as it is.
+/// A running or interrupted campaign is shown as far as it has got.
 pub(crate) fn say_what_is_missing(campaign: &Campaign, commands: &CommandLines) {
     let missing = campaign.total() - campaign.finished();
-    // Of a search for a limit, most cases beyond it are never run.
+    // In a search for a limit, most cases beyond it are never run.
     let is_search = stored::options(campaign).is_ok_and(|options| options.kept.limit.is_some());
-    // Of one that another led to, not every case is run as often as it could be.
+    // In a derived campaign, not every case is run as often as possible.
     let is_asked_for = Derived::parent(&campaign.id).is_none();
     if missing > 0 && campaign.progress.ended_by.is_none() && !is_search && is_asked_for {
         tell!(
@@ -337,7 +337,7 @@ fn show_case(
     Ok(())
 }
 
-/// What is recorded of a run, which may not have come to its end.
+/// The recorded events of a run, which may be unfinished.
 fn recorded(store: &Store, campaign: &Campaign, unit: Unit) -> Result<Vec<Event>, Failure> {
     let Some(run) = store.run(&campaign.id, unit)? else { return Ok(Vec::new()) };
     let lines = store.trace_lines(run.row.run).collect::<Result<Vec<String>, _>>()?;
@@ -416,7 +416,7 @@ fn export(store: &Store, name: &str, format: ExportFormat, case: Option<&str>) -
     Ok(())
 }
 
-/// Writes a line of learning data for each failed run that has one. Gives the runs that are damaged.
+/// Writes a line of learning data for each failed run that has one. Returns the damaged runs.
 fn learning(
     store: &Store,
     campaign: &Campaign,

@@ -10,8 +10,8 @@ use planproof_report::CommandLines;
 use planproof_suite::{CaseError, Data, Evidence};
 use planproof_trace::Usage;
 
-use super::asked::Asked;
 use super::bench::{find, load};
+use super::helper_model::HelperModel;
 use super::print_json;
 use crate::arguments::{Global, ScoreArguments};
 use crate::failure::{ExitCode, Failure};
@@ -56,10 +56,10 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
         Evidence { log: log.as_ref().map(|(text, file)| Data { text, file }), ..Evidence::default() };
     let mut judged_by = None;
     if let Some(name) = judge {
-        let asked = Asked::find(name, asking)?;
+        let helper = HelperModel::find(name, asking)?;
         let questions = suite.questions(&cases, data).map_err(usage)?;
-        evidence.answers = Some(judging::answers(&asked, &questions, global)?);
-        judged_by = Some((name, asked.model.is_simulated()));
+        evidence.answers = Some(judging::answers(&helper, &questions, global)?);
+        judged_by = Some((name, helper.model.is_simulated()));
     }
     let scored = suite.score_with(&cases, data, &evidence).map_err(usage)?;
     let outcome = |(ordinal, verdict)| Outcome {

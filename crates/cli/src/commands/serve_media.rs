@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &ServeMediaArguments, global: &Global) -> Result<Ex
     })
 }
 
-/// The settings that lead to it, in the form of the file of `--media`.
+/// The settings that direct tools to it, in the format of the file of `--media`.
 fn settings(stand_in: &StandIn, folders: [(&str, Option<&Path>); 2]) -> Result<Map<String, Value>, Failure> {
     let mut settings = Map::new();
     for (key, folder) in folders {

@@ -35,14 +35,14 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
         })?;
         let address = listener.local_addr().map_err(|error| Failure::outside(error.to_string()))?;
         let base_url = format!("http://{address}/v1");
-        // A key that came from the environment is known to whoever set it and is not repeated.
+        // A key from the environment is known to the user and is not repeated.
         let shown = given.is_none().then_some(key.as_str());
         let stop = signals::stop_requested();
         let mut out = terminal::results(global.json);
         if global.json {
             writeln!(out, "{}", json!({"model": arguments.model, "base_url": base_url, "key": shown, "simulated": model.is_simulated()}))?;
         } else {
-            // Only OpenAI's clients want the version in the base URL.
+            // Only OpenAI's clients expect the version in the base URL.
             let root = format!("http://{address}");
             for ([url_name, key_name, model_name], url) in SERVED_VARIABLES.iter().zip([&base_url, &root, &root]) {
                 writeln!(out, "{url_name}={url}")?;

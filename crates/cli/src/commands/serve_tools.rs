@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
     let case: Arc<dyn Case> = OrderSuite::default().wrap(case);
     let tools =
         case.toolbox().map_err(|error| Failure::usage(format!("case {}: {error}", case.card().id)))?;
-    // Made before anything is called: a trace that cannot be written should be known now.
+    // Created before any call: a trace that cannot be written should be reported now.
     let mut file =
         match &arguments.trace {
             Some(path) => Some(fs::File::create(path).map_err(|error| {
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
         // Over stdio, calls are made one after the other.
         hold: if arguments.stdio { Duration::ZERO } else { OVERLAP_HOLD },
     };
-    // A client on stdin may send the next call before it has the answer to the last; they are executed as they came.
+    // A client on stdin may send the next call before the previous answer; they are executed in order.
     let runtime = if arguments.stdio { runtime_in_order() } else { runtime() }?;
     runtime.block_on(serve(arguments, global, tools))?;
     recorder.end(EndReason::Answered { text: String::new() });
@@ -113,7 +113,7 @@ fn finish(
     } else {
         writeln!(terminal::json(), "{line}")?;
     }
-    // The verdict is out, whatever became of the file.
+    // The verdict is shown, whatever happened to the file.
     written.map_err(|error| Failure::outside(format!("cannot write the trace: {error}")))?;
     Ok(if verdict.passed() { ExitCode::Passed } else { ExitCode::Failed })
 }

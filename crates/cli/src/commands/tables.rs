@@ -141,7 +141,7 @@ impl Found {
         })
     }
 
-    /// What to run so that the causes of its failures are known.
+    /// What to run in order to find the causes of its failures.
     fn todo(&self, failed: u64, commands: &CommandLines) -> String {
         let Self { campaign, limit, .. } = self;
         let dissect = format!("--dissect --dissect-max {ERRORS_MAX}");
@@ -287,7 +287,7 @@ fn causes(tables: &Tables, is_time_form: bool) -> Table {
         ];
         let share = |cause: &CauseShare| {
             let rate = cause.share.map(|rate| Rate { rate, low: cause.low, high: cause.high });
-            // The interval has a line of its own, or the table would be wider than screens are.
+            // The interval is on a separate line, because the table would be wider than screens otherwise.
             rate.map_or("-".to_owned(), |rate| render::rate_with_interval(rate).replacen(' ', "\n", 1))
         };
         cells.extend(row.causes.iter().map(share));

@@ -1,4 +1,4 @@
-//! Sources of tools that the command line names, opened and introduced.
+//! Sources of tools from the command line, opened and listed.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl Source {
         }
     }
 
-    /// What lines of its program are shown with.
+    /// The prefix of its program's lines.
     fn label(&self) -> &str {
         match self {
             Self::Known(source) => source.name().unwrap_or(source.label()),
@@ -82,7 +82,7 @@ pub(super) async fn open(
         let label = short(source.label(), LABEL_CHARACTERS);
         let log: Option<ServerLog> = (!global.quiet).then(|| {
             let log: ServerLog = Arc::new(move |line: &str| {
-                // That nobody reads stderr is no reason to stop.
+                // A closed stderr is no reason to stop.
                 let _ =
                     writeln!(terminal::errors(), "{}", colours.dim(&format!("[{label}] {}", inline(line))));
             });

@@ -1,4 +1,4 @@
-//! `planproof topics`: what cases are drawn from.
+//! `planproof topics`: the topics of cases.
 
 mod from_mcp;
 mod generate;
@@ -70,10 +70,10 @@ fn list(arguments: &TopicsArguments, global: &Global) -> Result<ExitCode, Failur
 struct Out(Option<(PathBuf, ReportFile)>);
 
 impl Out {
-    /// Finds out whether they can be written, before anything is asked.
+    /// Checks that they can be written, before anything is requested.
     fn open(arguments: &OutArguments) -> Result<Self, Failure> {
         let Some(path) = &arguments.out else { return Ok(Self(None)) };
-        // What is no plain file, such as a pipe, holds nothing that could be lost.
+        // Anything but a plain file, such as a pipe, holds nothing that could be lost.
         if !arguments.force && path.is_file() {
             return Err(Failure::usage(format!(
                 "there is a {} already; --force replaces it",
@@ -83,7 +83,7 @@ impl Out {
         Ok(Self(Some((path.clone(), ReportFile::open("--out", path)?))))
     }
 
-    /// Writes them, and what came of it to stdout, if that is asked for and free.
+    /// Writes them, and the result to stdout, if that is requested and free.
     fn write(self, bank: &TopicBank, summary: &Value, global: &Global) -> Result<(), Failure> {
         let text = bank.to_json();
         let Some((path, file)) = self.0.filter(|(_, file)| !file.is_stdout()) else {
@@ -111,8 +111,7 @@ impl Out {
     }
 }
 
-/// Says which activities seem to have an order by their nature: the job where there are several, the earlier,
-/// the later one.
+/// Reports which activities seem to have a natural order: the job if there are several, the earlier, the later one.
 fn note_in_order(pairs: &[(Option<&str>, &String, &String)], global: &Global) {
     for (job, one, other) in pairs.iter().take(NOTES_MAX) {
         let of = job.map(|job| format!(" ({job})")).unwrap_or_default();

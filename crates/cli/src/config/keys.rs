@@ -1,5 +1,5 @@
-//! The keys of the file. They are the options of the commands, read off the definition of the command line, so that
-//! there is one place that says what an option is called, takes and means.
+//! The keys of the file. They are the options of the commands, derived from the definition of the command line, so
+//! that there is one place that defines an option's name, value and meaning.
 
 use std::any::TypeId;
 use std::num::{NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
@@ -16,7 +16,7 @@ pub(crate) const MEDIA: &str = "media";
 /// Commands without a place in the file: they do not read it.
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
-/// Options that are no keys: the command they belong to (`*` for all), their name, and why.
+/// Options without keys: their command (`*` for all), their name, and the reason.
 pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 96] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
@@ -116,14 +116,14 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 96] = [
     ("report", "step-summary", "is what one call writes"),
 ];
 
-/// Arguments without a name on the command line that have one in the file.
+/// Positional arguments that have a name in the file.
 const NAMED_POSITIONALS: [(&str, &str); 4] =
     [("test", "agent"), ("bench", "agent"), ("limit", "agent"), ("serve-model", "model")];
 
-/// Options of several commands that may stand above all sections, with the command they are read off.
+/// Options of several commands that may be above all sections, with the command that defines them.
 const SHARED: [(&str, &str); 2] = [("test", "store"), ("test", "store-pages-max")];
 
-/// The keys of one command, and the commands below it. The root is what stands above all sections.
+/// The keys of one command, and its subcommands. The root has the keys above all sections.
 #[derive(Debug)]
 pub(crate) struct Section {
     /// The command's name; empty for the root.
@@ -153,7 +153,7 @@ pub(crate) struct Key {
     pub(crate) is_value_optional: bool,
     /// What it means.
     pub(crate) help: String,
-    /// What it is when nothing is said, as on the command line.
+    /// The default value, as on the command line.
     pub(crate) default: Option<String>,
 }
 
@@ -172,7 +172,7 @@ pub(crate) enum Kind {
     Text,
     /// One of these texts.
     Choice(Vec<String>),
-    /// A text or a number that the option has rules of its own for.
+    /// A text or a number with rules of the option's own.
     Scalar,
 }
 
@@ -201,7 +201,7 @@ impl Section {
         Self { name: String::new(), about: String::new(), keys, sections }
     }
 
-    /// The one section that is of no command: what `--media FILE` says in a file of its own.
+    /// The only section without a command: the content of the file of `--media FILE`.
     fn of_media() -> Self {
         let key = |name: &str, kind: Kind, help: &str| Key {
             name: name.to_owned(),
@@ -243,7 +243,7 @@ impl Section {
         }
     }
 
-    /// The section of a command below `parent`; `None` where all its keys may stand above the sections anyway.
+    /// The section of a command below `parent`; `None` if all its keys may be above the sections anyway.
     fn of_command(command: &Command, parent: &str, shared: &[Key]) -> Option<Self> {
         let path = format!("{parent} {}", command.get_name()).trim().to_owned();
         let keys = keys(command, &path);

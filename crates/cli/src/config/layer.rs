@@ -1,4 +1,4 @@
-//! From TOML to what it sets: names checked, types checked, paths resolved.
+//! From TOML to settings: names checked, types checked, paths resolved.
 
 use std::ffi::OsString;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use toml::de::{DeInteger, DeString, DeTable, DeValue};
 use super::keys::{Key, Kind, Section};
 use super::secrets;
 
-/// How alike two names must be (Jaro, 0 to 1) for one to be suggested for the other.
+/// The minimum similarity of two names (Jaro, 0 to 1) for a suggestion.
 const LIKENESS_MIN: f64 = 0.8;
 
 /// One key that is set.
@@ -20,7 +20,7 @@ pub(crate) struct Entry {
     pub(crate) path: Vec<String>,
     /// The key.
     pub(crate) key: Key,
-    /// What it is set to, as the words of a command line; `None` for the option without a value.
+    /// Its value, as the words of a command line; `None` for the option without a value.
     pub(crate) words: Vec<Option<OsString>>,
     /// Where the value stands.
     pub(crate) span: Range<usize>,
@@ -40,8 +40,7 @@ pub(crate) struct Problem {
 pub(crate) struct Reading<'a> {
     /// What paths are relative to.
     pub(crate) folder: &'a Path,
-    /// Where the value is of another type than the key takes, this is taken as it stands; nothing at all
-    /// unsets the key.
+    /// If the value has another type than the key, it is used unchanged; an empty value unsets the key.
     pub(crate) raw: Option<&'a str>,
 }
 
@@ -56,7 +55,7 @@ fn dotted(path: &[String], name: &str) -> String {
     path.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(".")
 }
 
-/// All that a document sets, in no particular order.
+/// All settings of a document, in no particular order.
 ///
 /// # Errors
 /// All its mistakes, in the order of the text.
@@ -157,7 +156,7 @@ impl Walk<'_> {
     fn place_elsewhere(&self, section: &Section, name: &str) -> Option<&str> {
         let mut others = self.root.sections.iter().filter(|other| other.key(name).is_some());
         let found = others.next().filter(|_| section.name.is_empty() && others.next().is_none());
-        // Most of what several commands share is for `test`.
+        // Most of the shared options are for `test`.
         let test =
             || self.root.section("test").filter(|test| section.name.is_empty() && test.key(name).is_some());
         found.or_else(test).map(|section| section.name.as_str())
@@ -179,7 +178,7 @@ fn holds_secret(name: &str, value: &DeValue<'_>) -> bool {
     }
 }
 
-/// The key or section whose name is most like this one.
+/// The key or section with the most similar name.
 fn nearest<'s>(section: &'s Section, name: &str, is_table: bool) -> Option<&'s str> {
     let plain = name.replace('_', "-").to_lowercase();
     names(section, is_table)
@@ -208,7 +207,7 @@ fn known(section: &Section, is_table: bool) -> String {
 /// What a value is, as the words of a command line.
 ///
 /// # Errors
-/// It is not what the key takes; the text says what that is.
+/// The key does not accept it; the text says what it accepts.
 fn words(key: &Key, value: &DeValue<'_>, reading: Reading<'_>) -> Result<Vec<Option<OsString>>, String> {
     if reading.raw == Some("") {
         return Ok(Vec::new());

@@ -8,16 +8,16 @@ use crate::failure::Failure;
 
 /// Name of the file where none is named.
 pub(crate) const NAME: &str = "planproof.toml";
-/// What is written instead of a file's name for no file at all.
+/// Replaces a file's name for no file at all.
 const NONE: &str = "none";
 /// Largest file that is read, in bytes.
 const BYTES_MAX: u64 = 256 << 10;
 
-/// The file that counts: the one that was asked for, else the nearest of [`NAME`] in `start` and the folders above it
-/// up to the repository's root. Outside a repository only `start` is looked at, because what lies above it is anyone's.
+/// The file that applies: the requested one, else the nearest [`NAME`] in `start` and the folders above it up to the
+/// repository's root. Outside a repository only `start` is searched, because the folders above may belong to anyone.
 ///
 /// # Errors
-/// The file that was asked for is not there.
+/// The requested file does not exist.
 pub(crate) fn find(asked: Option<&Path>, start: &Path) -> Result<Option<PathBuf>, Failure> {
     if let Some(asked) = asked {
         if asked.as_os_str() == NONE {

@@ -1,4 +1,4 @@
-//! Where a value comes from, for messages.
+//! The origin of a value, for messages.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 const MANUAL: &str =
     "`planproof init --schema` prints all keys with what they take; docs/configuration.md explains them";
 
-/// What was set elsewhere than by the options of the command line.
+/// Settings from outside of the command line's options.
 #[derive(Debug, Default)]
 pub(crate) struct Origins(pub(super) Vec<Setting>);
 
@@ -53,8 +53,8 @@ impl Source {
         Failure::Diagnosis(miette::Report::new(diagnosis).with_source_code(source))
     }
 
-    /// All mistakes of the file. Where it may hold a key or a password, its lines are not shown, and where one of the
-    /// mistakes is to hold one, nothing else is said.
+    /// All mistakes of the file. If it may contain a key or a password, its lines are not shown, and if one of the
+    /// mistakes is containing one, only that is reported.
     pub(super) fn refuse(&self, problems: &[Problem]) -> Failure {
         if !problems.iter().any(|problem| problem.is_secret) && !secrets::may_hold_secret(&self.text) {
             let what = format!("{} cannot be used", self.path.display());
@@ -97,7 +97,7 @@ impl Setting {
 }
 
 impl Origins {
-    /// Where the values come from that an error message speaks of, by their names or as they are.
+    /// The origins of the values in an error message, by their names or literally.
     pub(crate) fn notes(&self, message: &str) -> Vec<String> {
         let is_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
         let speaks_of = |text: &str| {
@@ -113,8 +113,7 @@ impl Origins {
         self.0.iter().filter(is_meant).map(Setting::note).collect()
     }
 
-    /// The file and the keys of the command's own section that it gives, for a line of progress; `None` where it gives
-    /// none.
+    /// The file and its keys in the command's own section, for a line of progress; `None` if there are none.
     pub(crate) fn summary(&self) -> Option<String> {
         let mut from = None;
         let mut keys = Vec::new();

@@ -52,7 +52,7 @@ fn key(key: &Key) -> Value {
 fn value(kind: &Kind) -> Value {
     match kind {
         Kind::Switch => json!({ "type": "boolean" }),
-        // Numbers above this cannot be written exactly by all who read JSON, nor can TOML be sure to hold them.
+        // Larger numbers are not exact in all JSON readers, nor guaranteed in TOML.
         Kind::Whole(least, most) if *most > i128::from(i64::MAX) => {
             json!({ "type": "integer", "minimum": *least as i64 })
         }

@@ -1,9 +1,9 @@
-//! Finds what may be an API key, so that it is neither kept in the file nor shown in a message about it.
+//! Detects possible API keys, which must neither be in the file nor be shown in a message about it.
 
 /// Fewest characters after `sk-` or `Bearer ` that make a key.
 const KEY_CHARACTERS_MIN: usize = 16;
 
-/// Whether something of this name would hold a key or a password.
+/// Whether the name suggests a key or a password.
 pub(crate) fn is_name_of_secret(name: &str) -> bool {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
     ["apikey", "secret", "password", "passwd", "credential", "authorization"]
@@ -12,7 +12,7 @@ pub(crate) fn is_name_of_secret(name: &str) -> bool {
         || ["key", "keys", "token", "bearer"].iter().any(|word| plain.ends_with(word))
 }
 
-/// Whether the text contains what looks like a key: `sk-...`, `Bearer ...`, or a password in a URL.
+/// Whether the text seems to contain a key: `sk-...`, `Bearer ...`, or a password in a URL.
 pub(crate) fn holds_secret(text: &str) -> bool {
     let is_key_character = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.';
     let is_followed_by_key = |mark: &str| {
@@ -31,7 +31,7 @@ pub(crate) fn holds_secret(text: &str) -> bool {
     is_followed_by_key("sk-") || is_followed_by_key("Bearer ") || has_password
 }
 
-/// Whether a line of the file may hold a key, by its name or by its value. For files that cannot be parsed.
+/// Whether a line of the file may contain a key, by its name or by its value. For files that cannot be parsed.
 pub(crate) fn may_hold_secret(text: &str) -> bool {
     text.lines().any(|line| {
         let name = line.split(['=', ':']).next().unwrap_or_default();

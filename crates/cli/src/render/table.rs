@@ -11,11 +11,11 @@ use crate::terminal;
 /// A line under the head and nothing else.
 const HEAD_LINE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// What a line goes on with below its beginning.
+/// The indentation of continuation lines.
 const INDENT: &str = "    ";
 
-/// A table. Where the terminal is too narrow for it, each row becomes a record with a line for each column, so that ids
-/// and figures stay whole.
+/// A table. If the terminal is too narrow for it, each row becomes a record with a line for each column, so that ids
+/// and figures are never broken.
 #[derive(Debug)]
 pub(crate) struct Table(comfy_table::Table);
 
@@ -50,7 +50,7 @@ impl fmt::Display for Table {
 }
 
 impl Table {
-    /// The table as it is shown within so many columns; without a limit, row by row.
+    /// The table within `columns` columns; without a limit, row by row.
     fn shown(&self, columns: Option<usize>) -> String {
         let whole = self.0.to_string();
         let width = whole.lines().map(|line| line.trim_end().chars().count()).max().unwrap_or_default();
@@ -87,7 +87,7 @@ impl Table {
     }
 }
 
-/// A line that goes on below where it is too long, at its words.
+/// A line wrapped at words if it is too long.
 fn folded(line: &str, columns: usize) -> String {
     if line.chars().count() <= columns {
         return line.to_owned();

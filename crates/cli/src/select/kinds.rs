@@ -1,4 +1,4 @@
-//! Agents made from specifications: what their names say, put together, and the files that they are made from.
+//! Agents made from specifications: built from their names, with the files that they are made from.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::arguments::{self, AgentArguments};
 use crate::failure::Failure;
 use crate::spec_source::{Source, sha256};
 
-/// Largest file that a command names and that is kept by its digest, in bytes.
+/// Largest file in a command whose digest is stored, in bytes.
 const DIGESTED_BYTES_MAX: u64 = 64 << 20;
 
 /// The options of the command line, as they are written.
@@ -33,7 +33,7 @@ pub(crate) fn options_written(arguments: &AgentArguments) -> Vec<(&'static str, 
         arguments.examples.map(|examples| examples.as_str().to_owned()),
         arguments.compose_executors.then(|| "on".to_owned()),
     ];
-    // Those that no option of the command line gives stand in names alone.
+    // Options without an equivalent on the command line occur in names alone.
     AGENT_OPTIONS.into_iter().zip(values.into_iter().chain(std::iter::repeat(None))).collect()
 }
 
@@ -152,7 +152,7 @@ struct Specified {
     loaded: Loaded,
 }
 
-/// Who answers where samples do not agree.
+/// The agent that answers if samples disagree.
 enum Other {
     Specified(Specified),
     Tools,

@@ -1,10 +1,10 @@
 //! The smallest set of constraints that cannot hold together.
 //!
-//! Each selection violates some constraints, and each conflict has at least one of them, or that selection would meet
-//! all of it. So a conflict hits every such set, and a smallest set that hits all those found so far is either a
-//! smallest conflict, or can hold together in a selection that gives one more set to hit (Ignatiev et al., "Smallest
-//! MUS extraction with minimal hitting set dualization", 2015). Where that takes too long, constraints are left out one
-//! by one as long as the others still conflict.
+//! Each selection violates some constraints, and each conflict contains at least one of them, or that selection would
+//! satisfy the whole conflict. So a conflict hits every such set, and a smallest set that hits all those found so far
+//! is either a smallest conflict, or can hold together in a selection that yields one more set to hit (Ignatiev et
+//! al., "Smallest MUS extraction with minimal hitting set dualization", 2015). If that takes too long, constraints
+//! are left out one by one as long as the others still conflict.
 
 use super::explain::{joined, stated, sum_in_words};
 use super::form::{Constraint, Demand, Op};
@@ -16,24 +16,24 @@ use super::resolve::{Resolved, Weighted};
 use super::search::Steps;
 use super::solve::Tables;
 
-/// The most steps of a search for a selection that violates fewer constraints than another, which is only worth having
-/// where it is found soon.
+/// Most steps of a search for a selection that violates fewer constraints than another. Such a search is only
+/// worthwhile if it succeeds soon.
 const FEWER_STEPS_MAX: u64 = 50_000;
 
 /// Constraints that cannot hold together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// Their ids, in the order of the problem. None where a slot has no candidate to choose at all.
+    /// Their ids, in the order of the problem. Empty if a slot has no candidate at all.
     pub constraints: Vec<String>,
-    /// Whether the objective is a part of it, because candidates lack fields that it needs.
+    /// Whether the objective is a part of it, because candidates lack its fields.
     pub has_objective: bool,
     /// What is known of its size.
     pub size: ConflictSize,
-    /// What cannot be, in the words of the task.
+    /// The conflict in the words of the task.
     pub words: String,
 }
 
-/// What is known of the size of a conflict.
+/// What is known about the size of a conflict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConflictSize {
     /// No conflict has fewer constraints.
@@ -45,7 +45,7 @@ pub enum ConflictSize {
     Unknown,
 }
 
-/// What came of looking whether constraints can hold together.
+/// The result of checking whether constraints can hold together.
 enum Tested {
     /// They can, in a selection that violates these others.
     Hold(Subset),
@@ -60,7 +60,7 @@ pub(super) fn find(tables: &Tables, limits: &Limits) -> Conflict {
     let (places, size) = match tests.smallest(limits.hitting_steps) {
         Some(places) => (places, ConflictSize::Smallest),
         None => {
-            // As many again, so that a conflict is made small in any case.
+            // As many again, so that a conflict is always reduced.
             tests.steps = steps;
             tests.irreducible()
         }
@@ -99,7 +99,7 @@ impl Tests<'_> {
             self.left = self.left.checked_sub(1)?;
             match self.test(&places) {
                 Tested::Conflict => return Some(places),
-                // Single constraints that cannot hold are found sooner than sets become small.
+                // Single contradictory constraints are found sooner than by reducing sets.
                 Tested::Hold(violated) if places.len() < 2 => hitting.add(violated),
                 Tested::Hold(violated) => hitting.add(self.fewer(violated)),
                 Tested::Undecided => return None,
@@ -107,9 +107,9 @@ impl Tests<'_> {
         }
     }
 
-    /// A part of the constraints that a selection violates, such that another one violates no more than these: a
-    /// smaller set says more about where a conflict is. All that meets the others is tried with each that is violated
-    /// in turn.
+    /// A part of the constraints that a selection violates, such that another selection violates just these: a
+    /// smaller set says more about the position of a conflict. For each violated constraint in turn, the satisfied
+    /// constraints are tried together with it.
     fn fewer(&mut self, mut violated: Subset) -> Subset {
         for place in 0..self.count() {
             if !violated.has(place) || self.left == 0 {
@@ -128,7 +128,7 @@ impl Tests<'_> {
         violated
     }
 
-    /// How many constraints there are, with the objective.
+    /// The number of constraints, including the objective.
     fn count(&self) -> usize {
         self.tables.posted.len() + usize::from(self.tables.goal.is_some())
     }
@@ -151,7 +151,7 @@ impl Tests<'_> {
 }
 
 impl Tables<'_> {
-    /// The constraints that a selection violates, and the place of the objective if a field is missing that it needs.
+    /// The constraints that a selection violates, and the index of the objective if it lacks a field.
     fn violated(&self, chosen: &[Option<usize>]) -> Subset {
         let resolved = self.problem.resolved().iter().enumerate();
         let mut violated: Subset =
@@ -162,7 +162,7 @@ impl Tables<'_> {
         violated
     }
 
-    /// Whether all candidates chosen have the fields of the objective.
+    /// Whether all chosen candidates have the fields of the objective.
     fn has_goal_fields(&self, chosen: &[Option<usize>]) -> bool {
         use super::propagate::Posted;
         let Some((posted, _)) = &self.goal else { return true };
@@ -226,7 +226,7 @@ fn reason(tables: &Tables, steps_max: u64, places: &Subset, members: &[&Constrai
 }
 
 impl Tables<'_> {
-    /// The sum that comes closest to what an upper or lower bound asks for, if the others of a conflict hold.
+    /// The sum that comes closest to an upper or lower bound if the others of a conflict hold.
     fn extreme(
         &self,
         steps_max: u64,

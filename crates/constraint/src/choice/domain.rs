@@ -1,26 +1,25 @@
-//! The domains of a search: which candidates of each slot are still possible, with everything else that a search takes
-//! back when it turns round.
+//! The domains of a search: the remaining candidates of each slot, with all other state that backtracking restores.
 
 /// Bits of a word of a domain.
 const WORD: usize = u64::BITS as usize;
 
-/// The state of a search. It is one row of cells, so that a step back is a list of old values to write.
+/// The state of a search. It is one row of cells, so that backtracking is a list of old values to write.
 ///
-/// The values of a slot are its candidates, by index, and after the last one the choice of nothing.
+/// The values of a slot are its candidates, by index, followed by the empty choice.
 #[derive(Debug, Clone)]
 pub(super) struct Domains {
     cells: Vec<u64>,
     /// What cells held before they were changed, in the order of the changes.
     trail: Vec<(u32, u64)>,
-    /// For each slot, the cell in which its first values are.
+    /// For each slot, the cell of its first values.
     first: Vec<usize>,
-    /// For each slot, how many values it has at most.
+    /// For each slot, the number of its values.
     width: Vec<usize>,
-    /// For each slot, the value that stands for nothing, if it may be chosen.
+    /// For each slot, the value of the empty choice, if it is allowed.
     empty: Vec<Option<usize>>,
     /// For each slot, the cell that counts its values.
     count: Vec<usize>,
-    /// Slots that have lost a value since somebody asked.
+    /// Slots that have lost a value since the last query.
     changed: u64,
 }
 
@@ -29,7 +28,7 @@ pub(super) struct Domains {
 pub(super) struct Wiped;
 
 impl Domains {
-    /// All values of slots with so many candidates, of which some are optional.
+    /// All values of slots with these numbers of candidates, of which some are optional.
     pub(super) fn new(slots: &[(usize, bool)]) -> Self {
         let widths: Vec<usize> =
             slots.iter().map(|(count, is_optional)| count + usize::from(*is_optional)).collect();
@@ -57,7 +56,7 @@ impl Domains {
         domains
     }
 
-    /// Adds a cell that is taken back with the domains.
+    /// Adds a cell that is restored together with the domains.
     pub(super) fn add_cell(&mut self, value: usize) -> usize {
         self.cells.push(value as u64);
         self.cells.len() - 1
@@ -74,17 +73,17 @@ impl Domains {
     fn write(&mut self, cell: usize, value: u64) {
         let before = std::mem::replace(&mut self.cells[cell], value);
         if before != value {
-            // There are fewer cells than values, and those have a limit.
+            // There are fewer cells than values, whose number is limited.
             self.trail.push((cell as u32, before));
         }
     }
 
-    /// How far the trail goes, to come back to.
+    /// The length of the trail, for [`undo`](Self::undo).
     pub(super) fn mark(&self) -> usize {
         self.trail.len()
     }
 
-    /// Takes back all that has changed since a mark.
+    /// Restores everything that has changed since a mark.
     pub(super) fn undo(&mut self, mark: usize) {
         while self.trail.len() > mark {
             if let Some((cell, before)) = self.trail.pop() {
@@ -102,7 +101,7 @@ impl Domains {
         self.width[slot]
     }
 
-    /// The value that stands for nothing, whether it is left or not.
+    /// The value of the empty choice, whether it remains or not.
     pub(super) fn empty(&self, slot: usize) -> Option<usize> {
         self.empty[slot]
     }
@@ -121,12 +120,12 @@ impl Domains {
         self.cells[self.first[slot] + value / WORD] >> (value % WORD) & 1 == 1
     }
 
-    /// The value of a slot that has one alone.
+    /// The value of a slot with only one.
     pub(super) fn fixed(&self, slot: usize) -> Option<usize> {
         if self.count(slot) == 1 { self.values(slot).next() } else { None }
     }
 
-    /// The values that a slot has left, ascending.
+    /// The remaining values of a slot, ascending.
     pub(super) fn values(&self, slot: usize) -> impl Iterator<Item = usize> + '_ {
         self.words(slot).iter().enumerate().flat_map(|(place, word)| {
             let mut rest = *word;
@@ -146,7 +145,7 @@ impl Domains {
         &self.cells[first..first + self.width[slot].div_ceil(WORD)]
     }
 
-    /// Removes a value, which may be gone already.
+    /// Removes a value, which may already be removed.
     pub(super) fn remove(&mut self, slot: usize, value: usize) -> Result<(), Wiped> {
         if self.has(slot, value) {
             let cell = self.first[slot] + value / WORD;
@@ -157,7 +156,7 @@ impl Domains {
         if self.count(slot) == 0 { Err(Wiped) } else { Ok(()) }
     }
 
-    /// Removes all values but those in a set, or but those that are not in it.
+    /// Keeps only the values in a set, or only those outside of it.
     pub(super) fn keep(&mut self, slot: usize, set: &Set, is_in: bool) -> Result<(), Wiped> {
         let mut left = 0;
         let mut has_changed = false;
@@ -206,7 +205,7 @@ impl Domains {
         if left == 0 { Err(Wiped) } else { Ok(()) }
     }
 
-    /// Removes all values but one, which is there.
+    /// Keeps only one value, which must be present.
     pub(super) fn fix(&mut self, slot: usize, value: usize) {
         for place in 0..self.width[slot].div_ceil(WORD) {
             let bit = if place == value / WORD { 1 << (value % WORD) } else { 0 };

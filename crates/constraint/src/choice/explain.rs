@@ -1,4 +1,4 @@
-//! Verdicts in words: one plain sentence with the values that matter, and the words of the task.
+//! Verdicts in words: one plain sentence with the relevant values, and the words of the task.
 
 mod condition;
 
@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 6;
 /// Finds what is chosen for a slot.
 pub(super) type Lookup<'a> = dyn Fn(&str) -> Option<&'a Record> + 'a;
 
-/// The verdict on a constraint of which it is known whether it is met.
+/// The verdict on a constraint that is known to be met or violated.
 pub(super) fn verdict(constraint: &Constraint, record: &Lookup, is_met: bool) -> Verdict {
     let what = match missing(&constraint.demand, record) {
         Some(field) if !is_met => format!("What is chosen for {} has no {}", field.slot, field.field),
@@ -24,12 +24,12 @@ pub(super) fn verdict(constraint: &Constraint, record: &Lookup, is_met: bool) ->
     Verdict { constraint: constraint.id.clone(), is_met, words }
 }
 
-/// A constraint as it is referred to: its id and the words of the task.
+/// The reference to a constraint: its id and the words of the task.
 pub(super) fn stated(constraint: &Constraint) -> String {
     format!("{}: \"{}\"", cut(&constraint.id), constraint.text.trim())
 }
 
-/// The first field that is needed and that a chosen candidate lacks.
+/// The first required field that a chosen candidate lacks.
 fn missing<'d>(demand: &'d Demand, record: &Lookup) -> Option<&'d Field> {
     let is_missing =
         |field: &&Field| record(&field.slot).is_some_and(|record| record.get(&field.field).is_none());
@@ -74,7 +74,7 @@ fn sum(terms: &[Term], op: Op, bound: &Value, record: &Lookup) -> String {
     format!("{} is {total}, {relation} {bound}", of_terms(terms))
 }
 
-/// A sum of which the extreme that a bound asks for is known, and beyond it.
+/// A sum whose relevant extreme is known and exceeds the bound.
 pub(super) fn sum_in_words(terms: &[Term], op: Op, bound: &Value, extreme: i128) -> String {
     let (total, relation, bound) = against(extreme, op, bound);
     let least = if matches!(op, Op::Less | Op::AtMost) { "at least" } else { "at most" };
@@ -122,7 +122,7 @@ pub(super) fn joined(names: &[String]) -> String {
     }
 }
 
-/// How two amounts compare, as far as the comparison asks for it.
+/// How two amounts compare, as far as the comparison requires.
 pub(super) fn relation<T: Ord>(op: Op, left: &T, right: &T) -> &'static str {
     match (op.holds(left, right), op) {
         (true, Op::AtMost) => "at most",
@@ -150,7 +150,7 @@ fn counted(fields: &[Field], test: &Test, op: Op, count: u32, record: &Lookup) -
     format!("{number} of {} {verb} {which}{named}, {relation} {count}", fields.len())
 }
 
-/// The fields of what is chosen, with their values.
+/// The fields of the chosen candidates, with their values.
 fn chosen<'a, 'f>(fields: &'f [Field], record: &Lookup<'a>) -> Vec<(&'f Field, &'a Value)> {
     let value = |field: &'f Field| Some((field, record(&field.slot)?.get(&field.field)?));
     fields.iter().filter_map(value).collect()

@@ -1,4 +1,4 @@
-//! What is wrong with a problem as it was stated, in words that can be sent back to who stated it.
+//! The faults of a stated problem, in words for its author.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use super::value::cut;
 /// The most names that a message lists.
 const NAMES_SHOWN_MAX: usize = 12;
 
-/// All that is wrong with a problem, a selection or an objective: at least one fault.
+/// The faults of a problem, a selection or an objective: at least one.
 ///
-/// Its text has a line for each, up to [`FAULTS_SHOWN_MAX`], and then the number of those left out.
+/// Its text has a line for each, up to [`FAULTS_SHOWN_MAX`], and then the number of the rest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Faults {
     /// The faults, in the order of the text.
     pub faults: Vec<Fault>,
 }
 
-/// Something that cannot be understood, or not be compared. Its text says where, what, and what would mend it.
+/// A part that cannot be understood or compared. Its text says where, what, and how to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Where it is.
@@ -30,8 +30,8 @@ pub struct Fault {
 /// Where a fault is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Site {
-    /// The place in the JSON, such as `constraints[2].terms[0]` or `slots.hotel[3].price`, counted from 0; empty for
-    /// the whole.
+    /// The position in the JSON, such as `constraints[2].terms[0]` or `slots.hotel[3].price`, counted from 0; empty
+    /// for the whole.
     pub path: String,
     /// The id of the constraint that it concerns.
     pub constraint: Option<String>,
@@ -65,7 +65,7 @@ pub enum FaultKind {
         /// How many there must be at least.
         least: usize,
     },
-    /// Something of another kind is expected.
+    /// A value of another kind is expected.
     OtherKind {
         /// What is there, with its article.
         found: String,
@@ -76,7 +76,7 @@ pub enum FaultKind {
     KeyMissing {
         /// The key.
         key: &'static str,
-        /// What its value has to be, with its article.
+        /// The required value, with its article.
         expected: &'static str,
     },
     /// There is no such key here.
@@ -88,10 +88,10 @@ pub enum FaultKind {
     },
     /// Two keys exclude each other, or one of several is needed.
     OneOf {
-        /// The keys of which exactly one has to be given.
+        /// The keys of which exactly one is required.
         keys: &'static [&'static str],
     },
-    /// A name or id is empty, too long, or has characters that it may not have.
+    /// A name or id is empty, too long, or has forbidden characters.
     NameUnfit {
         /// The name.
         name: String,
@@ -146,15 +146,15 @@ pub enum FaultKind {
         /// The text.
         text: String,
     },
-    /// A value is of another kind than what it is compared with or added to.
+    /// A value has another kind than the values that it is compared with or added to.
     KindMixed {
         /// The value.
         value: String,
         /// What it is.
         found: String,
-        /// What it has to be, because of what it is compared with.
+        /// The required kind, because of the other values.
         expected: String,
-        /// How many other candidates of the same slot have such a value as well.
+        /// How many other candidates of the same slot have the same fault.
         others: usize,
     },
     /// A value cannot be ordered or added.
@@ -163,9 +163,9 @@ pub enum FaultKind {
         value: String,
         /// Why it is no number.
         fault: NumberFault,
-        /// What it has to be, because of what it is compared with.
+        /// The required kind, because of the other values.
         expected: String,
-        /// How many other candidates of the same slot have such a value as well.
+        /// How many other candidates of the same slot have the same fault.
         others: usize,
     },
     /// A constraint names no field, so that no choice can change it.
@@ -184,7 +184,7 @@ impl Faults {
         Self { faults: vec![Fault::new(site, problem)] }
     }
 
-    /// `Ok` where there are none. What is said twice in a row, of a field that is named twice, is said once.
+    /// `Ok` if there are none. Consecutive duplicates, from a field that is named twice, are merged.
     pub(super) fn none_of(mut faults: Vec<Fault>) -> Result<(), Self> {
         faults.dedup();
         if faults.is_empty() { Ok(()) } else { Err(Self { faults }) }
@@ -212,7 +212,7 @@ impl Site {
 }
 
 impl FaultKind {
-    /// What would mend it, as an instruction. A sentence without its full stop.
+    /// How to mend it, as an instruction. A sentence without its full stop.
     pub fn mend(&self) -> String {
         match self {
             Self::NoJson { .. } => {
@@ -253,7 +253,7 @@ impl FaultKind {
     }
 }
 
-/// `a`, `a or b`, `a, b or c`, each in backticks, and at most some of them.
+/// `a`, `a or b`, `a, b or c`, each in backticks, and a limited number of them.
 fn listed<N: AsRef<str>>(names: &[N]) -> String {
     let shown: Vec<String> =
         names.iter().take(NAMES_SHOWN_MAX).map(|name| format!("`{}`", cut(name.as_ref()))).collect();

@@ -1,4 +1,4 @@
-//! What a problem is made of, as it is stated: slots with their candidates, and constraints.
+//! The parts of a stated problem: slots with their candidates, and constraints.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub struct Slot {
     pub is_optional: bool,
 }
 
-/// A field of whatever is chosen for a slot. It is written `slot.field`.
+/// A field of the candidate chosen for a slot. It is written `slot.field`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Field {
     /// The name of the slot.
@@ -30,14 +30,14 @@ pub struct Field {
 pub struct Constraint {
     /// Its name within the problem.
     pub id: String,
-    /// What has to hold, in the words of the task.
+    /// The demand, in the words of the task.
     pub text: String,
     /// The same, as it can be checked.
     pub demand: Demand,
 }
 
-/// What a constraint demands. A slot that is left empty meets what is demanded of it, and adds nothing to sums and
-/// counts. A candidate without a field that is named here violates the demand, but see [`Demand::Implies`].
+/// The demand of a constraint. An empty slot satisfies every demand on it, and adds nothing to sums and counts. A
+/// candidate that lacks a field violates the demand, but see [`Demand::Implies`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Demand {
     /// A condition holds.
@@ -66,9 +66,9 @@ pub enum Demand {
     Different(Vec<Field>),
     /// All fields are equal.
     Same(Vec<Field>),
-    /// The conclusion holds if the premise does. A condition on an empty slot is met as a conclusion, and does not hold
-    /// as a premise. Where it is not known whether the premise holds, for a
-    /// field that a candidate lacks, the conclusion has to hold.
+    /// The conclusion holds if the premise does. A condition on an empty slot is met as a conclusion, and does not
+    /// hold as a premise. If a candidate lacks a field of the premise, so that the premise is undecided, the
+    /// conclusion has to hold.
     Implies {
         /// If this holds,
         premise: Condition,
@@ -96,7 +96,7 @@ pub enum Condition {
         /// The field on the right.
         right: Field,
     },
-    /// A field is in the list that another field is.
+    /// A field is a member of a list in another field.
     Listed {
         /// The field whose value is a text.
         field: Field,
@@ -105,7 +105,7 @@ pub enum Condition {
         /// Whether it is in the list; otherwise it must not be.
         is_in: bool,
     },
-    /// The minutes from one time to another compare in some way with a number. Clock times (`HH:MM`) are of one day.
+    /// A comparison of the minutes from one time to another with a number. Clock times (`HH:MM`) are of one day.
     Time {
         /// The time that is subtracted.
         from: Moment,
@@ -116,7 +116,7 @@ pub enum Condition {
         /// With how many minutes.
         minutes: i32,
     },
-    /// Something is chosen for a slot, or nothing.
+    /// The slot is filled, or empty.
     Filled {
         /// The slot.
         slot: String,
@@ -137,7 +137,7 @@ pub enum Test {
         /// Whether it has to be one of them.
         is_in: bool,
     },
-    /// It is a list that has a text, or has it not.
+    /// It is a list that contains a text, or does not.
     Has {
         /// The text.
         text: String,
@@ -151,16 +151,16 @@ pub enum Test {
 pub enum Moment {
     /// That of a field.
     Field(Field),
-    /// A fixed one, as a text in one of the forms of [`TimeForm`](super::TimeForm).
+    /// A fixed time, as a text in one of the forms of [`TimeForm`](super::TimeForm).
     At(String),
 }
 
-/// A part of a sum: a field, so many times.
+/// A part of a sum: a field with a factor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
     /// The field.
     pub field: Field,
-    /// How many times, between -[`FACTOR_MAX`](super::FACTOR_MAX) and [`FACTOR_MAX`](super::FACTOR_MAX).
+    /// The factor, between -[`FACTOR_MAX`](super::FACTOR_MAX) and [`FACTOR_MAX`](super::FACTOR_MAX).
     pub factor: Number,
 }
 
@@ -186,9 +186,9 @@ pub enum Op {
 pub enum Objective {
     /// The first one that is found.
     First,
-    /// One with the smallest sum. A candidate without a field that is named here is not chosen.
+    /// One with the smallest sum. A candidate that lacks a field of the sum is not chosen.
     Minimise(Vec<Term>),
-    /// One with the largest sum; the same holds.
+    /// One with the largest sum; the same applies.
     Maximise(Vec<Term>),
 }
 
@@ -239,7 +239,7 @@ impl Op {
         }
     }
 
-    /// Whether it holds of a left and a right side.
+    /// Whether it holds for a left and a right side.
     pub(super) fn holds<T: Ord>(self, left: &T, right: &T) -> bool {
         match self {
             Self::Equal => left == right,
@@ -251,14 +251,14 @@ impl Op {
         }
     }
 
-    /// Whether it needs an order, and not only equality.
+    /// Whether it needs an order, as opposed to equality alone.
     pub(super) fn is_ordered(self) -> bool {
         !matches!(self, Self::Equal | Self::NotEqual)
     }
 }
 
 impl Condition {
-    /// The slots that it speaks of, one or two; a slot may come twice.
+    /// Its slots, one or two; a slot may occur twice.
     pub fn slots(&self) -> impl Iterator<Item = &str> {
         let (one, other) = match self {
             Self::Passes { field, .. } => (Some(field.slot.as_str()), None),
@@ -286,7 +286,7 @@ impl Moment {
 }
 
 impl Demand {
-    /// The fields that it speaks of; one may come twice.
+    /// Its fields; one may occur twice.
     pub fn fields(&self) -> Vec<&Field> {
         match self {
             Self::Holds(condition) => condition.fields().collect(),
@@ -298,7 +298,7 @@ impl Demand {
         }
     }
 
-    /// The slots that it speaks of, each once, by name.
+    /// Its slots, each once, by name.
     pub fn slots(&self) -> Vec<&str> {
         let mut slots: Vec<&str> = match self {
             Self::Holds(condition) => condition.slots().collect(),
@@ -315,7 +315,7 @@ impl Demand {
 }
 
 impl Constraint {
-    /// Whether it is local: speaks of one slot alone. The others are global.
+    /// Whether it is local: about one slot alone. The others are global.
     pub fn is_local(&self) -> bool {
         self.demand.slots().len() < 2
     }

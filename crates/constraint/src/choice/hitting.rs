@@ -1,4 +1,4 @@
-//! Smallest sets that hit others: the heart of the search for a smallest conflict.
+//! Smallest hitting sets: the core of the search for a smallest conflict.
 
 use super::limits::CONSTRAINTS_MAX;
 
@@ -6,7 +6,7 @@ const WORD: usize = u64::BITS as usize;
 /// One for each constraint, and one for the objective.
 const WORDS: usize = CONSTRAINTS_MAX / WORD + 1;
 
-/// A set of constraints, by their places.
+/// A set of constraints, by their indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Subset([u64; WORDS]);
 
@@ -58,11 +58,11 @@ impl FromIterator<usize> for Subset {
     }
 }
 
-/// Sets of which each has to be hit, and what is known of how few places can do so.
+/// Sets that have to be hit, with a lower bound on the size of a hitting set.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hitting {
     sets: Vec<Subset>,
-    /// No fewer places hit all sets that were looked at.
+    /// Fewer indices than this cannot hit the sets considered so far.
     least: usize,
 }
 
@@ -72,10 +72,10 @@ impl Hitting {
         self.sets.push(set);
     }
 
-    /// As few places as possible that hit all sets; `None` where no steps are left.
+    /// A smallest set of indices that hits all sets; `None` if the steps are used up.
     ///
-    /// Sizes are tried upwards: more sets never need fewer places. Places that were passed over for one choice are not
-    /// taken again below the others, so no set of places is looked at twice.
+    /// Sizes are tried in ascending order: additional sets never allow fewer indices. An index that was skipped for
+    /// one choice is not taken below the others, so no set of indices is considered twice.
     pub(super) fn smallest(&mut self, steps: &mut u64) -> Option<Subset> {
         loop {
             match self.extend(Subset::default(), Subset::default(), self.least, steps) {
@@ -86,8 +86,8 @@ impl Hitting {
         }
     }
 
-    /// Adds up to `open` places to those taken, none of them forbidden; the inner `None` where that cannot hit all
-    /// sets. It calls itself once for each place that is taken.
+    /// Adds up to `open` indices to those taken, none of them forbidden; the inner `None` means that they cannot hit
+    /// all sets. Recurses once for each index taken.
     fn extend(
         &self,
         taken: Subset,
@@ -97,7 +97,7 @@ impl Hitting {
     ) -> Option<Option<Subset>> {
         *steps = steps.checked_sub(1)?;
         let missed = || self.sets.iter().filter(|set| !set.meets(&taken));
-        // Sets that share no place that may be taken need one place each.
+        // Sets without a common allowed index need one index each.
         let (mut apart, mut covered) = (0, Subset::default());
         let mut smallest: Option<Subset> = None;
         for set in missed() {

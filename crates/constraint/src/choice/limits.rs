@@ -1,4 +1,4 @@
-//! How large a problem may be, and how long its search.
+//! Limits on the size of a problem and on its search.
 
 /// The most slots of a problem.
 pub const SLOTS_MAX: usize = 64;
@@ -14,12 +14,11 @@ pub const LIST_MAX: usize = 200;
 pub const CONSTRAINTS_MAX: usize = 256;
 /// The most terms of a sum, fields of a count, and values of a test.
 pub const TERMS_MAX: usize = 256;
-/// The most values that all constraints look at together: a constraint looks at the field of each candidate of the
-/// slots that it names.
+/// The most values that all constraints use together: a constraint uses the field of each candidate of its slots.
 pub const CELLS_MAX: usize = 2_000_000;
-/// The largest factor of a term; below zero the smallest.
+/// The largest absolute value of a term's factor.
 pub const FACTOR_MAX: i64 = 1_000_000;
-/// The most minutes that a time constraint compares with, about 19 years.
+/// The most minutes in a time constraint, about 19 years.
 pub const MINUTES_MAX: i32 = 10_000_000;
 /// The most characters of the name of a slot or field, and of the id of a constraint.
 pub const NAME_CHARACTERS_MAX: usize = 100;
@@ -27,22 +26,22 @@ pub const NAME_CHARACTERS_MAX: usize = 100;
 pub const WORDS_CHARACTERS_MAX: usize = 2_000;
 /// The most bytes of JSON that are read.
 pub const JSON_BYTES_MAX: usize = 16 << 20;
-/// The most faults that are looked for in the form of a text.
+/// The most faults that are collected from a text.
 pub const FAULTS_MAX: usize = 1_000;
 /// The most faults that a message lists.
 pub const FAULTS_SHOWN_MAX: usize = 30;
 
-/// The most steps of a search: some seconds. Looking at a constraint again, after a domain has changed, takes a step
-/// for each slot that it speaks of, and another for every 64 candidates that are looked at.
+/// The most steps of a search: some seconds. Running a constraint again, after a domain has changed, takes a step for
+/// each of its slots, and another for every 64 candidates that it examines.
 pub const SEARCH_STEPS_MAX: u64 = 25_000_000;
-/// The most searches for the smallest conflict. Beyond it a conflict is made small by leaving constraints out.
+/// The most searches for the smallest conflict. Beyond that a conflict is reduced by leaving constraints out.
 pub const CONFLICT_TESTS_MAX: u32 = 1_000;
 /// The most steps of all searches for a conflict together.
 pub const CONFLICT_STEPS_MAX: u64 = 50_000_000;
-/// The most steps of choosing which constraints to try as the smallest conflict.
+/// The most steps of choosing constraints to try as the smallest conflict.
 pub const HITTING_STEPS_MAX: u64 = 1_000_000;
 
-/// How long searches may take; by default [`SEARCH_STEPS_MAX`] and so on.
+/// Limits of searches; by default [`SEARCH_STEPS_MAX`] and the related constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Steps of the search for a selection.
@@ -51,7 +50,7 @@ pub struct Limits {
     pub conflict_tests: u32,
     /// Steps of all searches for a conflict together.
     pub conflict_steps: u64,
-    /// Steps of choosing which constraints to try as the smallest conflict.
+    /// Steps of choosing constraints to try as the smallest conflict.
     pub hitting_steps: u64,
 }
 

@@ -4,12 +4,12 @@ use std::fmt;
 
 /// The most decimal places of a number.
 pub const DECIMALS_MAX: u32 = 6;
-/// The largest number, and below zero the smallest: up to here a number of JSON is read exactly.
+/// The largest absolute value: up to here a JSON number is read exactly.
 pub const NUMBER_MAX: i64 = 1_000_000_000_000;
 
 /// Millionths in one.
 pub(super) const MICROS: i64 = 1_000_000;
-/// Digits of a number that are looked at; one with more is too large or has too many decimals anyway.
+/// Most digits of a number that are read; one with more is too large or has too many decimals anyway.
 const DIGITS_MAX: usize = 400;
 
 /// A decimal number of at most [`DECIMALS_MAX`] places, between -[`NUMBER_MAX`] and [`NUMBER_MAX`].
@@ -36,7 +36,7 @@ impl Number {
     /// One.
     pub const ONE: Self = Self { micros: MICROS };
 
-    /// A whole number; `None` beyond [`NUMBER_MAX`].
+    /// An integer; `None` beyond [`NUMBER_MAX`].
     pub fn whole(number: i64) -> Option<Self> {
         (-NUMBER_MAX..=NUMBER_MAX).contains(&number).then_some(Self { micros: number * MICROS })
     }
@@ -44,12 +44,12 @@ impl Number {
     /// Reads digits with an optional sign and an optional decimal point, such as `-12.50`.
     ///
     /// # Errors
-    /// [`NumberFault`]; separators of thousands are not read, because they mean different things to different people.
+    /// [`NumberFault`]; thousands separators are not accepted, because their meaning differs between countries.
     pub fn read(text: &str) -> Result<Self, NumberFault> {
         Self::read_scaled(text, 0)
     }
 
-    /// The same with an exponent, as JSON has it.
+    /// The same with an exponent, as in JSON.
     pub(super) fn read_json(text: &str) -> Result<Self, NumberFault> {
         match text.split_once(['e', 'E']) {
             None => Self::read(text),
@@ -82,7 +82,7 @@ impl Number {
         if mantissa.is_empty() {
             return Ok(Self::default());
         }
-        // What the digits have to be multiplied with, as a power of ten, to count millionths.
+        // The factor for the digits, as a power of ten, that yields millionths.
         let power = exponent.saturating_add(zeros - places + DECIMALS_MAX.cast_signed());
         let power = u32::try_from(power).map_err(|_| NumberFault::TooManyDecimals)?;
         let factor = 10_i64.checked_pow(power).ok_or(NumberFault::TooLarge)?;
@@ -106,7 +106,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// Writes an integer of parts, of which ten to the power of `places` are one, without zeros at the end.
+/// Writes an integer in units of 10 to the power of `-places`, without trailing zeros.
 pub(super) fn write_scaled(out: &mut impl fmt::Write, parts: i128, places: u32) -> fmt::Result {
     let one = 10_u128.pow(places);
     let sign = if parts < 0 { "-" } else { "" };

@@ -1,4 +1,4 @@
-//! From the table of a constraint to what a search does with it.
+//! From the table of a constraint to its propagator.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::propagate::{
 };
 use super::resolve::{Judged, Keys, Resolved, Truth, Weighted};
 
-/// For each slot, how many candidates it has, and whether it is optional.
+/// For each slot, its number of candidates, and whether it is optional.
 pub(super) type Shape = [(usize, bool)];
 
-/// What a search does for a constraint, given by its place.
+/// The propagator of a constraint, given by its index.
 pub(super) fn post(shape: &Shape, place: usize, resolved: &Resolved) -> Vec<Posted> {
     match resolved {
         Resolved::Holds(condition) => demanded(shape, place, condition),
@@ -41,7 +41,7 @@ pub(super) fn post(shape: &Shape, place: usize, resolved: &Resolved) -> Vec<Post
     }
 }
 
-/// A sum over the values of slots; one over a single slot keeps some of its values.
+/// A sum over the values of slots; one over a single slot just keeps some of its values.
 fn summed(shape: &Shape, terms: &[Weighted], op: Op, bound: i128) -> Vec<Posted> {
     if let [term] = terms {
         let holds = |value: usize| match term.weights.get(value) {
@@ -72,8 +72,8 @@ pub(super) fn with_weights(shape: &Shape, terms: &[Weighted]) -> Vec<Posted> {
     lacking.map(|term| allowed(shape, term.slot, |value| term.weights.get(value) != Some(&None))).collect()
 }
 
-/// The terms of a sum with a weight for each value. What is missing is never looked at, and counts as much as something
-/// else, so as not to change what all weights are multiples of.
+/// The terms of a sum with a weight for each value. Missing values are never used; they repeat another weight, so
+/// that the common divisor of all weights does not change.
 pub(super) fn linear_terms(shape: &Shape, terms: &[Weighted]) -> Vec<LinearTerm> {
     let term = |term: &Weighted| {
         let any = term.weights.iter().copied().flatten().next().unwrap_or(0);
@@ -136,7 +136,7 @@ fn implied(
     }
 }
 
-/// The values of a slot of whose condition something can be said.
+/// The values of a slot for which a property of the condition is known.
 fn of_one(shape: &Shape, judged: &Judged, says: fn(Truth) -> bool) -> Option<(usize, Set)> {
     let Judged::OfOne { slot, truths, empty } = judged else { return None };
     let set = Set::of(width(shape, *slot), |value| says(*truths.get(value).unwrap_or(empty)));
@@ -149,7 +149,7 @@ fn with_fields<'k>(shape: &Shape, columns: impl IntoIterator<Item = &'k Keys>) -
     lacking.map(|column| allowed(shape, column.slot, |value| column.keys.get(value) != Some(&None))).collect()
 }
 
-/// Two by two: relations between slots, and what remains of those within one.
+/// Pairwise: relations between slots, and the remaining constraints within one.
 fn pairs(shape: &Shape, columns: &[Ids], keys: usize, are_equal: bool) -> Vec<Posted> {
     let mut posted = Vec::new();
     for (place, left) in columns.iter().enumerate() {
@@ -168,15 +168,14 @@ fn pairs(shape: &Shape, columns: &[Ids], keys: usize, are_equal: bool) -> Vec<Po
     posted
 }
 
-/// Keys as small numbers, shared by all columns, and how many there are. An offset is added to all columns but the
-/// first.
+/// Keys as small numbers, shared by all columns, and their count. An offset is added to all columns except the first.
 fn shared<'k>(shape: &Shape, columns: impl IntoIterator<Item = &'k Keys>, offset: i64) -> (Vec<Ids>, usize) {
     let mut numbers: BTreeMap<i64, u32> = BTreeMap::new();
     let mut shared = Vec::new();
     for (place, column) in columns.into_iter().enumerate() {
         let offset = if place == 0 { 0 } else { offset };
         let id = |value: usize| {
-            // A missing key and the empty value have an id as well, which is never looked at.
+            // A missing key and the empty value have an id as well, which is never used.
             let Some(key) = column.keys.get(value).copied().flatten() else { return 0 };
             // There are fewer keys than fit.
             let next = numbers.len() as u32;
@@ -184,7 +183,7 @@ fn shared<'k>(shape: &Shape, columns: impl IntoIterator<Item = &'k Keys>, offset
         };
         shared.push(Ids { slot: column.slot, ids: (0..width(shape, column.slot)).map(id).collect() });
     }
-    // At least one, for the ids that are never looked at.
+    // At least one, for the ids that are never used.
     (shared, numbers.len().max(1))
 }
 

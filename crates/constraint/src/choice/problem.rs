@@ -1,4 +1,4 @@
-//! Problems, selections, and what a selection meets.
+//! Problems, selections, and the constraints that a selection meets.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use super::limits::{
 use super::resolve::{Chosen, Resolved, Resolver};
 use super::value::{Record, Value};
 
-/// Slots with their candidates, and constraints on what is chosen. All values that a constraint compares are known to
-/// be comparable.
+/// Slots with their candidates, and constraints on the choice. All values that a constraint compares are known to be
+/// comparable.
 #[derive(Debug, Clone)]
 pub struct Problem {
     slots: Vec<Slot>,
@@ -22,7 +22,7 @@ pub struct Problem {
     resolved: Vec<Resolved>,
 }
 
-/// What is chosen: for each slot, in their order, the index of a candidate, or nothing.
+/// A choice: for each slot, in order, the index of a candidate, or nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Selection {
     /// The indexes, one for each slot.
@@ -36,17 +36,17 @@ pub struct Verdict {
     pub constraint: String,
     /// Whether it is met; otherwise it is violated.
     pub is_met: bool,
-    /// Why, in one sentence with the values that matter.
+    /// Why, in one sentence with the relevant values.
     pub words: String,
 }
 
 impl Problem {
     /// A problem. The constraints need not be satisfiable, and a slot may have no candidates yet: then its fields are
-    /// not known, and whatever a constraint says of them is only looked at by [`check_local`](Self::check_local).
+    /// unknown, and constraints on them are only checked by [`check_local`](Self::check_local).
     ///
     /// # Errors
-    /// [`Faults`], all of them: names that are not there or not unique, values that cannot be compared with or added to
-    /// what they are compared with or added to, and what is beyond a limit.
+    /// [`Faults`], all of them: unknown or duplicate names, values that cannot be compared or added, and exceeded
+    /// limits.
     pub fn new(slots: Vec<Slot>, constraints: Vec<Constraint>) -> Result<Self, Faults> {
         let mut faults = Vec::new();
         look_at_slots(&slots, &mut faults);
@@ -83,7 +83,7 @@ impl Problem {
         &self.resolved
     }
 
-    /// What is chosen for a slot, by its name; `None` for no such slot, and for nothing chosen.
+    /// The candidate chosen for a slot, by its name; `None` for an unknown slot, and for an empty one.
     pub fn record(&self, selection: &Selection, slot: &str) -> Option<&Record> {
         let place = self.slots.iter().position(|it| it.name == slot)?;
         self.slots.get(place)?.candidates.get((*selection.chosen.get(place)?)?)
@@ -92,7 +92,7 @@ impl Problem {
     /// A selection, by the names of slots. Those that are not named stay empty.
     ///
     /// # Errors
-    /// [`Faults`] where a name or a candidate is not there, and where a slot is named twice.
+    /// [`Faults`] if a name or a candidate does not exist, or a slot is named twice.
     pub fn selection<'n>(
         &self,
         chosen: impl IntoIterator<Item = (&'n str, Option<usize>)>,
@@ -119,11 +119,11 @@ impl Problem {
         Ok(selection)
     }
 
-    /// What a selection meets and what it violates: a verdict for each constraint, in their order. It is correct when
+    /// The constraints that a selection meets and violates: a verdict for each constraint, in order. It is correct if
     /// all are met.
     ///
     /// # Errors
-    /// [`Faults`] where the selection has no such candidate, or leaves a slot empty that is not optional.
+    /// [`Faults`] if a candidate of the selection does not exist, or a required slot is empty.
     pub fn check(&self, selection: &Selection) -> Result<Vec<Verdict>, Faults> {
         self.look_at(selection)?;
         let empty = self.slots.iter().zip(&selection.chosen);
@@ -139,19 +139,19 @@ impl Problem {
         Ok(self.constraints.iter().enumerate().map(verdict).collect())
     }
 
-    /// Whether a constraint, by its place, is met by a selection, in which any slot may be empty; `None` where there is
-    /// no such constraint, or the selection does not fit. It takes much less time than [`check`](Self::check).
+    /// Whether a selection, in which any slot may be empty, meets a constraint, given by its index; `None` if there
+    /// is no such constraint, or the selection does not fit. Takes much less time than [`check`](Self::check).
     pub fn is_met(&self, constraint: usize, selection: &Selection) -> Option<bool> {
         self.look_at(selection).ok()?;
         Some(self.resolved.get(constraint)?.holds(&selection.chosen))
     }
 
-    /// What a record meets and what it violates as a candidate of a slot: a verdict for each local constraint of the
-    /// slot. The record need not be a candidate of the problem.
+    /// The constraints that a record meets and violates as a candidate of a slot: a verdict for each local constraint
+    /// of the slot. The record need not be a candidate of the problem.
     ///
     /// # Errors
-    /// [`Faults`] where there is no such slot, and where a value cannot be compared with what it has to be compared
-    /// with.
+    /// [`Faults`] if there is no such slot, and if a value cannot be compared with the values that a constraint
+    /// compares it with.
     pub fn check_local(&self, slot: &str, record: &Record) -> Result<Vec<Verdict>, Faults> {
         if !self.slots.iter().any(|it| it.name == slot) {
             let known = self.slots.iter().map(|slot| slot.name.clone()).collect();
@@ -178,12 +178,12 @@ impl Problem {
         Ok(verdicts)
     }
 
-    /// Whether all constraints hold, of a selection that fits.
+    /// Whether all constraints hold for a valid selection.
     pub(super) fn is_correct(&self, chosen: &Chosen) -> bool {
         self.resolved.iter().all(|resolved| resolved.holds(chosen))
     }
 
-    /// Whether a selection has as many places as there are slots, and candidates that exist.
+    /// Whether a selection has one entry for each slot, and its candidates exist.
     pub(super) fn look_at(&self, selection: &Selection) -> Result<(), Faults> {
         if selection.chosen.len() != self.slots.len() {
             let (what, limit) = ("choices", self.slots.len());
@@ -309,7 +309,7 @@ fn tests(demand: &Demand) -> impl Iterator<Item = &Test> {
     of_count.into_iter().chain(of_conditions)
 }
 
-/// How many values all constraints look at.
+/// The number of values that all constraints use.
 fn cells(slots: &[Slot], constraints: &[Constraint]) -> usize {
     let of_slot =
         |name: &str| slots.iter().find(|slot| slot.name == name).map_or(0, |slot| slot.candidates.len());

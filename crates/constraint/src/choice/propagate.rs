@@ -1,7 +1,7 @@
-//! Constraints as a search uses them: each removes values that no selection within the domains can have.
+//! Constraints as a search uses them: each removes values that no valid selection within the domains can have.
 //!
-//! Each is exact once all its slots have one value left, so that what a search ends at is correct. None need be
-//! complete before.
+//! Each is exact once all its slots have one value left, so that the results of a search are correct. None need be
+//! complete before that.
 
 mod different;
 mod linear;
@@ -33,11 +33,11 @@ pub(super) enum Posted {
     Different(Different),
     /// Keeps several keys equal.
     Same(Same),
-    /// Any constraint, tried with each value of the last slot that is open.
+    /// Any constraint, tried with each value of the last open slot.
     Other { constraint: usize, slots: Vec<usize> },
 }
 
-/// What is written while propagating, and has no meaning afterwards.
+/// Scratch space for propagating, without meaning afterwards.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scratch {
     /// For each key, when it was last seen.
@@ -50,7 +50,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Forgets what was seen, of so many keys.
+    /// Clears the marks of `keys` keys.
     fn forget(&mut self, keys: usize) {
         if self.seen.len() < keys {
             self.seen.resize(keys, 0);
@@ -89,7 +89,7 @@ impl Posted {
         }
     }
 
-    /// How many steps it takes to run: one for each slot, and one for every 64 candidates where all are looked at.
+    /// The number of steps of one run: one for each slot, and one for every 64 candidates if all are examined.
     pub(super) fn price(&self, shape: &Shape) -> u64 {
         let slots = self.slots();
         match self {
@@ -98,7 +98,7 @@ impl Posted {
         }
     }
 
-    /// Adds the cells that it keeps, and says which is the first of them.
+    /// Adds its cells, and returns the first of them.
     pub(super) fn add_cells(&self, domains: &mut Domains) -> usize {
         match self {
             Self::Linear(linear) => linear.add_cells(domains),
@@ -150,7 +150,7 @@ impl Posted {
     }
 }
 
-/// The candidate that a value is, or nothing.
+/// The candidate of a value; `None` for the empty choice.
 pub(super) fn chosen(domains: &Domains, slot: usize, value: usize) -> Option<usize> {
     if domains.empty(slot) == Some(value) { None } else { Some(value) }
 }

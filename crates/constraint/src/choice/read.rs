@@ -7,7 +7,7 @@
 //!  "objective": {"minimise": ["flight.price"]}}
 //! ```
 //!
-//! A key that is not known is a fault, because it may say something that would be lost.
+//! An unknown key is a fault, because its meaning would be lost.
 
 mod constraint;
 mod node;
@@ -24,24 +24,24 @@ use node::{Limit, Node, Reader};
 
 const SLOTS: Limit = ("slots", SLOTS_MAX);
 
-/// A problem as it was read, with what is wanted of it.
+/// A parsed problem, with its objective.
 #[derive(Debug, Clone)]
 pub struct Task {
     /// The problem.
     pub problem: Problem,
-    /// Which selection is wanted; [`Objective::First`] where the text does not say.
+    /// The objective; [`Objective::First`] if the text does not state one.
     pub objective: Objective,
 }
 
-/// Reads a problem from the text of a language model: the whole text, the first fenced block in it, or what stands
-/// between its first `{` and its last `}` is an object of JSON with `slots`, `constraints` and maybe `objective`. The
-/// slots come in the order of their names.
+/// Reads a problem from the text of a language model: the whole text, the first fenced block in it, or the text
+/// between its first `{` and its last `}` is a JSON object with `slots`, `constraints` and perhaps `objective`. The
+/// slots are sorted by name.
 ///
-/// A number of JSON counts as the shortest decimal that a float of 64 bits stands for, which is what was written as
-/// long as the limits of [`Number`](super::Number) are kept.
+/// A JSON number counts as the shortest decimal that a float of 64 bits stands for, which is the written number
+/// within the limits of [`Number`](super::Number).
 ///
 /// # Errors
-/// [`Faults`], each with the path in the JSON: all that is wrong with the form, or else all that [`Problem::new`]
+/// [`Faults`], each with the path in the JSON: all faults of the form, or else all faults that [`Problem::new`]
 /// finds.
 pub fn read_task(text: &str) -> Result<Task, Faults> {
     let no_json = |message: String| Faults::one(Site::default(), FaultKind::NoJson { message });
@@ -53,10 +53,10 @@ pub fn read_task(text: &str) -> Result<Task, Faults> {
     read_task_json(&json)
 }
 
-/// The same from JSON that has been read already.
+/// The same from parsed JSON.
 ///
 /// # Errors
-/// As [`read_task`].
+/// Those of [`read_task`].
 pub fn read_task_json(json: &Json) -> Result<Task, Faults> {
     let mut reader = Reader::default();
     let root = Node::root(json);
@@ -72,10 +72,10 @@ pub fn read_task_json(json: &Json) -> Result<Task, Faults> {
     Ok(Task { problem: Problem::new(slots, constraints)?, objective })
 }
 
-/// Reads one constraint, as it stands in the list `constraints` of [`read_task`].
+/// Reads one constraint, in the format of the list `constraints` of [`read_task`].
 ///
 /// # Errors
-/// [`Faults`] of its form; whether its fields exist is known only to a [`Problem`].
+/// [`Faults`] of its form; only a [`Problem`] can check whether its fields exist.
 pub fn read_constraint(json: &Json) -> Result<Constraint, Faults> {
     let mut reader = Reader::default();
     let constraint = reader.constraint(&Node::root(json));
@@ -97,8 +97,8 @@ pub fn read_record(json: &Json) -> Result<Record, Faults> {
 }
 
 impl Problem {
-    /// Reads a selection: an object with the index of a candidate, from 0, or `null` for each slot. A slot that is not
-    /// there stays empty.
+    /// Reads a selection: an object with the index of a candidate, from 0, or `null` for each slot. A missing slot
+    /// stays empty.
     ///
     /// # Errors
     /// [`Faults`] of its form, and those of [`Problem::selection`].

@@ -1,7 +1,7 @@
-//! From names and values to indexes and integers, so that nothing has to be looked up or read during a search.
+//! From names and values to indices and integers, so that nothing has to be looked up or parsed during a search.
 //!
-//! Everything that a constraint needs of a candidate becomes one entry of a table. What cannot be compared is a fault
-//! here, and nothing is left that could be one later.
+//! All the data of a candidate that a constraint needs become one entry of a table. Incomparable values are faults
+//! here, so that none occurs later.
 
 mod column;
 mod condition;
@@ -17,7 +17,7 @@ pub(super) use column::Keys;
 use column::{Expected, Interner};
 pub(super) use condition::{Judged, Truth};
 
-/// Parts of one in a sum: values and factors are millionths.
+/// Parts per unit of a sum: values and factors are millionths.
 pub(super) const SUM_PLACES: u32 = 12;
 
 /// The table of a constraint.
@@ -30,7 +30,7 @@ pub(super) enum Resolved {
     Implies { premise: Judged, conclusion: Judged },
 }
 
-/// A sum over slots, each of which comes once. An empty slot adds nothing.
+/// A sum over slots, each of which occurs once. An empty slot adds nothing.
 #[derive(Debug, Clone)]
 pub(super) struct Sum {
     pub(super) terms: Vec<Weighted>,
@@ -38,7 +38,7 @@ pub(super) struct Sum {
     pub(super) bound: i128,
 }
 
-/// What each candidate of a slot adds; `None` where it lacks a field.
+/// The contribution of each candidate of a slot; `None` if it lacks a field.
 #[derive(Debug, Clone)]
 pub(super) struct Weighted {
     pub(super) slot: usize,
@@ -49,7 +49,7 @@ pub(super) struct Weighted {
 pub(super) type Chosen = [Option<usize>];
 
 impl Resolved {
-    /// Whether it holds of a selection; empty slots need not be optional.
+    /// Whether it holds for a selection; any slot may be empty.
     pub(super) fn holds(&self, chosen: &Chosen) -> bool {
         match self {
             Self::Holds(condition) => condition.truth(chosen).meets(),
@@ -66,7 +66,7 @@ impl Resolved {
     }
 }
 
-/// The keys of whatever is chosen; `None` where a field is missing.
+/// The keys of the chosen candidates; `None` if a field is missing.
 fn keys_of(columns: &[Keys], chosen: &Chosen) -> Option<Vec<i64>> {
     columns.iter().filter_map(|column| Some(column.keys[chosen[column.slot]?])).collect()
 }
@@ -85,7 +85,7 @@ impl Sum {
     }
 }
 
-/// An objective as a sum of which less is better, and how to show what it comes to.
+/// An objective as a sum to be minimised, and how to show its value.
 #[derive(Debug, Clone)]
 pub(super) struct Goal {
     pub(super) terms: Vec<Weighted>,
@@ -93,7 +93,7 @@ pub(super) struct Goal {
     pub(super) unit: Option<Unit>,
 }
 
-/// Resolves the constraints of a problem, and collects what is wrong with them.
+/// Resolves the constraints of a problem, and collects their faults.
 pub(super) struct Resolver<'a> {
     slots: &'a [Slot],
     places: BTreeMap<&'a str, usize>,
@@ -111,7 +111,7 @@ impl<'a> Resolver<'a> {
         Self { slots, places, path: String::new(), constraint: None, must_know, faults: Vec::new() }
     }
 
-    /// The table of a constraint; `None` with at least one fault more where there is none.
+    /// The table of a constraint; `None` with at least one additional fault if there is none.
     pub(super) fn constraint(&mut self, place: usize, constraint: &'a Constraint) -> Option<Resolved> {
         self.path = format!("constraints[{place}]");
         self.constraint = Some(&constraint.id);
@@ -144,7 +144,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The table of an objective; `None` for one without terms, and where it has faults.
+    /// The table of an objective; `None` for one without terms, and if it has faults.
     pub(super) fn goal(&mut self, objective: &Objective) -> Option<Goal> {
         self.path = "objective".to_owned();
         self.constraint = None;
@@ -167,7 +167,7 @@ impl<'a> Resolver<'a> {
         Some(Goal { terms, is_negated, unit })
     }
 
-    /// What is expected of the terms of a sum because of its bound, and the bound.
+    /// The expected kind of a sum's terms because of its bound, and the bound.
     fn bound(&mut self, bound: &Value) -> Option<(Expected, i64)> {
         match bound.measured() {
             Ok((Scale::Time(_), _)) => self.reject(FaultKind::OtherKind {
@@ -204,7 +204,7 @@ impl<'a> Resolver<'a> {
         is_whole.then_some(joined)
     }
 
-    /// Columns whose keys are equal where the values are.
+    /// Columns whose keys are equal if the values are.
     fn equal_columns(&mut self, fields: &[Field]) -> Option<Vec<Keys>> {
         if fields.len() < 2 {
             return self.reject(FaultKind::TooFew { what: "fields", least: 2 });
@@ -215,7 +215,7 @@ impl<'a> Resolver<'a> {
         columns.into_iter().collect()
     }
 
-    /// Reports a fault of the constraint as a whole.
+    /// Reports a fault of the whole constraint.
     fn report(&mut self, problem: FaultKind) {
         let site = Site {
             path: self.path.clone(),

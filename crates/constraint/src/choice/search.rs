@@ -1,11 +1,12 @@
 //! Branch and bound.
 //!
-//! A search keeps a domain for each slot. It removes values until no constraint finds any more that are impossible,
-//! then tries one value of the slot with the fewest; where that fails, the value is removed, and so on, until each slot
-//! has one value or nothing is left to try. With an objective each selection that is found bounds the cost of the next,
-//! and the last one is proved to be the best by there being no other.
+//! A search keeps a domain for each slot. It removes values until no constraint finds an impossible one any more,
+//! then tries one value of the slot with the fewest; if that fails, the value is removed, and so on, until each slot
+//! has one value or nothing is left to try. With an objective each selection bounds the cost of the next, and the
+//! last one is proved optimal because there is no better one.
 //!
-//! Everything goes by the order of slots and candidates alone, so the same problem gives the same answer everywhere.
+//! All decisions depend on the order of slots and candidates alone, so the same problem gives the same answer
+//! everywhere.
 
 use std::collections::VecDeque;
 
@@ -15,7 +16,7 @@ use super::propagate::{Bounds, Linear, Posted, Scratch};
 use super::resolve::Resolved;
 use super::surrogate::{Surrogate, surrogate};
 
-/// A search without a cost is easy as long as it has failed less often.
+/// A search without a cost counts as easy up to this number of failures.
 const FAILURES_EASY: u32 = 16;
 
 /// What a search works on.
@@ -32,9 +33,9 @@ pub(super) struct Work<'p> {
 /// How a search ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// The best selection that was found, and what it costs.
+    /// The best selection so far, and its cost.
     pub(super) best: Option<(Vec<Option<usize>>, i128)>,
-    /// Whether it is known that there is no better one, or none at all.
+    /// Whether it is proved that there is no better one, or none at all.
     pub(super) is_proved: bool,
     /// How many decisions were made.
     pub(super) nodes: u64,
@@ -50,7 +51,7 @@ impl Steps {
     fn take(&mut self, steps: u64) -> Result<(), Stop> {
         match self.left.checked_sub(steps) {
             Some(left) => self.left = left,
-            // None are left for anything else either.
+            // None are left for other searches either.
             None => {
                 self.left = 0;
                 return Err(Stop::Limit);
@@ -72,14 +73,14 @@ impl From<Wiped> for Stop {
     }
 }
 
-/// A value that is tried for a slot, and the mark to come back to.
+/// A value being tried for a slot, and the mark for backtracking.
 struct Decision {
     slot: usize,
     value: usize,
     mark: usize,
 }
 
-/// Something that is done again whenever one of its slots has lost a value.
+/// A propagator that is run again whenever one of its slots has lost a value.
 struct Running<'p> {
     posted: &'p Posted,
     /// The first of its cells.
@@ -87,7 +88,7 @@ struct Running<'p> {
     bounds: Bounds,
     /// How many steps it takes.
     price: u64,
-    /// How often it has found that nothing is left.
+    /// How often it has found an empty domain.
     failures: u64,
     is_queued: bool,
 }
@@ -99,16 +100,16 @@ struct Search<'p> {
     /// For each slot, what looks at it.
     watchers: Vec<Vec<usize>>,
     queue: VecDeque<usize>,
-    /// The first cell of the cost, and the most that it may come to.
+    /// The first cell of the cost, and its upper bound.
     cost: (usize, Bounds),
-    /// What follows from all bounds together, with its first cell.
+    /// The consequence of all bounds together, with its first cell.
     surrogate: Option<(Surrogate, usize)>,
     scratch: Scratch,
     outcome: Outcome,
 }
 
 impl Work<'_> {
-    /// Searches for the best selection, or for any where there is no cost.
+    /// Searches for the best selection, or for any if there is no cost.
     pub(super) fn search(self, steps: &mut Steps) -> Outcome {
         let nothing = Outcome { best: None, is_proved: true, nodes: 0 };
         if self.shape.iter().any(|(count, is_optional)| *count == 0 && !is_optional) {
@@ -172,7 +173,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Goes through all that is left to try; `None` when there are no steps left for it.
+    /// Explores everything that is left; `None` if the steps are used up.
     fn run(&mut self, steps: &mut Steps) -> Option<()> {
         let mut decisions: Vec<Decision> = Vec::new();
         match self.propagate(steps) {
@@ -204,7 +205,7 @@ impl<'p> Search<'p> {
             }
             failures += 1;
             if failures == FAILURES_EASY && self.work.cost.is_none() {
-                // It is worth joining the bounds, which is done best where nothing has been decided.
+                // Combining the bounds is worthwhile, and works best before any decision.
                 if let Some(first) = decisions.first() {
                     self.domains.undo(first.mark);
                     decisions.clear();
@@ -212,7 +213,7 @@ impl<'p> Search<'p> {
                     continue;
                 }
             }
-            // What was tried last is impossible, or as good as it can be.
+            // The last tried value is impossible, or as good as possible.
             loop {
                 let Some(Decision { slot, value, mark }) = decisions.pop() else { return Some(()) };
                 self.domains.undo(mark);
@@ -223,7 +224,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Removes values until nothing finds any more.
+    /// Removes values until no propagator finds any more.
     fn propagate(&mut self, steps: &mut Steps) -> Result<(), Stop> {
         let result = self.propagate_all(steps);
         if result.is_err() {
@@ -272,7 +273,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Joins all bounds, once what is impossible from the start is gone.
+    /// Combines all bounds, once initially impossible values are removed.
     fn combine(&mut self) {
         let linears = self.running.iter().filter_map(|it| match it.posted {
             Posted::Linear(linear) => Some(linear),
@@ -284,8 +285,8 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// The slot with the fewest values, of those with several, weighed by how often what looks at it has failed
-    /// (Boussemart et al., "Boosting systematic search by weighting constraints", 2004); of equal ones the first.
+    /// The slot with the fewest values, of those with several, weighted by the failures of its propagators
+    /// (Boussemart et al., "Boosting systematic search by weighting constraints", 2004); the first among equals.
     fn open_slot(&self) -> Option<usize> {
         let open = (0..self.domains.slots()).filter(|slot| self.domains.count(*slot) > 1);
         let weight = |slot: usize| -> u64 {
@@ -308,7 +309,7 @@ impl<'p> Search<'p> {
         by_all.or_else(by_cost).or_else(|| self.domains.values(slot).next()).unwrap_or(0)
     }
 
-    /// Keeps the selection that is left, and asks for a better one.
+    /// Keeps the remaining selection, and requires a better one.
     fn record(&mut self) {
         let value =
             |slot: usize| self.domains.values(slot).next().filter(|it| Some(*it) != self.domains.empty(slot));

@@ -17,7 +17,7 @@ use super::value::Unit;
 /// What came of choosing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// A selection that meets all constraints, and is the best by the objective.
+    /// A selection that meets all constraints, and is optimal for the objective.
     Solved(Solved),
     /// No selection meets all constraints.
     Conflict(Conflict),
@@ -25,27 +25,27 @@ pub enum Answer {
     Undecided(Undecided),
 }
 
-/// A correct selection. That none is better has been proved: what is left after it was searched.
+/// A correct selection. It is proved that none is better, by searching everything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Solved {
     /// The selection.
     pub selection: Selection,
-    /// What it comes to by the objective; none for [`Objective::First`].
+    /// Its value for the objective; `None` for [`Objective::First`].
     pub cost: Option<Amount>,
     /// How many decisions the search made.
     pub nodes: u64,
 }
 
-/// The search ended at its limit, [`SEARCH_STEPS_MAX`](super::SEARCH_STEPS_MAX) if nothing else was said.
+/// The search ended at its limit, [`SEARCH_STEPS_MAX`](super::SEARCH_STEPS_MAX) by default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undecided {
     /// How many steps it was allowed.
     pub steps_max: u64,
-    /// A correct selection that was found, and what it comes to; there may be a better one.
+    /// A correct selection that was found, and its value; there may be a better one.
     pub best: Option<(Selection, Option<Amount>)>,
 }
 
-/// What a sum comes to, exactly, maybe with a unit. Its `Display` writes the unit as it was written beside a value.
+/// The exact value of a sum, perhaps with a unit. Its `Display` writes the unit as beside the original value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amount {
     parts: i128,
@@ -56,7 +56,7 @@ impl Amount {
     /// Decimal places of [`parts`](Self::parts).
     pub const PLACES: u32 = SUM_PLACES;
 
-    /// How many parts it is, of which ten to the power of [`PLACES`](Self::PLACES) are one.
+    /// The number of parts; ten to the power of [`PLACES`](Self::PLACES) of them are one.
     pub fn parts(&self) -> i128 {
         self.parts
     }
@@ -74,13 +74,13 @@ pub(super) struct Tables<'p> {
     pub(super) shape: Vec<(usize, bool)>,
     /// For each constraint.
     pub(super) posted: Vec<Vec<Posted>>,
-    /// What the objective keeps, and its cost.
+    /// The selection and its cost while minimising the objective.
     pub(super) goal: Option<(Vec<Posted>, Linear)>,
 }
 
 impl Problem {
-    /// Chooses a candidate for each slot so that all constraints hold: the best selection by the objective, a
-    /// [`Conflict`] where there is none, or [`Undecided`] where the search took too long.
+    /// Chooses a candidate for each slot so that all constraints hold: the best selection for the objective, a
+    /// [`Conflict`] if there is none, or [`Undecided`] if the search took too long.
     ///
     /// # Errors
     /// [`Faults`] of the objective.
@@ -88,10 +88,10 @@ impl Problem {
         self.solve_within(objective, &Limits::default())
     }
 
-    /// The same within limits of one's own.
+    /// The same with custom limits.
     ///
     /// # Errors
-    /// As [`solve`](Self::solve).
+    /// Those of [`solve`](Self::solve).
     pub fn solve_within(&self, objective: &Objective, limits: &Limits) -> Result<Answer, Faults> {
         let mut resolver = Resolver::new(self.slots(), true);
         let goal = resolver.goal(objective);
@@ -105,11 +105,11 @@ impl Problem {
         Ok(tables.answer(limits, amount))
     }
 
-    /// The correct selection that changes the choice for as few slots as possible of one that need not be correct. What
-    /// it comes to is the number of changed slots.
+    /// The correct selection that changes the fewest slots of a given one, which need not be correct. Its value is
+    /// the number of changed slots.
     ///
     /// # Errors
-    /// [`Faults`] where the selection has no such slot or candidate.
+    /// [`Faults`] if a slot or candidate of the selection does not exist.
     pub fn nearest(&self, selection: &Selection) -> Result<Answer, Faults> {
         self.look_at(selection)?;
         let mut tables = Tables::new(self, None);
@@ -140,8 +140,8 @@ impl<'p> Tables<'p> {
         Self { problem, shape, posted, goal }
     }
 
-    /// What searches for a selection that meets some constraints, by their places; the place behind the last one is
-    /// that of the objective, which needs its fields.
+    /// The search for a selection that meets some constraints, by their indices; the index after the last one is that
+    /// of the objective, which needs its fields.
     pub(super) fn work(&self, places: impl Iterator<Item = usize>) -> Work<'_> {
         let of_goal = || self.goal.as_ref().map(|(posted, _)| posted);
         let posted = places.filter_map(|place| self.posted.get(place).or_else(of_goal)).flatten().collect();

@@ -1,14 +1,14 @@
-//! JSON as `serde_json` reads it, except that a key given twice is an error: one of its values would be lost.
+//! JSON as `serde_json` reads it, except that a duplicate key is an error: one of its values would be lost.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// The value that a text is.
+/// The value of a text.
 ///
 /// # Errors
-/// It is no JSON, is nested too deeply for `serde_json`, or has a key twice.
+/// It is not JSON, is nested too deeply for `serde_json`, or has a duplicate key.
 pub(super) fn read_strict(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Strict>(text).map(|strict| strict.0)
 }

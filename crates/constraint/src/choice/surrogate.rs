@@ -1,27 +1,26 @@
-//! One bound that follows from several.
+//! One bound that follows from several others.
 //!
-//! Sums that pull in different directions, such as a low price and many stars, are each satisfied by values that the
-//! other forbids. A selection that costs less than `best` and meets `a ≤ b` also meets
-//! `cost + λ·a ≤ best - 1 + λ·b`, for any λ ≥ 0, and that single sum rules out much more than either,
-//! for a good λ.
+//! Conflicting sums, such as a low price and many stars, are each satisfied by values that the other excludes. A
+//! selection that costs less than `best` and meets `a ≤ b` also meets `cost + λ·a ≤ best - 1 + λ·b`, for any λ ≥ 0,
+//! and with a good λ that single sum excludes much more than either of them.
 //! That is Lagrangian relaxation (Geoffrion, "Lagrangean relaxation for integer programming", 1974).
 //!
-//! A good λ is looked for in floats, because any will do. What follows from it is computed in integers.
+//! A good λ is searched with floats, because any value is valid. Its consequence is computed in integers.
 
 use super::domain::Domains;
 use super::propagate::{Bounds, Linear, LinearTerm};
 
 /// Rounds in which λ is improved, at most.
 const ROUNDS: usize = 300;
-/// The most weights that are looked at in all rounds.
+/// The most weights that are examined in all rounds.
 const WEIGHTS_MAX: usize = 4_000_000;
-/// How much smaller the steps get from round to round.
+/// The factor by which the steps shrink from round to round.
 const STEP_RATIO: f64 = 0.97;
 /// Bits of the smallest multiplier that is not zero.
 const MULTIPLIER_BITS: i32 = 12;
-/// Multipliers that are smaller than the largest by more bits are zero.
+/// Multipliers that are smaller than the largest by more bits count as zero.
 const SPREAD_BITS: i32 = 24;
-/// Bits of a weight and of a bound, at most: 64 weights can be added, and less a bound be compared.
+/// Most bits of a weight and of a bound: this allows adding 64 weights and subtracting a bound.
 const WEIGHT_BITS: u32 = 110;
 const ROOM_BITS: u32 = 120;
 
@@ -31,30 +30,31 @@ pub(super) struct Surrogate {
     pub(super) linear: Linear,
     /// How many times it has the cost.
     cost_factor: i128,
-    /// The sum of the bounds, so many times each.
+    /// The sum of the bounds, each times its factor.
     bound: i128,
 }
 
 impl Surrogate {
-    /// Its bounds where a selection has to cost no more than so much.
+    /// Its bounds if a selection must not cost more than this.
     pub(super) fn bounds(&self, cost_high: Option<i128>) -> Bounds {
         let high = match cost_high {
             _ if self.cost_factor == 0 => Some(self.bound),
             Some(high) => high.checked_mul(self.cost_factor).and_then(|high| high.checked_add(self.bound)),
             None => None,
         };
-        // A bound that leaves no room for adding up is none.
+        // A bound too large for adding is ignored.
         let high = high.filter(|high| high.unsigned_abs() < 1 << ROOM_BITS);
         Bounds { low: None, high: high.map(|high| self.linear.at_most(high)) }
     }
 }
 
-/// A bound `sum ≤ bound` of which multiples are added, given by the sum and its sign.
+/// A bound `sum ≤ bound` to be multiplied and added, given by the sum and its sign.
 struct Row<'l> {
     linear: &'l Linear,
     is_negated: bool,
     bound: i128,
-    /// The weights of the values left, term by term, and the bound, so that weights are about 1 apart.
+    /// The weights of the remaining values, term by term, and the bound, scaled so that the differences of weights
+    /// are about 1.
     weights: Vec<Vec<f64>>,
     scaled_bound: f64,
     /// What they have been divided by.
@@ -83,8 +83,8 @@ impl<'l> Row<'l> {
     }
 }
 
-/// The sum that follows from bounds on sums and from a bound on the cost, where they say more together; `None` where
-/// they do not, or where its weights would not fit.
+/// The sum that follows from bounds on sums and from a bound on the cost, if it says more than they do; `None` if it
+/// does not, or if its weights would not fit.
 pub(super) fn surrogate<'l>(
     domains: &Domains,
     cost: Option<&'l Linear>,
@@ -105,11 +105,11 @@ pub(super) fn surrogate<'l>(
     combined(domains, cost.as_ref(), &rows, &factors)
 }
 
-/// How many times each row is added, in the scale of the rows.
+/// The factor of each row, in the scale of the rows.
 fn factors(left: &[Vec<usize>], cost: Option<&Row>, rows: &[Row]) -> Vec<f64> {
     let size = |row: &Row| row.weights.iter().map(Vec::len).sum::<usize>();
     let work = rows.iter().chain(cost).map(size).sum::<usize>().max(1);
-    // Without a cost any multiple of the factors is as good, so they start somewhere.
+    // Without a cost the scale of the factors is arbitrary, so they need a starting point.
     let mut factors = vec![if cost.is_some() { 0.0 } else { 1.0 }; rows.len()];
     let mut best = (f64::NEG_INFINITY, factors.clone());
     let mut step = 1.0;
@@ -125,7 +125,7 @@ fn factors(left: &[Vec<usize>], cost: Option<&Row>, rows: &[Row]) -> Vec<f64> {
                 }
             }
         }
-        // The cheapest value of each slot, and what they come to.
+        // The cheapest value of each slot, and their sum.
         let cheapest: Vec<usize> = sums.iter().map(|sums| least(sums)).collect();
         let all: f64 = sums.iter().zip(&cheapest).map(|(sums, place)| sums[*place]).sum();
         let bounds: f64 = rows.iter().zip(&factors).map(|(row, factor)| factor * row.scaled_bound).sum();
@@ -133,7 +133,7 @@ fn factors(left: &[Vec<usize>], cost: Option<&Row>, rows: &[Row]) -> Vec<f64> {
         if (all - bounds) / norm > best.0 {
             best = ((all - bounds) / norm, factors.clone());
         }
-        // By how much each bound is exceeded says in which direction its factor has to go.
+        // The excess of each bound gives the direction for its factor.
         let excess = |row: &Row| -> f64 {
             let of_terms = row.linear.terms.iter().zip(&row.weights);
             of_terms.map(|(term, weights)| weights[cheapest[term.slot]]).sum::<f64>() - row.scaled_bound
@@ -151,16 +151,16 @@ fn factors(left: &[Vec<usize>], cost: Option<&Row>, rows: &[Row]) -> Vec<f64> {
     best.1
 }
 
-/// The place of the smallest number, the first of several.
+/// The index of the smallest number, the first of several.
 fn least(numbers: &[f64]) -> usize {
     let smaller = |best: usize, place: usize| if numbers[place] < numbers[best] { place } else { best };
     (0..numbers.len()).fold(0, smaller)
 }
 
-/// The sum of the rows, so many times each, in integers.
+/// The sum of the rows times their factors, in integers.
 fn combined(domains: &Domains, cost: Option<&Row>, rows: &[Row], factors: &[f64]) -> Option<Surrogate> {
     let cost_scale = cost.map_or(1.0, |row| row.scale);
-    // How often the row itself is added to the cost itself.
+    // The factor of the unscaled row, relative to the unscaled cost.
     let real: Vec<f64> =
         rows.iter().zip(factors).map(|(row, factor)| factor * cost_scale / row.scale).collect();
     let largest = real.iter().copied().fold(if cost.is_some() { 1.0 } else { 0.0 }, f64::max);

@@ -3,7 +3,7 @@
 /// Minutes of a day.
 pub(super) const DAY_MINUTES: i64 = 24 * 60;
 
-/// How a time is written. Times of different forms are not compared with each other.
+/// The written form of a time. Times of different forms cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimeForm {
     /// `HH:MM`, a time of any day.
@@ -25,7 +25,7 @@ impl TimeForm {
     }
 }
 
-/// The minutes that a text says, and in which form; `None` where it is no time. An hour may have one digit.
+/// The minutes of a text, and its form; `None` if it is no time. An hour may have one digit.
 pub(super) fn read_time(text: &str) -> Option<(TimeForm, i64)> {
     if let Some((date, clock)) = text.split_once([' ', 'T']) {
         return Some((TimeForm::DateTime, date_minutes(date)? + clock_minutes(clock)?));
@@ -53,7 +53,7 @@ fn date_minutes(text: &str) -> Option<i64> {
     if parts.next().is_some() || day < 1 || day > *lengths.get(place)? {
         return None;
     }
-    // The year 0 is a leap year, so each year that is over adds its 365 days, and the leap years among them one more.
+    // The year 0 is a leap year, so each completed year adds its 365 days, and the leap years among them one more.
     let leap_days = if year == 0 { 0 } else { (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400 + 1 };
     let days = year * 365 + leap_days + lengths[..place].iter().sum::<i64>() + day - 1;
     Some(days * DAY_MINUTES)

@@ -1,4 +1,4 @@
-//! The values of candidates, and what of them can be compared.
+//! The values of candidates, and how they compare.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,11 +13,11 @@ const PLURAL_CHARACTERS_MIN: usize = 4;
 
 /// The value of a field.
 ///
-/// Its `Display` is for messages: texts stand in quotes and long ones are cut.
+/// Its `Display` is for messages: texts are quoted and long ones are cut.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
-    /// Texts are equal letter for letter. Some are more than texts: times (`10:40`), and numbers with a unit (`EUR 30`,
-    /// `3 nights`).
+    /// Texts are equal letter for letter. Some have further meanings: times (`10:40`), and numbers with a unit (`EUR
+    /// 30`, `3 nights`).
     Text(String),
     /// An exact number.
     Number(Number),
@@ -91,7 +91,7 @@ impl From<bool> for Value {
 }
 
 impl Value {
-    /// What kind of value it is, with its article.
+    /// The kind of value, with its article.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "a text",
@@ -101,7 +101,7 @@ impl Value {
         }
     }
 
-    /// What it measures, and how much of it, as an integer; `Err` where it has no place on any scale.
+    /// Its scale and its position on it, as an integer; `Err` if it has no position on any scale.
     pub(super) fn measured(&self) -> Result<(Scale, i64), NumberFault> {
         match self {
             Self::Number(number) => Ok((Scale::Plain, number.micros())),
@@ -114,7 +114,7 @@ impl Value {
     }
 }
 
-/// What values have in common that can be added, or ordered.
+/// The common property of values that can be added or ordered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Scale {
     /// Numbers without a unit, in millionths.
@@ -125,7 +125,7 @@ pub(super) enum Scale {
     Time(TimeForm),
 }
 
-/// A unit, as it is written beside a number. Units are equal without regard to case and to the `s` of a plural.
+/// A unit, as written beside a number. Comparison ignores case and the plural `s`.
 #[derive(Debug, Clone)]
 pub(super) struct Unit {
     key: String,

@@ -1,8 +1,8 @@
-//! How many sequences can be made correct schedules.
+//! The number of sequences that can be made correct schedules.
 //!
-//! Whether a sequence can is known when each variable starts as early as possible. What has been executed
-//! matters to the rest only by the set and by the minute at which it ended, so the numbers of pairs of the
-//! two are remembered.
+//! Whether a sequence can is decided by starting each variable as early as possible. The executed variables affect
+//! the rest only by their set and by the minute at which the last one ended, so the numbers for these pairs are
+//! memoised.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -11,16 +11,16 @@ use super::Timetable;
 use crate::count::COUNTED_VARIABLES_MAX;
 use crate::variable::{VARIABLES_MAX, indexes_in};
 
-/// The most pairs of a set and a minute that [`Timetable::count_sequences`] goes through: some milliseconds.
+/// The most pairs of a set and a minute that [`Timetable::count_sequences`] examines: some milliseconds.
 pub const COUNTED_STATES_MAX: u32 = 100_000;
 
-/// The numbers of sets of up to this many variables are not remembered: counting them again takes less time.
+/// The numbers of sets of up to this many variables are not memoised: counting them again takes less time.
 const FORGOTTEN_VARIABLES_MAX: u32 = 3;
 
 impl Timetable {
-    /// The number of sequences of all variables that are correct schedules when each variable starts as early as
-    /// possible, exactly. `None` above [`COUNTED_VARIABLES_MAX`] variables, and where more than
-    /// [`COUNTED_STATES_MAX`] states would have to be gone through.
+    /// The number of sequences of all variables that are correct schedules if each variable starts as early as
+    /// possible, exactly. `None` above [`COUNTED_VARIABLES_MAX`] variables, and if more than [`COUNTED_STATES_MAX`]
+    /// states would have to be examined.
     ///
     /// A microsecond or two for five variables; the cost grows with the number of sets that can be executed first.
     pub fn count_sequences(&self) -> Option<u128> {

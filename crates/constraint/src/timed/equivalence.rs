@@ -1,22 +1,21 @@
-//! What follows from a timetable, and whether two of them have the same correct schedules.
+//! The consequences of a timetable, and whether two of them have the same correct schedules.
 //!
-//! Variables never overlap and all of them are executed, so the negation of each constraint is a constraint
-//! again: that `x` does not come before `y` says that `y` comes before `x`; that `x` does not end by a minute
-//! says that it starts late enough to end after it. So "does it follow" is a search for a schedule, and
-//! exact.
+//! Variables never overlap and all of them are executed, so the negation of each constraint is a constraint again:
+//! "`x` does not come before `y`" means "`y` comes before `x`"; "`x` does not end by a minute" means that it starts
+//! late enough to end after it. So testing a consequence is a search for a schedule, and exact.
 
 use super::search::Undecided;
 use super::{TimedRelation, Timetable};
 use crate::variable::{Variable, indexes_in};
 
 impl Timetable {
-    /// Whether every correct schedule keeps to `relation`. True for any relation where there is no correct schedule.
+    /// Whether every correct schedule satisfies `relation`. True for any relation if there is no correct schedule.
     ///
     /// # Errors
-    /// [`Undecided`] when the search reaches its limit.
+    /// [`Undecided`] if the search reaches its limit.
     ///
     /// # Panics
-    /// When a variable is out of range.
+    /// If a variable is out of range.
     pub fn implies(&self, relation: TimedRelation) -> Result<bool, Undecided> {
         let duration = |variable: Variable| self.duration(variable);
         let negation = match relation {
@@ -35,11 +34,11 @@ impl Timetable {
         Ok(!against.is_feasible()?)
     }
 
-    /// Whether two timetables have the same correct schedules: equally many variables with the same durations, the same
-    /// day, and each constraint of either follows from the other. Takes a search for each constraint.
+    /// Whether two timetables have the same correct schedules: the same number of variables with the same durations,
+    /// the same day, and each constraint of either follows from the other. Takes a search for each constraint.
     ///
     /// # Errors
-    /// [`Undecided`] when a search reaches its limit.
+    /// [`Undecided`] if a search reaches its limit.
     pub fn is_equivalent(&self, other: &Self) -> Result<bool, Undecided> {
         let has_same_tasks = self.len == other.len
             && self.day == other.day
@@ -56,7 +55,7 @@ impl Timetable {
         Ok(true)
     }
 
-    /// What was added, as far as it demands anything: of several bounds on one variable the tightest.
+    /// The added constraints, as far as they demand anything: of several bounds on one variable the tightest.
     fn relations(&self) -> impl Iterator<Item = TimedRelation> + '_ {
         (0..self.len).flat_map(|index| {
             let variable = Variable::new(index);

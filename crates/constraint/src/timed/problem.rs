@@ -5,7 +5,7 @@ use super::{Day, MINUTE_MAX, Start, Timetable};
 use crate::cycle::shortest_cycle;
 use crate::{Status, VARIABLES_MAX, Variable};
 
-/// What a constraint of a [`TimedProblem`] demands.
+/// The demand of a constraint of a [`TimedProblem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TimedRelation {
     /// `first` has ended when `second` starts.
@@ -32,7 +32,7 @@ pub enum TimedRelation {
 }
 
 impl TimedRelation {
-    /// The variables it speaks of, one or two.
+    /// Its variables, one or two.
     pub(super) fn variables(self) -> impl Iterator<Item = Variable> {
         let (one, other) = match self {
             Self::Before { first, second } => (first, Some(second)),
@@ -96,14 +96,14 @@ pub enum TimedProblemError {
     },
 }
 
-/// Variables of known duration, the day they have to be executed in, and the constraints on them. They never overlap.
+/// Variables of known duration, their day, and the constraints on them. They never overlap.
 #[derive(Debug, Clone)]
 pub struct TimedProblem {
     relations: Vec<TimedRelation>,
     table: Timetable,
 }
 
-/// What is still to be executed, and from which minute on.
+/// The variables that are still to be executed, and from which minute on.
 #[derive(Clone, Copy)]
 struct Rest {
     waiting: u64,
@@ -111,7 +111,7 @@ struct Rest {
 }
 
 impl TimedProblem {
-    /// A problem of as many variables as there are durations (in minutes), which relations name by index from 0. The
+    /// A problem with one variable for each duration (in minutes), which relations name by index from 0. The
     /// relations need not be satisfiable.
     ///
     /// # Errors
@@ -160,8 +160,8 @@ impl TimedProblem {
         &self.table
     }
 
-    /// How each constraint fares when these are executed, in the order of the constraints. The first start of
-    /// a variable counts. That nothing overlaps and the day is kept to is not looked at.
+    /// The status of each constraint if these are executed, in the order of the constraints. The first start of a
+    /// variable counts. Overlaps and the limits of the day are not checked.
     pub fn check(&self, calls: &[Start]) -> Vec<Status> {
         let mut starts = [None; VARIABLES_MAX];
         for Start { variable, minute } in calls.iter().filter(|call| call.variable.index() < self.table.len) {
@@ -188,19 +188,18 @@ impl TimedProblem {
         self.relations.iter().map(status).collect()
     }
 
-    /// The indexes of an inclusion-minimal set of constraints that cannot hold together within the day:
-    /// without any of its members the others can. `None` when all constraints can hold together. The set is
-    /// empty when the day is too short for the durations alone. Where constraints of order form a cycle, it
-    /// is a shortest one.
+    /// The indices of an inclusion-minimal set of constraints that cannot hold together within the day: without any
+    /// of its members the others can. `None` if all constraints can hold together. The set is empty if the day is too
+    /// short for the durations alone. If order constraints form a cycle, it is a shortest one.
     ///
     /// # Errors
-    /// [`Undecided`] when a search reaches its limit.
+    /// [`Undecided`] if a search reaches its limit.
     pub fn conflict(&self) -> Result<Option<Vec<usize>>, Undecided> {
         if self.table.is_feasible()? {
             return Ok(None);
         }
         let cycle = self.shortest_cycle();
-        // A day too short is in conflict without any constraint, cycle or not.
+        // A day that is too short is a conflict without any constraint, whether there is a cycle or not.
         let is_short = self.total(self.table.all()) > u32::from(self.table.day.minutes());
         if !cycle.is_empty() && !is_short {
             return Ok(Some(cycle));
@@ -221,17 +220,15 @@ impl TimedProblem {
         shortest_cycle(self.table.len, &pairs).into_iter().map(|pair| places[pair]).collect()
     }
 
-    /// The index of the first call after which no correct continuation exists, with the indexes of an
-    /// inclusion-minimal set of constraints that no continuation could have satisfied; `None` when the calls
-    /// can still become a correct schedule.
+    /// The index of the first call after which no correct continuation exists, with the indices of an
+    /// inclusion-minimal set of constraints that no continuation could have satisfied; `None` if the calls can still
+    /// become a correct schedule.
     ///
-    /// The set is empty when the rules alone rule out any continuation: the call starts before the one before
-    /// it has ended or before the day does, or what is left no longer fits into the day. A repeated call
-    /// takes its time again.
+    /// The set is empty if the rules alone exclude any continuation: the call starts before the previous one has
+    /// ended or before the day does, or the rest no longer fits into the day. A repeated call takes its time again.
     ///
     /// # Errors
-    /// [`Undecided`] when a search reaches its limit before a wrong call is found, or the set cannot be told
-    /// to be minimal.
+    /// [`Undecided`] if a search reaches its limit before a wrong call is found, or the set cannot be proved minimal.
     pub fn blocking(&self, calls: &[Start]) -> Result<Option<(usize, Vec<usize>)>, Undecided> {
         let mut done = 0;
         let mut minute = self.table.day.start;
@@ -270,15 +267,16 @@ impl TimedProblem {
         Ok(None)
     }
 
-    /// The constraints that speak only of variables in `set`.
+    /// The constraints whose variables are all in `set`.
     fn concerning(&self, set: u64) -> Vec<usize> {
         let speaks_of_set = |relation: &TimedRelation| relation.variables().all(|it| it.bit() & set != 0);
         (0..self.relations.len()).filter(|place| speaks_of_set(&self.relations[*place])).collect()
     }
 
-    /// An inclusion-minimal part of `conflicting`, constraints that `rest` cannot keep to. Whole stretches are left out
-    /// first, each half as long as the ones before, so a small conflict among many constraints takes few searches. What
-    /// was needed once is needed in any smaller set as well, so the last round, one by one, makes the set minimal.
+    /// An inclusion-minimal part of `conflicting`, constraints that `rest` cannot satisfy. Whole ranges are left out
+    /// first, each half as long as the previous ones, so a small conflict among many constraints takes few searches.
+    /// A constraint that was needed once is needed in any smaller set as well, so the last round, one by one, makes
+    /// the set minimal.
     fn minimal(&self, conflicting: Vec<usize>, rest: Rest) -> Result<Vec<usize>, Undecided> {
         let mut kept = conflicting;
         let mut stretch = kept.len().div_ceil(2).max(1);
@@ -299,7 +297,7 @@ impl TimedProblem {
         }
     }
 
-    /// Whether `rest` can keep to these constraints.
+    /// Whether `rest` can satisfy these constraints.
     fn fits_with<'a>(
         &self,
         relations: impl Iterator<Item = &'a usize>,
@@ -317,7 +315,7 @@ impl TimedProblem {
 }
 
 impl Rest {
-    /// Whether there is time for all of it, constraints aside.
+    /// Whether there is time for all of it, ignoring constraints.
     fn fits_the_day(self, problem: &TimedProblem) -> bool {
         self.waiting == 0
             || u32::from(self.from) + problem.total(self.waiting) <= u32::from(problem.table.day.end)

@@ -1,16 +1,16 @@
 //! The nearest correct schedule to a wrong one.
 //!
-//! As for orders, calls are kept in their called sequence, moved, or inserted; which calls can stay is here a
-//! question to the search, once for each set of calls tried.
+//! As for orders, calls are kept in their called sequence, moved, or inserted; here the search decides which calls
+//! can stay, once for each set of calls tried.
 
 use super::{Start, TimedRelation, Timetable, Undecided};
 use crate::Variable;
 use crate::variable::{VARIABLES_MAX, variables_in};
 
-/// The most sets of calls that are tried for the largest that can stay. Beyond it no further call can stay, but another
-/// choice might keep more.
+/// The most sets of calls that are tried to find the largest one that can stay. Beyond that the result is a maximal
+/// set, but another choice might keep more.
 pub const REPAIR_TESTS_MAX: u32 = 4096;
-/// The most steps of choosing the sets to try; beyond it the same.
+/// The most steps of choosing the sets to try; the same applies beyond it.
 pub const REPAIR_STEPS_MAX: u32 = 400_000;
 
 /// A correct schedule instead of a wrong one.
@@ -18,28 +18,28 @@ pub const REPAIR_STEPS_MAX: u32 = 400_000;
 pub struct Nearest {
     /// The schedule.
     pub schedule: Vec<Start>,
-    /// Whether it is known that no correct schedule moves fewer calls. Not so where [`REPAIR_TESTS_MAX`] or
-    /// [`REPAIR_STEPS_MAX`] was reached: then none of the moved calls could stay beside those that do, but
-    /// others might.
+    /// Whether it is proved that no correct schedule moves fewer calls. Not so if [`REPAIR_TESTS_MAX`] or
+    /// [`REPAIR_STEPS_MAX`] was reached: then none of the moved calls could stay beside the kept ones, but others
+    /// might.
     pub is_proven: bool,
 }
 
 impl Timetable {
     /// The nearest correct schedule to `calls`: extra calls deleted, missing ones inserted, as few as possible moved.
-    /// `None` when there is no correct schedule at all.
+    /// `None` if there is no correct schedule at all.
     ///
-    /// - Extra are repeats (the first call of a variable stays) and variables out of range.
-    /// - The calls kept are a largest set that can stay in its called sequence, if [`Nearest::is_proven`]. Of
-    ///   several, it is the one whose ids, in ascending order, are lexicographically smallest.
-    /// - Of the sequences with the kept calls in their called sequence that can be correct schedules, it is the
-    ///   lexicographically smallest one.
-    /// - In that sequence a kept call starts when it was called, if that leaves room for what comes behind
-    ///   it; everything else starts as early as possible.
+    /// - Repeats (the first call of a variable stays) and variables out of range are extra.
+    /// - The kept calls are a largest set that can stay in its called sequence, if [`Nearest::is_proven`]: the one
+    ///   whose ids, in ascending order, are lexicographically smallest.
+    /// - Of the sequences with the kept calls in their called sequence that can be correct schedules, the result is
+    ///   the lexicographically smallest one.
+    /// - In that sequence a kept call starts when it was called, if that leaves room for the rest; everything else
+    ///   starts as early as possible.
     ///
     /// A correct schedule is its own repair.
     ///
     /// # Errors
-    /// [`Undecided`] when a search reaches its limit.
+    /// [`Undecided`] if a search reaches its limit.
     pub fn nearest(&self, calls: &[Start]) -> Result<Option<Nearest>, Undecided> {
         let mut called = [None; VARIABLES_MAX];
         let mut sequence = Vec::with_capacity(self.len());
@@ -68,14 +68,14 @@ impl Timetable {
         Ok(Some(Nearest { schedule, is_proven }))
     }
 
-    /// How late each call of a correct schedule can start while those behind it keep their sequence.
+    /// The latest start of each call of a correct schedule if the later ones keep their sequence.
     fn latest_starts(&self, schedule: &[Start]) -> Vec<u16> {
         let mut end = self.day.end;
         let mut latest: Vec<u16> = schedule
             .iter()
             .rev()
             .map(|start| {
-                // The schedule is correct, so there is room for all that comes behind.
+                // The schedule is correct, so there is room for everything after it.
                 end = end.min(self.deadline[start.variable.index()]) - self.duration(start.variable);
                 end
             })
@@ -84,12 +84,12 @@ impl Timetable {
         latest
     }
 
-    /// The largest set of the variables of `sequence` that can keep their sequence, and whether it is known to be that;
-    /// `None` when not even the empty one can.
+    /// The largest set of the variables of `sequence` that can keep their sequence, and whether that is proved;
+    /// `None` if not even the empty one can.
     ///
-    /// Sets are tried from the largest on, but for those that hold a known conflict: variables that cannot
-    /// all keep their sequence, and nor can more of them. Whatever does not fit shows another conflict, so
-    /// the first that fits is the largest.
+    /// Sets are tried from the largest on, except those that contain a known conflict: variables that cannot all keep
+    /// their sequence, and so no superset can. Each set that does not fit yields another conflict, so the first that
+    /// fits is the largest.
     fn largest_to_keep(&self, sequence: &[Variable]) -> Result<Option<(u64, bool)>, Undecided> {
         if !self.is_feasible()? {
             return Ok(None);
@@ -107,8 +107,8 @@ impl Timetable {
         Ok(Some((self.some_to_keep(sequence, called)?, false)))
     }
 
-    /// A set of the called variables that can keep their sequence, and to which none can be added: each in
-    /// the order of ids is taken when it can stay beside those already taken.
+    /// A maximal set of the called variables that can keep their sequence: each in the order of ids is taken if it
+    /// can stay beside those already taken.
     fn some_to_keep(&self, sequence: &[Variable], called: u64) -> Result<u64, Undecided> {
         let mut kept = 0;
         for variable in variables_in(called) {
@@ -119,7 +119,7 @@ impl Timetable {
         Ok(kept)
     }
 
-    /// This timetable with the variables in `kept` bound to come in their sequence.
+    /// This timetable with the variables in `kept` constrained to their sequence.
     fn with_sequence(&self, sequence: &[Variable], kept: u64) -> Self {
         let mut table = self.clone();
         let mut before: Option<Variable> = None;
@@ -132,7 +132,7 @@ impl Timetable {
     }
 }
 
-/// Searches for schedules that keep calls in their sequence, as many as may be made.
+/// Searches for schedules that keep calls in their sequence, up to a limit.
 struct Tests<'a> {
     table: &'a Timetable,
     sequence: &'a [Variable],
@@ -145,8 +145,8 @@ impl Tests<'_> {
         self.table.with_sequence(self.sequence, kept).is_feasible()
     }
 
-    /// A smallest part of `kept` (in that none of it can be left out) that cannot keep its sequence; the empty set when
-    /// all of `kept` can. `None` when no tests are left.
+    /// A minimal part of `kept` that cannot keep its sequence; the empty set if all of `kept` can. `None` if the
+    /// tests are used up.
     fn conflict_in(&mut self, kept: u64) -> Result<Option<u64>, Undecided> {
         if self.can_keep(kept)? {
             return Ok(Some(0));
@@ -166,44 +166,44 @@ impl Tests<'_> {
 
 /// Chooses what to keep.
 struct Choice {
-    /// Sets of which something has to be dropped.
+    /// Sets of which at least one member has to be dropped.
     conflicts: Vec<u64>,
-    /// As few as have to be dropped for all conflicts that were looked at.
+    /// The smallest number of dropped members for all conflicts considered so far.
     dropped: u32,
     steps: u32,
 }
 
 impl Choice {
-    /// The largest part of `called` that holds no conflict, and of several the one whose ids, in ascending order, are
-    /// lexicographically smallest. `None` when no steps are left.
+    /// The largest conflict-free part of `called`: the one whose ids, in ascending order, are lexicographically
+    /// smallest. `None` if the steps are used up.
     fn largest_within(&mut self, called: u64) -> Option<u64> {
         while self.dropped <= called.count_ones() {
             match self.extend(0, called, self.dropped) {
                 Some(kept) => return Some(kept),
                 None if self.steps == 0 => return None,
-                // More conflicts never allow for fewer dropped, so this one is not tried again.
+                // Additional conflicts never allow fewer drops, so this number is not tried again.
                 None => self.dropped += 1,
             }
         }
         None
     }
 
-    /// Adds to `chosen` all of `open` but `drops`, smallest ids first.
+    /// Adds to `chosen` all of `open` except `drops`, smallest ids first.
     fn extend(&mut self, chosen: u64, open: u64, drops: u32) -> Option<u64> {
         self.steps = self.steps.checked_sub(1)?;
         let forced = self.forced(chosen, open, drops)?;
         let (open, drops) = (open & !forced, drops - forced.count_ones());
         let next = open & open.wrapping_neg();
         if next == 0 {
-            // Fewer need not be dropped: that would have been found before.
+            // Fewer drops are not enough: that would have been found before.
             return (drops == 0).then_some(chosen);
         }
         let rest = open & !next;
         self.extend(chosen | next, rest, drops).or_else(|| self.extend(chosen, rest, drops.checked_sub(1)?))
     }
 
-    /// What of `open` has to be dropped, because all else of a conflict is chosen. `None` when the conflicts need more
-    /// than `drops` to be dropped: counted are those without a common member.
+    /// The members of `open` that have to be dropped, because the rest of a conflict is chosen. `None` if the
+    /// conflicts require more than `drops` drops, counting those without a common member.
     fn forced(&self, chosen: u64, open: u64, drops: u32) -> Option<u64> {
         let within = chosen | open;
         let whole = |conflict: &&u64| **conflict & !within == 0;

@@ -1,39 +1,39 @@
 //! Whether variables with windows and precedences fit one after the other: branch and bound after Carlier ("The
 //! one-machine sequencing problem", 1982), for feasibility instead of lateness.
 //!
-//! **Precedences become windows.** Where `x` comes before `y`, `y` starts no earlier than the earliest end of
-//! `x`, and `x` ends no later than the latest start of `y`. Durations are at least 1, so `x` then has both
-//! the earlier release and the earlier deadline, and the rule below never takes `y` first.
+//! **Precedences become windows.** If `x` comes before `y`, `y` starts no earlier than the earliest end of `x`, and
+//! `x` ends no later than the latest start of `y`. Durations are at least 1, so `x` then has both the earlier release
+//! and the earlier deadline, and the rule below never takes `y` first.
 //!
-//! **One schedule is tried** (Schrage's): whenever the machine is free, the variable with the earliest deadline among
-//! those released. If all deadlines are met, it is the proof. Otherwise let `p` be the latest against its deadline `D`,
-//! and look at what was executed without a pause up to `p`:
+//! **One schedule is tried** (Schrage's): whenever the machine is free, it takes the variable with the earliest
+//! deadline among those released. If all deadlines are met, it is the proof. Otherwise let `p` be the variable that
+//! exceeds its deadline `D` by most, and consider everything that was executed without a pause up to `p`:
 //!
-//! - If all of it has deadlines up to `D`, none of it was released before the pause, so it needs more time
-//!   than there is between the pause and `D`, in any order: nothing fits.
-//! - Otherwise let `c` be the last of it with a later deadline, and `J` what came between `c` and `p`, with
-//!   `p`. When `c` was taken, nothing of `J` was released, so with `c` in the midst of `J` the last of `J`
-//!   would end even later than `p` did, and past `D`. So `c` comes before all of `J` or after all of it: two
-//!   cases, each with a narrower window for `c`.
+//! - If all of it has deadlines up to `D`, none of it was released before the pause, so it needs more time than
+//!   there is between the pause and `D`, in any order: nothing fits.
+//! - Otherwise let `c` be the last of it with a later deadline, and `J` everything after `c` up to and including
+//!   `p`. When `c` was taken, nothing of `J` was released, so with `c` in the middle of `J` the last of `J` would end
+//!   even later than `p` did, and past `D`. So `c` comes before all of `J` or after all of it: two cases, each with a
+//!   narrower window for `c`.
 //!
-//! Windows are whole minutes and only get narrower, so the search ends. Before it splits, it asks whether
-//! everything would fit if variables could be interrupted (Jackson's schedule: the earliest deadline goes on,
-//! whatever is released when). That takes as long as one more schedule, and without it a few problems in a
+//! Windows are whole minutes and only get narrower, so the search terminates. Before it branches, it checks whether
+//! everything would fit if variables could be interrupted (Jackson's schedule: the released variable with the
+//! earliest deadline always runs). That takes as long as one more schedule, and without it a few problems in a
 //! thousand take thousands of times as long.
 
 use super::Timetable;
 use crate::variable::{VARIABLES_MAX, indexes_in};
 
-/// The most schedules that one search tries. Synthesised problems need one, seldom more than a handful, so the limit is
-/// for problems made to be hard. At 64 variables a step takes a few microseconds.
+/// The most schedules that one search tries. Synthesised problems need one, seldom more than a handful, so the limit
+/// is for problems designed to be hard. At 64 variables a step takes a few microseconds.
 pub const SEARCH_STEPS_MAX: u32 = 2000;
 
-/// The search reached its limit, so it is not known whether there is a correct schedule.
+/// The search reached its limit, so it is unknown whether there is a correct schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not decided within {SEARCH_STEPS_MAX} steps of the search for a schedule")]
 pub struct Undecided;
 
-/// Whether `waiting` can be executed from minute `from` on. What precedes it from outside of `waiting` counts as done.
+/// Whether `waiting` can be executed from minute `from` on. Predecessors outside of `waiting` count as done.
 pub(super) fn fits(table: &Timetable, waiting: u64, from: u16) -> Result<bool, Undecided> {
     let Some(tasks) = Tasks::new(table, waiting) else { return Ok(false) };
     let mut windows = Windows::new(table, waiting, from);
@@ -61,13 +61,13 @@ pub(super) fn fits(table: &Timetable, waiting: u64, from: u16) -> Result<bool, U
 struct Tasks<'a> {
     table: &'a Timetable,
     waiting: u64,
-    /// The indexes of the waiting variables, each after those that come before it.
+    /// The indices of the waiting variables, each after its predecessors.
     sorted: [u8; VARIABLES_MAX],
     len: usize,
 }
 
 impl<'a> Tasks<'a> {
-    /// `None` when the precedences have a cycle.
+    /// `None` if the precedences have a cycle.
     fn new(table: &'a Timetable, waiting: u64) -> Option<Self> {
         let mut tasks = Self { table, waiting, sorted: [0; VARIABLES_MAX], len: 0 };
         let mut missing = [0_u8; VARIABLES_MAX];
@@ -132,7 +132,7 @@ impl Windows {
         windows
     }
 
-    /// Narrows the windows by the precedences; `false` when one has become too narrow for what it holds.
+    /// Narrows the windows by the precedences; `false` if one has become too narrow for its variable.
     fn propagate(&mut self, tasks: &Tasks<'_>) -> bool {
         for index in tasks.in_order() {
             for before in indexes_in(tasks.table.predecessors[index] & tasks.waiting) {
@@ -156,7 +156,7 @@ impl Windows {
     /// Tries the schedule of earliest deadlines.
     fn attempt(&self, tasks: &Tasks<'_>) -> Attempt {
         let sorted = Sorted::new(self, tasks);
-        // Who was executed, and when, in the order of execution.
+        // The executed variables with their times, in the order of execution.
         let mut sequence = [0_u8; VARIABLES_MAX];
         let mut starts = [0_i32; VARIABLES_MAX];
         let mut queue = Queue::new(self, &sorted);
@@ -197,7 +197,7 @@ impl Windows {
         true
     }
 
-    /// The two cases that are left when the last of a sequence is the latest against its deadline.
+    /// The two cases that are left if the last of a sequence exceeds its deadline by most.
     fn split(&self, tasks: &Tasks<'_>, sequence: &[u8], starts: &[i32]) -> Attempt {
         let last = sequence.len() - 1;
         let deadline = self.deadline[usize::from(sequence[last])];
@@ -227,7 +227,7 @@ impl Windows {
 struct Sorted {
     by_deadline: [u8; VARIABLES_MAX],
     by_release: [u8; VARIABLES_MAX],
-    /// The place of each variable in `by_deadline`.
+    /// The position of each variable in `by_deadline`.
     place: [u8; VARIABLES_MAX],
     len: usize,
 }
@@ -250,7 +250,7 @@ impl Sorted {
     }
 }
 
-/// What is released and not executed, as time goes on.
+/// The released and unexecuted variables, as time advances.
 struct Queue<'a> {
     windows: &'a Windows,
     sorted: &'a Sorted,
@@ -266,7 +266,7 @@ impl<'a> Queue<'a> {
         Self { windows, sorted, time: i32::MIN, released: 0, ready: 0 }
     }
 
-    /// The earliest deadline among what is released; waits for the next release where nothing is. `None` at the end.
+    /// The earliest deadline among the released ones; waits for the next release if there is none. `None` at the end.
     fn first(&mut self) -> Option<usize> {
         if self.ready == 0 {
             if self.released == self.sorted.len {

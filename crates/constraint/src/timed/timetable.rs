@@ -1,4 +1,4 @@
-//! What has to fit into a day, and what may be done when.
+//! The contents of a day, and what may be done when.
 
 use super::search::{Undecided, fits};
 use super::{MINUTE_MAX, TimedRelation};
@@ -29,18 +29,18 @@ pub struct Start {
     pub minute: u16,
 }
 
-/// Durations, windows and precedences: all that decides which schedules are correct. A *schedule* is a
-/// sequence of [`Start`]s, each not before the end of the one before it; it is *correct* when it starts every
-/// variable once and keeps to the day and to everything that was added.
+/// Durations, windows and precedences: everything that decides which schedules are correct. A *schedule* is a
+/// sequence of [`Start`]s, each not before the end of the previous one; it is *correct* if it starts every variable
+/// once and respects the day and all added constraints.
 ///
-/// The counterpart of [`Order`](crate::Order) for problems with times: a little over 1 KiB without the heap, so trying
-/// something on a copy is cheap. Unlike an `Order` it takes in whatever it is told; [`is_feasible`](Self::is_feasible)
-/// says whether there still is a correct schedule.
+/// The counterpart of [`Order`](crate::Order) for problems with times: a little over 1 KiB without the heap, so
+/// trying a constraint on a copy is cheap. Unlike an `Order` it accepts every constraint;
+/// [`is_feasible`](Self::is_feasible) says whether there still is a correct schedule.
 #[derive(Debug)]
 pub struct Timetable {
     pub(super) len: usize,
     pub(super) day: Day,
-    /// What was said to come directly before each variable: not the transitive closure.
+    /// The stated direct predecessors of each variable: not the transitive closure.
     pub(super) predecessors: [u64; VARIABLES_MAX],
     /// The transpose.
     pub(super) successors: [u64; VARIABLES_MAX],
@@ -71,8 +71,8 @@ impl Clone for Timetable {
 
 impl Timetable {
     /// The timetable of variables with these durations, in minutes, that may be executed in any order within the day.
-    /// `None` when they are more than [`VARIABLES_MAX`], when a duration is 0 or above [`MINUTE_MAX`], or when the day
-    /// ends after [`MINUTE_MAX`]. The day may be too short: then nothing is feasible.
+    /// `None` if they are more than [`VARIABLES_MAX`], if a duration is 0 or above [`MINUTE_MAX`], or if the day ends
+    /// after [`MINUTE_MAX`]. The day may be too short: then nothing is feasible.
     pub fn new(durations: &[u16], day: Day) -> Option<Self> {
         let len = durations.len();
         let in_range = |duration: &u16| (1..=MINUTE_MAX).contains(duration);
@@ -117,10 +117,10 @@ impl Timetable {
         first_variables(self.len)
     }
 
-    /// How long a variable takes, in minutes.
+    /// The duration of a variable, in minutes.
     ///
     /// # Panics
-    /// When the variable is out of range, as all methods that take one do.
+    /// If the variable is out of range, as for all methods that take one.
     pub fn duration(&self, variable: Variable) -> u16 {
         assert!(variable.index() < self.len, "{variable:?} is not below {}", self.len);
         self.duration[variable.index()]
@@ -129,7 +129,7 @@ impl Timetable {
     /// Adds a constraint, whether or not everything can still hold together.
     ///
     /// # Panics
-    /// When a variable is out of range.
+    /// If a variable is out of range.
     pub fn add(&mut self, relation: TimedRelation) {
         let n = self.len;
         assert!(relation.variables().all(|variable| variable.index() < n), "{relation:?} is not below {n}");
@@ -153,31 +153,31 @@ impl Timetable {
     /// 64, unless the search has to branch.
     ///
     /// # Errors
-    /// [`Undecided`] when the search reaches its limit.
+    /// [`Undecided`] if the search reaches its limit.
     pub fn is_feasible(&self) -> Result<bool, Undecided> {
         self.leaves_room(0, self.day.start)
     }
 
-    /// Whether all that is not in `done` can be executed from `minute` on, with all of `done` executed before.
+    /// Whether everything outside of `done` can be executed from `minute` on, with all of `done` executed before.
     ///
     /// # Errors
-    /// [`Undecided`] when the search reaches its limit.
+    /// [`Undecided`] if the search reaches its limit.
     pub fn leaves_room(&self, done: u64, minute: u16) -> Result<bool, Undecided> {
         fits(self, self.all() & !done, minute)
     }
 
-    /// When a variable would start if its turn came at `minute`: as early as its window lets it. `None` when it would
-    /// then end too late.
+    /// The start of a variable if its turn came at `minute`: as early as its window allows. `None` if it would then
+    /// end too late.
     pub fn earliest_start(&self, variable: Variable, minute: u16) -> Option<u16> {
         let (start, duration) = (minute.max(self.release[variable.index()]), self.duration(variable));
         (start.saturating_add(duration) <= self.deadline[variable.index()]).then_some(start)
     }
 
-    /// The variables that may be executed next, from `minute` on or later, when those in `done` have been: those after
-    /// which, started as early as possible, the rest still fits.
+    /// The variables that may be executed next, from `minute` on, after those in `done`: those after which, started
+    /// as early as possible, the rest still fits.
     ///
     /// # Errors
-    /// [`Undecided`] when a search reaches its limit.
+    /// [`Undecided`] if a search reaches its limit.
     pub fn correct_next(&self, done: u64, minute: u16) -> Result<u64, Undecided> {
         let mut next = 0;
         for index in indexes_in(self.all() & !done) {
@@ -189,10 +189,10 @@ impl Timetable {
     }
 
     /// The correct schedule whose sequence is lexicographically smallest, everything started as early as possible;
-    /// `None` when there is none.
+    /// `None` if there is none.
     ///
     /// # Errors
-    /// [`Undecided`] when a search reaches its limit.
+    /// [`Undecided`] if a search reaches its limit.
     pub fn first_schedule(&self) -> Result<Option<Vec<Start>>, Undecided> {
         let mut schedule = Vec::with_capacity(self.len);
         let (mut done, mut minute) = (0, self.day.start);
@@ -208,7 +208,7 @@ impl Timetable {
     /// The smallest of [`correct_next`](Self::correct_next), and when it ends if it starts as early as possible.
     ///
     /// # Errors
-    /// [`Undecided`] when a search reaches its limit.
+    /// [`Undecided`] if a search reaches its limit.
     pub fn first_next(&self, done: u64, minute: u16) -> Result<Option<(Variable, u16)>, Undecided> {
         for index in indexes_in(self.all() & !done) {
             if let Some(end) = self.end_if_next(index, done, minute)? {
@@ -218,8 +218,8 @@ impl Timetable {
         Ok(None)
     }
 
-    /// When a variable ends that comes next and starts as early as possible; `None` when something has to
-    /// come before it, it would be too late, or the rest would no longer fit.
+    /// The end of a variable that comes next and starts as early as possible; `None` if one of its predecessors is
+    /// missing, it would be too late, or the rest would no longer fit.
     fn end_if_next(&self, index: usize, done: u64, minute: u16) -> Result<Option<u16>, Undecided> {
         if self.predecessors[index] & !done != 0 {
             return Ok(None);

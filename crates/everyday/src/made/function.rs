@@ -15,15 +15,15 @@ pub const CODE_BYTES_MAX: usize = 16 << 10;
 /// Most examples.
 pub const EXAMPLES_MAX: usize = 20;
 
-/// Longest name: what every provider of models takes.
+/// Longest name that every provider of models accepts.
 const NAME_BYTES_MAX: usize = 64;
 /// Longest description, in bytes.
 const DESCRIPTION_BYTES_MAX: usize = 2_000;
 /// Most characters repeated of a value.
 const QUOTE_CHARACTERS_MAX: usize = 300;
-/// How far two numbers may be apart that count as the same, in parts of the greater one.
+/// The relative tolerance for equal numbers, as a share of the greater one.
 const TOLERANCE: f64 = 1e-9;
-/// The function that a program begins with.
+/// The entry function of a program.
 const ENTRY: &str = "planproof_entry";
 
 /// Why something was not done.
@@ -37,7 +37,7 @@ pub(crate) enum Fault {
     World(String),
 }
 
-/// A function in Python with all that a model needs to call it.
+/// A function in Python with everything that a model needs to call it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MadeTool {
@@ -125,7 +125,7 @@ impl MadeTool {
             .map_err(|reason| Fault::Call(format!("the arguments of `{}` do not fit: {reason}", self.name)))
     }
 
-    /// Runs the examples. Says how many there are, or what the first does that is wrong.
+    /// Runs the examples. Returns their number, or the fault of the first one that fails.
     pub(crate) async fn test(&self, sandbox: &Sandbox, limits: &Limits) -> Result<usize, Fault> {
         for (number, example) in (1..).zip(&self.examples) {
             let result =
@@ -162,14 +162,14 @@ impl MadeTool {
                 let value = shortened(&Value::String(value));
                 Err(Fault::Call(format!("`{}` returned {value}, which is no JSON", self.name)))
             }
-            // What the sandbox lacks is not held against who wrote the code.
+            // The code's author is not blamed for features that the sandbox lacks.
             end @ End::Unsupported { .. } => Err(Fault::World(end.to_string())),
             end => Err(Fault::Call(end.to_string())),
         }
     }
 }
 
-/// A value as Python writes it. Strings of JSON mean the same there.
+/// A value in Python's notation. JSON strings mean the same there.
 fn write_literal(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("None"),
@@ -203,7 +203,8 @@ fn is_same(found: &Value, wanted: &Value) -> bool {
     match (found, wanted) {
         (Value::Number(found), Value::Number(wanted)) if found != wanted => {
             match (found.as_f64(), wanted.as_f64()) {
-                // Whole numbers are exact, or those of more than 53 bits would be the same as their neighbours.
+                // Integers are compared exactly, because those of more than 53 bits would equal their neighbours as
+                // floats.
                 _ if found.is_i64() && wanted.is_i64() => false,
                 (Some(a), Some(b)) => (a - b).abs() <= TOLERANCE * a.abs().max(b.abs()),
                 _ => false,

@@ -1,4 +1,4 @@
-//! The file in which tools are kept: a line of JSON for each.
+//! The file of the stored tools: a line of JSON for each.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -51,8 +51,8 @@ pub enum LibraryError {
     },
 }
 
-/// The tools of a file. All runs of this process share one; what another process adds meanwhile is seen when the file
-/// is opened again.
+/// The tools of a file. All runs of this process share them; tools added by another process are seen when the file is
+/// opened again.
 #[derive(Debug)]
 pub struct ToolLibrary {
     path: PathBuf,
@@ -60,7 +60,7 @@ pub struct ToolLibrary {
 }
 
 impl ToolLibrary {
-    /// Reads a file. One that is not there is empty, and is made with the first tool that is kept.
+    /// Reads a file. A missing one is empty, and is created with the first stored tool.
     ///
     /// # Errors
     /// The file cannot be read, holds something else, or exceeds [`LIBRARY_BYTES_MAX`] or [`TOOLS_MAX`].
@@ -108,7 +108,7 @@ impl ToolLibrary {
         self.lock().clone()
     }
 
-    /// Adds a tool at the end of the file, in one write.
+    /// Appends a tool to the file, in one write.
     pub(super) fn keep(&self, tool: &Arc<MadeTool>) -> Result<(), Fault> {
         let mut tools = self.lock();
         if tools.iter().any(|other| other.name() == tool.name()) {

@@ -7,7 +7,7 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// What the names of relationships and of parts of the format begin with.
+/// Prefixes of the format's names of relationships and parts.
 pub(super) const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
 /// What begins every part.
@@ -22,8 +22,8 @@ pub(super) struct Part {
     pub(super) text: String,
 }
 
-/// The parts as an archive. `main` is the part that stands for the whole, by its name. Entries have the earliest date
-/// that archives know, so that the same parts are the same bytes.
+/// The parts as an archive. `main` is the name of the main part. Entries have the earliest date that archives
+/// support, so that the same parts give the same bytes.
 pub(super) fn package(main: &str, parts: &[Part]) -> Result<Vec<u8>, ZipError> {
     let mut types = format!(
         "{XML}<Types xmlns=\"{PACKAGE}/content-types\"><Default Extension=\"rels\" \
@@ -50,7 +50,7 @@ pub(super) fn package(main: &str, parts: &[Part]) -> Result<Vec<u8>, ZipError> {
     Ok(archive.finish()?.into_inner())
 }
 
-/// A part that says which others a part refers to, as `rId1`, `rId2` and so on: by kind and path.
+/// A part with the references of another part, as `rId1`, `rId2` and so on: by kind and path.
 pub(super) fn relations(targets: &[(&str, String)]) -> String {
     let mut text = format!("{XML}<Relationships xmlns=\"{PACKAGE}/relationships\">");
     for (number, (kind, target)) in (1..).zip(targets) {
@@ -65,7 +65,7 @@ pub(super) fn relations_part(name: impl Into<String>, targets: &[(&str, String)]
     Part { name: name.into(), content_type: "", text: relations(targets) }
 }
 
-/// A text as it stands between tags. Characters that XML does not have are left out.
+/// A text between tags. Characters that XML does not allow are left out.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -20,8 +20,8 @@ pub(crate) fn crop(picture: &RgbImage, area: Area) -> RgbImage {
     crop_imm(picture, area.left, area.top, area.width, area.height).to_image()
 }
 
-/// Half of a picture: up to, or from, the middle, which is half the side without its remainder. The published tools
-/// take the far edges to be at `side - 1`, so the last column or row is in no half; neither is it here.
+/// Half of a picture: up to, or from, the middle, which is half the side, rounded down. The published tools use `side
+/// - 1` as the far edges, so the last column or row is in no half; neither is it here.
 pub(crate) fn half(picture: &RgbImage, half: Half) -> Result<RgbImage, Failure> {
     let (width, height) = picture.dimensions();
     let (right, bottom) = (width - 1, height - 1);

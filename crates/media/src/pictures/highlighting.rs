@@ -1,4 +1,4 @@
-//! An object stands out of its picture.
+//! Makes an object stand out of its picture.
 
 use image::imageops::{fast_blur, grayscale};
 use image::{GrayImage, Rgb, RgbImage};
@@ -8,7 +8,7 @@ use crate::objects::Area;
 /// How much the background is blurred: the standard deviation of the blur in pixels.
 const BLUR_DEVIATION: f32 = 6.0;
 
-/// What of a picture belongs to an object.
+/// The part of a picture that belongs to an object.
 pub(crate) enum Region {
     /// A box.
     Box(Area),

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::objects::label_of;
 
-/// The first object whose label has `name` in it, or shares a word with it, words being what white space parts; case
-/// counts. What has no label fits nothing. Empty where nothing fits.
+/// The first object whose label contains `name`, or shares a word with it, where white space separates words; case
+/// matters. An object without a label fits nothing. Empty if nothing fits.
 pub(crate) fn select(objects: &[Value], name: &str) -> Map<String, Value> {
     let words: HashSet<&str> = name.split_whitespace().collect();
     let fits = |object: &&Map<String, Value>| {
@@ -39,7 +39,7 @@ mod tests {
             ("dog", Some(1)),
             ("a dog", Some(1)),
             ("car", Some(3)),
-            // A part of a label, though no word of it.
+            // A part of a label that is not a whole word.
             ("ed c", Some(3)),
             ("blue car", Some(3)),
             ("", Some(1)),

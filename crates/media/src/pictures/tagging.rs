@@ -62,8 +62,8 @@ fn outline(picture: &mut RgbImage, area: Area, scale: u32, colour: Rgb<u8>) {
     }
 }
 
-/// The label in white on the colour of its box, above the box, or within it where there is no room above. At the right
-/// edge it moves to the left, as far as there is room.
+/// The label in white on the colour of its box, above the box, or inside if there is no room above. At the right edge
+/// it moves to the left, as far as there is room.
 fn write(picture: &mut RgbImage, area: Area, label: &str, scale: u32, colour: Rgb<u8>) {
     let side = FONT_SIDE * scale;
     let drawn = |c: char| font8x8::BASIC_FONTS.get(c).or_else(|| font8x8::LATIN_FONTS.get(c));

@@ -1,4 +1,4 @@
-//! Questions to a model that reads texts and pictures, as OpenAI's Chat Completions have them.
+//! Questions to a model that reads texts and pictures, in the format of OpenAI's Chat Completions.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -36,7 +36,7 @@ struct Message {
     refusal: Option<String>,
 }
 
-/// Some servers part an answer into pieces.
+/// Some servers split an answer into pieces.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Content {

@@ -1,4 +1,4 @@
-//! Models that make and change pictures, as OpenAI's Images API has them.
+//! Models that make and change pictures, in the format of OpenAI's Images API.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -14,7 +14,7 @@ use crate::multipart::{Form, Part};
 use crate::picture::decode;
 use crate::settings::Service;
 
-/// From this number of characters on a picture is made by the model for long texts, where there is one.
+/// From this number of characters on the model for long texts makes the picture, if there is one.
 pub const LONG_PROMPT_CHARACTERS: usize = 75;
 
 #[derive(Deserialize)]
@@ -76,8 +76,7 @@ async fn made(client: &Client, ask: &Ask) -> Result<RgbImage, Failure> {
     Ok(decode(&bytes, "the picture that the server of `media.images.url` made", Fault::World)?.pixels)
 }
 
-/// Older models send a link if they are not told otherwise; the newer ones always send the picture, and refuse to be
-/// told.
+/// Older models send a link by default; the newer ones always send the picture, and refuse the parameter.
 fn wants_response_format(model: &str) -> bool {
     !model.starts_with("gpt-image")
 }

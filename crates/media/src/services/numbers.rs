@@ -1,4 +1,4 @@
-//! Facts about numbers and days, as numbersapi.com has them.
+//! Facts about numbers and days, in the format of numbersapi.com.
 
 use serde_json::{Map, Value};
 
@@ -23,7 +23,7 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
-/// Fewest letters of a month's name that say which one it is.
+/// Number of letters that identify a month's name.
 const MONTH_LETTERS_MIN: usize = 3;
 
 /// What a fact is about.

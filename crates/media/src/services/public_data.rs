@@ -1,4 +1,4 @@
-//! Films, and how names are said to fit.
+//! Films, and the compatibility of names.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -32,7 +32,7 @@ pub(crate) async fn love(servers: &Servers, first: &str, second: &str) -> Result
     }
 }
 
-/// What is known of a film, as lines of `key: value`. An empty year is any year.
+/// The facts about a film, as lines of `key: value`. An empty year is any year.
 pub(crate) async fn movie(servers: &Servers, title: &str, year: &str) -> Result<String, Failure> {
     let client = servers.client(Service::Movies)?;
     let mut parameters = vec![("t", title.to_owned())];

@@ -1,4 +1,4 @@
-//! Models that write down what is said, as OpenAI's transcriptions have them.
+//! Speech recognition, in the format of OpenAI's transcriptions.
 
 use serde::Deserialize;
 
@@ -9,7 +9,7 @@ use crate::failure::{Failure, quoted};
 use crate::multipart::{Form, Part};
 use crate::settings::Service;
 
-/// Kinds of files with sound: how the name ends, and the media type.
+/// Kinds of files with sound: their extensions, and the media types.
 const KINDS: [(&str, &str); 8] = [
     ("flac", "audio/flac"),
     ("m4a", "audio/mp4"),
@@ -37,7 +37,7 @@ pub(crate) async fn transcribe(servers: &Servers, name: &str, bytes: &[u8]) -> R
             quoted(name)
         )));
     };
-    // Servers tell the format by the ending; the name itself is nobody's business.
+    // Servers detect the format by the extension; the name itself is private.
     let file = format!("audio.{ending}");
     let parts = [
         Part::text("model", servers.model(Service::Audio)),

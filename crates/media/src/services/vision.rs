@@ -24,7 +24,7 @@ pub(crate) struct Detected {
     /// Left, top, right, bottom in pixels, as the server wrote them.
     pub(crate) numbers: [Number; 4],
     pub(crate) score: Option<Number>,
-    /// What belongs to it; of the picture's size.
+    /// Its pixels; a mask of the picture's size.
     pub(crate) mask: Option<GrayImage>,
 }
 
@@ -43,7 +43,7 @@ struct Found {
     mask: Option<String>,
 }
 
-/// What is found in a picture of this size, at `path` of the server. Masks are read if they are wanted.
+/// The objects found in a picture of this size, at `path` of the server. Masks are read if they are requested.
 pub(crate) async fn look(
     servers: &Servers,
     path: &str,

@@ -13,8 +13,8 @@ pub const QUERY_CHARACTERS_MAX: usize = 300;
 /// Most characters of a page that are returned.
 pub const PAGE_CHARACTERS_MAX: usize = 4000;
 
-/// The beginning of the page of this title, or of the one most like it, up to its first heading; empty where there is
-/// none. Of a title that several pages have it is the first of them.
+/// The beginning of the page with this title, or of the most similar one, up to its first heading; empty if there is
+/// none. If several pages share the title it is the first of them.
 pub(crate) async fn page(servers: &Servers, query: &str) -> Result<String, Failure> {
     let wiki = servers.wiki.as_ref().ok_or_else(|| not_configured(Service::Wikipedia))?;
     let limit = servers.endpoints().patience.attempt;
@@ -37,7 +37,7 @@ pub(crate) async fn page(servers: &Servers, query: &str) -> Result<String, Failu
     }
 }
 
-/// What comes before the first heading, which MediaWiki writes as `== History ==`.
+/// The text before the first heading, which MediaWiki writes as `== History ==`.
 fn beginning(text: &str) -> String {
     let end = if text.starts_with("==") { None } else { text.find("\n==") };
     text[..end.unwrap_or(text.len())].trim().chars().take(PAGE_CHARACTERS_MAX).collect()

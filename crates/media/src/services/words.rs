@@ -1,4 +1,4 @@
-//! Translations, and searches of the web.
+//! Translations, and web searches.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
@@ -32,7 +32,7 @@ struct Hits {
     results: Vec<Map<String, Value>>,
 }
 
-/// The text in another language. Languages are named by their codes; `auto` is whatever the text is in.
+/// The text in another language. Languages are given by their codes; `auto` is the language of the text.
 pub(crate) async fn translate(
     servers: &Servers,
     text: &str,
@@ -51,7 +51,7 @@ pub(crate) async fn translate(
             )));
         }
     }
-    // A form, because a key among the parameters is looked for in nothing else.
+    // A form, because only parameters are searched for the key.
     let fields = [("q", text), ("source", from), ("target", to), ("format", "text")];
     let encoded =
         fields.map(|(name, value)| format!("{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)));

@@ -1,4 +1,4 @@
-//! Who may ask: programs of this machine, no web page of another one that the user's browser shows.
+//! Access control: programs of this machine, but no foreign web page in the user's browser.
 
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::request::Parts;

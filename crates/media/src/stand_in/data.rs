@@ -1,4 +1,4 @@
-//! What the simulation answers instead of public data: all of it is made up.
+//! The simulation's answers in place of public data: all of them are made up.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +76,7 @@ pub(super) fn movie(query: &Query) -> Answer {
     }))
 }
 
-/// The text with its words the other way round.
+/// The text with its words reversed.
 pub(super) fn translate(fields: &Query) -> Answer {
     let (text, source, target) = (asked(fields, "q")?, asked(fields, "source")?, asked(fields, "target")?);
     if target == "xx" {
@@ -102,7 +102,7 @@ pub(super) fn search(query: &Query) -> Answer {
     Ok(json!({ "results": (1..=12).map(hit).collect::<Vec<Value>>() }))
 }
 
-/// As much of MediaWiki's API as our client asks.
+/// The part of MediaWiki's API that our client uses.
 pub(super) fn wiki(query: &Query) -> Answer {
     if query.contains_key("meta") {
         return Ok(json!({ "query": { "extensions": [{ "name": "TextExtracts" }] } }));

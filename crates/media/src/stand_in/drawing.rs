@@ -23,7 +23,7 @@ const COLOURS: [Rgb<u8>; 6] = [
 const KEPT: u16 = 3;
 const WHOLE: u16 = 4;
 
-/// Shapes on a pale ground, after a number made of the text.
+/// Shapes on a pale ground, determined by a hash of the text.
 pub(super) fn draw(text: &str) -> RgbImage {
     let mut number = number_of(text.as_bytes());
     let mut draw = |below: u64| {
@@ -50,7 +50,7 @@ pub(super) fn draw(text: &str) -> RgbImage {
     picture
 }
 
-/// The picture with a tint and a frame, after a number made of the prompt.
+/// The picture with a tint and a frame, determined by a hash of the prompt.
 pub(super) fn change(mut picture: RgbImage, prompt: &str) -> RgbImage {
     let colour = COLOURS[(number_of(prompt.as_bytes()) % COLOURS.len() as u64) as usize];
     for pixel in picture.pixels_mut() {

@@ -1,11 +1,11 @@
-//! Forms with files, as far as our own client writes them.
+//! Forms with files, in the form that our own client writes.
 
 use std::collections::BTreeMap;
 
 /// The contents of the fields by their names.
 pub(super) type Fields = BTreeMap<String, Vec<u8>>;
 
-/// The fields of a form; `None` where it is none.
+/// The fields of a form; `None` if it is none.
 pub(super) fn fields(content_type: &str, body: &[u8]) -> Option<Fields> {
     let boundary =
         content_type.strip_prefix("multipart/form-data")?.split_once("boundary=")?.1.trim_matches('"');

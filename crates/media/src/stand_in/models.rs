@@ -1,4 +1,4 @@
-//! What the simulation answers instead of models.
+//! The simulation's answers in place of models.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{Answer, MODEL, Refusal, drawing, number_of};
 use crate::failure::{Failure, Fault};
 use crate::picture::{decode, png};
 
-/// How many words of a text are said again.
+/// How many words of a text are repeated.
 const WORDS_SAID: usize = 12;
 /// Colours that a caption names.
 const COLOURS_NAMED: usize = 3;
@@ -27,8 +27,8 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// An answer of a chat: of a picture size and main colours, of a text its beginning, of a question about a sentiment
-/// the one that a few words stand for.
+/// A chat answer: for a picture its size and main colours, for a text its beginning, for a question about a sentiment
+/// the one that a few words indicate.
 pub(super) fn chat(request: &Value) -> Answer {
     let messages = request["messages"].as_array().ok_or_else(|| Refusal::bad("`messages` is missing"))?;
     let content = messages.last().map(|message| &message["content"]).unwrap_or(&Value::Null);
@@ -63,7 +63,7 @@ fn about_text(text: &str) -> String {
         }
         .to_owned();
     }
-    // Our instructions end with an empty line; what comes behind it is the text.
+    // Our instructions end with an empty line; the text follows it.
     let own = text.split_once("\n\n").map_or(text, |(_, own)| own);
     own.split_whitespace().take(WORDS_SAID).collect::<Vec<_>>().join(" ")
 }

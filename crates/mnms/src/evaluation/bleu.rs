@@ -6,14 +6,14 @@ use std::hash::Hash;
 /// Longest n-grams that are compared.
 const LENGTH_MAX: usize = 4;
 
-/// What is counted of pairs of texts for one length of n-grams.
+/// What is counted over pairs of texts for one n-gram length.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Matches {
     found: f64,
     all: f64,
 }
 
-/// Counts of pairs of texts, which add up to a score.
+/// Counts over pairs of texts, which add up to a score.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Bleu {
     matches: [Matches; LENGTH_MAX],
@@ -30,7 +30,7 @@ fn n_grams<T: Eq + Hash>(words: &[T], length: usize) -> HashMap<&[T], u32> {
 }
 
 impl Bleu {
-    /// Adds the n-grams of a candidate that are in its reference, each as often as there at most.
+    /// Adds the n-grams of a candidate that occur in its reference, each at most as often as it occurs there.
     pub(super) fn add(&mut self, candidate: &[&str], reference: &[&str]) {
         self.add_lengths(candidate, reference);
         for (length, matches) in (1..).zip(&mut self.matches) {
@@ -39,12 +39,12 @@ impl Bleu {
             let clipped: u32 =
                 found.iter().map(|(gram, n)| known.get(gram).map_or(0, |most| *n.min(most))).sum();
             matches.found += f64::from(clipped);
-            // Without a single n-gram there is one to be missed.
+            // A text without any n-gram counts as missing one.
             matches.all += f64::from(found.values().sum::<u32>().max(1));
         }
     }
 
-    /// Adds the n-grams of a reference that are in its candidate: a recall. Single words have weights.
+    /// Adds the n-grams of a reference that occur in its candidate, which is a recall. Single words are weighted.
     pub(super) fn add_recall(&mut self, candidate: &[&str], reference: &[&str], weight: fn(&str) -> f64) {
         self.add_lengths(candidate, reference);
         for (length, matches) in (1..).zip(&mut self.matches) {
@@ -65,8 +65,8 @@ impl Bleu {
         self.reference_length += reference.len();
     }
 
-    /// The geometric mean of the shares of all lengths, with a share for what was never found, times the penalty for a
-    /// candidate that is shorter than its reference. 0 if not even a word was found.
+    /// The geometric mean of the shares of all lengths, with a floor for n-grams never found, times the penalty for a
+    /// candidate shorter than its reference. 0 if not a single word was found.
     pub(super) fn score(&self, lengths: usize, of_nothing: fn(f64) -> f64) -> f64 {
         if self.matches[0].found == 0.0 {
             return 0.0;
@@ -79,9 +79,9 @@ impl Bleu {
     }
 }
 
-/// How alike a text is to a reference: BLEU of lower-case words, without smoothing, and of shorter n-grams where the
-/// text has fewer than four words. What was never found counts as the smallest positive number, so that the score is
-/// hardly more than 0 then.
+/// How similar a text is to a reference: BLEU of lower-case words, without smoothing, and with shorter n-grams if the
+/// text has fewer than four words. An n-gram length never found counts as the smallest positive number, so that the
+/// score is then barely above 0.
 pub fn result_bleu(candidate: &str, reference: &str) -> f64 {
     let (candidate, reference) = (candidate.to_lowercase(), reference.to_lowercase());
     let candidate: Vec<&str> = candidate.split_whitespace().collect();
@@ -94,7 +94,7 @@ pub fn result_bleu(candidate: &str, reference: &str) -> f64 {
     bleu.score(candidate.len().min(LENGTH_MAX), |_| f64::MIN_POSITIVE)
 }
 
-/// BLEU of n-grams up to four, with a tenth of a match for what was never found.
+/// BLEU of n-grams up to four, with a tenth of a match for lengths never found.
 pub(super) fn smoothed(bleu: &Bleu) -> f64 {
     bleu.score(LENGTH_MAX, |all| 0.1 / all)
 }

@@ -1,5 +1,5 @@
-//! How alike programs are as programs: equal trees, and CodeBLEU (Ren et al., arXiv 2009.10297) after our own
-//! reconstruction. The page `docs/mnms-metrics.md` says how it differs from others.
+//! How similar programs are as programs: equal trees, and CodeBLEU (Ren et al., arXiv 2009.10297) as we reconstructed
+//! it. The page `docs/mnms-metrics.md` says how it differs from other versions.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,7 +21,7 @@ pub(super) const KEYWORDS: [&str; 35] = [
 /// What any other word weighs.
 const OTHER_WEIGHT: f64 = 0.2;
 
-/// Whether two programs have the same syntax tree. What cannot be read equals nothing.
+/// Whether two programs have the same syntax tree. A program that cannot be parsed equals nothing.
 pub fn same_tree(one: &str, other: &str) -> bool {
     let (Ok(one), Ok(other)) = (parse(one), parse(other)) else { return false };
     one.body.len() == other.body.len()
@@ -37,11 +37,11 @@ pub fn same_tree(one: &str, other: &str) -> bool {
 pub struct CodeLikeness {
     /// BLEU of the words.
     pub n_grams: f64,
-    /// The recall of n-grams, with keywords weighing more than other words.
+    /// The recall of n-grams, with keywords weighted more than other words.
     pub weighted_n_grams: f64,
-    /// The share of subtrees of the right programs that are found.
+    /// The share of the right programs' subtrees that are found.
     pub syntax: f64,
-    /// The share of edges of data flow of the right programs that are found; 1 where they have none.
+    /// The share of the right programs' data-flow edges that are found; 1 if they have none.
     pub data_flow: f64,
 }
 
@@ -52,7 +52,7 @@ impl CodeLikeness {
     }
 }
 
-/// Programs with the right ones, added up for CodeBLEU.
+/// Programs with the right ones, accumulated for CodeBLEU.
 #[derive(Debug, Clone, Default)]
 pub struct CodeCorpus {
     samples: u64,
@@ -63,7 +63,7 @@ pub struct CodeCorpus {
 }
 
 impl CodeCorpus {
-    /// Adds a program and the right one. Of a program that cannot be read only the words count.
+    /// Adds a program and the right one. If a program cannot be parsed, only its words count.
     pub fn add(&mut self, candidate: &str, reference: &str) {
         let words: [Vec<&str>; 2] = [candidate, reference].map(|text| text.split_whitespace().collect());
         self.samples += 1;
@@ -76,7 +76,7 @@ impl CodeCorpus {
         count(&mut self.data_flow, found.map(flow), right.map(flow));
     }
 
-    /// What they add up to; `None` without programs.
+    /// The total; `None` without programs.
     pub fn likeness(&self) -> Option<CodeLikeness> {
         let share = |[found, all]: [u64; 2]| if all == 0 { 1.0 } else { found as f64 / all as f64 };
         (self.samples > 0).then(|| CodeLikeness {
@@ -88,7 +88,7 @@ impl CodeCorpus {
     }
 }
 
-/// Adds how many of the right features are found, each as often as it is there at most, and how many there are.
+/// Adds how many of the right features are found, each counted at most as often as it occurs, and how many there are.
 fn count<T: Eq + Hash>(sums: &mut [u64; 2], found: Option<Vec<T>>, right: Option<Vec<T>>) {
     let mut left: HashMap<T, u64> = HashMap::new();
     for feature in found.into_iter().flatten() {
@@ -105,10 +105,10 @@ fn count<T: Eq + Hash>(sums: &mut [u64; 2], found: Option<Vec<T>>, right: Option
     }
 }
 
-/// A number for each inner node of a tree: that of its kind and of all kinds below it, in their order.
+/// A number for each inner node of a tree, derived from its kind and all kinds below it, in order.
 fn subtrees(module: &ModModule) -> Vec<u64> {
     struct Visitor {
-        /// Of each open node: its number so far, and whether it has nodes below it.
+        /// For each open node: its number so far, and whether it has nodes below it.
         open: Vec<(DefaultHasher, bool)>,
         closed: Vec<u64>,
     }
@@ -137,10 +137,10 @@ fn subtrees(module: &ModModule) -> Vec<u64> {
     visitor.closed
 }
 
-/// A name with those that its value comes from, all by the order of their first appearance.
+/// A name with the names its value comes from, all numbered by first appearance.
 type Edge = (usize, Vec<usize>);
 
-/// The data flow of a program: an edge for each name that is assigned.
+/// The data flow of a program: an edge for each assigned name.
 fn flow(module: &ModModule) -> Vec<Edge> {
     struct Visitor {
         numbers: HashMap<String, usize>,

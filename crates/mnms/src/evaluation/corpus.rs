@@ -7,7 +7,7 @@ use super::counts::{Counts, Tally};
 /// How many tools there are.
 pub(crate) const TOOLS: usize = 33;
 
-/// Counts of many predictions, added up. Every sum is exact, so that neither order nor grouping shows in a metric.
+/// Counts of many predictions, added up. Every sum is exact, so neither order nor grouping affects a metric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Corpus {
     /// How many predictions.
@@ -20,7 +20,7 @@ pub struct Corpus {
     plan_tool: u64,
     plan_argname: u64,
     plan_argvalue: u64,
-    /// Sums of likenesses by their denominators.
+    /// Sums of similarities, keyed by their denominators.
     likeness: BTreeMap<u64, u64>,
 }
 
@@ -41,12 +41,12 @@ impl Default for Corpus {
     }
 }
 
-/// Precision, recall and F1, from 0 to 1. `None` where there was nothing to be right or wrong about.
+/// Precision, recall and F1, from 0 to 1. `None` if there was nothing to be right or wrong about.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Shares {
-    /// The share of the predicted that is right.
+    /// The share of predicted labels that are right.
     pub precision: Option<f64>,
-    /// The share of the right that is predicted.
+    /// The share of right labels that are predicted.
     pub recall: Option<f64>,
     /// Their harmonic mean.
     pub f1: Option<f64>,
@@ -63,7 +63,7 @@ impl Shares {
         }
     }
 
-    /// With 0 for what is not defined, as the published code has it.
+    /// The same with 0 for undefined values, as in the published code.
     fn or_zero(self) -> Self {
         let or_zero = |value: Option<f64>| Some(value.unwrap_or(0.0));
         Self { precision: or_zero(self.precision), recall: or_zero(self.recall), f1: or_zero(self.f1) }
@@ -82,9 +82,9 @@ impl Shares {
 /// The metrics of a corpus. All are shares from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Metrics {
-    /// Means over the tools: over all 33 as published, or over those that occur.
+    /// Means over the tools: over all 33 as published, or only over those that occur.
     pub tool_macro: Shares,
-    /// Pooled tools, with names that no tool has as extra ones. The published code has no such metric.
+    /// Pooled tools, with names of nonexistent tools counted as extra. The published code has no such metric.
     pub tool: Shares,
     /// Tools with the names of their arguments, pooled.
     pub argname: Shares,
@@ -94,13 +94,13 @@ pub struct Metrics {
     pub edge: Shares,
     /// The share of plans with the right tools in the right order.
     pub plan_tool_accuracy: f64,
-    /// And with the right names of arguments.
+    /// The same, with the right argument names as well.
     pub plan_argname_accuracy: f64,
     /// And with the right values.
     pub plan_argvalue_accuracy: f64,
-    /// How unlike the orders of tools are. Lower is better.
+    /// How different the orders of tools are. Lower is better.
     pub tool_normalized_edit_distance: f64,
-    /// What [`argname`](Self::argname), [`argvalue`](Self::argvalue) and [`edge`](Self::edge) were counted from.
+    /// The counts behind [`argname`](Self::argname), [`argvalue`](Self::argvalue) and [`edge`](Self::edge).
     pub tallies: [Tally; 3],
 }
 
@@ -124,16 +124,16 @@ impl Corpus {
         *self.likeness.entry(steps).or_default() += alike;
     }
 
-    /// The metrics as they are right: the mean over tools is over those that occur, and what there was nothing to be
-    /// right or wrong about is not defined. `None` without predictions.
+    /// The correct metrics: the mean over tools covers only those that occur, and a metric is undefined if there was
+    /// nothing to be right or wrong about. `None` without predictions.
     pub fn metrics(&self) -> Option<Metrics> {
         let occurs = |tally: &&Tally| tally.right + tally.extra + tally.missing > 0;
         let classes: Vec<Shares> = self.tools.iter().filter(occurs).map(|tally| Shares::of(*tally)).collect();
         self.with(Shares::mean(&classes), |shares| shares)
     }
 
-    /// The metrics as the published code has them: the mean over tools is over all 33, and what is not defined is 0.
-    /// `None` without predictions, where that code fails.
+    /// The metrics as the published code computes them: the mean over tools covers all 33, and undefined values are
+    /// 0. `None` without predictions, for which that code fails.
     pub fn original_metrics(&self) -> Option<Metrics> {
         let classes = self.tools.map(Shares::of);
         self.with(Shares::mean(&classes), Shares::or_zero)
@@ -160,11 +160,11 @@ impl Corpus {
     }
 }
 
-/// The name of the one metric that the published code rounds in another way.
+/// The name of the one metric that the published code rounds differently.
 pub(super) const EDIT_DISTANCE: &str = "tool_normalized_edit_distance";
 
 impl Metrics {
-    /// The published metrics in per cent, by their published names.
+    /// The published metrics as percentages, by their published names.
     pub fn figures(&self) -> [(&'static str, Option<f64>); 16] {
         [
             ("tool_macro_precision", self.tool_macro.precision),
@@ -187,7 +187,7 @@ impl Metrics {
         .map(|(name, share)| (name, share.map(|share| share * 100.0)))
     }
 
-    /// The same with two decimals, rounded as the published code rounds them: the distance by its exact decimals, all
+    /// The same with two decimals, rounded as in the published code: the distance by its exact decimal value, all
     /// others after scaling.
     pub fn rounded_figures(&self) -> [(&'static str, Option<f64>); 16] {
         self.figures().map(|(name, value)| {
@@ -197,12 +197,13 @@ impl Metrics {
     }
 }
 
-/// Two decimals as NumPy rounds: scaled by 100, to the nearest whole number, the even one of two, and back.
+/// Rounds to two decimals as NumPy does: scales by 100, rounds to the nearest whole number (ties to even), and scales
+/// back.
 pub fn round_as_numpy(value: f64) -> f64 {
     (value * 100.0).round_ties_even() / 100.0
 }
 
-/// Two decimals as Python rounds: the nearest to the exact value, the even one of two.
+/// Rounds to two decimals as Python does: to the nearest of the exact value, ties to even.
 pub fn round_as_python(value: f64) -> f64 {
     format!("{value:.2}").parse().unwrap_or(value)
 }
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn numbers_are_rounded_in_two_ways() {
-        // As `round(value, 2)` and `round(value * 100) / 100` of Python 3.11 print them.
+        // As Python 3.11 prints `round(value, 2)` and `round(value * 100) / 100`.
         let cases = [
             (0.125, 0.12, 0.12),
             (0.375, 0.38, 0.38),

@@ -7,7 +7,7 @@ use super::labels::Labels;
 use super::sequence::longest_common;
 use crate::tools::catalogue;
 
-/// A set of the 33 tools: bit `n` stands for the tool of place `n`, from 0.
+/// A set of the 33 tools: bit `n` stands for the tool at index `n`, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct ToolSet(pub u64);
 
@@ -28,7 +28,7 @@ impl ToolSet {
     }
 }
 
-/// How many labels are right, extra (in the prediction alone) and missing (in the right plan alone).
+/// The number of labels that are right, extra (only in the prediction) and missing (only in the right plan).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Tally {
     /// In both.
@@ -68,7 +68,7 @@ pub struct Counts {
     pub tools_extra: ToolSet,
     /// Tools in the right plan alone.
     pub tools_missing: ToolSet,
-    /// Names in the prediction that no tool has.
+    /// Names in the prediction that belong to no tool.
     pub unknown_tools: u64,
     /// Tools with the names of their arguments.
     pub argname: Tally,
@@ -82,31 +82,31 @@ pub struct Counts {
     pub plan_argname: bool,
     /// And so are all values.
     pub plan_argvalue: bool,
-    /// How many steps two orders of tools have in common, in both of them: twice the longest common sequence.
+    /// The number of steps that two orders of tools share, summed over both: twice the longest common subsequence.
     pub alike: u64,
     /// How many steps both have.
     pub steps: u64,
 }
 
-/// Whether names that no tool has are all alike, as the published code has it, or differ.
+/// Whether names of nonexistent tools are all equal, as in the published code, or differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::evaluation) enum Unknown {
     AllAlike,
     ByName,
 }
 
-/// Places of the tools by their names with `_` for blanks.
+/// Indices of the tools by their names, with `_` for blanks.
 static PLACES: LazyLock<HashMap<String, usize>> = LazyLock::new(|| {
     let name = |(place, tool): (usize, &planproof_trace::Signature)| (tool.name.replace(' ', "_"), place);
     catalogue().signatures().iter().enumerate().map(name).collect()
 });
 
-/// The place of the tool of a name with `_` for blanks.
+/// The index of the tool with this name, with `_` for blanks.
 pub(super) fn place_of(tool: &str) -> Option<usize> {
     PLACES.get(tool).copied()
 }
 
-/// The tools among names, and how many different names are none.
+/// The tools among names, and the number of distinct names that belong to no tool.
 pub(super) fn tool_set(tools: &[String]) -> (ToolSet, u64) {
     let mut set = 0;
     let mut unknown: HashSet<&String> = HashSet::new();
@@ -150,7 +150,7 @@ impl Counts {
         }
     }
 
-    /// Right, extra and missing tools, with the names that no tool has among the extra ones.
+    /// Right, extra and missing tools. Names that belong to no tool count as extra.
     pub fn tool(&self) -> Tally {
         Tally {
             right: u64::from(self.tools_right.len()),
@@ -159,8 +159,8 @@ impl Counts {
         }
     }
 
-    /// How alike the orders of tools are, from 0 to 1: the share of steps that both have in common. 1 where neither has
-    /// any.
+    /// How similar the orders of tools are, from 0 to 1: the share of steps that they have in common. 1 if both are
+    /// empty.
     pub fn likeness(&self) -> f64 {
         if self.steps == 0 { 1.0 } else { self.alike as f64 / self.steps as f64 }
     }

@@ -9,14 +9,14 @@ pub struct Labels {
     pub argnames: Vec<String>,
     /// Each tool with its arguments and their values.
     pub argvalues: Vec<String>,
-    /// Pairs of tools of which one comes after the other, or takes from it.
+    /// Pairs of tools in which the second follows the first or uses its result.
     pub edges: Vec<String>,
 }
 
-/// What stands between the parts of a label.
+/// The separator between the parts of a label.
 pub(super) const BETWEEN: &str = "--";
 
-/// A tool with names or values, in their order as texts.
+/// A tool with names or values, as texts in order.
 pub(super) fn joined(tool: &str, mut parts: Vec<String>) -> String {
     parts.sort_unstable();
     let mut label = tool.to_owned();

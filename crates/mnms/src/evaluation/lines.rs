@@ -1,4 +1,4 @@
-//! Calls of tools in lines of code, each line read on its own, as the published evaluator does it.
+//! Tool calls in lines of code, with each line parsed on its own, as the published evaluator does it.
 
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -10,15 +10,15 @@ use crate::python::characters::strip;
 use crate::python::source::parse;
 use crate::python::unparse::unparse;
 
-/// A call of a tool that a line assigns to a name.
+/// A tool call whose result a line assigns to a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) tool: String,
-    /// Keywords with the text of their values. A keyword that came again has its last value; `**` has no name.
+    /// Keywords with the text of their values. A repeated keyword has its last value; `**` has no name.
     pub(super) arguments: Vec<(Option<String>, String)>,
 }
 
-/// Lines that have been read, so that none is read twice: plans and their alternatives share most of theirs.
+/// Lines parsed so far, so that none is parsed twice: plans and their alternatives share most of their lines.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     read: HashMap<String, Option<Rc<Call>>>,
@@ -50,7 +50,7 @@ impl Lines {
 }
 
 impl Call {
-    /// Sets a keyword, of which the last value counts.
+    /// Sets a keyword, replacing any earlier value.
     pub(super) fn set(&mut self, name: Option<String>, value: String) {
         match self.arguments.iter_mut().find(|(known, _)| *known == name) {
             Some((_, held)) => *held = value,
@@ -59,14 +59,14 @@ impl Call {
     }
 }
 
-/// The call of a line; `None` where there is none that counts.
+/// The call in a line; `None` if none counts.
 fn read(line: &str) -> Option<Call> {
     plain_line::read(line).or_else(|| read_any(line))
 }
 
-/// The same by Python's parser, for every line that there is.
+/// The same through Python's parser, which handles every line.
 pub(super) fn read_any(line: &str) -> Option<Call> {
-    // Without an assignment there is nothing to read.
+    // Without an assignment there is nothing to find.
     if !line.contains('=') || !line.contains('(') {
         return None;
     }
@@ -85,7 +85,7 @@ pub(super) fn read_any(line: &str) -> Option<Call> {
     Some(found)
 }
 
-/// A place in the tree of statements: Python puts handlers, cases and the `else` of an `if` a level deeper.
+/// A level in the tree of statements: Python nests handlers, cases and the `else` of an `if` one level deeper.
 enum Place<'a> {
     Statement(&'a Stmt),
     Handler(&'a ExceptHandler),
@@ -94,7 +94,7 @@ enum Place<'a> {
     Clauses(&'a StmtIf, usize),
 }
 
-/// The plain assignment that comes first breadth first.
+/// The first plain assignment in breadth-first order.
 fn first_assignment(body: &[Stmt]) -> Option<&StmtAssign> {
     let mut queue: VecDeque<Place<'_>> = body.iter().map(Place::Statement).collect();
     while let Some(place) = queue.pop_front() {
@@ -135,7 +135,7 @@ fn first_assignment(body: &[Stmt]) -> Option<&StmtAssign> {
     None
 }
 
-/// What follows the body of an `if`: for Python an `elif` is an `if` within its `else`.
+/// What follows the body of an `if`: to Python, an `elif` is an `if` within its `else`.
 fn add_clauses<'a>(queue: &mut VecDeque<Place<'a>>, statement: &'a StmtIf, number: usize) {
     match statement.elif_else_clauses.get(number) {
         Some(clause) if clause.test.is_none() => queue.extend(clause.body.iter().map(Place::Statement)),

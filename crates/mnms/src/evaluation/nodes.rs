@@ -1,4 +1,5 @@
-//! The nodes of a plan as lines of code, as the published evaluator writes them: all else is read from these.
+//! The nodes of a plan as lines of code, as the published evaluator writes them. Everything else is derived from
+//! these lines.
 
 use std::fmt::Write as _;
 
@@ -7,29 +8,29 @@ use crate::python::big::read_integer;
 use crate::python::characters::{digit, is_word};
 use crate::python::template::{self, TemplateError};
 
-/// Why no code can be written for nodes. The published code takes such a plan for an empty one.
+/// Why nodes cannot be written as code. The published code treats such a plan as empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malformed {
     /// The plan is no list.
     NoList,
     /// A node is no object.
     NoNode,
-    /// A node is without `id`, `name` or `args`.
+    /// A node lacks `id`, `name` or `args`.
     MissingKey,
-    /// The name of a tool is no text, or the arguments are no object.
+    /// The name of a tool is not a text, or the arguments are not an object.
     WrongType,
-    /// A reference without a whole number, a `>` or a `.`.
+    /// A reference lacks a whole number, a `>` or a `.`.
     Reference,
-    /// Braces beside a reference that make no field.
+    /// Braces beside a reference do not form a field.
     Braces,
-    /// A field of its own beside a reference.
+    /// A separate field beside a reference.
     Named,
     /// More fields than references.
     TooFew,
 }
 
 impl Malformed {
-    /// The exception that Python raises for it.
+    /// The exception that Python raises in this case.
     pub fn python_name(self) -> &'static str {
         match self {
             Self::NoList => "AssertionError",
@@ -75,7 +76,7 @@ fn line(node: &Literal) -> Result<String, Malformed> {
 
 fn push_value(value: &Literal, line: &mut String) -> Result<(), Malformed> {
     let Literal::Text(text) = value else {
-        // The quotes within are left as they are.
+        // Quotes inside are not escaped.
         let _ = write!(line, "\"{}\"", value.python_str());
         return Ok(());
     };
@@ -93,7 +94,7 @@ fn push_value(value: &Literal, line: &mut String) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// A text with its references in it. The rest is read as a template on the way.
+/// A text with its references. The rest is parsed as a template along the way.
 fn with_references(text: &str) -> Result<String, Malformed> {
     let mut template = String::with_capacity(text.len());
     let mut values = Vec::new();
@@ -122,7 +123,7 @@ fn with_references(text: &str) -> Result<String, Malformed> {
     })
 }
 
-/// Digits, `>.` and letters at the beginning of a text: the digits, the letters, and how long all is, in bytes.
+/// Digits, `>.` and letters at the start of a text: the digits, the letters, and the total length in bytes.
 fn reference(text: &str) -> Option<(&str, &str, usize)> {
     let end = text.find(|character| digit(character).is_none())?;
     let (id, rest) = text.split_at(end);

@@ -1,7 +1,7 @@
-//! The published evaluator, as it is: its labels, how it pairs plans with predictions, and where it gives up.
+//! The published evaluator as it is: its labels, how it pairs plans with predictions, and where it fails.
 //!
-//! Both sides become lines of code, each line is read on its own, and what cannot be read does not count (specification
-//! section 6). Programs are read as Python 3.11 reads them.
+//! Both sides become lines of code, each line is parsed on its own, and lines that cannot be parsed do not count
+//! (specification section 6). Programs are parsed as Python 3.11 does.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,7 +24,7 @@ pub enum Format {
     Code,
 }
 
-/// An exception that ends the published evaluator.
+/// An exception that stops the published evaluator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}: {message}")]
 pub struct Raised {
@@ -43,7 +43,7 @@ impl Raised {
 /// A prediction, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// The lines of code that it stands for; empty where it is malformed.
+    /// The lines of code of the prediction; empty if it is malformed.
     pub code: String,
     /// Why it counts as empty.
     pub malformed: Option<Malformed>,
@@ -51,7 +51,7 @@ pub struct Reading {
     pub labels: Labels,
 }
 
-/// A right plan, taken apart once for all predictions, and with it the other right ones.
+/// A right plan with its alternatives, split into labels once for all predictions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gold {
     /// The right plan, then its alternatives.
@@ -60,7 +60,7 @@ pub struct Gold {
     tools: Vec<(ToolSet, u64)>,
 }
 
-/// Takes plans apart. It remembers lines, so that one evaluator for many plans saves most of the work.
+/// Splits plans into labels. It caches lines, so using one evaluator for many plans saves most of the work.
 #[derive(Debug, Default)]
 pub struct Evaluator {
     lines: Lines,
@@ -70,7 +70,7 @@ impl Evaluator {
     /// A right plan and its alternatives.
     ///
     /// # Errors
-    /// A plan has a `**`, as no plan of nodes can have it.
+    /// A plan contains a `**`, which a plan of nodes cannot have.
     pub fn gold<'a>(
         &mut self,
         plan: &'a Literal,
@@ -84,10 +84,10 @@ impl Evaluator {
         Ok(Gold { plans, tools })
     }
 
-    /// A prediction. What is no text is read as Python's `str` of it where a program is expected.
+    /// A prediction. If a program is expected, a value that is not a text is converted as by Python's `str`.
     ///
     /// # Errors
-    /// A call has a `**`, on which the published code fails.
+    /// A call contains a `**`, on which the published code fails.
     pub fn read(&mut self, prediction: &Literal, format: Format) -> Result<Reading, Raised> {
         let (code, malformed) = match format {
             Format::Code => (prediction.python_str(), None),
@@ -107,7 +107,7 @@ fn labels(calls: &[std::rc::Rc<Call>]) -> Result<Labels, Raised> {
         let names = call.arguments.iter().map(|(name, _)| name.clone().ok_or_else(|| raised_by_stars(call)));
         labels.argnames.push(joined(&call.tool, names.collect::<Result<_, _>>()?));
         let values = call.arguments.iter().filter_map(|(name, value)| {
-            // The whole is lowered before it is joined, but for the name.
+            // Everything except the name is lower-cased before it is joined.
             Some(format!("{}={}", name.as_deref()?, value.to_lowercase()))
         });
         labels.argvalues.push(joined(&call.tool, values.collect()));
@@ -117,7 +117,7 @@ fn labels(calls: &[std::rc::Rc<Call>]) -> Result<Labels, Raised> {
     Ok(labels)
 }
 
-/// What sorting names says where one of them is `None`.
+/// The error from sorting names if one of them is `None`.
 fn raised_by_stars(call: &Call) -> Raised {
     let message = match call.arguments.iter().position(|(name, _)| name.is_none()) {
         _ if call.arguments.len() == 1 => "sequence item 1: expected str instance, NoneType found",
@@ -128,12 +128,12 @@ fn raised_by_stars(call: &Call) -> Raised {
 }
 
 impl Gold {
-    /// The plan of a place: 0 is the right one, the alternatives follow.
+    /// The plan at that index: 0 is the right plan, followed by the alternatives.
     pub fn plan(&self, place: usize) -> Option<&Reading> {
         self.plans.get(place)
     }
 
-    /// The place of the plan whose set of tools fits a prediction best; of several the first.
+    /// The index of the plan whose set of tools fits a prediction best; the first of several.
     pub fn best_match(&self, prediction: &Reading) -> usize {
         let (predicted, unknown) = tool_set(&prediction.labels.tools);
         let mut best = (0, f64::MIN);
@@ -152,7 +152,7 @@ impl Gold {
         best.0
     }
 
-    /// What a prediction has in common with the right plan, or with the plan of [`best_match`](Self::best_match).
+    /// What a prediction has in common with the right plan, or with the plan from [`best_match`](Self::best_match).
     pub fn compare(&self, prediction: &Reading, with_alternatives: bool) -> Counts {
         let place = if with_alternatives { self.best_match(prediction) } else { 0 };
         Counts::of(&prediction.labels, &self.plans[place].labels, Unknown::AllAlike)
@@ -186,17 +186,17 @@ pub struct GoldRecord {
 pub struct PredictionRecord {
     /// The id of the plan that it is for.
     pub id: Literal,
-    /// What was predicted; `None` where the field is absent.
+    /// The predicted value; `None` if the field is absent.
     pub prediction: Option<Literal>,
 }
 
 /// Which pairs are scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pairs {
-    /// Each right plan with the last prediction of its id.
+    /// Each right plan with the last prediction for its id.
     #[default]
     OfGold,
-    /// Each prediction, with the last one of its id.
+    /// Each prediction, replaced by the last one with its id.
     OfPredictions,
 }
 
@@ -207,14 +207,14 @@ pub struct Outcome {
     pub corpus: Corpus,
     /// Their metrics.
     pub metrics: Metrics,
-    /// How many of the predictions count as empty because they are malformed.
+    /// The number of predictions that count as empty because they are malformed.
     pub invalid: u64,
 }
 
 /// Evaluates files as the published command does, and fails where it fails.
 ///
 /// # Errors
-/// What the published code raises.
+/// The exception that the published code raises.
 pub fn evaluate(
     gold: &[GoldRecord],
     predictions: &[PredictionRecord],

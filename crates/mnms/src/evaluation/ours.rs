@@ -1,4 +1,4 @@
-//! The labels of a plan as they are right: from its steps and what they take from one another, however it is written.
+//! The correct labels of a plan, from its steps and what they take from each other, however the plan is written.
 //!
 //! The page `docs/mnms-metrics.md` says where this differs from the published evaluator, and why.
 
@@ -13,7 +13,7 @@ use super::labels::{BETWEEN, Labels, joined};
 use super::original::Format;
 use crate::literal::Literal;
 
-/// The name of a step that has none. No tool has it.
+/// The name of a step without a name. No tool has it.
 const NAMELESS: &str = "?";
 
 /// A call of a plan.
@@ -28,7 +28,7 @@ struct Step {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Words(String),
-    /// What the step of this place gives, by its key or as a whole.
+    /// The result of the step at this index, by its key or as a whole.
     Given(usize, Option<String>),
 }
 
@@ -37,11 +37,11 @@ enum Part {
 pub struct Reading {
     /// What is compared.
     pub labels: Labels,
-    /// Something in it could not be read as a step, and counts as none or as a wrong one.
+    /// Something in it could not be parsed as a step, and counts as no step or as a wrong one.
     pub has_malformed: bool,
 }
 
-/// A right plan and its alternatives, taken apart.
+/// A right plan and its alternatives, split into labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gold {
     plans: Vec<Reading>,
@@ -53,11 +53,11 @@ pub fn read(prediction: &Literal, format: Format) -> Reading {
     Reading { labels: labels(&steps), has_malformed }
 }
 
-/// The steps of a plan, and whether something in it is none.
+/// The steps of a plan, and whether something in it is not a step.
 fn steps_of(plan: &Literal, format: Format) -> (Vec<Step>, bool) {
     match (format, plan) {
         (Format::Code, Literal::Text(text)) => program::steps(text),
-        // A plan of nodes is one in either format.
+        // A plan of nodes is accepted in either format.
         _ => nodes::steps(plan),
     }
 }
@@ -69,13 +69,13 @@ impl Gold {
         Self { plans: plans.map(|plan| read(plan, Format::Json)).collect() }
     }
 
-    /// The plan of a place: 0 is the right one, the alternatives follow.
+    /// The plan at that index: 0 is the right plan, followed by the alternatives.
     pub fn plan(&self, place: usize) -> Option<&Reading> {
         self.plans.get(place)
     }
 
-    /// What a prediction has in common with the right plan, or with that of all plans which has most in common with it:
-    /// most tools, then arguments, then values; of several the first. Also the place of that plan.
+    /// What a prediction has in common with the right plan, or with the plan that shares most with it: first by
+    /// tools, then by arguments, then by values; the first of several. Also returns the index of that plan.
     pub fn compare(&self, prediction: &Reading, with_alternatives: bool) -> (usize, Counts) {
         let compare = |plan: &Reading| Counts::of(&prediction.labels, &plan.labels, Unknown::ByName);
         let mut best = (0, compare(&self.plans[0]));
@@ -118,9 +118,9 @@ fn labels(steps: &[Step]) -> Labels {
     labels
 }
 
-/// A value by which equal ones are equal: without regard to letter case, to how white space is set, and to which
-/// quotes are used, which the format of programs does not keep. What another step gives is named by how many steps ago
-/// that was, so that neither a step more at the beginning nor another tool there changes what comes after.
+/// A normalized value for comparison: it ignores letter case, white space and the kind of quotes, which the format of
+/// programs does not preserve. The result of another step is named by its distance back, so that neither an extra
+/// step at the start nor a different tool there changes what comes after.
 fn normalised(parts: &[Part], place: usize) -> String {
     let mut text = String::new();
     for part in parts {
@@ -138,7 +138,7 @@ fn normalised(parts: &[Part], place: usize) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The name of a tool with `_` for blanks, however it is set.
+/// The name of a tool with a single `_` between its words.
 fn tool_name(name: &str) -> String {
     name.split(|character: char| character.is_whitespace() || character == '_')
         .filter(|word| !word.is_empty())
@@ -146,7 +146,7 @@ fn tool_name(name: &str) -> String {
         .join("_")
 }
 
-/// The names of the arguments of a tool, in their order.
+/// The names of a tool's arguments, in order.
 fn declared(tool: &str) -> impl Iterator<Item = &'static str> + use<> {
     let tool = place_of(tool).and_then(|place| crate::tools::catalogue().signatures().get(place));
     tool.into_iter().flat_map(|tool| tool.arguments.iter().map(|argument| argument.name.as_str()))

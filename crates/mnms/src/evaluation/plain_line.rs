@@ -1,15 +1,15 @@
-//! The lines of code that most plans are made of, read in one go: `output1 = image_crop(image="a.jpg",
-//! object=output0['object'])`. Every other line is left to Python's parser, which agrees with this where it finds a
-//! call.
+//! Parses the lines of code that make up most plans in one pass: `output1 = image_crop(image="a.jpg",
+//! object=output0['object'])`. Every other line is left to Python's parser, which agrees with this one wherever this
+//! one finds a call.
 
 use super::code::KEYWORDS;
 use super::lines::Call;
 use crate::python::quote;
 
-/// Words that are keywords in some places alone, or that nothing may be assigned to.
+/// Words that are keywords only in some places, or that cannot be assigned to.
 const OTHER_WORDS: [&str; 5] = ["match", "case", "type", "_", "__debug__"];
 
-/// The call of a line that assigns it to a name; `None` where it takes more than is known here.
+/// The call in a line that assigns it to a name; `None` if the line needs more than is supported here.
 pub(super) fn read(line: &str) -> Option<Call> {
     let (_, rest) = name(line)?;
     let (tool, mut rest) = name(rest.strip_prefix(" = ")?)?;
@@ -29,7 +29,7 @@ pub(super) fn read(line: &str) -> Option<Call> {
     }
 }
 
-/// The name that a text begins with, and the rest.
+/// The name at the start of a text, and the rest.
 fn name(text: &str) -> Option<(&str, &str)> {
     let length = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let (name, rest) = text.split_at(length);
@@ -39,7 +39,7 @@ fn name(text: &str) -> Option<(&str, &str)> {
     is_name.then_some((name, rest))
 }
 
-/// The value that a text begins with, as Python writes it again, and the rest.
+/// The value at the start of a text, as Python writes it back, and the rest.
 fn value(text: &str) -> Option<(String, &str)> {
     let mut written = String::new();
     let rest = match text.strip_prefix('"') {
@@ -61,7 +61,7 @@ fn value(text: &str) -> Option<(String, &str)> {
     Some((written, rest))
 }
 
-/// What stands before a quote, where nothing in it means something else, and what comes behind the quote.
+/// The text before a quote, if it holds only plain characters and no escape, and the text after the quote.
 fn words(text: &str, quote: char) -> Option<(&str, &str)> {
     let (words, rest) = text.split_once(quote)?;
     let is_plain = words.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'\\');

@@ -1,4 +1,4 @@
-//! One way to score predictions, whichever rules hold.
+//! One interface for scoring predictions under either set of rules.
 
 use super::counts::Counts;
 use super::original::{self, Format, Raised};
@@ -12,7 +12,7 @@ pub enum Mode {
     /// Ours: what is right.
     #[default]
     Ours,
-    /// Those of the published evaluator, with its faults.
+    /// The rules of the published evaluator, with its faults.
     Original,
 }
 
@@ -23,18 +23,18 @@ pub struct Settings {
     pub mode: Mode,
     /// How predictions are written.
     pub format: Format,
-    /// A prediction is compared with the plan that fits it best, of the right one and its alternatives.
+    /// A prediction is compared with whichever plan fits it best, the right one or an alternative.
     pub with_alternatives: bool,
 }
 
-/// Scores predictions one after the other. It remembers lines of code, so one for many is faster than many.
+/// Scores predictions one after another. It caches lines of code, so one scorer for many predictions is faster.
 #[derive(Debug, Default)]
 pub struct Scorer {
     settings: Settings,
     original: original::Evaluator,
 }
 
-/// The right plans of an example, taken apart once for all predictions.
+/// The right plans of an example, split into labels once for all predictions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Gold {
     /// By our rules.
@@ -46,11 +46,11 @@ pub enum Gold {
 /// How a prediction was scored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScoredPlan {
-    /// What it has in common with the right plan.
+    /// What the prediction has in common with the nearest right plan.
     pub counts: Counts,
-    /// What it has in common with the first of the right plans.
+    /// What the prediction has in common with the first right plan.
     pub first: Counts,
-    /// The place of the plan that it was compared with: 0 is the right one, the alternatives follow.
+    /// The index of the plan that it was compared with: 0 is the right plan, followed by the alternatives.
     pub matched: usize,
     /// How many steps were read of it.
     pub steps: usize,
@@ -64,10 +64,10 @@ impl Scorer {
         Self { settings, original: original::Evaluator::default() }
     }
 
-    /// The right plans of an example. Data that does not say whether there are alternatives has none.
+    /// The right plans of an example. Data that does not mention alternatives has none.
     ///
     /// # Errors
-    /// The published evaluator fails on the plan, and its rules hold.
+    /// The published evaluator fails on the plan, and its rules apply.
     pub fn gold(&mut self, example: &Example) -> Result<Gold, Raised> {
         let alternatives = match (&example.alternatives, self.settings.with_alternatives) {
             (Some(plans), true) => plans.as_slice(),
@@ -82,7 +82,7 @@ impl Scorer {
     /// Scores a prediction. A missing one is [`Literal::None`].
     ///
     /// # Errors
-    /// The published evaluator fails on the prediction, and its rules hold: a call has a `**`.
+    /// The published evaluator fails on the prediction, and its rules apply: a call contains a `**`.
     pub fn score(&mut self, prediction: &Literal, gold: &Gold) -> Result<ScoredPlan, Raised> {
         let Settings { format, with_alternatives, .. } = self.settings;
         match gold {

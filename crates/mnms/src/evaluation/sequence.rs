@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The length of the longest sequence that is part of both, in their order. Bit-parallel after Hyyrö (Bit-parallel
-/// LCS-length computation revisited, 2004): time is the product of the lengths over 64, memory that of one of them for
-/// each element that comes up.
+/// The length of the longest common subsequence. Bit-parallel after Hyyrö (Bit-parallel LCS-length computation
+/// revisited, 2004): time is the product of the lengths over 64, memory that of one of them for each distinct
+/// element.
 pub(super) fn longest_common<T: Eq + Hash>(first: &[T], second: &[T]) -> u32 {
     /// Bits of a word.
     const BITS: usize = 64;
@@ -15,7 +15,7 @@ pub(super) fn longest_common<T: Eq + Hash>(first: &[T], second: &[T]) -> u32 {
     for (place, element) in short.iter().enumerate() {
         places.entry(element).or_insert_with(|| vec![0; words])[place / BITS] |= 1 << (place % BITS);
     }
-    // A bit is off where the element of its place is part of the sequence so far.
+    // A bit is off if the element at its index is part of the sequence so far.
     let mut rest = vec![u64::MAX; words];
     for element in long {
         let Some(matches) = places.get(element) else { continue };

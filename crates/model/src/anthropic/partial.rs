@@ -1,15 +1,15 @@
-//! Turns that are not finished: which models go on from them, and how their texts join.
+//! Unfinished turns: which models continue them, and how the texts are joined.
 
 use crate::connection::parameters::{Parameter, Refused};
 use crate::{ChatRequest, Message};
 
-/// The first version of Claude that takes no unfinished turn.
+/// The first version of Claude that accepts no unfinished turn.
 const REFUSING_SINCE: (u32, u32) = (4, 6);
 
-/// The first version of Claude that takes no temperature.
+/// The first version of Claude that accepts no temperature.
 const WITHOUT_TEMPERATURE_SINCE: (u32, u32) = (4, 7);
 
-/// The settings that the model of this name refuses by Anthropic's documents.
+/// The settings that the model of this name refuses according to Anthropic's documents.
 pub(super) fn refused(model: &str) -> Refused {
     match claude_version(model) {
         Some(version) if version >= WITHOUT_TEMPERATURE_SINCE => Refused::these(&[Parameter::Temperature]),
@@ -17,8 +17,7 @@ pub(super) fn refused(model: &str) -> Refused {
     }
 }
 
-/// Whether a model goes on from an unfinished turn, by its name. Of other makes than Claude it is supposed
-/// that they do.
+/// Whether a model continues an unfinished turn, judged by its name. Models other than Claude are assumed to do so.
 pub(super) fn takes_partial_turns(model: &str) -> bool {
     claude_version(model).is_none_or(|version| version < REFUSING_SINCE)
 }
@@ -26,7 +25,7 @@ pub(super) fn takes_partial_turns(model: &str) -> bool {
 /// The version in a name such as `claude-3-5-haiku-20241022`, `claude-sonnet-4-20250514` or `claude-opus-4-6`.
 fn claude_version(model: &str) -> Option<(u32, u32)> {
     let (_, rest) = model.split_once("claude-")?;
-    // More than two digits are a date, which stands behind the version.
+    // More than two digits are a date, which follows the version.
     let mut numbers = rest
         .split(['-', '.', '@', ':'])
         .skip_while(|part| !part.starts_with(|c: char| c.is_ascii_digit()))
@@ -34,7 +33,7 @@ fn claude_version(model: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?, numbers.next().unwrap_or(0)))
 }
 
-/// The white space that the last message ends with, if it is an unfinished turn.
+/// The white space at the end of the last message, if it is an unfinished turn.
 pub(super) fn cut_off(request: &ChatRequest) -> &str {
     match request.messages.last() {
         Some(Message::Assistant { text, .. }) if request.is_partial_turn() => &text[text.trim_end().len()..],
@@ -42,8 +41,8 @@ pub(super) fn cut_off(request: &ChatRequest) -> &str {
     }
 }
 
-/// Takes from the beginning of a reply, which may come in pieces, the white space that was cut off the turn
-/// before it and that the model repeats. Without that it would stand there twice.
+/// Removes from the beginning of a reply, which may come in pieces, the white space that was cut off the turn before
+/// it and that the model repeats. Otherwise it would be there twice.
 pub(super) struct Join<'a> {
     awaited: &'a str,
 }
@@ -54,7 +53,7 @@ impl<'a> Join<'a> {
         Self { awaited: cut_off(request) }
     }
 
-    /// The next piece, less what is repeated.
+    /// The next piece without the repeated white space.
     pub(super) fn push(&mut self, piece: String) -> String {
         let mut rest = piece.as_str();
         while let (Some(awaited), Some(found)) = (self.awaited.chars().next(), rest.chars().next()) {

@@ -1,4 +1,4 @@
-//! What comes back as a message, read into types that keep only what is used.
+//! A message as a reply, read into types that keep only what is used.
 
 use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
 use serde::Deserialize;
@@ -22,7 +22,7 @@ pub(super) struct WireReply<'a> {
     error: Option<Fault>,
 }
 
-/// One block of the content, with the fields of all kinds, of which each kind uses its own.
+/// One block of the content, with the fields of all kinds; each kind uses its own.
 #[derive(Deserialize)]
 pub(super) struct WireBlock<'a> {
     #[serde(rename = "type")]
@@ -48,7 +48,7 @@ pub(super) enum BlockKind {
     Other,
 }
 
-/// Token counts. Tokens that the server has read before, or keeps for later, have been read all the same.
+/// Token counts. Tokens that the server reads from its cache or writes to it have been read nevertheless.
 #[derive(Deserialize, Clone, Copy)]
 pub(super) struct WireUsage {
     #[serde(default, deserialize_with = "lenient::count")]
@@ -62,8 +62,8 @@ pub(super) struct WireUsage {
 }
 
 impl WireUsage {
-    /// What is told here and in `earlier`. A stream tells its counts several times, each time as the sum so
-    /// far, and some servers tell a count only in one place.
+    /// The counts here and in `earlier`. A stream reports its counts several times, each time as the sum so far, and
+    /// some servers report a count only once.
     pub(super) fn over(self, earlier: Usage) -> Usage {
         let input = [self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens];
         let input = input.into_iter().flatten().fold(0, u64::saturating_add);
@@ -83,7 +83,8 @@ pub(super) enum StopReason {
     ToolUse,
     MaxTokens,
     ModelContextWindowExceeded,
-    /// The server paused the work of its own tools. We give it none; should it happen, the reply is cut short.
+    /// The server paused the work of its own tools. We give it none; if it happens anyway, the reply counts as cut
+    /// short.
     PauseTurn,
     Refusal,
     #[serde(other)]
@@ -91,7 +92,7 @@ pub(super) enum StopReason {
 }
 
 impl StopReason {
-    /// The reason in our words. Where the server names none that is known, the calls tell.
+    /// The reason in our terms. If the server names no known reason, the calls decide.
     pub(super) fn reason(given: Option<Self>, has_calls: bool) -> FinishReason {
         match given {
             Some(Self::EndTurn | Self::StopSequence) => FinishReason::Stop,

@@ -59,8 +59,8 @@ enum Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// The blocks of a message that is not a standing instruction. Empty texts are refused by the protocol and say
-    /// nothing.
+    /// The blocks of a message other than system instructions. Empty texts are left out, because the protocol refuses
+    /// them.
     fn all_of(message: &'a Message) -> (Role, Vec<Self>) {
         let words = |text: &'a str| (!text.is_empty()).then_some(Self::Text { text });
         match message {
@@ -82,7 +82,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The messages, roles by turns, and apart from them the standing instructions.
+/// The messages with alternating roles, and separately the system instructions.
 fn arrange(request: &ChatRequest) -> (String, Vec<WireMessage<'_>>) {
     let mut system = String::new();
     let mut arranged: Vec<WireMessage<'_>> = Vec::with_capacity(request.messages.len());
@@ -105,7 +105,7 @@ fn arrange(request: &ChatRequest) -> (String, Vec<WireMessage<'_>>) {
     (system, arranged)
 }
 
-/// Cuts the white space off the end of an unfinished turn, and the whole turn where there is nothing else in it.
+/// Cuts the white space off the end of an unfinished turn, or removes the whole turn if there is nothing else in it.
 fn trim_partial_turn(request: &ChatRequest, arranged: &mut Vec<WireMessage<'_>>) {
     let surplus = cut_off(request).len();
     let Some(WireMessage { role: Role::Assistant, content }) = arranged.last_mut().filter(|_| surplus > 0)
@@ -139,7 +139,7 @@ pub(super) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, serde_json::
     serde_json::value::to_raw_value(&wire.collect::<Vec<_>>())
 }
 
-/// Writes a request's body. `settings` stand for those of the request.
+/// Writes a request's body. `settings` replace those of the request.
 pub(super) fn render(
     model: &str,
     request: &ChatRequest,
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(last("Thought: \n")[1]["content"], json!([{"type": "text", "text": "Thought:"}]));
         assert_eq!(last("Thought:")[1]["content"], json!([{"type": "text", "text": "Thought:"}]));
         assert_eq!(last(" \n").as_array().map(Vec::len), Some(1));
-        // What was said before is not unfinished, whatever it ends with.
+        // Earlier messages are finished, whatever they end with.
         let body = rendered(vec![user("a"), assistant("b ", &[]), user("c")]);
         assert_eq!(body["messages"][1]["content"][0]["text"], "b ");
         let body = rendered(vec![user("a"), assistant("b ", &[]), assistant(" ", &[])]);

@@ -1,4 +1,4 @@
-//! The events of a message that is still being written.
+//! The events of a message while it is being written.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::connection::fault::Fault;
 use crate::connection::stream::{BegunCalls, Decoder, Deltas};
 use crate::{ChatRequest, ModelError, lenient};
 
-/// An event with the fields of all kinds, of which each kind uses its own.
+/// An event with the fields of all kinds; each kind uses its own.
 #[derive(Deserialize)]
 struct Event<'a> {
     #[serde(rename = "type", borrow)]
@@ -40,7 +40,7 @@ pub(super) struct BlockDecoder<'a> {
     request: &'a ChatRequest,
     join: Join<'a>,
     calls: BegunCalls,
-    /// What the call that has just begun is told with its beginning. It counts if no pieces follow.
+    /// The arguments in the first event of the current call. They count if no pieces follow.
     whole_input: Option<(usize, String)>,
     stop: Option<StopReason>,
     usage: Usage,
@@ -154,7 +154,7 @@ impl Decoder for BlockDecoder<'_> {
         Ok(())
     }
 
-    /// The reason to stop comes with the last tokens, so that the reply is whole even without `message_stop`.
+    /// The reason to stop comes with the last tokens, so the reply is complete even without `message_stop`.
     fn close(&mut self, out: &mut Deltas<'_>) {
         if self.stop.is_some() {
             self.end(out);

@@ -1,4 +1,4 @@
-//! Error objects of the providers: what they say, and which HTTP status stands for them.
+//! Error objects of the providers: their messages, and the matching HTTP status.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -28,8 +28,8 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// The error that such an object stands for, since it came with no status of its own: that of its numeric
-    /// code or of its words, else 500.
+    /// The error that such an object stands for, if it came without a status of its own: that of its numeric code or
+    /// of its words, else 500.
     pub(crate) fn into_model_error(self, endpoint: &Endpoint) -> ModelError {
         let (message, status) = match self {
             Self::Object { message, code, kind } => {
@@ -52,7 +52,7 @@ impl Fault {
     }
 }
 
-/// The HTTP status of an error's code or kind, by the documentation of OpenAI and Anthropic.
+/// The HTTP status of an error's code or kind, according to the documentation of OpenAI and Anthropic.
 fn status_of(word: &str) -> Option<u16> {
     Some(match word {
         "invalid_request_error" | "invalid_prompt" | "previous_response_not_found" => 400,

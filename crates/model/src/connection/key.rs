@@ -1,6 +1,6 @@
-//! The key that a server is shown, and keeping it out of what comes back.
+//! The key that is sent to a server, and its removal from replies.
 //!
-//! A server (or a gateway that prints what it was sent) can put the key into its reply. From there it would go into
+//! A server (or a gateway that prints what it received) can put the key into its reply. From there it would get into
 //! traces, reports and the next request, so replies are searched for it.
 
 use planproof_trace::{Arguments, CallId};
@@ -12,8 +12,8 @@ use crate::{ChatReply, CompletionReply, ReplyId};
 /// What stands in the key's place.
 const MARK: &str = "[key]";
 
-/// Fewest bytes of a key that is looked for in replies. A shorter one is no secret but a word (`none`, `EMPTY`) that a
-/// model may well write.
+/// Shortest key that is searched for in replies, in bytes. A shorter one is no secret but a word (`none`, `EMPTY`)
+/// that a model may well write.
 const REPLY_KEY_BYTES_MIN: usize = 8;
 
 /// A key, or none.
@@ -31,7 +31,7 @@ impl Key {
         self.0.as_ref().map(ExposeSecret::expose_secret)
     }
 
-    /// `text` without the key, however short it is: for messages, where a mark too many does no harm.
+    /// `text` without the key, however short it is: for messages, where a superfluous mark does no harm.
     pub(crate) fn removed_from(&self, text: &str) -> String {
         match self.expose() {
             Some(key) => text.replace(key, MARK),
@@ -39,23 +39,23 @@ impl Key {
         }
     }
 
-    /// The key where it is to be looked for in replies: long enough, and no plain word (`benchmark`), which servers
-    /// without keys are given and which a model may well write.
-    fn telling(&self) -> Option<&str> {
+    /// The key if replies are to be searched for it: long enough, and no plain word (`benchmark`), which is a common
+    /// dummy for servers without keys and which a model may well write.
+    fn recognisable(&self) -> Option<&str> {
         let is_word = |key: &str| key.bytes().all(|byte| byte.is_ascii_lowercase());
         self.expose().filter(|key| key.len() >= REPLY_KEY_BYTES_MIN && !is_word(key))
     }
 
-    /// Takes the key out of a text of a reply.
+    /// Removes the key from a text of a reply.
     pub(crate) fn clean(&self, text: &mut String) {
-        if let Some(key) = self.telling().filter(|key| text.contains(*key)) {
+        if let Some(key) = self.recognisable().filter(|key| text.contains(*key)) {
             *text = text.replace(key, MARK);
         }
     }
 
-    /// Takes the key out of the name of a call.
+    /// Removes the key from the name of a call.
     pub(crate) fn clean_id(&self, id: &mut CallId) {
-        if self.telling().is_some_and(|key| id.as_str().contains(key)) {
+        if self.recognisable().is_some_and(|key| id.as_str().contains(key)) {
             let mut text = id.as_str().to_owned();
             self.clean(&mut text);
             *id = CallId::new(text);
@@ -73,7 +73,7 @@ impl Key {
 
     fn clean_object(&self, object: &mut Map<String, Value>) {
         object.values_mut().for_each(|value| self.clean_value(value));
-        if self.telling().is_some_and(|key| object.keys().any(|name| name.contains(key))) {
+        if self.recognisable().is_some_and(|key| object.keys().any(|name| name.contains(key))) {
             let fields = std::mem::take(object).into_iter().map(|(mut name, value)| {
                 self.clean(&mut name);
                 (name, value)
@@ -85,13 +85,13 @@ impl Key {
 
 /// A reply that may hold the key.
 pub(crate) trait Clean {
-    /// Takes the key out of whatever the server wrote.
+    /// Removes the key from everything the server wrote.
     fn clean(&mut self, key: &Key);
 }
 
 impl Clean for ChatReply {
     fn clean(&mut self, key: &Key) {
-        if key.telling().is_none() {
+        if key.recognisable().is_none() {
             return;
         }
         key.clean(&mut self.text);
@@ -118,17 +118,17 @@ impl Clean for CompletionReply {
     }
 }
 
-/// Takes the key out of a text that comes in pieces, however it is cut.
+/// Removes the key from a text that comes in pieces, however it is cut.
 #[derive(Default)]
 pub(crate) struct CleanedPieces {
-    /// The end of what has come so far, as long as the key may be beginning there.
+    /// The end of the text so far, as long as the key may begin there.
     held: String,
 }
 
 impl CleanedPieces {
-    /// Takes the next piece; gives what can be passed on.
+    /// Takes the next piece; returns what can be passed on.
     pub(crate) fn push(&mut self, key: &Key, piece: String) -> String {
-        let Some(key) = key.telling() else { return piece };
+        let Some(key) = key.recognisable() else { return piece };
         let mut rest = if self.held.is_empty() { piece } else { std::mem::take(&mut self.held) + &piece };
         let mut out = String::new();
         while let Some(place) = rest.find(key) {
@@ -141,13 +141,13 @@ impl CleanedPieces {
         if out.is_empty() { rest } else { out + &rest }
     }
 
-    /// What was held back in vain: no more comes.
+    /// The rest that turned out not to be the key, once the text has ended.
     pub(crate) fn finish(&mut self) -> String {
         std::mem::take(&mut self.held)
     }
 }
 
-/// How many bytes at the end of `text` are the beginning of `key`, but not all of it.
+/// How many bytes at the end of `text` are a proper prefix of `key`.
 fn beginning_at_end(text: &str, key: &str) -> usize {
     let longest = text.len().min(key.len() - 1);
     let is_beginning = |length: &usize| {

@@ -1,12 +1,12 @@
-//! Settings that a model turns out not to take. The newest models of several providers refuse a request for naming a
-//! temperature or texts to stop at, and some servers know one name of a field and not the other.
+//! Settings that a model turns out not to accept. The newest models of several providers refuse any request with a
+//! temperature or stop texts, and some servers know one name of a field and not the other.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::{ModelError, Settings};
 
-/// A setting that some models refuse to be given at all.
+/// A setting that some models always refuse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Parameter {
@@ -30,20 +30,20 @@ impl Parameter {
         }
     }
 
-    /// Whether a server's words, in small letters, refuse it by its name.
+    /// Whether a server's message, in lower case, refuses it by name.
     fn is_refused_by(self, message: &str) -> bool {
         let names = |name| has_word(message, name);
         match self {
             Self::Temperature => names("temperature"),
             Self::Stop => names("stop") || names("stop_sequences"),
             Self::Seed => names("seed"),
-            // A limit that is too large is refused by its name, too; only the hint tells the two apart.
+            // A limit that is too large is refused by name, too; only the hint tells the two apart.
             Self::OldLimit => names("max_tokens") && names("max_completion_tokens"),
         }
     }
 }
 
-/// What a server says where it refuses a field altogether, and not its value.
+/// Phrases of servers that refuse a field altogether, as opposed to its value.
 const REFUSALS: [&str; 8] = [
     "support",
     "deprecated",
@@ -55,7 +55,7 @@ const REFUSALS: [&str; 8] = [
     "extra_forbidden",
 ];
 
-/// Which settings a model refuses, as far as is known.
+/// The settings that a model is known to refuse.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Refused(u8);
 
@@ -70,25 +70,25 @@ impl Refused {
     }
 
     /// The settings without what is refused.
-    pub(crate) fn told(self, settings: &Settings) -> Cow<'_, Settings> {
+    pub(crate) fn removed_from(self, settings: &Settings) -> Cow<'_, Settings> {
         let drops = |parameter: Parameter| self.has(parameter) && parameter.is_in(settings);
         if ![Parameter::Temperature, Parameter::Stop, Parameter::Seed].into_iter().any(drops) {
             return Cow::Borrowed(settings);
         }
-        let mut told = settings.clone();
+        let mut kept = settings.clone();
         if drops(Parameter::Temperature) {
-            told.temperature = None;
+            kept.temperature = None;
         }
         if drops(Parameter::Stop) {
-            told.stop.clear();
+            kept.stop.clear();
         }
         if drops(Parameter::Seed) {
-            told.seed = None;
+            kept.seed = None;
         }
-        Cow::Owned(told)
+        Cow::Owned(kept)
     }
 
-    /// The setting of a request that was sent without those already refused, if the error refuses one.
+    /// The setting that the error refuses beyond those already refused, if it refuses one.
     pub(crate) fn one_more(self, error: &ModelError, settings: &Settings) -> Option<Parameter> {
         let ModelError::Status { status: 400 | 422, message, .. } = error else { return None };
         let message = message.to_ascii_lowercase();
@@ -100,7 +100,7 @@ impl Refused {
     }
 }
 
-/// What all requests to a model have found out. Nothing is ever taken back.
+/// The refusals found by all requests to a model. Entries are never removed.
 #[derive(Debug, Default)]
 pub(crate) struct Found(AtomicU8);
 
@@ -118,7 +118,7 @@ impl Found {
     }
 }
 
-/// Whether a name stands in a text by itself, and not as a part of a longer one.
+/// Whether a name occurs in a text as a whole word.
 fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word)
@@ -179,7 +179,7 @@ mod tests {
         }
         let known = Refused::these(&[Parameter::Temperature, Parameter::Stop]);
         let expected = Settings { temperature: None, stop: Vec::new(), ..settings.clone() };
-        assert_eq!(*known.told(&settings), expected);
-        assert!(matches!(known.told(&expected), Cow::Borrowed(_)));
+        assert_eq!(*known.removed_from(&settings), expected);
+        assert!(matches!(known.removed_from(&expected), Cow::Borrowed(_)));
     }
 }

@@ -1,4 +1,4 @@
-//! A reply that is still being written: server-sent events to deltas.
+//! A streamed reply: from server-sent events to deltas.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -18,13 +18,13 @@ const CALLS_MAX: usize = 1000;
 
 /// Reads one protocol's events.
 pub(crate) trait Decoder: Send {
-    /// Takes one event: its name, where it has one, and its data. [`Deltas::end`] ends the reading.
+    /// Takes one event: its name, if it has one, and its data. [`Deltas::end`] ends the reading.
     ///
     /// # Errors
-    /// What is no event of the protocol, and an error that the server tells.
+    /// An event that does not follow the protocol, or an error that the server reports.
     fn take(&mut self, name: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError>;
 
-    /// The connection has closed in order. Ends the reply if it is whole without a last event.
+    /// The connection was closed properly. Ends the reply if it is complete without a last event.
     fn close(&mut self, out: &mut Deltas<'_>);
 }
 
@@ -55,7 +55,7 @@ impl Deltas<'_> {
         }
     }
 
-    /// The call of that place begins; places count from 0.
+    /// The call at that index begins; indices count from 0.
     fn call(&mut self, index: usize, mut id: CallId, mut name: String) {
         self.endpoint.key().clean_id(&mut id);
         self.endpoint.key().clean(&mut name);
@@ -95,8 +95,8 @@ impl Deltas<'_> {
     }
 }
 
-/// The calls of a reply that have begun, in the order in which they have. A call is passed on once its name is known;
-/// arguments that come earlier wait.
+/// The calls of a reply that have begun, in order. A call is passed on once its name is known; arguments that come
+/// earlier are kept until then.
 #[derive(Default)]
 pub(crate) struct BegunCalls {
     calls: Vec<BegunCall>,
@@ -107,7 +107,7 @@ struct BegunCall {
     /// The place that the server gives it.
     place: u64,
     id: CallId,
-    /// The place that readers know it by, once they know it: the order in which the names came.
+    /// The index that readers know it by, once they know it: the order in which the names came.
     announced: Option<usize>,
     waiting: String,
     has_arguments: bool,
@@ -119,7 +119,7 @@ impl BegunCalls {
         self.calls.len()
     }
 
-    /// The newest call at that place of the server's.
+    /// The newest call at that index of the server's.
     pub(crate) fn at(&self, place: u64) -> Option<usize> {
         self.calls.iter().rposition(|call| call.place == place)
     }
@@ -129,7 +129,7 @@ impl BegunCalls {
         self.calls.iter().rposition(|call| call.id.as_str() == id)
     }
 
-    /// The newest call's place at the server and its id.
+    /// The newest call's index at the server and its id.
     pub(crate) fn last(&self) -> Option<(u64, &CallId)> {
         self.calls.last().map(|call| (call.place, &call.id))
     }
@@ -139,7 +139,7 @@ impl BegunCalls {
         &self.calls[index].id
     }
 
-    /// A call begins at that place of the server's. One without an id gets one that no other call of `request` has.
+    /// A call begins at that index of the server's. One without an id gets an id that no other call of `request` has.
     ///
     /// # Errors
     /// [`ModelError::Malformed`] above [`CALLS_MAX`].
@@ -189,14 +189,14 @@ impl BegunCalls {
         }
     }
 
-    /// The whole arguments of call `index`, told at its end. They count only if none came in pieces.
+    /// The complete arguments of call `index`, sent at its end. They count only if none came in pieces.
     pub(crate) fn whole_arguments(&mut self, index: usize, whole: String, out: &mut Deltas<'_>) {
         if !self.calls[index].has_arguments {
             self.arguments(index, whole, out);
         }
     }
 
-    /// No more comes: calls that never got a name are announced without one.
+    /// The reply has ended: calls that never got a name are announced without one.
     pub(crate) fn finish(&mut self, out: &mut Deltas<'_>) {
         for index in 0..self.calls.len() {
             self.name(index, String::new(), out);
@@ -214,7 +214,7 @@ pub(crate) fn missing_id(request: &ChatRequest, index: usize) -> CallId {
     CallId::new(format!("unnamed_call_{}", earlier + index))
 }
 
-/// Everything a stream owns between two deltas.
+/// Everything that a stream owns between two deltas.
 pub(crate) struct Reading<'a, D> {
     events: SseStream<ReplyBody>,
     decoder: D,
@@ -225,7 +225,7 @@ pub(crate) struct Reading<'a, D> {
 }
 
 impl<'a, D: Decoder + 'a> Reading<'a, D> {
-    /// Reads `body` until `deadline`, which lies `limit` after the beginning of the request.
+    /// Reads `body` until `deadline`, which is `limit` after the beginning of the request.
     pub(crate) fn new(
         endpoint: &'a Endpoint,
         body: ReplyBody,
@@ -252,7 +252,7 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
         Ok(())
     }
 
-    /// The deltas. An error is the last item. `request` lasts as long as they do.
+    /// The deltas. An error is the last item. They borrow `request`.
     pub(crate) fn into_stream(
         self,
         request: run_time::Request,

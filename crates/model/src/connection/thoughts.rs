@@ -1,11 +1,10 @@
-//! Thoughts that a server leaves in the text of a reply, between `<think>` and `</think>` at its beginning.
-//! Servers that know the model's format tell them apart; those that do not pass them on as text, which they
-//! are not.
+//! Thoughts that a server leaves in the text of a reply, between `<think>` and `</think>` at its beginning. Servers
+//! that know the model's format separate them; others pass them on as text, and this module removes them.
 
 const OPENING: &str = "<think>";
 const CLOSING: &str = "</think>";
 
-/// Takes the thoughts off the beginning of a text that comes in pieces.
+/// Removes the thoughts from the beginning of a text that comes in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Thoughts {
     state: State,
@@ -15,7 +14,7 @@ pub(crate) struct Thoughts {
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nothing but white space has come, or nothing but thoughts and white space.
+    /// Only white space has come so far, or thoughts and white space.
     #[default]
     Before,
     After,
@@ -25,7 +24,7 @@ enum State {
 }
 
 impl Thoughts {
-    /// The next piece, less what belongs to thoughts.
+    /// The next piece without thoughts.
     pub(crate) fn push(&mut self, piece: String) -> String {
         if self.state == State::Text {
             return piece;
@@ -55,19 +54,19 @@ impl Thoughts {
         }
     }
 
-    /// No more comes. Thoughts without an end are nothing but thoughts.
+    /// The reply has ended. Unclosed thoughts are removed, too.
     pub(crate) fn finish(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
         match std::mem::replace(&mut self.state, State::Text) {
             State::Inside => String::new(),
-            // The blank lines behind thoughts belong to them.
+            // The blank lines after thoughts belong to them.
             State::After => held.trim_start().to_owned(),
             State::Before | State::Text => held,
         }
     }
 
-    /// A whole text without thoughts. Where the template of a conversation has written the opening mark, only
-    /// the closing one is in the reply.
+    /// A whole text without thoughts. If the template of a conversation has written the opening mark, only the
+    /// closing one is in the reply.
     pub(crate) fn removed_from(text: String) -> String {
         let mut thoughts = Self::default();
         let mut rest = thoughts.push(text);

@@ -1,4 +1,4 @@
-//! Tools as the provider wants them, rendered once for all turns of a run.
+//! Tools in the provider's format, rendered once for all turns of a run.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -17,8 +17,8 @@ pub(crate) type RenderTools = fn(&[Tool]) -> Result<Box<RawValue>, serde_json::E
 
 /// Remembers the rendered form of a tool list by the list's address.
 ///
-/// The entry's [`Weak`] keeps the list's allocation (not its contents) alive, so no other list can come to lie at the
-/// same address while the entry exists, and nobody can change the list in place either.
+/// The entry's [`Weak`] keeps the list's allocation (not its contents) alive, so no other list can get the same
+/// address while the entry exists, and nobody can change the list in place either.
 pub(crate) struct RenderedTools {
     render: RenderTools,
     state: Mutex<State>,
@@ -39,7 +39,7 @@ impl RenderedTools {
     /// The `tools` field for these tools; `None` if there are none, since providers refuse an empty array.
     ///
     /// # Errors
-    /// As `render`.
+    /// Those of `render`.
     pub(crate) fn get(&self, tools: &Arc<[Tool]>) -> Result<Option<Arc<RawValue>>, serde_json::Error> {
         if tools.is_empty() {
             return Ok(None);
@@ -68,8 +68,8 @@ impl RenderedTools {
 }
 
 impl State {
-    /// Forgets the lists that nobody uses any more, and all of them where that frees less than half: forgetting
-    /// costs a rendering, never a wrong answer.
+    /// Forgets the lists that are no longer used, and all of them if that frees less than half: forgetting costs a
+    /// rendering, never a wrong answer.
     fn make_room(&mut self) {
         self.entries.retain(|_, (tools, _)| tools.strong_count() > 0);
         self.bytes = self.entries.values().map(|(_, rendered)| rendered.get().len() + ENTRY_BYTES).sum();
@@ -109,7 +109,7 @@ mod tests {
         let cache = RenderedTools::new(render);
         for turn in 0..1000 {
             let name = format!("tool_{turn}");
-            // The list is freed at the end of each turn, so that the allocator would like to reuse its place.
+            // The list is freed at the end of each turn, which invites the allocator to reuse its address.
             assert!(cache.get(&tools(&name)).unwrap().unwrap().get().contains(&name));
         }
     }

@@ -10,7 +10,7 @@ use thiserror::Error;
 /// Most bytes of one reply, plain or streamed. The longest replies of today's models are under 1 MiB.
 pub(crate) const REPLY_BYTES_MAX: usize = 16 << 20;
 
-/// A reply's body, cut off by an error at [`REPLY_BYTES_MAX`].
+/// A reply's body, which ends with an error at [`REPLY_BYTES_MAX`].
 pub(crate) struct ReplyBody {
     inner: Incoming,
     left: usize,

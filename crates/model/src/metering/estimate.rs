@@ -1,4 +1,4 @@
-//! How many tokens a request may take at most, from its size and from what former requests took.
+//! The most tokens that a request may take, from its size and from the costs of earlier requests.
 
 use std::sync::Arc;
 
@@ -7,28 +7,29 @@ use serde_json::{Map, Value};
 
 use crate::{ChatRequest, CompletionRequest, Message, Settings};
 
-/// What a reply is taken to need at least where the request sets no limit of its own, in tokens.
+/// The least that a reply is assumed to need if the request sets no limit, in tokens.
 pub const OUTPUT_TOKENS_FLOOR: u64 = 1024;
 
-/// What a message, a call or a tool takes beside its texts, in bytes: names of fields and roles, brackets, marks.
+/// The size of a message, a call or a tool in addition to its texts, in bytes: names of fields and roles, brackets,
+/// marks.
 const ITEM_BYTES: u64 = 32;
 
-/// What a member of an object takes beside its name and its value: quotes, a colon, a comma.
+/// The size of a member of an object in addition to its name and its value: quotes, a colon, a comma.
 const MEMBER_BYTES: u64 = 4;
 
-/// Most that a number takes in most texts.
+/// The size that suffices for a number in most texts.
 const NUMBER_BYTES: u64 = 20;
 
-/// A request may take so much more than the ratio of former requests says.
+/// The safety factor over the ratio of earlier requests.
 const MARGIN: f64 = 1.25;
 
 /// How large a request is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RequestSize {
     bytes: u64,
-    /// Most tokens of the reply, where the request says it.
+    /// Most tokens of the reply, if the request sets a limit.
     output_tokens_max: Option<u64>,
-    /// The server puts a conversation before it whose size is not known here.
+    /// The server inserts a conversation before it whose size is unknown here.
     goes_on: bool,
 }
 
@@ -46,7 +47,7 @@ impl RequestSize {
     }
 }
 
-/// About what the messages and tools of a request take as text.
+/// The approximate size of a request's messages and tools as text.
 pub(crate) fn chat_bytes(request: &ChatRequest) -> u64 {
     let messages: u64 = request.messages.iter().map(message_bytes).sum();
     ITEM_BYTES + messages + tools_bytes(&request.tools)
@@ -72,7 +73,7 @@ fn message_bytes(message: &Message) -> u64 {
 
 fn tools_bytes(tools: &[Tool]) -> u64 {
     let mut sum = 0;
-    // Neighbours mostly share their schema, and all tools are measured anew with every turn.
+    // Neighbours usually share their schema, and all tools are measured anew with every turn.
     let mut last: Option<(&Arc<Map<String, Value>>, u64)> = None;
     for tool in tools {
         let same = last.filter(|(schema, _)| Arc::ptr_eq(schema, &tool.input_schema));
@@ -87,7 +88,7 @@ fn object_bytes(object: &Map<String, Value>) -> u64 {
     object.iter().map(|(name, value)| name.len() as u64 + MEMBER_BYTES + value_bytes(value)).sum::<u64>() + 2
 }
 
-/// About what a value takes as text. As deep as the parser let it become, hence at most 128 levels.
+/// The approximate size of a value as text. The parser limits its depth to 128 levels.
 fn value_bytes(value: &Value) -> u64 {
     match value {
         Value::Null | Value::Bool(_) => 5,
@@ -103,7 +104,7 @@ fn value_bytes(value: &Value) -> u64 {
 pub(super) struct Experience {
     /// Most tokens that a byte of a request took.
     tokens_per_byte: f64,
-    /// Bytes of the largest request that this was seen of.
+    /// Bytes of the largest request with that ratio.
     bytes: u64,
     /// Most tokens that a request took.
     input_tokens: u64,
@@ -112,11 +113,11 @@ pub(super) struct Experience {
 }
 
 impl Experience {
-    /// The tokens that a request may take at most. Without experience a byte may be a token, which no tokenizer
-    /// exceeds; with it the highest ratio so far counts, for as many bytes as it was seen of. What a small request took
-    /// says little of a large one, most of whose bytes are text instead of names and marks. A reply is taken to be as
-    /// long as its limit, or as the longest so far: without a limit a longer one may come, and is then booked all the
-    /// same.
+    /// The most tokens that the request may take. Without experience each byte may be a token, which no tokenizer
+    /// exceeds; with experience the highest ratio so far applies, for as many bytes as it was observed with. A small
+    /// request says little about a large one, most of whose bytes are text instead of names and marks. A reply is
+    /// assumed to be as long as its limit, or as the longest so far: without a limit a longer one may come, and is
+    /// then booked anyway.
     pub(super) fn usage_max(&self, size: &RequestSize) -> Usage {
         let known = size.bytes.min(self.bytes);
         let of_known = (known as f64 * self.tokens_per_byte * MARGIN).ceil() as u64;
@@ -160,9 +161,9 @@ mod tests {
         experience.learn(&size(4000, None, false), Usage { input_tokens: 1000, output_tokens: 3000 });
         experience.learn(&size(4000, None, false), Usage { input_tokens: 800, output_tokens: 10 });
         assert_eq!(usage(&experience, size(2000, None, false)), (625, 3000));
-        // What is larger than anything before may take a token for each further byte.
+        // Bytes beyond the largest request so far may take a token each.
         assert_eq!(usage(&experience, size(8000, None, false)), (1250 + 4000, 3000));
-        // The conversation that the server keeps counts as large as the largest so far.
+        // The conversation stored by the server is assumed to be as large as the largest so far.
         assert_eq!(usage(&experience, size(80, None, true)), (25 + 4000, 3000));
         experience.learn(&size(80, None, true), Usage { input_tokens: 5000, output_tokens: 1 });
         assert_eq!(usage(&experience, size(2000, None, false)), (625, 3000));

@@ -6,8 +6,8 @@ tokio::task_local! {
     static REFUSED: Cell<bool>;
 }
 
-/// Runs `work` and tells whether a [`Meter`](super::Meter) refused a request that it made. Seen are the requests that
-/// are made while `work` itself is polled, not those of other tasks that it starts.
+/// Runs `work` and returns whether a [`Meter`](super::Meter) refused a request that it made. Only requests made while
+/// `work` itself is polled are seen, not those of other tasks that it starts.
 pub async fn noting_refusals<T>(work: impl Future<Output = T>) -> (T, bool) {
     REFUSED
         .scope(Cell::new(false), async {
@@ -17,7 +17,7 @@ pub async fn noting_refusals<T>(work: impl Future<Output = T>) -> (T, bool) {
         .await
 }
 
-/// Takes note of a refusal. `false` outside of [`noting_refusals`].
+/// Records a refusal. `false` outside of [`noting_refusals`].
 pub(super) fn note() -> bool {
     REFUSED.try_with(|refused| refused.set(true)).is_ok()
 }

@@ -1,4 +1,4 @@
-//! Chat completions as they stand on the wire.
+//! The wire format of chat completions.
 
 pub(super) mod reply;
 pub(super) mod request;

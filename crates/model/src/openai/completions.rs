@@ -1,4 +1,4 @@
-//! Plain completions as they stand on the wire.
+//! The wire format of plain completions.
 
 use planproof_trace::{FinishReason, Usage};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::connection::thoughts::Thoughts;
 use crate::http::Endpoint;
 use crate::{CompletionReply, CompletionRequest, ModelError, ScoredToken, Settings, lenient};
 
-/// What a server that leaves out the prompt's tokens cannot do.
+/// The missing capability of a server that leaves out the prompt's tokens.
 pub(super) const SCORE_PROMPT: &str = "tell the log-probabilities of a given text";
 
 #[derive(Serialize)]
@@ -33,15 +33,15 @@ struct Body<'a> {
     stream: Option<Streaming>,
 }
 
-/// Asks for the prompt again, with the log-probability of each token. `logprobs` counts the alternatives told for each;
-/// it is 1 because servers take 0 for no wish at all.
+/// Asks for the prompt again, with the log-probability of each token. `logprobs` is the number of alternatives
+/// reported for each; it is 1 because servers ignore 0.
 #[derive(Serialize)]
 struct Scoring {
     echo: bool,
     logprobs: u32,
 }
 
-/// Writes a request's body. `settings` stand for those of the request. What a prompt's tokens scored is not streamed.
+/// Writes a request's body. `settings` replace those of the request. Scores of a prompt's tokens are not streamed.
 pub(super) fn render(
     model: &str,
     request: &CompletionRequest,
@@ -84,12 +84,12 @@ struct LogProbabilities {
     text_offset: Option<Vec<u64>>,
 }
 
-/// Whether the text of the reply is not wanted.
+/// Whether the text of the reply is discarded.
 fn wants_nothing(request: &CompletionRequest) -> bool {
     request.settings.output_tokens_max == Some(0)
 }
 
-/// Why the model stopped, to whom it was said when to stop.
+/// Why the model stopped, given its stop texts.
 fn finish(given: Option<WireFinish>, request: &CompletionRequest) -> FinishReason {
     if wants_nothing(request) { FinishReason::Length } else { WireFinish::reason(given, false) }
 }
@@ -117,7 +117,7 @@ pub(super) fn read(
     let mut prompt_tokens = Vec::new();
     if request.score_prompt {
         let unable = || ModelError::Unsupported { model: model.to_owned(), what: SCORE_PROMPT };
-        // A server that does not know `echo` passes over it without a word.
+        // A server that does not know `echo` silently ignores it.
         text = text.strip_prefix(request.prompt.as_str()).ok_or_else(unable)?.to_owned();
         let scores = choice.logprobs.ok_or_else(unable)?;
         prompt_tokens = scored(scores, &request.prompt, reply.usage).map_err(|fault| match fault {
@@ -130,7 +130,7 @@ pub(super) fn read(
     Ok(CompletionReply { text, finish: finish(choice.finish_reason, request), usage, prompt_tokens })
 }
 
-/// Why the prompt's tokens cannot be had from a reply.
+/// Why the prompt's tokens are not available from a reply.
 enum ScoreFault {
     LeftOut,
     Broken(&'static str),
@@ -138,9 +138,8 @@ enum ScoreFault {
 
 /// The prompt's tokens, which come before what the model wrote.
 ///
-/// How many there are is what the usage says. Without one the offsets tell, which count characters from the
-/// beginning of the prompt; they are less to be trusted, because a mark for the beginning of the text shifts
-/// them at some servers.
+/// Their number comes from the usage. Without one the offsets decide, which count characters from the beginning of
+/// the prompt; they are less reliable, because some servers shift them by a mark for the beginning of the text.
 fn scored(
     scores: LogProbabilities,
     prompt: &str,
@@ -163,7 +162,7 @@ fn scored(
             return Err(ScoreFault::Broken("neither `usage` nor `text_offset` says where the prompt ends"));
         }
     };
-    // The tokens of the answer alone are fewer than those of any prompt that is longer than it.
+    // The tokens of the answer alone are fewer than those of any longer prompt.
     if count > tokens.len() || (count > 1 && values[1..count].contains(&None)) {
         return Err(ScoreFault::LeftOut);
     }
@@ -171,17 +170,17 @@ fn scored(
     Ok(pairs.map(|(text, log_probability)| ScoredToken { text: readable(text), log_probability }).collect())
 }
 
-/// OpenAI writes a token that is no whole character as `bytes:\xe2\x80`; others write the replacement character.
+/// OpenAI writes an incomplete character as `bytes:\xe2\x80`; others write the replacement character.
 fn readable(token: String) -> String {
     if token.starts_with("bytes:\\x") { char::REPLACEMENT_CHARACTER.to_string() } else { token }
 }
 
-/// Reads the parts of a reply that is still being written.
+/// Reads the parts of a streamed reply.
 pub(super) struct PieceDecoder<'a> {
     request: &'a CompletionRequest,
     finish: Option<WireFinish>,
     usage: Usage,
-    /// Something of the reply has come, if only that it begins.
+    /// Some of the reply has arrived, at least its beginning.
     has_begun: bool,
 }
 

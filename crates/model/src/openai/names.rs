@@ -1,8 +1,9 @@
-//! What is known of models by their names, wherever they are served: a request that would be refused need not be made.
+//! Facts about models that follow from their names, wherever they are served: they save requests that would be
+//! refused.
 
 use crate::connection::parameters::{Parameter, Refused};
 
-/// The name without what gateways put before it (`openai/`) and what fine-tuning does (`ft:`).
+/// The name without the prefixes of gateways (`openai/`) and of fine-tuning (`ft:`).
 fn base(model: &str) -> &str {
     let name = model.rsplit_once('/').map_or(model, |(_, name)| name);
     name.strip_prefix("ft:").unwrap_or(name)
@@ -13,9 +14,9 @@ fn is_of(name: &str, family: &str) -> bool {
     name.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// The settings that the model of this name refuses by OpenAI's documents. Its reasoning models take no
-/// temperature but their own, nothing to stop at, and the limit only under its new name. Later ones take a
-/// temperature where they do not reason, which is not known here; they are asked.
+/// The settings that the model of this name refuses according to OpenAI's documents. Its reasoning models accept only
+/// their default temperature, no stop texts, and the limit only under its new name. Newer ones accept a temperature
+/// if they do not reason, which is not known here; they are asked.
 pub(super) fn refused(model: &str) -> Refused {
     let name = base(model);
     let reasons = ["o1", "o3", "o4", "gpt-5"].into_iter().any(|family| is_of(name, family));
@@ -28,8 +29,8 @@ pub(super) fn refused(model: &str) -> Refused {
     Refused::default()
 }
 
-/// Whether no server goes on from a plain text with the model of this name, because its maker offers it in
-/// conversations alone.
+/// Whether no server continues a plain text with the model of this name, because its maker offers it in conversations
+/// alone.
 pub(super) fn only_chats(model: &str) -> bool {
     let name = base(model);
     let families = ["o1", "o3", "o4", "chatgpt", "gpt-4o", "gpt-4.1", "gpt-4"];

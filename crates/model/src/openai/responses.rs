@@ -1,4 +1,4 @@
-//! OpenAI's responses: the server keeps the conversation, and a request holds only what is new.
+//! OpenAI's responses: the server stores the conversation, and a request holds only what is new.
 
 mod reply;
 mod request;
@@ -14,11 +14,11 @@ use crate::{
 };
 use stream::EventDecoder;
 
-/// A model behind OpenAI's responses. Every reply is stored by the server, so that a later request can go on from it
-/// ([`ChatRequest::previous`]); OpenAI keeps them for 30 days.
+/// A model behind OpenAI's responses. The server stores every reply, so that a later request can continue from it
+/// ([`ChatRequest::previous`]); OpenAI does so for 30 days.
 ///
-/// The protocol knows neither a seed, which is left out, nor texts that end the writing, which are refused.
-/// Temperatures that the server refuses are left out as [`OpenAiModel`](super::OpenAiModel) does.
+/// The protocol has neither a seed, which is left out, nor stop texts, which are refused. Temperatures that the
+/// server refuses are left out in the same way as for [`OpenAiModel`](super::OpenAiModel).
 pub struct ResponsesModel {
     name: String,
     model: String,
@@ -28,10 +28,10 @@ pub struct ResponsesModel {
 }
 
 impl ResponsesModel {
-    /// `model`, as the server knows it, at the server that `config` describes. Nothing is sent yet.
+    /// `model`, by the server's name for it, at the server that `config` describes. Sends no request yet.
     ///
     /// # Errors
-    /// As [`OpenAiModel::new`](super::OpenAiModel::new).
+    /// Those of [`OpenAiModel::new`](super::OpenAiModel::new).
     pub fn new(model: impl Into<String>, config: &ConnectionConfig) -> Result<Self, ModelError> {
         let model = model.into();
         let (connection, endpoint) =
@@ -62,11 +62,11 @@ impl ResponsesModel {
     }
 }
 
-/// Says so where a server no longer has the reply that a request goes on from.
+/// Explains the error if the server no longer has the reply that a request continues from.
 fn say_forgotten(error: ModelError, previous: Option<&ReplyId>) -> ModelError {
     match (error, previous) {
         (ModelError::Status { url, status, message, retry_after }, Some(ReplyId(id)))
-            // The URL is right and the model known, or there would be no reply to go on from.
+            // The URL is right and the model known, because there is a reply to continue from.
             if status == 404 || (status == 400 && message.contains(id.as_str())) =>
         {
             let message =
@@ -100,7 +100,7 @@ impl Model for ResponsesModel {
         })
     }
 
-    /// Retries until the first delta is there. What breaks later is the stream's last item, because parts have been
+    /// Retries until the first delta arrives. A later failure is the stream's last item, because parts have been
     /// passed on by then.
     fn chat_stream<'a>(
         &'a self,

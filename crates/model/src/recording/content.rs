@@ -18,7 +18,7 @@ use super::wire::{
 use super::{LINE_BYTES_MAX, NOTE_TYPES, Note, RECORDING_BYTES_MAX, RECORDING_SCHEMA, RecordingError};
 use crate::{Capabilities, Message, ReplyId, Settings};
 
-/// A recording, as it was read from its file.
+/// A recording as read from its file.
 #[derive(Debug)]
 pub struct Recording {
     path: PathBuf,
@@ -30,13 +30,13 @@ pub struct Recording {
     pub(super) nodes: Vec<Node>,
     pub(super) exchanges: Vec<Exchange>,
     pub(super) notes: Vec<Note>,
-    /// What does not count in requests. Messages and tools are without it; plain texts are as they were.
+    /// The parts of requests that do not count. They are removed from messages and tools; plain texts are unchanged.
     pub(super) may_differ: MayDiffer,
-    /// Bytes up to the end of the last whole line.
+    /// Bytes up to the end of the last complete line.
     pub(super) whole_bytes: u64,
-    /// The last line, from 1, if it was only half written and so is passed over.
+    /// The number of the last line, if it is incomplete and therefore ignored.
     pub(super) torn_line: Option<u64>,
-    /// The last line is whole but has no line break.
+    /// The last line is complete but has no line break.
     pub(super) lacks_line_break: bool,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct RecordedTools {
     pub(super) list: Arc<[Tool]>,
 }
 
-/// How a model was asked. Here and in what follows places count from 0, as numbers in the file do from 1.
+/// How a model was asked. In memory indices count from 0, in the file from 1.
 #[derive(Debug)]
 pub(super) struct Setup {
     pub(super) key: Key,
@@ -62,20 +62,20 @@ pub(super) struct Setup {
     pub(super) settings: Settings,
 }
 
-/// A message with all that came before it.
+/// A message and everything before it.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) before: Option<usize>,
     /// Messages up to and with this one.
     pub(super) count: usize,
-    /// The key of the conversation up to and with this one.
+    /// The key of the conversation up to and including this message.
     pub(super) key: Key,
     pub(super) message: Message,
 }
 
 #[derive(Debug)]
 pub(super) struct Exchange {
-    /// Which time the file was opened, from 0.
+    /// Which opening of the file it belongs to, from 0.
     pub(super) session: u32,
     pub(super) setup: usize,
     pub(super) request: Key,
@@ -90,7 +90,7 @@ pub(super) enum Question {
     Chat {
         /// Its last message; `None` if it has none.
         last: Option<usize>,
-        /// The reply; `None` where there is no complete one.
+        /// The reply; `None` if there is no complete one.
         reply: Option<usize>,
     },
     /// To go on from a plain text.
@@ -101,19 +101,19 @@ pub(super) enum Question {
 }
 
 impl Recording {
-    /// Reads a recording. A last line that was torn by a crash is passed over
-    /// ([`torn_line`](Self::torn_line)). Everything is in memory afterwards, about as large as the file.
+    /// Reads a recording. A last line that was torn by a crash is ignored ([`torn_line`](Self::torn_line)).
+    /// Everything is in memory afterwards, in about the size of the file.
     ///
     /// # Errors
-    /// The file cannot be read, is no recording of this version, or is damaged.
+    /// The file cannot be read, is not a recording of this version, or is damaged.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
         Self::read_but(path, MayDiffer::default())
     }
 
-    /// The same, with its requests known by all but what may differ.
+    /// The same, with requests identified by everything except what may differ.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Those of [`read`](Self::read).
     pub fn read_but(path: &Path, may_differ: MayDiffer) -> Result<Self, RecordingError> {
         let file = File::open(path).map_err(|error| RecordingError::cannot_read(path, &error))?;
         let recording = Self::read_from(path, &file, may_differ)?;
@@ -121,7 +121,7 @@ impl Recording {
             .ok_or_else(|| RecordingError::NotARecording { path: path.into(), what: "it is empty".into() })
     }
 
-    /// As [`read`](Self::read), from an open file. `None` where there is not even a whole first line.
+    /// As [`read`](Self::read), from an open file. `None` if not even the first line is complete.
     pub(super) fn read_from(
         path: &Path,
         file: &File,
@@ -164,7 +164,7 @@ impl Recording {
         &self.notes
     }
 
-    /// The last line, from 1, if it was only half written: the file was cut off there, and the line is passed over.
+    /// The number of the last line, if it is incomplete: a crash cut the file off there, and the line is ignored.
     pub fn torn_line(&self) -> Option<u64> {
         self.torn_line
     }
@@ -191,7 +191,7 @@ impl Recording {
         messages
     }
 
-    /// Where a conversation begins that goes on from the kept reply of an exchange.
+    /// The beginning of a conversation that continues from the stored reply of an exchange.
     pub(super) fn after_kept(&self, exchange: usize) -> Option<Key> {
         let Question::Chat { reply: Some(reply), .. } = self.exchanges.get(exchange)?.question else {
             return None;
@@ -199,7 +199,7 @@ impl Recording {
         Some(key::after_kept(self.nodes[reply].key))
     }
 
-    /// The node of a conversation at which it has so many messages.
+    /// The node of a conversation at which it has `count` messages.
     fn node_at(&self, last: usize, count: usize) -> Option<usize> {
         let mut at = Some(last);
         while let Some(node) = at.filter(|node| self.nodes[*node].count > count) {
@@ -209,7 +209,7 @@ impl Recording {
     }
 }
 
-/// The place of what the file numbers from 1, if it is there.
+/// The index of what the file numbers from 1, if it exists.
 fn place<T>(what: &str, number: u32, list: &[T]) -> Result<usize, String> {
     let place = (number as usize).checked_sub(1).filter(|place| *place < list.len());
     place.ok_or_else(|| format!("there is no {what} {number} before it"))
@@ -223,7 +223,7 @@ fn check_number<T>(what: &str, number: u32, list: &[T]) -> Result<(), String> {
     Err(format!("it is {what} {number} where {what} {expected} is due: lines are missing, or out of order"))
 }
 
-/// How a line of an exchange begins as it is written here.
+/// The beginning of an exchange's line as it is written here.
 const EXCHANGE_BEGINNING: &str = r#"{"type":"exchange","#;
 
 struct Reader<'p> {
@@ -235,8 +235,8 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    /// Takes the next line, with its line break. `false` at one that is torn, which is the end: only the last
-    /// line can be, with a line break or without, which an editor may have added.
+    /// Takes the next line, with its line break. `false` at a torn one, which is the end: only the last line can be
+    /// torn, with a line break or without, because an editor may have added one.
     fn take(&mut self, bytes: &[u8], is_last: bool) -> Result<bool, RecordingError> {
         self.line += 1;
         if bytes.len() as u64 > LINE_BYTES_MAX {
@@ -264,7 +264,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// A last line that stops in the middle. In the place of the first one it must at least look like ours.
+    /// A last line that stops in the middle. If it is the first one, it must at least look like ours.
     fn torn(&mut self, bytes: &[u8]) -> Result<bool, RecordingError> {
         let beginning = format!("{{\"schema\":\"{RECORDING_SCHEMA}\"");
         let length = beginning.len().min(bytes.len());
@@ -319,7 +319,7 @@ impl Reader<'_> {
     }
 }
 
-/// A line of JSON. Its errors name the column, as the line is known.
+/// A line of JSON. Errors name the column only, because the line is known.
 fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| {
         let message = error.to_string();
@@ -330,8 +330,8 @@ fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
 
 impl Recording {
     fn read_line(&mut self, text: &str, session: &mut u32) -> Result<(), String> {
-        // Nearly all lines are exchanges that we wrote. What such a line is need not be found out by reading
-        // it twice; of one that is wrong the reading below says what is.
+        // Nearly all lines are exchanges that we wrote. Their type is known without parsing them twice; for an
+        // invalid one the parser below finds the fault.
         if text.starts_with(EXCHANGE_BEGINNING)
             && let Ok(exchange) = parse(text)
         {
@@ -417,7 +417,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Where the conversation of a line begins, and the message after which its own come.
+    /// Where the conversation of a line begins, and the message after which its own follow.
     fn start(&self, line: &ExchangeLine<'_>, after: Option<usize>) -> Result<(Key, Option<usize>), String> {
         let start = match (line.previous, &line.previous_id) {
             (None, None) => key::beginning(),

@@ -1,4 +1,4 @@
-//! In what a request differs from the nearest one that was recorded, in words.
+//! How a request differs from the nearest recorded one, in words.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -7,30 +7,30 @@ use std::time::Duration;
 use planproof_trace::Tool;
 use similar::{DiffOp, DiffTag, TextDiff};
 
-use super::asked::{Asked, Asking};
 use super::content::{Exchange, Question, Recording, Setup};
+use super::request::{KeyedRequest, RequestBody};
 use crate::{Message, Settings};
 
 /// Most recorded requests that are compared with one that is not recorded.
 const CANDIDATES_MAX: usize = 2000;
 
-/// Longest time for comparing two texts word by word; after it the difference is told more coarsely.
+/// Longest time for comparing two texts word by word; after it the difference is reported more coarsely.
 const COMPARISON_TIME_MAX: Duration = Duration::from_millis(200);
 
 /// Most characters of a quoted text.
 const QUOTE_CHARACTERS_MAX: usize = 100;
 
-/// Words and blanks that are shown before and behind the words that differ.
+/// Words and blanks that are shown before and after the words that differ.
 const CONTEXT_TOKENS: usize = 4;
 
-/// Words and blanks that may lie between two changes which are told as one.
+/// Words and blanks between two changes that are reported as one.
 const TOKENS_BETWEEN_MAX: usize = 1;
 
-/// How `asked` differs from the nearest request of the recording: one with the same seed if there is any, and of these
-/// the one that has most in common from the beginning on.
-pub(super) fn describe(recording: &Recording, model: usize, asked: &Asked<'_>) -> String {
-    let is_chat = matches!(asked.asking, Asking::Chat { .. });
-    let seed = asked.settings.seed;
+/// How the request differs from the nearest one in the recording: one with the same seed if there is any, and among
+/// those the one with the longest common beginning.
+pub(super) fn describe(recording: &Recording, model: usize, keyed: &KeyedRequest<'_>) -> String {
+    let is_chat = matches!(keyed.body, RequestBody::Chat { .. });
+    let seed = keyed.settings.seed;
     let setup = |exchange: &Exchange| &recording.setups[exchange.setup];
     let of_kind = |exchange: &&Exchange| {
         setup(exchange).model == model && matches!(exchange.question, Question::Chat { .. }) == is_chat
@@ -45,9 +45,9 @@ pub(super) fn describe(recording: &Recording, model: usize, asked: &Asked<'_>) -
     if candidates.is_empty() {
         candidates = recording.exchanges.iter().filter(of_kind).take(CANDIDATES_MAX).collect();
     }
-    let now: Vec<Parts> = match &asked.asking {
-        Asking::Chat { messages, .. } => messages.iter().map(Parts::of).collect(),
-        Asking::Completion { prompt, .. } => vec![Parts::text("the text", prompt)],
+    let now: Vec<Parts> = match &keyed.body {
+        RequestBody::Chat { messages, .. } => messages.iter().map(Parts::of).collect(),
+        RequestBody::Completion { prompt, .. } => vec![Parts::text("the text", prompt)],
     };
     let recorded = candidates.into_iter().map(|exchange| {
         let parts: Vec<Parts> = match &exchange.question {
@@ -70,11 +70,11 @@ pub(super) fn describe(recording: &Recording, model: usize, asked: &Asked<'_>) -
         return "it holds none of this kind".to_owned();
     };
     conversation_difference(&recorded, &now, is_chat)
-        .or_else(|| setup_difference(recording, setup(exchange), asked))
+        .or_else(|| setup_difference(recording, setup(exchange), keyed))
         .unwrap_or_else(|| "it goes on from another kept reply, or asks for other scores".to_owned())
 }
 
-/// A message in parts that can be compared as texts.
+/// A message divided into parts that can be compared as texts.
 #[derive(Debug, PartialEq)]
 struct Parts {
     role: &'static str,
@@ -103,7 +103,7 @@ impl Parts {
         }
     }
 
-    /// Bytes that the first texts have in common.
+    /// Number of equal bytes at the beginning.
     fn common_bytes(&self, other: &Self) -> usize {
         let bytes =
             |parts: &Self| parts.texts.first().map_or(Vec::new(), |(_, text)| text.clone().into_bytes());
@@ -144,13 +144,13 @@ fn conversation_difference(recorded: &[Parts], now: &[Parts], is_chat: bool) -> 
     })
 }
 
-fn setup_difference(recording: &Recording, recorded: &Setup, asked: &Asked<'_>) -> Option<String> {
+fn setup_difference(recording: &Recording, recorded: &Setup, keyed: &KeyedRequest<'_>) -> Option<String> {
     let tools = recorded.tools.map_or(&[][..], |tools| &*recording.tools[tools].list);
-    let now = match &asked.asking {
-        Asking::Chat { tools, .. } => &*tools.list,
-        Asking::Completion { .. } => &[],
+    let now = match &keyed.body {
+        RequestBody::Chat { tools, .. } => &*tools.list,
+        RequestBody::Completion { .. } => &[],
     };
-    tools_difference(tools, now).or_else(|| settings_difference(&recorded.settings, &asked.settings))
+    tools_difference(tools, now).or_else(|| settings_difference(&recorded.settings, &keyed.settings))
 }
 
 fn tools_difference(recorded: &[Tool], now: &[Tool]) -> Option<String> {
@@ -189,7 +189,7 @@ fn settings_difference(recorded: &Settings, now: &Settings) -> Option<String> {
     Some(format!("{what}: recorded {old}, now {new}"))
 }
 
-/// The first words that differ, with a few around them: `, at character 310: recorded "...", now "..."`.
+/// The first words that differ, with some context: `, at character 310: recorded "...", now "..."`.
 fn text_difference(old: &str, new: &str) -> String {
     let diff = TextDiff::configure().timeout(COMPARISON_TIME_MAX).diff_words(old, new);
     let (old_words, new_words) = (diff.old_slices(), diff.new_slices());

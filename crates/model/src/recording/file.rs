@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planproof_trace::Secrets;
 
-use super::asked::{Asked, Asking};
 use super::content::{Question, Recording};
 use super::index::Index;
 use super::key::{self, Key, KnownTools, ToolLists};
 use super::may_differ::MayDiffer;
 use super::outcome::Outcome;
 use super::redact;
+use super::request::{KeyedRequest, RequestBody};
 use super::wire::{
     self, ExchangeLine, HeaderLine, ModelLine, SessionLine, SetupLine, ToolsLine, WireMessage, types,
 };
@@ -31,10 +31,10 @@ pub struct Origin {
     pub command: String,
 }
 
-/// A recording that is being written. Cheap to clone; all clones write to one file, which no other program can write to
-/// meanwhile.
+/// A recording that is being written. Cheap to clone; all clones write to one file, which is locked against other
+/// programs.
 ///
-/// After a failed write nothing is written any more, so that a file whose disk was full ends in one torn line.
+/// After a failed write nothing more is written, so that a full disk leaves only one torn line.
 #[derive(Clone)]
 pub struct RecordingFile(Arc<Shared>);
 
@@ -46,7 +46,7 @@ struct Shared {
     state: Mutex<State>,
 }
 
-/// What was in the file when it was opened.
+/// The content of the file when it was opened.
 #[derive(Debug, Default)]
 struct Before {
     notes: Vec<Note>,
@@ -58,7 +58,7 @@ struct State {
     bytes: u64,
     failure: Option<RecordingError>,
     index: Index,
-    /// Replies that the file held when it was opened and that have not been given to anybody since.
+    /// Replies that the file held when it was opened and that have not been used since.
     known: HashMap<Key, VecDeque<Known>>,
 }
 
@@ -72,14 +72,14 @@ struct Known {
 
 /// A request, on its way to the model.
 pub(super) struct Sent<'a> {
-    pub(super) asked: Asked<'a>,
-    /// The exchange whose kept reply it goes on from, if that is recorded.
+    pub(super) keyed: KeyedRequest<'a>,
+    /// The exchange whose stored reply it continues from, if that is recorded.
     previous: Option<u32>,
 }
 
 impl RecordingFile {
-    /// Begins a recording. Where there is a file with something in it, `overwrite` decides; a recording that
-    /// was only just begun counts as empty.
+    /// Creates a recording. If the file exists and is not empty, `overwrite` decides; a recording without any
+    /// exchange counts as empty.
     ///
     /// # Errors
     /// [`RecordingError::Exists`], [`RecordingError::InUse`], [`RecordingError::CannotWrite`].
@@ -100,11 +100,11 @@ impl RecordingFile {
         Self::begin(path, file, origin, secrets)
     }
 
-    /// Opens a recording to go on with it: what it holds is answered from it. A torn last line is cut off
+    /// Opens a recording to continue it: requests that it holds are answered from it. A torn last line is cut off
     /// ([`torn_line`](Self::torn_line)). A missing or empty file becomes a recording.
     ///
     /// # Errors
-    /// As [`Recording::read`] and [`create`](Self::create). A file that is no recording is left as it is.
+    /// Those of [`Recording::read`] and [`create`](Self::create). A file that is not a recording is left unchanged.
     pub fn open(path: &Path, origin: &Origin, secrets: Secrets) -> Result<Self, RecordingError> {
         let file = open_locked(path)?;
         let Some(mut recording) = Recording::read_from(path, &file, MayDiffer::default())? else {
@@ -160,7 +160,7 @@ impl RecordingFile {
         &self.0.before.notes
     }
 
-    /// The last line of the file when it was opened, from 1, if it was only half written and so was cut off.
+    /// The number of the last line of the file when it was opened, if it was incomplete and therefore cut off.
     pub fn torn_line(&self) -> Option<u64> {
         self.0.before.torn_line
     }
@@ -176,7 +176,7 @@ impl RecordingFile {
         self.lock().write(&self.0.path, &line)
     }
 
-    /// Looks at a request to go on with a conversation.
+    /// Prepares a request to continue a conversation.
     pub(super) fn chat<'a>(&self, model: &str, request: &'a ChatRequest) -> Sent<'a> {
         let kept = request.previous.as_ref().and_then(|id| self.lock().index.kept(id));
         let start = match (&kept, &request.previous) {
@@ -184,26 +184,26 @@ impl RecordingFile {
             (None, Some(id)) => key::after_unknown(id),
             (None, None) => key::beginning(),
         };
-        let asked = Asked::chat(model, request, start, &self.0.tool_lists, &self.0.secrets);
-        Sent { asked, previous: kept.map(|kept| kept.exchange) }
+        let keyed = KeyedRequest::chat(model, request, start, &self.0.tool_lists, &self.0.secrets);
+        Sent { keyed, previous: kept.map(|kept| kept.exchange) }
     }
 
-    /// Looks at a request to go on from a plain text.
+    /// Prepares a request to continue a plain text.
     pub(super) fn completion<'a>(&self, model: &str, request: &'a CompletionRequest) -> Sent<'a> {
-        Sent { asked: Asked::completion(model, request, &self.0.secrets), previous: None }
+        Sent { keyed: KeyedRequest::completion(model, request, &self.0.secrets), previous: None }
     }
 
-    /// The reply that the file held when it was opened, if it has not been given to anybody since.
+    /// The reply that the file held when it was opened, if it has not been used since.
     ///
     /// # Errors
-    /// The file cannot be written any more.
+    /// The file can no longer be written.
     pub(super) fn take_known(&self, sent: &Sent<'_>) -> Result<Option<Outcome>, RecordingError> {
         let mut state = self.lock();
         if let Some(error) = &state.failure {
             return Err(error.clone());
         }
         let Some(Known { exchange, outcome, with_reply }) =
-            state.known.get_mut(&sent.asked.key).and_then(VecDeque::pop_front)
+            state.known.get_mut(&sent.keyed.key).and_then(VecDeque::pop_front)
         else {
             return Ok(None);
         };
@@ -211,7 +211,7 @@ impl RecordingFile {
         Ok(Some(outcome))
     }
 
-    /// Appends what came of a request, and whatever it refers to that is not in the file yet.
+    /// Appends the outcome of a request, and everything it refers to that is not in the file yet.
     ///
     /// # Errors
     /// [`RecordingError::CannotWrite`], also where an earlier write failed.
@@ -227,11 +227,11 @@ impl RecordingFile {
             return Err(error.clone());
         }
         let mut lines = Vec::new();
-        let setup = state.index.setup(model, &sent.asked, &mut lines);
+        let setup = state.index.setup(model, &sent.keyed, &mut lines);
         let number = state.index.exchange_count + 1;
         wire::write(&state.index.exchange(number, setup, sent, &outcome), &mut lines);
         state.write(&self.0.path, &lines)?;
-        state.index.add(number, &sent.asked, &outcome);
+        state.index.add(number, &sent.keyed, &outcome);
         Ok(())
     }
 
@@ -248,9 +248,9 @@ impl Shared {
 }
 
 impl Index {
-    /// The number of a request's setup; its lines are written if they are not there yet.
-    fn setup(&mut self, model: &dyn Model, asked: &Asked<'_>, lines: &mut Vec<u8>) -> u32 {
-        if let Some(number) = self.setups.get(&asked.setup) {
+    /// The number of a request's setup; its lines are written unless the file has them.
+    fn setup(&mut self, model: &dyn Model, keyed: &KeyedRequest<'_>, lines: &mut Vec<u8>) -> u32 {
+        if let Some(number) = self.setups.get(&keyed.setup) {
             return *number;
         }
         let name = model.name();
@@ -260,13 +260,13 @@ impl Index {
             number
         });
         self.models.insert(name.to_owned(), model_number);
-        let tools = match &asked.asking {
-            Asking::Chat { tools, .. } if !tools.list.is_empty() => Some(self.tools(tools, lines)),
+        let tools = match &keyed.body {
+            RequestBody::Chat { tools, .. } if !tools.list.is_empty() => Some(self.tools(tools, lines)),
             _ => None,
         };
         let number = count(&self.setups) + 1;
-        self.setups.insert(asked.setup, number);
-        wire::write(&SetupLine::new(number, model_number, tools, &asked.settings), lines);
+        self.setups.insert(keyed.setup, number);
+        wire::write(&SetupLine::new(number, model_number, tools, &keyed.settings), lines);
         number
     }
 
@@ -280,7 +280,7 @@ impl Index {
         number
     }
 
-    /// The line of an exchange, without what the file holds already.
+    /// The line of an exchange, without the parts that the file already has.
     fn exchange<'a>(
         &self,
         number: u32,
@@ -289,8 +289,8 @@ impl Index {
         outcome: &'a Outcome,
     ) -> ExchangeLine<'a> {
         let mut line = ExchangeLine::new(number, setup, outcome);
-        match &sent.asked.asking {
-            Asking::Chat { messages, previous, keys, .. } => {
+        match &sent.keyed.body {
+            RequestBody::Chat { messages, previous, keys, .. } => {
                 let place = self.longest(keys);
                 line.after = place.map(|place| place.exchange);
                 line.first = place.filter(|place| !place.is_whole).map(|place| place.count);
@@ -300,8 +300,8 @@ impl Index {
                 let shared = place.map_or(0, |place| place.count as usize);
                 line.messages = Some(messages.iter().skip(shared).map(WireMessage::new).collect());
             }
-            Asking::Completion { prompt, score_prompt } => {
-                let before = self.prompt_before(sent.asked.setup, prompt);
+            RequestBody::Completion { prompt, score_prompt } => {
+                let before = self.prompt_before(sent.keyed.setup, prompt);
                 line.after = before.map(|(exchange, _)| exchange);
                 let shared = before.map_or(0, |(_, length)| length);
                 line.prompt = Some(prompt.get(shared..).unwrap_or_default().into());
@@ -311,24 +311,24 @@ impl Index {
         line
     }
 
-    /// Takes note of an exchange that was written.
-    fn add(&mut self, number: u32, asked: &Asked<'_>, outcome: &Outcome) {
+    /// Records an exchange that was written.
+    fn add(&mut self, number: u32, keyed: &KeyedRequest<'_>, outcome: &Outcome) {
         self.exchange_count = number;
-        match &asked.asking {
-            Asking::Chat { keys, .. } => {
+        match &keyed.body {
+            RequestBody::Chat { keys, .. } => {
                 let with_reply = outcome.turn().zip(keys.last()).map(|(turn, key)| key::longer(*key, &turn));
                 self.add_chat(number, keys, with_reply);
                 self.keep(outcome, number, with_reply);
             }
-            Asking::Completion { prompt, .. } => {
+            RequestBody::Completion { prompt, .. } => {
                 if let Some(text) = outcome.text() {
-                    self.add_prompt(asked.setup, number, format!("{prompt}{text}"));
+                    self.add_prompt(keyed.setup, number, format!("{prompt}{text}"));
                 }
             }
         }
     }
 
-    /// Takes note that somebody was given a reply which the server keeps.
+    /// Records that a caller got a reply which the server stores.
     fn keep(&mut self, outcome: &Outcome, exchange: u32, with_reply: Option<Key>) {
         if let Some((id, with_reply)) = outcome.id().zip(with_reply) {
             self.add_kept(id.clone(), exchange, with_reply);
@@ -340,7 +340,7 @@ fn count<K, V>(map: &HashMap<K, V>) -> u32 {
     u32::try_from(map.len()).unwrap_or(u32::MAX)
 }
 
-/// The complete replies of a recording, by what was asked.
+/// The complete replies of a recording, by request.
 fn known(recording: Recording) -> HashMap<Key, VecDeque<Known>> {
     let mut known: HashMap<Key, VecDeque<Known>> = HashMap::new();
     for (number, exchange) in (1..).zip(recording.exchanges) {
@@ -357,13 +357,13 @@ fn known(recording: Recording) -> HashMap<Key, VecDeque<Known>> {
     known
 }
 
-/// Opens a file for appending, and keeps other programs from doing the same.
+/// Opens a file for appending, and locks it against other programs.
 fn open_locked(path: &Path) -> Result<File, RecordingError> {
     let cannot = |error: std::io::Error| RecordingError::cannot_write(path, &error);
     let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(cannot)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(RecordingError::InUse { path: path.to_owned() }),
-        // Some file systems have no locks; a recording is as good without.
+        // Some file systems have no locks; a recording works without them.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }

@@ -1,4 +1,4 @@
-//! What the writer of a recording must know of what is in the file: which lines need not be written again.
+//! The writer's index of a recording: which lines need not be written again.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::content::{Question, Recording};
 use super::key::{self, Key};
 use crate::ReplyId;
 
-/// Most bytes of plain texts that are remembered, so that a text which goes on from one need not repeat it.
+/// Most bytes of remembered plain texts, so that a text that continues one need not repeat it.
 const PROMPT_BYTES_MAX: usize = 64 << 20;
 
 /// Numbers are those of the file, from 1.
@@ -21,12 +21,12 @@ pub(super) struct Index {
     prompts: Prompts,
 }
 
-/// Where a conversation stands in the file.
+/// The place of a conversation in the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) exchange: u32,
     pub(super) count: u32,
-    /// It is the whole of it, with the reply.
+    /// It is the whole conversation, with the reply.
     pub(super) is_whole: bool,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Place {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kept {
     pub(super) exchange: u32,
-    /// Where a conversation begins that goes on from it.
+    /// Where a conversation begins that continues from it.
     pub(super) start: Key,
 }
 
@@ -74,7 +74,7 @@ impl Index {
                 let found = &recording.nodes[node];
                 let count = u32::try_from(found.count).unwrap_or(u32::MAX);
                 let place = Place { exchange: number(place), count, is_whole: reply == Some(node) };
-                // Whoever has put in this node has put in all before it.
+                // If this node is present, so are all nodes before it.
                 if !index.add_place(found.key, place) {
                     break;
                 }
@@ -84,7 +84,7 @@ impl Index {
         index
     }
 
-    /// Notes where a conversation stands. `false` if one like it stands somewhere already.
+    /// Records the place of a conversation. `false` if an equal one is already present.
     fn add_place(&mut self, conversation: Key, place: Place) -> bool {
         let is_new = !self.places.contains_key(&conversation);
         if is_new {
@@ -93,13 +93,13 @@ impl Index {
         is_new
     }
 
-    /// The longest beginning of a conversation that stands in the file. `keys` are those of its beginnings,
-    /// from none of its messages on.
+    /// The longest beginning of a conversation that is in the file. `keys` are those of its beginnings, from none of
+    /// its messages on.
     pub(super) fn longest(&self, keys: &[Key]) -> Option<Place> {
         keys.iter().skip(1).rev().find_map(|key| self.places.get(key)).copied()
     }
 
-    /// Takes note of a conversation that was written as an exchange, with its reply if it has a complete one.
+    /// Records a conversation that was written as an exchange, with its reply if that is complete.
     pub(super) fn add_chat(&mut self, exchange: u32, keys: &[Key], with_reply: Option<Key>) {
         let mut count = 0;
         for key in keys.iter().skip(1) {
@@ -111,7 +111,7 @@ impl Index {
         }
     }
 
-    /// Takes note that whoever asked was given a reply which the server keeps.
+    /// Records that the caller got a reply which the server stores.
     pub(super) fn add_kept(&mut self, id: ReplyId, exchange: u32, with_reply: Key) {
         self.kept.insert(id, Kept { exchange, start: key::after_kept(with_reply) });
     }
@@ -120,7 +120,7 @@ impl Index {
         self.kept.get(id).copied()
     }
 
-    /// The exchange that a plain text goes on from, and how many bytes it shares with it.
+    /// The exchange that a plain text continues, and how many bytes it shares with it.
     pub(super) fn prompt_before(&self, setup: Key, prompt: &str) -> Option<(u32, usize)> {
         let (exchange, text) = self.prompts.texts.get(&setup)?;
         prompt.starts_with(text.as_str()).then_some((*exchange, text.len()))

@@ -1,4 +1,4 @@
-//! Keys: requests and conversations by what they hold.
+//! Keys: requests and conversations by their content.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -9,20 +9,20 @@ use serde_json::{Map, Value};
 use super::redact;
 use crate::{Message, ReplyId, Settings};
 
-/// Most tool lists that are remembered; beyond that they are worked out again.
+/// Most remembered tool lists; beyond that their keys are computed again.
 const TOOL_LISTS_MAX: usize = 4096;
 
-/// 128 bits of what a request or a conversation holds. Keys never leave the process, so they need only tell
-/// apart what one recording and its replay ask.
+/// 128 bits for the content of a request or a conversation. Keys never leave the process, so they need only
+/// distinguish the requests of one recording and its replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key([u64; 2]);
 
-/// Takes in texts and numbers so that no two sequences of them are the same bytes. A replay hashes each
-/// conversation anew with every turn, so this is quick: the bytes are gathered, and then hashed eight at
-/// once, twice, by folded products, as the hashes for maps do that are made to be quick.
+/// Hashes texts and numbers so that no two sequences of them are the same bytes. A replay hashes each conversation
+/// anew with every turn, so this has to be fast: the bytes are collected, and then hashed eight at a time, twice, by
+/// folded products, like the fast hashes for maps.
 struct Hasher(Vec<u8>);
 
-/// What the two hashes begin with and multiply by: digits of pi, as good as any that are drawn.
+/// The initial values and multipliers of the two hashes: digits of pi, as good as random ones.
 const HALVES: [[u64; 2]; 2] =
     [[0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345], [0xa409_3822_299f_31d1, 0x082e_fa98_ec4e_6c89]];
 
@@ -59,7 +59,7 @@ impl Hasher {
 
     fn finish(self) -> Key {
         let (words, rest) = self.0.as_chunks();
-        // What the last word is filled up with is told from bytes of the sequence by its length.
+        // The padding of the last word is distinguished from data by the length.
         let mut last = [0; 8];
         last[..rest.len()].copy_from_slice(rest);
         let length = self.0.len() as u64;
@@ -70,12 +70,12 @@ impl Hasher {
     }
 }
 
-/// Where a conversation begins: with nothing.
+/// The beginning of a conversation: empty.
 pub(super) fn beginning() -> Key {
     Hasher::new("conversation").finish()
 }
 
-/// Where one begins that goes on from a reply which the server keeps, and which is recorded: with all that led to it.
+/// The beginning of one that continues from a stored and recorded reply: with everything that led to it.
 pub(super) fn after_kept(conversation: Key) -> Key {
     let mut hasher = Hasher::new("kept");
     hasher.key(conversation);
@@ -89,7 +89,7 @@ pub(super) fn after_unknown(id: &ReplyId) -> Key {
     hasher.finish()
 }
 
-/// A conversation that is longer by one message.
+/// A conversation extended by one message.
 pub(super) fn longer(conversation: Key, message: &Message) -> Key {
     let mut hasher = Hasher::new("message");
     hasher.key(conversation);
@@ -160,7 +160,7 @@ pub(super) fn completion(setup: Key, prompt: &str, score_prompt: bool) -> Key {
 /// A list of tools.
 pub(super) fn tools(tools: &[Tool]) -> Key {
     let mut hasher = Hasher::new("tools");
-    // Neighbours mostly share their schema, and comparing two is cheaper than writing one.
+    // Neighbours usually share their schema, and comparing two is cheaper than writing one.
     let mut last: Option<(&Map<String, Value>, String)> = None;
     for tool in tools {
         hasher.text(&tool.name);
@@ -185,10 +185,10 @@ pub(super) struct KnownTools {
     pub(super) list: Arc<[Tool]>,
 }
 
-/// Remembers tool lists by their addresses: an agent shows the same list with every turn.
+/// Remembers tool lists by address: an agent passes the same list with every turn.
 ///
-/// The entry's [`Weak`] keeps the list's allocation (not its contents) alive, so no other list can come to lie at the
-/// same address while the entry exists.
+/// The entry's [`Weak`] keeps the list's allocation (not its contents) alive, so no other list can get the same
+/// address while the entry exists.
 #[derive(Default)]
 pub(super) struct ToolLists(Mutex<HashMap<usize, Seen>>);
 
@@ -200,7 +200,7 @@ struct Seen {
 impl ToolLists {
     pub(super) fn get(&self, list: &Arc<[Tool]>, secrets: &Secrets) -> KnownTools {
         let address = list.as_ptr() as usize;
-        // Empty lists may share an address with something else.
+        // Empty lists may share an address with another object.
         if !list.is_empty()
             && let Some(seen) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&address)
         {

@@ -1,4 +1,4 @@
-//! What may differ between a recorded request and the same one made again: paths, dates, ids.
+//! The parts of a repeated request that may differ from the recorded one: paths, dates, ids.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -31,19 +31,19 @@ pub enum PatternError {
     },
 }
 
-/// Patterns of texts that do not count when a request is compared with recorded ones. By default there are none.
+/// Patterns of texts that are ignored when a request is compared with recorded ones. There are none by default.
 ///
-/// Before requests are compared, each match in their texts (messages, names, arguments, results, ids of
-/// calls, descriptions and schemas of tools) is replaced by what says which pattern it was of, pattern by
-/// pattern, on both sides alike. Replies stay as they were recorded.
+/// Before requests are compared, each match in their texts (messages, names, arguments, results, ids of calls,
+/// descriptions and schemas of tools) is replaced by the number of its pattern, pattern by pattern, on both sides
+/// alike. Replies stay as they were recorded.
 #[derive(Debug, Clone, Default)]
 pub struct MayDiffer(Arc<[Regex]>);
 
 impl MayDiffer {
-    /// Reads patterns: a regular expression a line. Blank lines and lines that begin with `#` mean nothing.
+    /// Reads patterns: one regular expression per line. Blank lines and lines that begin with `#` are ignored.
     ///
     /// # Errors
-    /// A line is no regular expression, or matches the empty text; or there are none, or too many.
+    /// A line is not a regular expression, or matches the empty text; or there are none, or too many.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let mut patterns = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -53,7 +53,7 @@ impl MayDiffer {
             }
             let fault = |what: String| PatternError::Line { line: number + 1, what };
             let regex = Regex::new(pattern).map_err(|error| {
-                // The last line says what is wrong; those before show where.
+                // The last line names the fault; those before show where it is.
                 let text = error.to_string();
                 fault(text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned())
             })?;
@@ -137,7 +137,8 @@ impl MayDiffer {
         let replaced = tools.iter().cloned().map(|mut tool| {
             self.replace(&mut tool.name);
             self.replace(&mut tool.description);
-            // A match that is no part of a string could leave no schema; then the text stays as it is.
+            // If the match crosses the border of a string, replacing it could break the schema; then the text stays
+            // unchanged.
             if let Ok(schema) = serde_json::from_str(&self.text(&schema(&tool))) {
                 tool.input_schema = Arc::new(schema);
             }

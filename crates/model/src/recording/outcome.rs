@@ -1,4 +1,4 @@
-//! What came of a request, and the same as a reply or as a stream.
+//! The outcome of a request, as a whole reply or as a stream.
 
 use futures::stream;
 use planproof_trace::{FinishReason, ToolCall, Usage};
@@ -20,11 +20,11 @@ pub(super) enum Outcome {
         /// What it said.
         message: String,
     },
-    /// Whoever asked stopped waiting before there was an answer, as a run does whose time is over.
+    /// The caller stopped waiting before there was an answer, like a run whose time is over.
     GivenUp,
 }
 
-/// A reply in pieces. To cut them where the model did matters to an agent that reads along and stops early.
+/// A reply in pieces. The places of the cuts matter to an agent that reads along and stops early.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct StreamedReply {
     /// All but the end.
@@ -43,7 +43,7 @@ pub(super) enum StreamEnd {
     LeftOff,
 }
 
-/// Why a stream that nobody read to its end cannot be had whole.
+/// Why a stream that was not read to its end is not available as a whole.
 fn left_off() -> ModelError {
     let difference = "when it was recorded, nobody read the reply to its end".to_owned();
     ModelError::NotRecorded { difference }
@@ -68,7 +68,7 @@ impl Outcome {
         }
     }
 
-    /// The name of the reply, where the server keeps it.
+    /// The id of the reply, if the server stores it.
     pub(super) fn id(&self) -> Option<&ReplyId> {
         match self {
             Self::Chat(reply) => reply.id.as_ref(),
@@ -77,7 +77,7 @@ impl Outcome {
         }
     }
 
-    /// The same outcome with the reply named so.
+    /// The same outcome with this id of the reply.
     pub(super) fn with_id(mut self, new: Option<ReplyId>) -> Self {
         match &mut self {
             Self::Chat(reply) => reply.id = new,
@@ -87,7 +87,7 @@ impl Outcome {
         self
     }
 
-    /// What a complete reply adds to the conversation.
+    /// The addition of a complete reply to the conversation.
     pub(super) fn turn(&self) -> Option<Message> {
         let (text, calls) = match self {
             Self::Chat(reply) => (reply.text.clone(), reply.calls.clone()),
@@ -107,7 +107,7 @@ impl Outcome {
         }
     }
 
-    /// As [`Model::chat`](crate::Model::chat) of this model gives it. Never ready where whoever asked stopped waiting.
+    /// As returned by [`Model::chat`](crate::Model::chat) of this model. Never ready if the caller stopped waiting.
     pub(super) async fn into_chat(self, model: &str) -> Result<ChatReply, ModelError> {
         match self {
             Self::Chat(reply) => Ok(reply),
@@ -132,7 +132,7 @@ impl Outcome {
         }
     }
 
-    /// As [`Model::complete`](crate::Model::complete) gives it.
+    /// As returned by [`Model::complete`](crate::Model::complete).
     pub(super) async fn into_completion(self, model: &str) -> Result<CompletionReply, ModelError> {
         match self {
             Self::Completion(reply) => Ok(reply),
@@ -143,7 +143,7 @@ impl Outcome {
         }
     }
 
-    /// As [`Model::chat_stream`](crate::Model::chat_stream) gives it, in the pieces in which it came.
+    /// As returned by [`Model::chat_stream`](crate::Model::chat_stream), in the pieces in which it came.
     pub(super) async fn into_stream(
         self,
         model: &str,

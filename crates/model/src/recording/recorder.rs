@@ -1,4 +1,4 @@
-//! A model whose exchanges are written down.
+//! A model whose exchanges are recorded.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::{
     CompletionRequest, Model, ModelError,
 };
 
-/// A model whose exchanges are written to a recording. What the recording held when it was opened is answered from it,
-/// and the model is not asked: complete replies only, no errors, each once.
+/// A model whose exchanges are written to a recording. Requests that the recording held when it was opened are
+/// answered from it without asking the model: complete replies only, no errors, each once.
 ///
-/// A request that is given up before its reply is written down as well, because a replay must wait there as long as the
-/// run did. Refusals of ours, as by a used-up budget, are not.
+/// A request that is given up before its reply is written down as well, because a replay must wait there as long as
+/// the run did. Our own refusals, as for an exhausted budget, are not.
 pub struct RecordingModel {
     inner: Arc<dyn Model>,
     file: RecordingFile,
@@ -33,13 +33,13 @@ impl RecordingModel {
     }
 }
 
-// By value, because that is how `map_err` hands it over.
+// By value, because `map_err` passes it like that.
 #[expect(clippy::needless_pass_by_value, reason = "the shape `map_err` wants")]
 fn not_written(error: RecordingError) -> ModelError {
     ModelError::NotWritten { what: error.to_string() }
 }
 
-/// Whether it is ours and says nothing of the model.
+/// Whether it is our own refusal, which says nothing about the model.
 fn is_refusal(error: &ModelError) -> bool {
     matches!(
         error,
@@ -50,11 +50,11 @@ fn is_refusal(error: &ModelError) -> bool {
     )
 }
 
-/// A request whose answer is awaited. Dropped before it is settled, it is written down as given up.
+/// A request that waits for its answer. If it is dropped unsettled, it is written down as given up.
 struct Pending<'a> {
     model: &'a RecordingModel,
     sent: Option<Sent<'a>>,
-    /// What came so far, once a stream has begun.
+    /// The stream so far, once it has begun.
     deltas: Option<Vec<ChatDelta>>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Pending<'a> {
         }
     }
 
-    /// Settles with a reply or an error, and gives it back.
+    /// Settles with a reply or an error, and returns it.
     fn settle_with<T: Clone>(
         &mut self,
         result: Result<T, ModelError>,
@@ -84,7 +84,7 @@ impl<'a> Pending<'a> {
         result
     }
 
-    /// Takes note of a delta on its way to whoever asked.
+    /// Records a delta on its way to the caller.
     fn pass(&mut self, delta: Result<ChatDelta, ModelError>) -> Result<ChatDelta, ModelError> {
         let end = match &delta {
             Ok(ChatDelta::End { finish, usage, id }) => {
@@ -112,14 +112,14 @@ impl Drop for Pending<'_> {
             Some(deltas) => Outcome::Stream(StreamedReply { deltas, end: StreamEnd::LeftOff }),
             None => Outcome::GivenUp,
         };
-        // Nobody is there to be told; whoever asks next is.
+        // No caller is left to get the error; the next one will.
         let _ = self.settle(&outcome);
     }
 }
 
 type Deltas<'a> = BoxStream<'a, Result<ChatDelta, ModelError>>;
 
-/// The stream, on its way to whoever asked.
+/// The stream on its way to the caller.
 fn passed_on<'a>(
     stream: Result<Deltas<'a>, ModelError>,
     mut pending: Pending<'a>,

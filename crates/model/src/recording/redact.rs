@@ -1,5 +1,5 @@
-//! What a recording holds of requests and replies: all but the keys that we hold. Everything is redacted before it is
-//! known, compared or written, so the rest of the recording knows nothing of secrets.
+//! Requests and replies as a recording holds them: without the keys that we hold. Everything is redacted before it is
+//! hashed, compared or written, so the rest of the recording knows nothing about secrets.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub(super) fn settings<'a>(settings: &'a Settings, secrets: &Secrets) -> Cow<'a,
     Cow::Owned(settings)
 }
 
-/// What came of a request, without any secret.
+/// The outcome of a request, without secrets.
 pub(super) fn outcome<'a>(outcome: &'a Outcome, secrets: &Secrets) -> Cow<'a, Outcome> {
     if secrets.is_empty() {
         return Cow::Borrowed(outcome);
@@ -74,7 +74,7 @@ pub(super) fn outcome<'a>(outcome: &'a Outcome, secrets: &Secrets) -> Cow<'a, Ou
         }
         Outcome::Completion(reply) => {
             redact(&mut reply.text, secrets);
-            // A secret lies over several tokens. Where the text of them all has one, they are not told at all.
+            // A secret spans several tokens. If the text of all tokens contains one, no token is recorded.
             let text: String = reply.prompt_tokens.iter().map(|token| token.text.as_str()).collect();
             if is_found(&text, secrets) {
                 reply.prompt_tokens.clear();
@@ -87,7 +87,7 @@ pub(super) fn outcome<'a>(outcome: &'a Outcome, secrets: &Secrets) -> Cow<'a, Ou
     Cow::Owned(outcome)
 }
 
-/// A secret may lie over the end of a piece; where there is one at all, the pieces are given up.
+/// A secret may span several pieces; if there is one at all, the pieces are merged.
 fn redact_stream(reply: &mut StreamedReply, secrets: &Secrets) {
     let (mut text, mut calls) = reply.text_and_calls();
     if is_found(&text, secrets) || calls.iter().any(|call| call_has_secret(call, secrets)) {

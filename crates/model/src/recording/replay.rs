@@ -1,28 +1,28 @@
-//! A recording in the place of a model.
+//! A recording that replaces a model.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planproof_trace::Secrets;
 
-use super::asked::Asked;
 use super::content::{Question, RecordedModel, Recording};
 use super::key::{self, Key, ToolLists};
 use super::outcome::Outcome;
+use super::request::KeyedRequest;
 use super::{RecordingError, difference};
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
     CompletionRequest, Model, ModelError, ReplyId,
 };
 
-/// Most differences that are worked out and kept; where one request differs, many do.
+/// Most differences that are computed and kept; if one request differs, many do.
 pub const MISSES_KEPT_MAX: usize = 100;
 
 /// Answers from a recording alone, under the name of the model that was recorded.
 ///
-/// The same request asked several times gets its replies in the order in which they were recorded; asking more often
-/// than that, or anything else, is [`ModelError::NotRecorded`]. Errors are repeated as they were, unless the recording
-/// was gone on with later and holds the same request once more. A request that was given up is never answered.
+/// Repetitions of a request get their replies in the order in which they were recorded; more repetitions than that,
+/// or any other request, are [`ModelError::NotRecorded`]. Errors are repeated as they were, unless the recording was
+/// continued later and holds the same request once more. A request that was given up is never answered.
 pub struct ReplayModel {
     recording: Arc<Recording>,
     model: usize,
@@ -30,9 +30,9 @@ pub struct ReplayModel {
     tool_lists: ToolLists,
     /// The same without secrets.
     redacted_lists: ToolLists,
-    /// Places of the exchanges by what was asked.
+    /// Indices of the exchanges by request.
     answers: HashMap<Key, Vec<usize>>,
-    /// Where the conversations begin that go on from a kept reply, by the name it is given.
+    /// The beginnings of conversations that continue from a stored reply, by its id.
     kept: HashMap<ReplyId, Key>,
     state: Mutex<State>,
 }
@@ -44,7 +44,7 @@ struct State {
 }
 
 impl ReplayModel {
-    /// The model that was recorded. A request that the recording does not hold as it is, is looked for
+    /// The model that was recorded. If the recording does not hold a request as it is, the request is looked up
     /// without `secrets`, which are left out of recordings.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl ReplayModel {
         Err(RecordingError::NoModel { path: recording.path().to_owned(), what })
     }
 
-    /// The recorded model of that name.
+    /// The recorded model with that name.
     ///
     /// # Errors
     /// [`RecordingError::NoModel`] if it was not recorded.
@@ -79,7 +79,7 @@ impl ReplayModel {
         Self { recording, model, secrets, tool_lists, redacted_lists, answers, kept, state }
     }
 
-    /// How the requests differed that the recording does not hold: the first [`MISSES_KEPT_MAX`] of them.
+    /// How the requests differed that were not found: the first [`MISSES_KEPT_MAX`] of them.
     pub fn misses(&self) -> Vec<String> {
         self.lock().misses.clone()
     }
@@ -95,27 +95,27 @@ impl ReplayModel {
             Some(id) => self.kept.get(id).copied().unwrap_or_else(|| key::after_unknown(id)),
         };
         let none = Secrets::default();
-        let asked = Asked::chat(self.name(), request, start, &self.tool_lists, &none);
-        if self.secrets.is_empty() || self.answers.contains_key(&asked.key) {
-            return self.outcome(&asked);
+        let keyed = KeyedRequest::chat(self.name(), request, start, &self.tool_lists, &none);
+        if self.secrets.is_empty() || self.answers.contains_key(&keyed.key) {
+            return self.outcome(&keyed);
         }
-        self.outcome(&Asked::chat(self.name(), request, start, &self.redacted_lists, &self.secrets))
+        self.outcome(&KeyedRequest::chat(self.name(), request, start, &self.redacted_lists, &self.secrets))
     }
 
     fn completion_outcome(&self, request: &CompletionRequest) -> Result<Outcome, ModelError> {
         let request = &*self.recording.may_differ.completion(request);
-        let asked = Asked::completion(self.name(), request, &Secrets::default());
-        if self.secrets.is_empty() || self.answers.contains_key(&asked.key) {
-            return self.outcome(&asked);
+        let keyed = KeyedRequest::completion(self.name(), request, &Secrets::default());
+        if self.secrets.is_empty() || self.answers.contains_key(&keyed.key) {
+            return self.outcome(&keyed);
         }
-        self.outcome(&Asked::completion(self.name(), request, &self.secrets))
+        self.outcome(&KeyedRequest::completion(self.name(), request, &self.secrets))
     }
 
-    fn outcome(&self, asked: &Asked<'_>) -> Result<Outcome, ModelError> {
-        let recorded = self.answers.get(&asked.key).map_or(&[][..], Vec::as_slice);
+    fn outcome(&self, keyed: &KeyedRequest<'_>) -> Result<Outcome, ModelError> {
+        let recorded = self.answers.get(&keyed.key).map_or(&[][..], Vec::as_slice);
         {
             let mut state = self.lock();
-            let times = state.asked.entry(asked.key).or_default();
+            let times = state.asked.entry(keyed.key).or_default();
             *times += 1;
             if let Some(place) = recorded.get(*times - 1) {
                 let outcome = &self.recording.exchanges[*place].outcome;
@@ -128,7 +128,7 @@ impl ReplayModel {
             }
         }
         let difference = match recorded.len() {
-            0 => difference::describe(&self.recording, self.model, asked),
+            0 => difference::describe(&self.recording, self.model, keyed),
             1 => "it was asked once, and is now asked once more".to_owned(),
             times => format!("it was asked {times} times, and is now asked once more"),
         };
@@ -136,15 +136,15 @@ impl ReplayModel {
         Err(ModelError::NotRecorded { difference })
     }
 
-    /// The name that a kept reply is given: the server's own, unless that was used twice, as a server does that counts
-    /// anew after each start.
+    /// The id of a stored reply: the server's own, unless that was used twice, which happens if a server restarts its
+    /// count.
     fn name_of(&self, id: &ReplyId, place: usize) -> ReplyId {
         let own = own_name(place);
         if self.kept.contains_key(&own) { own } else { id.clone() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic while the lock is held leaves whole entries only.
+        // A panic while the lock is held leaves complete entries only.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -153,8 +153,8 @@ fn own_name(place: usize) -> ReplyId {
     ReplyId(format!("recorded-{}", place + 1))
 }
 
-/// The exchanges by what was asked, in the order of the file. What had no reply is left out where a later session asked
-/// the same again: the run that it belonged to was begun anew.
+/// The exchanges by request, in the order of the file. An exchange without a reply is left out if a later session
+/// made the same request again: its run was started again.
 fn answers(recording: &Recording) -> HashMap<Key, Vec<usize>> {
     let mut answers: HashMap<Key, Vec<usize>> = HashMap::new();
     for (place, exchange) in recording.exchanges.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The lines of a recording as types, and the way from and to the types in memory.
+//! The lines of a recording as types, and their conversion from and to the types in memory.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::outcome::{Outcome, StreamEnd, StreamedReply};
 use crate::{Capabilities, ChatDelta, ChatReply, CompletionReply, Message, ReplyId, ScoredToken, Settings};
 
-/// As much of any line as it takes to know what it is.
+/// The part of a line that identifies its type.
 #[derive(Deserialize)]
 pub(super) struct Head<'a> {
     #[serde(borrow)]
@@ -29,7 +29,7 @@ pub(super) struct HeaderLine {
     pub(super) command: String,
 }
 
-/// The file was opened once more, to go on with it.
+/// The file was opened again to continue it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SessionLine {
@@ -68,7 +68,7 @@ pub(super) struct ToolsLine<'a> {
     tools: Vec<WireTool<'a>>,
 }
 
-/// The schema is kept as text while the line is read, so that one that nests as deep as JSON may can be read back.
+/// The schema is kept as text while the line is read, so that even the deepest JSON nesting can be read back.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WireTool<'a> {
@@ -91,31 +91,31 @@ pub(super) struct SetupLine<'a> {
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_tokens_max: Option<u32>,
-    /// In decimal digits, because many readers lose some of a number above 2^53.
+    /// In decimal digits, because many readers lose precision above 2^53.
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     stop: Vec<Cow<'a, str>>,
 }
 
-/// A request and what came of it. What it asks stands in `messages` or in `prompt`, what came of it in one of the last
-/// four fields.
+/// A request and its outcome. The request is in `messages` or in `prompt`, the outcome in one of the last four
+/// fields.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExchangeLine<'a> {
     pub(super) r#type: Cow<'a, str>,
     pub(super) number: u32,
     pub(super) setup: u32,
-    /// The exchange whose conversation with its reply, or whose text with its reply, comes first.
+    /// The exchange whose conversation or text, including its reply, comes first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) after: Option<u32>,
     /// Only so many messages of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) first: Option<u32>,
-    /// The exchange whose kept reply the request goes on from.
+    /// The exchange whose stored reply the request continues from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) previous: Option<u32>,
-    /// The same by the server's own id, where the reply is not recorded.
+    /// The same by the server's own id, if the reply is not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) previous_id: Option<Cow<'a, str>>,
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
@@ -139,7 +139,8 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// A structure and no tagged enumeration, because serde would read the calls' arguments before their text can be kept.
+/// A structure instead of a tagged enumeration, because serde would parse the calls' arguments before their text can
+/// be kept.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WireMessage<'a> {
@@ -162,7 +163,7 @@ enum Role {
     Tool,
 }
 
-/// The arguments are kept as text while the line is read, as a tool's schema is.
+/// The arguments are kept as text while the line is read, as is a tool's schema.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WireCall<'a> {
@@ -200,8 +201,8 @@ pub(super) struct WireReply<'a> {
     prompt_tokens: Vec<(Cow<'a, str>, Option<f64>)>,
 }
 
-/// A reply that came in pieces. It has a `finish` if it came to its end, an `error` if it broke off, and neither if
-/// nobody read on.
+/// A reply that came in pieces. It has a `finish` if it was complete, an `error` if it broke off, and neither if the
+/// caller stopped reading.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WireStream<'a> {
@@ -219,7 +220,7 @@ pub(super) struct WireStream<'a> {
     error: Option<Cow<'a, str>>,
 }
 
-/// A text is a string, as it is by far the most frequent.
+/// A text is a string, because it is by far the most frequent kind.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum WireDelta<'a> {
@@ -228,7 +229,7 @@ enum WireDelta<'a> {
     Arguments { arguments: usize, text: Cow<'a, str> },
 }
 
-/// What `type` says in the lines that are written here.
+/// The values of `type` in lines that are written here.
 pub(super) mod types {
     pub(in super::super) const SESSION: &str = "session";
     pub(in super::super) const MODEL: &str = "model";
@@ -239,7 +240,7 @@ pub(super) mod types {
 
 /// Appends a line with its end.
 pub(super) fn write(line: &impl Serialize, out: &mut Vec<u8>) {
-    // All keys are strings, and the only floats that JSON has no word for become null.
+    // All keys are strings, and floats that JSON cannot represent become null.
     serde_json::to_writer(&mut *out, line).expect("writing JSON into memory cannot fail");
     out.push(b'\n');
 }
@@ -539,7 +540,7 @@ impl<'a> ExchangeLine<'a> {
         line
     }
 
-    /// What came of it; takes it out of the line.
+    /// Its outcome; takes it out of the line.
     pub(super) fn take_outcome(&mut self) -> Result<Outcome, String> {
         let is_chat = self.messages.is_some();
         match (self.reply.take(), self.stream.take(), self.error.take(), self.given_up) {
@@ -556,7 +557,7 @@ impl<'a> ExchangeLine<'a> {
 impl From<FinishReason> for WireFinish {
     fn from(finish: FinishReason) -> Self {
         match finish {
-            // That a reply was cut is said by whoever asked, never by a model.
+            // That a reply was cut is the caller's doing, never the model's.
             FinishReason::Stop | FinishReason::Cut => Self::Stop,
             FinishReason::ToolCalls => Self::ToolCalls,
             FinishReason::Length => Self::Length,
@@ -576,7 +577,7 @@ impl From<WireFinish> for FinishReason {
     }
 }
 
-/// Whether a text is one whole JSON value: what was torn off in the middle is none.
+/// Whether a text is one complete JSON value: a line torn in the middle is none.
 pub(super) fn is_whole(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }

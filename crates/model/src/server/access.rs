@@ -1,6 +1,6 @@
-//! Who may ask: this machine, no foreign web page, the holder of the key.
+//! Access control: only this machine, no foreign web page, only with the key.
 //!
-//! The listener's address alone does not keep a web page in the user's browser out: it can send requests to
+//! The listener's address alone does not protect against a web page in the user's browser: it can send requests to
 //! 127.0.0.1, or have its own name resolve to it. Hence the checks of `Host` and `Origin`.
 
 use std::borrow::Cow;
@@ -13,8 +13,8 @@ use super::error::ApiError;
 use super::target::query;
 use crate::http::is_loopback_host;
 
-/// Refuses a request whose `Host` or target is not this machine, by the names of loopback or by one of `names`, or
-/// whose `Origin` is not this machine, by the names of loopback.
+/// Refuses a request whose `Host` or target is neither a loopback name nor one of `names`, or whose `Origin` is not a
+/// loopback name.
 pub(super) fn check_origin(head: &Parts, names: &[String]) -> Result<(), ApiError> {
     let mut hosts = head.headers.get_all(HOST).iter();
     let host = hosts.next().and_then(|value| value.to_str().ok());
@@ -42,8 +42,8 @@ pub(super) fn check_origin(head: &Parts, names: &[String]) -> Result<(), ApiErro
 /// Headers that hold a key and nothing else: Anthropic's and Google's.
 const KEY_HEADERS: [&str; 2] = ["x-api-key", "x-goog-api-key"];
 
-/// Refuses a request without the key, where there is one. It may stand wherever a client of any of the protocols puts
-/// it, whatever else stands in other such places.
+/// Refuses a request without the key, if there is one. The key may be wherever a client of any of the protocols puts
+/// it, whatever the other places contain.
 pub(super) fn check_key(head: &Parts, key: Option<&SecretString>) -> Result<(), ApiError> {
     let Some(key) = key else { return Ok(()) };
     let key = key.expose_secret().as_bytes();
@@ -60,12 +60,12 @@ fn bearer(head: &Parts) -> Option<&[u8]> {
     scheme.eq_ignore_ascii_case(b"bearer ").then_some(&given[7..])
 }
 
-/// Compares in a time that does not depend on where the texts differ.
+/// Compares in a time that does not depend on the position of a difference.
 fn same(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && left.iter().zip(right).fold(0, |different, (a, b)| different | (a ^ b)) == 0
 }
 
-/// The host of `host[:port]`; whatever is not a port stays, so that it fails the check.
+/// The host of `host[:port]`; a suffix that is not a port is kept, so that the check fails.
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit()) => name,

@@ -20,18 +20,18 @@ pub(super) use request::read_tools;
 
 /// Answers one request.
 pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response, ApiError> {
-    let asked = request::read(shared, body)?;
-    let envelope = Envelope { id: format!("msg_{}", shared.next_completion()), model: asked.model };
-    if asked.is_streamed {
-        return sse::answer(shared, asked.request, BlockNarrator::new(envelope)).await;
+    let parsed = request::read(shared, body)?;
+    let envelope = Envelope { id: format!("msg_{}", shared.next_completion()), model: parsed.model };
+    if parsed.is_streamed {
+        return sse::answer(shared, parsed.request, BlockNarrator::new(envelope)).await;
     }
     shared.think().await;
-    let reply = shared.model.chat(&asked.request).await?;
+    let reply = shared.model.chat(&parsed.request).await?;
     json(StatusCode::OK, &envelope.message(&reply))
 }
 
-/// Says about how many tokens a request takes. The model is not asked, so it is no turn of a run.
+/// Estimates the number of tokens of a request. The model is not asked, so this is no turn of a run.
 pub(super) fn count_tokens(shared: &Shared, body: &[u8]) -> Result<Response, ApiError> {
-    let asked = request::read(shared, body)?;
-    json(StatusCode::OK, &json!({"input_tokens": estimated_tokens(&asked.request)}))
+    let parsed = request::read(shared, body)?;
+    json(StatusCode::OK, &json!({"input_tokens": estimated_tokens(&parsed.request)}))
 }

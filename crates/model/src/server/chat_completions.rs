@@ -135,7 +135,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
     envelope.completion(&reply)
 }
 
-/// What every object of one answer repeats.
+/// The fields that every object of one answer shares.
 struct Envelope {
     id: String,
     created: u64,
@@ -153,7 +153,7 @@ struct Completion<'a, C> {
     usage: Option<WireUsage>,
 }
 
-/// Tokens taken, in the words of completions of either kind.
+/// Token counts in the format of completions of either kind.
 #[derive(Serialize)]
 pub(super) struct WireUsage {
     prompt_tokens: u64,
@@ -171,7 +171,7 @@ impl From<Usage> for WireUsage {
     }
 }
 
-/// Why a model stopped, in the word of completions of either kind.
+/// The finish reason in the terms of completions of either kind.
 pub(super) fn finish_word(finish: FinishReason) -> &'static str {
     match finish {
         FinishReason::Stop | FinishReason::Cut => "stop",
@@ -273,7 +273,7 @@ struct Delta<'a> {
     tool_calls: Option<[CallBody<'a>; 1]>,
 }
 
-/// Tells a reply in chunks: the role, the parts, an empty one with the reason to finish, the usage if asked for.
+/// Sends a reply in chunks: the role, the parts, an empty one with the finish reason, the usage if requested.
 struct ChunkNarrator {
     envelope: Envelope,
     include_usage: bool,

@@ -1,8 +1,8 @@
 //! `POST …/completions`: the continuation of a plain text.
 //!
-//! `echo` gives the text back in front of what the model wrote; with `logprobs` it tells what the text's own
-//! tokens scored. How the model scored what it wrote itself is not known here, so `logprobs` without `echo`
-//! is refused, and in a stream.
+//! `echo` returns the text in front of the model's output; with `logprobs` the scores of the text's own tokens are
+//! included. The scores of the output are not known here, so `logprobs` without `echo` is refused, and so is
+//! `logprobs` in a stream.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
     json(StatusCode::OK, &envelope.completion(&[choice], Some(reply.usage)))
 }
 
-/// What every object of one answer repeats.
+/// The fields that every object of one answer shares.
 struct Envelope {
     id: String,
     created: u64,
@@ -121,7 +121,7 @@ struct Choice<'a> {
     finish_reason: Option<&'static str>,
 }
 
-/// What the tokens of a prompt scored, in four lists of the same length.
+/// The scores of a prompt's tokens, in four lists of the same length.
 #[derive(Serialize)]
 struct Scores {
     tokens: Vec<String>,
@@ -165,8 +165,8 @@ impl Envelope {
     }
 }
 
-/// Tells a continuation in pieces: the text it goes on from if it is to be given back, the parts, an empty one with the
-/// reason to finish, the usage if asked for.
+/// Sends a continuation in pieces: the prompt if it is to be echoed, the parts, an empty one with the finish reason,
+/// the usage if requested.
 struct PieceNarrator {
     envelope: Envelope,
     echoed: Option<String>,

@@ -1,4 +1,4 @@
-//! Errors, each in the shape that the clients of its protocol read.
+//! Errors, each in the format that the clients of its protocol read.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(super) struct ApiError {
     retry_after: Option<Duration>,
 }
 
-/// The error as it stands on the wire, in a reply or in a stream.
+/// The wire format of the error, in a reply or in a stream.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum ErrorBody<'a> {
@@ -55,7 +55,7 @@ pub(super) struct GeminiError<'a> {
     status: &'static str,
 }
 
-/// What Anthropic calls an error of this status.
+/// Anthropic's name for an error of this status.
 fn anthropic_type(status: StatusCode) -> &'static str {
     match status.as_u16() {
         401 => "authentication_error",
@@ -71,7 +71,7 @@ fn anthropic_type(status: StatusCode) -> &'static str {
     }
 }
 
-/// What Google calls an error of this status.
+/// Google's name for an error of this status.
 fn gemini_status(status: StatusCode) -> &'static str {
     match status.as_u16() {
         401 => "UNAUTHENTICATED",
@@ -93,18 +93,18 @@ impl ApiError {
         Self { status, message: message.into(), kind, param: None, code, retry_after: None }
     }
 
-    /// A request that makes no sense. `param` names the field.
+    /// An invalid request. `param` names the field.
     pub(super) fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
         let param = Some(param.into());
         Self { param, ..Self::new(StatusCode::BAD_REQUEST, message, None) }
     }
 
-    /// A body that is no JSON, or not of the right shape.
+    /// A body that is not JSON, or has the wrong shape.
     pub(super) fn not_understood(error: &serde_json::Error) -> Self {
         Self::new(StatusCode::BAD_REQUEST, format!("the request body is not understood: {error}"), None)
     }
 
-    /// A `previous_response_id` that nothing is known of.
+    /// An unknown `previous_response_id`.
     pub(super) fn unknown_response(id: &str) -> Self {
         let message = format!("Previous response with id '{id}' not found.");
         Self {
@@ -187,14 +187,14 @@ impl ApiError {
     }
 
     pub(super) fn into_response(self, protocol: Protocol) -> Response {
-        // An object of strings always renders.
+        // An object of strings always serialises.
         let bytes = serde_json::to_vec(&self.body(protocol)).unwrap_or_default();
         let mut response = Response::new(Body::from(bytes));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(wait) = self.retry_after {
-            // Rounded up: the header has whole seconds, and too early would be refused again.
+            // Rounded up: the header has whole seconds, and a premature retry would be refused again.
             let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
@@ -203,8 +203,8 @@ impl ApiError {
 }
 
 impl From<ModelError> for ApiError {
-    /// The model's refusal because of its rate limit is passed on as such. What asking again cannot change is
-    /// said with a status that clients do not try again at; everything else is a bad gateway.
+    /// The model's refusal because of its rate limit is passed on as such. Permanent errors get a status that clients
+    /// do not retry; everything else is a bad gateway.
     fn from(error: ModelError) -> Self {
         match &error {
             ModelError::Status { status: 429, retry_after, .. } => Self {

@@ -35,13 +35,13 @@ pub(super) async fn answer(
     shared.think().await;
     let reply = shared.model.chat(&request).await?;
     match stream {
-        // An array of all pieces, of which one is enough.
+        // An array of all pieces; one piece is enough.
         Some(_) => json(StatusCode::OK, &[envelope.whole(&reply)]),
         None => json(StatusCode::OK, &envelope.whole(&reply)),
     }
 }
 
-/// Says about how many tokens a request takes. The model is not asked, so it is no turn of a run.
+/// Estimates the number of tokens of a request. The model is not asked, so this is no turn of a run.
 pub(super) fn count_tokens(shared: &Shared, body: &[u8]) -> Result<Response, ApiError> {
     let request = request::read_counted(shared, body)?;
     json(StatusCode::OK, &json!({"totalTokens": estimated_tokens(&request)}))

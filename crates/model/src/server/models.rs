@@ -1,4 +1,4 @@
-//! `GET …/models`: the one that is served, in the form of whoever asks.
+//! `GET …/models`: the served model, in the format of the client's protocol.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -17,7 +17,7 @@ pub(super) fn answer(shared: &Shared, protocol: Protocol) -> Result<Response, Ap
             let entry = json!({"id": name, "object": "model", "created": created, "owned_by": "planproof"});
             json!({"object": "list", "data": [entry]})
         }
-        // By its documents, this date says that the right one is not known.
+        // According to the documentation, this date means that the real one is unknown.
         Protocol::Anthropic => json!({
             "data": [{"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"}],
             "first_id": name, "last_id": name, "has_more": false,

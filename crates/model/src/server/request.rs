@@ -1,4 +1,4 @@
-//! What requests have in common: lists of tools, and settings. Tools as OpenAI's protocols write them.
+//! The common parts of requests: lists of tools, and settings. Tools in the formats of OpenAI's protocols.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,16 +13,16 @@ use super::error::ApiError;
 use crate::metering::chat_bytes;
 use crate::{ChatRequest, Message, Settings};
 
-/// Most bytes of tool lists that are remembered.
+/// Most bytes of remembered tool lists.
 const SEEN_BYTES_MAX: usize = 16 << 20;
 
 /// What a token takes in most texts.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// What a remembered list counts for each of its bytes as text: the text itself and the list built from it.
+/// The size of a remembered list for each byte of its text: the text itself and the list built from it.
 const BYTES_PER_BYTE: usize = 4;
 
-/// Texts that end the writing: one or several.
+/// Stop texts: one or several.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a string or an array of strings")]
 pub(super) enum Stop {
@@ -30,7 +30,7 @@ pub(super) enum Stop {
     Several(Vec<String>),
 }
 
-/// Settings; each protocol has names of its own for them.
+/// Settings; each protocol has its own names for them.
 pub(super) fn settings(
     temperature: Option<f64>,
     output_tokens_max: Option<u32>,
@@ -54,9 +54,8 @@ pub(super) fn settings(
     Ok(Settings { temperature, output_tokens_max, seed, stop })
 }
 
-/// Adds a turn of the user's that answers calls and says something, in whatever order. The answers come first, as
-/// models want them, and each of the texts is a paragraph of its own: agents put what they say of the surroundings
-/// beside what the user said.
+/// Adds a user's turn with answers to calls and text, in any order. The answers come first, as models require, and
+/// each of the texts is a separate paragraph: agents put remarks on their environment beside the user's words.
 pub(super) fn append_user(messages: &mut Vec<Message>, results: Vec<Message>, texts: &[String]) {
     let says_nothing = texts.is_empty() && !results.is_empty();
     messages.extend(results);
@@ -65,8 +64,8 @@ pub(super) fn append_user(messages: &mut Vec<Message>, results: Vec<Message>, te
     }
 }
 
-/// About how many tokens a request takes to read, where a client asks for that without asking the model: nobody knows
-/// its tokens here.
+/// The approximate number of input tokens of a request, for clients that want it without asking the model, whose
+/// tokenizer is unknown here.
 pub(super) fn estimated_tokens(request: &ChatRequest) -> u64 {
     chat_bytes(request).div_ceil(BYTES_PER_TOKEN)
 }
@@ -76,7 +75,7 @@ pub(super) fn estimated_tokens(request: &ChatRequest) -> u64 {
 pub(super) struct OfferedTools {
     /// As the model is offered them.
     pub(super) tools: Arc<[Tool]>,
-    /// Those that have a namespace, by the names under which the model is offered them.
+    /// The tools with a namespace, by the names under which the model is offered them.
     namespaced: HashMap<String, Namespaced>,
 }
 
@@ -88,7 +87,7 @@ pub(super) struct Namespaced {
 }
 
 impl Namespaced {
-    /// The name as one, as clients write it that know no namespaces.
+    /// The qualified name in the format of clients without namespaces.
     pub(super) fn joined(&self) -> String {
         let Self { namespace, name } = self;
         let between = if namespace.ends_with("__") { "" } else { "__" };
@@ -112,8 +111,8 @@ impl From<Vec<Tool>> for OfferedTools {
 /// Reads the text of a list of tools.
 type ReadTools = fn(&str) -> Result<OfferedTools, ApiError>;
 
-/// The tool lists of one protocol seen so far by their text. Agents repeat theirs with every turn, and to read it anew
-/// would be the greater part of the work.
+/// The known tool lists of one protocol, by their text. Agents repeat theirs with every turn, and parsing it again
+/// would be most of the work.
 pub(super) struct SeenTools {
     read: ReadTools,
     seen: Mutex<Seen>,
@@ -126,7 +125,7 @@ struct Seen {
 }
 
 impl SeenTools {
-    /// None seen yet, of a protocol whose lists are read so.
+    /// An empty store for a protocol with this parser of lists.
     pub(super) fn read_by(read: ReadTools) -> Self {
         Self { read, seen: Mutex::default() }
     }
@@ -159,7 +158,7 @@ impl SeenTools {
     }
 
     fn lock(&self) -> MutexGuard<'_, Seen> {
-        // A panic while the lock is held leaves whole entries only, with a size that may be wrong by one of them.
+        // A panic while the lock is held leaves complete entries only, with a size that may be wrong by one of them.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -169,13 +168,13 @@ pub(super) fn forbids_tools(choice: Option<&RawValue>) -> bool {
     choice.is_some_and(|choice| choice.get() == "\"none\"")
 }
 
-/// A tool, where it takes no arguments unless it says so.
+/// A tool; by default it takes no arguments.
 pub(super) fn tool(name: String, description: Option<String>, schema: Option<Map<String, Value>>) -> Tool {
     let input_schema = schema.unwrap_or_else(|| Map::from_iter([("type".to_owned(), "object".into())]));
     Tool { name, description: description.unwrap_or_default(), input_schema: input_schema.into() }
 }
 
-/// The list of tools, read as the elements of an array.
+/// The list of tools, parsed from the elements of an array.
 pub(super) fn elements<'a, T: Deserialize<'a>>(text: &'a str) -> Result<Vec<T>, ApiError> {
     serde_json::from_str(text).map_err(|error| {
         ApiError::invalid("tools", format!("`tools` is not understood: {error} of the array"))
@@ -207,7 +206,7 @@ struct Function {
     parameters: Option<Map<String, Value>>,
 }
 
-/// Reads tools of either of OpenAI's protocols: chat completions put name, description and parameters into `function`,
+/// Reads tools of both of OpenAI's protocols: chat completions put name, description and parameters into `function`,
 /// responses put them beside `type`, or into the `tools` of a namespace.
 pub(super) fn read_tools(text: &str) -> Result<OfferedTools, ApiError> {
     let mut tools = Vec::new();
@@ -234,8 +233,8 @@ pub(super) fn read_tools(text: &str) -> Result<OfferedTools, ApiError> {
     Ok(OfferedTools { tools: tools.into(), namespaced })
 }
 
-/// Whether a tool is one of those that coding agents add to every request: OpenAI's own, and such as are written to in
-/// another form than JSON. The model is not offered them.
+/// Whether a tool is one of those that coding agents add to every request: OpenAI's own, and those whose input is not
+/// JSON. The model is not offered them.
 fn is_left_out(kind: &str) -> bool {
     let is_search = kind.starts_with("web_search");
     is_search || ["custom", "image_generation", "local_shell", "tool_search"].contains(&kind)

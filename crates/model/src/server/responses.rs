@@ -41,18 +41,18 @@ struct WireRequest<'a> {
     stop: Option<Stop>,
 }
 
-/// What an answer needs of its request after the model has been asked.
-struct Asked {
+/// The parts of a request that the answer still needs after the model has replied.
+struct ReplyContext {
     envelope: Envelope,
     number: u64,
     offered: Arc<OfferedTools>,
-    /// The first message is the request's own `instructions`, which do not carry over to the next answer.
+    /// The first message is the request's own `instructions`, which do not apply to the next answer.
     has_instructions: bool,
     store: bool,
 }
 
-impl Asked {
-    /// Keeps the conversation, ended by the model's reply, for a later `previous_response_id`.
+impl ReplyContext {
+    /// Stores the conversation, ended by the model's reply, for a later `previous_response_id`.
     fn keep(&self, shared: &Shared, request: ChatRequest, reply: ChatReply) {
         if !self.store {
             return;
@@ -96,15 +96,16 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
         model: wire.model,
         previous_response_id: wire.previous_response_id,
     };
-    let asked = Asked { envelope, number, offered, has_instructions, store: wire.store != Some(false) };
+    let context =
+        ReplyContext { envelope, number, offered, has_instructions, store: wire.store != Some(false) };
     if wire.stream == Some(true) {
-        return sse::answer(shared, request, EventNarrator::new(asked)).await;
+        return sse::answer(shared, request, EventNarrator::new(context)).await;
     }
     shared.think().await;
     let reply = shared.model.chat(&request).await?;
-    let items = Item::all_of(number, &reply, &asked.offered);
+    let items = Item::all_of(number, &reply, &context.offered);
     let response =
-        json(StatusCode::OK, &asked.envelope.response(Outcome::Ended(reply.finish, reply.usage), &items))?;
-    asked.keep(shared, request, reply);
+        json(StatusCode::OK, &context.envelope.response(Outcome::Ended(reply.finish, reply.usage), &items))?;
+    context.keep(shared, request, reply);
     Ok(response)
 }

@@ -1,5 +1,5 @@
-//! A model served to any number of runs at once, each at a URL of its own, so that each request is known to
-//! be of one run.
+//! A model served to any number of concurrent runs, each at a URL of its own, so that the run of each request is
+//! known.
 
 use std::collections::HashMap;
 use std::io;
@@ -24,7 +24,7 @@ use crate::{
     CompletionRequest, Model, ModelError,
 };
 
-/// What is said of a run that asked with another key than its own.
+/// The message about a run that used a key other than its own.
 const WRONG_KEY: &str = "the agent asked the model that is served to it with a key that is not OPENAI_API_KEY's, ANTHROPIC_API_KEY's or \
      GEMINI_API_KEY's, which are set to its own (401)";
 
@@ -49,7 +49,7 @@ struct OpenRun {
 
 impl OpenRuns {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, OpenRun>> {
-        // A panic while the lock is held leaves whole entries only.
+        // A panic while the lock is held leaves complete entries only.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -65,18 +65,18 @@ impl ModelServer {
         let runs = Arc::new(OpenRuns::default());
         let router = Router::new().fallback(answer).with_state(Arc::clone(&runs));
         let accepting = tokio::spawn(async move {
-            // Accepting never ends by itself: errors of single connections are handled inside.
+            // The server does not stop by itself: it handles errors of single connections.
             let service = router.into_make_service_with_connect_info::<Guest>();
             let _ = axum::serve(Gate::new(listener), service).await;
         });
         Ok(Self { address, model, config, runs, _accepting: AbortOnDropHandle::new(accepting) })
     }
 
-    /// Serves the model to one run, until the returned value is dropped. `name` is a part of the run's URL: letters and
-    /// digits that no other open run has. The run may ask so many times; with one request more, `limit_reached` is
-    /// cancelled, and that request is refused like all later ones. `watch` is shown each reply. `hosts` are names by
-    /// which the agent reaches this machine, as from within a container: they are admitted as those of
-    /// [`ServerConfig`] are, and the first of them stands in the URL.
+    /// Serves the model to one run, until the returned value is dropped. `name` is a part of the run's URL: letters
+    /// and digits that no other open run has. One request beyond `requests_max` cancels `limit_reached`, and that
+    /// request and all later ones are refused. `watch` is shown each reply. `hosts` are names by which the agent
+    /// reaches this machine, for example from within a container: they are admitted like those of [`ServerConfig`],
+    /// and the first of them is used in the URL.
     pub fn open(
         &self,
         name: String,
@@ -101,18 +101,18 @@ impl ModelServer {
 
 impl Drop for ModelServer {
     fn drop(&mut self) {
-        // Connections that are open outlive the listener; without runs they find nothing.
+        // Open connections outlive the listener; without runs they find nothing.
         self.runs.lock().clear();
     }
 }
 
-/// Is shown the replies to one run's requests in a conversation, each before the agent sees the end of it.
+/// Observes the replies to one run's requests in a conversation, each before the agent sees its end.
 pub trait ReplyWatch: Send + Sync {
     /// Takes a reply, with the request that it answers.
     fn replied(&self, request: &ChatRequest, reply: &ChatReply);
 }
 
-/// The model as it is served to one run. Dropping it closes the URL.
+/// The model as served to one run. Dropping it closes the URL.
 pub struct ServedRun {
     base_url: String,
     name: String,
@@ -136,20 +136,20 @@ impl ServedRun {
         self.ledger.lock().was_refused
     }
 
-    /// What outside of the agent kept its last request from being answered: the model could not be had, or
-    /// (then the run says nothing from there on, whatever was answered later) the request is not in the
-    /// recording that answers.
+    /// Why its last request was not answered, if the cause is outside of the agent: the model was unavailable, or the
+    /// request is missing from the recording that answers. In the latter case the run says nothing from there on,
+    /// even if later requests were answered.
     pub fn failure(&self) -> Option<String> {
         let state = self.ledger.lock();
         state.not_recorded.clone().or_else(|| state.failure.clone())
     }
 
-    /// Whether a request of it was not in the recording that answers.
+    /// Whether one of its requests was missing from the recording that answers.
     pub fn missed_recording(&self) -> bool {
         self.ledger.lock().not_recorded.is_some()
     }
 
-    /// Whether a request was still being answered when it was given up, and none was answered since.
+    /// Whether a request was given up unanswered, and none was answered since.
     pub fn is_waiting(&self) -> bool {
         let state = self.ledger.lock();
         state.going_on > 0 || state.was_given_up
@@ -195,11 +195,11 @@ struct LedgerState {
 
 impl Ledger {
     fn lock(&self) -> MutexGuard<'_, LedgerState> {
-        // A panic while the lock is held leaves counts that are right but for the request that panicked.
+        // A panic while the lock is held leaves counts that are right except for the request that panicked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a request, unless the run has had all of its requests. What fails outside of the agent counts for none.
+    /// Begins a request, unless the run has used up its requests. Failures outside of the agent do not count.
     fn begin(self: &Arc<Self>) -> Result<GoingOn, ModelError> {
         let mut state = self.lock();
         if state.answered + state.going_on >= self.requests_max {
@@ -236,7 +236,7 @@ impl GoingOn {
         match error {
             ModelError::BudgetUsedUp { .. } => state.was_refused = true,
             ModelError::NotRecorded { .. } => state.not_recorded = Some(error.to_string()),
-            // What the agent itself asked wrongly is its own affair.
+            // The agent's own invalid requests are its own affair.
             ModelError::Status { status: 400 | 413 | 422, .. } => state.answered += 1,
             _ => state.failure = Some(error.to_string()),
         }
@@ -260,7 +260,7 @@ impl Drop for GoingOn {
     }
 }
 
-/// A model with a ledger of one run's requests around it.
+/// A model that records one run's requests in a ledger.
 struct RunModel {
     inner: Arc<dyn Model>,
     ledger: Arc<Ledger>,
@@ -345,7 +345,7 @@ fn noted<T>(reply: Result<T, ModelError>, mut going_on: GoingOn) -> Result<T, Mo
 
 type Deltas<'a> = BoxStream<'a, Result<ChatDelta, ModelError>>;
 
-/// The stream, whose end is that of the request.
+/// The stream, whose end is the end of the request.
 fn noted_stream<'a>(
     stream: Result<Deltas<'a>, ModelError>,
     mut going_on: GoingOn,

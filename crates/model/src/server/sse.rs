@@ -14,25 +14,25 @@ use super::Shared;
 use super::error::ApiError;
 use crate::{BoxFuture, BoxStream, ChatDelta, ChatRequest, CompletionRequest, Model, ModelError};
 
-/// Pieces of an answer that wait for a slow reader before the model has to.
+/// Pieces of an answer that are buffered for a slow reader before the model has to wait.
 const PIECES_WAITING_MAX: usize = 16;
 
 /// The parts of a reply, or why there is none.
 type Deltas<'a> = Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>;
 
-/// What a model can be asked.
-pub(super) trait Asked: Send + Sync + 'static {
-    /// Asks it for a reply while it is being written.
+/// A request that a model can answer as a stream.
+pub(super) trait StreamedRequest: Send + Sync + 'static {
+    /// Asks the model for a stream.
     fn stream<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, Deltas<'a>>;
 }
 
-impl Asked for ChatRequest {
+impl StreamedRequest for ChatRequest {
     fn stream<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, Deltas<'a>> {
         model.chat_stream(self)
     }
 }
 
-impl Asked for CompletionRequest {
+impl StreamedRequest for CompletionRequest {
     fn stream<'a>(&'a self, model: &'a dyn Model) -> BoxFuture<'a, Deltas<'a>> {
         model.complete_stream(self)
     }
@@ -41,7 +41,7 @@ impl Asked for CompletionRequest {
 /// Turns a reply's deltas into the events of one protocol.
 pub(super) trait Narrator: Send + 'static {
     /// What is replied to.
-    type Request: Asked;
+    type Request: StreamedRequest;
 
     /// The events before the model's first word.
     fn begin(&mut self, out: &mut Events);
@@ -59,7 +59,7 @@ pub(super) trait Narrator: Send + 'static {
         out: &mut Events,
     );
 
-    /// The events that say that the model broke off.
+    /// The events that report that the model failed.
     fn fail(self, error: &ApiError, out: &mut Events);
 }
 
@@ -71,7 +71,7 @@ impl Events {
     /// An event that has data only.
     pub(super) fn data(&mut self, data: &impl Serialize) {
         self.0.extend_from_slice(b"data: ");
-        // The bodies are structures of strings and numbers, which always render; JSON has no raw line breaks.
+        // The bodies are structures of strings and numbers, which always serialise; JSON has no raw line breaks.
         let rendered = serde_json::to_writer(&mut self.0, data);
         debug_assert!(rendered.is_ok());
         self.0.extend_from_slice(b"\n\n");
@@ -109,7 +109,7 @@ pub(super) async fn answer<N: Narrator>(
     narrator: N,
 ) -> Result<Response, ApiError> {
     let (sender, mut receiver) = mpsc::channel(PIECES_WAITING_MAX);
-    // A task of its own, because the deltas borrow the request and the model, and a body may borrow nothing.
+    // A separate task, because the deltas borrow the request and the model, and a body must not borrow anything.
     tokio::spawn(narrate(Arc::clone(shared), request, narrator, sender));
     let first = receiver.recv().await.ok_or_else(ApiError::broken_off)??;
     let rest = stream::unfold(receiver, |mut receiver| async move {
@@ -132,13 +132,13 @@ async fn narrate<N: Narrator>(
 ) {
     tokio::select! {
         () = tell_all(&shared, request, narrator, &sender) => {}
-        // The reader has gone: the model need not go on.
+        // The reader has gone: the model need not continue.
         () = sender.closed() => {}
     }
 }
 
-/// Sends the reply in pieces. An error is sent as such only in the place of the first piece: afterwards it is told
-/// within the stream. A failed send means that the reader has gone, and there is nobody to tell.
+/// Sends the reply in pieces. An error is an error reply only if it comes before the first piece: afterwards it is
+/// sent within the stream. A failed send means that the reader has gone, and nobody is left to be informed.
 async fn tell_all<N: Narrator>(
     shared: &Shared,
     request: N::Request,

@@ -1,4 +1,4 @@
-//! What a request asks for by its path, and whose protocol it speaks, in which it is then refused, too.
+//! What a path requests, and in which protocol, which is also that of the error if it is refused.
 
 use std::borrow::Cow;
 
@@ -50,8 +50,8 @@ impl Endpoint<'_> {
 }
 
 impl Protocol {
-    /// Whose protocol it is. Where the path does not say, the headers do that its clients send; a request that shows
-    /// nothing of anybody is taken for one of OpenAI's.
+    /// The protocol. If the path does not determine it, the headers of the clients do; a request without any sign
+    /// counts as one of OpenAI's.
     pub(super) fn of(head: &Parts) -> Self {
         match endpoint(head) {
             Some(Endpoint::ChatCompletions | Endpoint::Completions | Endpoint::Responses) => Self::OpenAi,
@@ -74,11 +74,11 @@ impl Protocol {
     }
 }
 
-/// What a request asks for, behind any prefix of its path; `None` if there is no such thing.
+/// The target of a request, after any prefix of its path; `None` if there is no such target.
 pub(super) fn endpoint(head: &Parts) -> Option<Endpoint<'_>> {
     let path = head.uri.path().trim_end_matches('/');
     if let Some((model, method)) = path.rsplit_once(':').filter(|(_, method)| !method.contains('/')) {
-        // A name may have slashes, as in `sim/perfect`: it is all that follows the first `models`.
+        // A name may have slashes, as in `sim/perfect`: it is everything after the first `models`.
         let (_, model) = model.split_once("/models/")?;
         let model = percent_decode_str(model).decode_utf8_lossy();
         return match method {

@@ -1,18 +1,18 @@
-//! A dissection of which only some errors count: those within a capability limit, or so many drawn at random.
+//! A dissection restricted to some errors: those within a capability limit, or a random sample.
 
 use std::collections::BTreeSet;
 
 use super::{Dissection, draw};
 
 impl Dissection {
-    /// Leaves the errors whose place `counts`, with their trials.
+    /// Keeps the errors whose index `counts`, with their trials.
     pub fn retain(&mut self, counts: impl Fn(u32) -> bool) {
         self.errors.retain(|it| counts(it.error));
         self.trials.retain(|it| counts(it.error));
     }
 
-    /// Leaves so many of the errors, drawn by the seed of the campaign, with their trials; all where there
-    /// are no more. Of a dissection of all errors these are the ones that
+    /// Keeps a limited number of the errors, drawn by the seed of the campaign, with their trials; all if there are
+    /// no more. For a dissection of all errors these are the ones that
     /// [`DissectOptions::errors_max`](super::DissectOptions::errors_max) would have drawn.
     pub fn draw(&mut self, most: u32, seed: u64) {
         if self.errors.len() <= most as usize {

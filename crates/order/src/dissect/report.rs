@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{OrderCase, OrderOutcome, OrderRun};
 
-/// Topics that are named, the paper's Table 5.
+/// Number of topics that are named, as in the paper's Table 5.
 const TOPICS_MAX: usize = 5;
 
 /// A change as it is reported.
@@ -26,7 +26,7 @@ fn changed_piece(change: &Change) -> ChangedPiece {
     }
 }
 
-/// Sums up the dissection of a campaign with these cases and outcomes; `campaign` is the id of that of the trials.
+/// Sums up the dissection of a campaign with these cases and outcomes; `campaign` is the id of the trials' campaign.
 pub fn report(
     campaign: &str,
     dissection: &Dissection,
@@ -131,18 +131,18 @@ fn dissected_cases(
     dissected.collect()
 }
 
-/// The topics with most errors, and the number of those without any.
+/// The topics with the most errors, and the number of topics without any.
 fn topics(cases: &[Arc<OrderCase>], outcomes: &[OrderOutcome]) -> (Vec<TopicErrors>, u64) {
     let (mut with, without): (Vec<_>, Vec<_>) =
         errors_by_topic(cases, outcomes).into_iter().partition(|topic| topic.errors > 0);
-    // Stable, so that topics with as many errors stay in the order of their names.
+    // Stable, so that topics with equally many errors stay in the order of their names.
     with.sort_by_key(|topic| std::cmp::Reverse(topic.errors));
     with.truncate(TOPICS_MAX);
     (with, without.len() as u64)
 }
 
-/// The errors of every topic that a feasible case with a score has, in the order of their names. A case
-/// counts as failed if one of its runs is.
+/// The errors of every topic with a scored feasible case, in the order of their names. A case counts as failed if one
+/// of its runs failed.
 pub fn errors_by_topic(cases: &[Arc<OrderCase>], outcomes: &[OrderOutcome]) -> Vec<TopicErrors> {
     let mut by_case: BTreeMap<u32, bool> = BTreeMap::new();
     for outcome in outcomes.iter().filter(|outcome| !outcome.is_infeasible()) {

@@ -10,7 +10,7 @@ use planproof_synth::{Case, Mutator};
 use planproof_trace::Draw;
 use tokio_util::sync::CancellationToken;
 
-use super::{Course, DissectOptions, Dissection, TrialRecord};
+use super::{DissectOptions, Dissection, Search, TrialRecord};
 use crate::OrderCase;
 
 /// A dissection that is to be run.
@@ -24,20 +24,20 @@ pub struct DissectionRun<'a> {
     pub id: String,
     /// How.
     pub options: DissectOptions,
-    /// Places of the failed cases, as [`pick_errors`](super::pick_errors) gives them.
+    /// Indices of the failed cases, as returned by [`pick_errors`](super::pick_errors).
     pub errors: Vec<u32>,
     /// Makes the variants.
     pub mutator: Mutator<'a>,
 }
 
 impl DissectionRun<'_> {
-    /// Runs all trials that are left after `known`, those that were made already in the order in which they
-    /// were made. Hands the new ones of each round to `keep`, with the place of the first, before any of them
-    /// is run, and each outcome to `observe` with the trials so far. A trial that `may_run` refuses leaves
-    /// its error open, and so does one that could not be scored.
+    /// Runs all trials that are left after `known`, which holds the existing ones in the order in which they were
+    /// made. Passes the new ones of each round to `keep`, with the index of the first, before any of them is run, and
+    /// each outcome to `observe` with the trials so far. A trial that `may_run` refuses leaves its error open, and so
+    /// does one that could not be scored.
     ///
     /// # Errors
-    /// As [`Campaign::run`], and what `keep` says.
+    /// Those of [`Campaign::run`], and those of `keep`.
     #[expect(
         clippy::too_many_arguments,
         reason = "what a campaign takes, and what the trials need beside it"
@@ -53,10 +53,10 @@ impl DissectionRun<'_> {
         observe: impl FnMut(&TrialRecord, &Outcome),
     ) -> Result<(CampaignEnd, Dissection), CampaignError> {
         let seed = self.campaign.seed;
-        let mut course = Course::new(self.cases, &self.errors, self.options, seed, self.mutator, known);
+        let mut search = Search::new(self.cases, &self.errors, self.options, seed, self.mutator, known);
         let trials = Campaign {
             id: self.id.clone(),
-            // Its runs have other seeds than those of the campaign they come from.
+            // Its runs have other seeds than those of the original campaign.
             seed: Self::seed(seed),
             repeats: NonZeroU32::MIN,
             memory: self.campaign.memory.clone().map(Memory::without_learning),
@@ -64,11 +64,11 @@ impl DissectionRun<'_> {
         };
         let watch = RoundWatch { store, stop, supervision };
         let may_run = |record: &TrialRecord, _| may_run(&record.case);
-        let end = run_rounds(&mut course, &trials, watch, may_run, keep, observe).await?;
-        Ok((end, course.conclude()))
+        let end = run_rounds(&mut search, &trials, watch, may_run, keep, observe).await?;
+        Ok((end, search.conclude()))
     }
 
-    /// The seed of the trials' runs, by that of the campaign.
+    /// The seed of the trials' runs, derived from that of the campaign.
     pub fn seed(campaign: u64) -> u64 {
         Draw::new(campaign, 0, "dissect/runs").number()
     }

@@ -1,17 +1,16 @@
-//! Learning data of agents that write their calls as text: each request of their model as it was put, from
-//! the first reply on that was wrong, with a reply that carries out the correct plan in the agent's own
-//! language.
+//! Learning data of agents that write their calls as text: each original request of their model, from the first wrong
+//! reply on, with a reply that executes the correct plan in the agent's own language.
 
-use planproof_agents::behaviour::retrace::{Asked, Demonstrated, Planned, Retracer};
+use planproof_agents::behaviour::retrace::{Demonstrated, ModelInput, Planned, Retracer};
 use planproof_model::Message;
 use planproof_synth::{Case, CaseTool, JudgeOptions, Verdict};
 use planproof_trace::{Event, EventKind, Tool, ToolCall, paired_calls};
 use serde_json::{Value, json};
 
 use super::{Form, LeftOut, call, target, tools_of};
-use crate::Standing;
+use crate::GuardState;
 
-/// The lines of a failed run. `retracer` is of the agent's specification.
+/// The lines of a failed run. `retracer` belongs to the agent's specification.
 pub(super) fn lines(
     case: &Case,
     verdict: &Verdict,
@@ -29,18 +28,18 @@ pub(super) fn lines(
     })?;
     let made = paired_calls(events);
     let result_of = |call: &ToolCall| made.iter().rev().find(|it| it.call.id == call.id)?.result;
-    let mut standing = Standing::new(case.clone(), options);
+    let mut state = GuardState::new(case.clone(), options);
     for turn in &turns {
-        let before = standing.clone();
+        let before = state.clone();
         let is_right = turn.calls.iter().all(|call| {
             let is_executed = result_of(call).is_some_and(|(_, result)| !result.is_error);
-            let is_right = is_executed && standing.objection(call).is_none();
+            let is_right = is_executed && state.objection(call).is_none();
             if is_right {
-                standing.executed(call);
+                state.executed(call);
             }
             is_right
         });
-        if is_right && !turn.has_failed && (!turn.is_end || standing.is_complete()) {
+        if is_right && !turn.has_failed && (!turn.is_end || state.is_complete()) {
             continue;
         }
         let plan = rest_of_plan(case, verdict, before)?;
@@ -53,21 +52,21 @@ pub(super) fn lines(
             Form::Chat => Ok(shown.iter().map(chat_line).collect()),
             Form::Preference => {
                 let first = shown.first().ok_or(LeftOut::NothingWrong)?;
-                Ok(vec![preference_line(turn.asked(), &first.reply, turn.text)])
+                Ok(vec![preference_line(turn.input(), &first.reply, turn.text)])
             }
         };
     }
     Err(LeftOut::NothingWrong)
 }
 
-/// The calls that are left, as near to the correct plan of the verdict as they can be.
-fn rest_of_plan(case: &Case, verdict: &Verdict, mut standing: Standing) -> Result<Vec<Planned>, LeftOut> {
+/// The calls that are left, as near to the verdict's correct plan as possible.
+fn rest_of_plan(case: &Case, verdict: &Verdict, mut state: GuardState) -> Result<Vec<Planned>, LeftOut> {
     let target = target(case, verdict);
     let mut plan = Vec::new();
-    while !standing.is_complete() {
-        let right = super::nearest_right(&standing, &target).ok_or(LeftOut::NoPlan)?;
+    while !state.is_complete() {
+        let right = super::nearest_right(&state, &target).ok_or(LeftOut::NoPlan)?;
         let call = call(case, right.action, right.start, plan.len());
-        standing.executed(&call);
+        state.executed(&call);
         let task = case.actions[right.action].text.clone();
         plan.push(Planned { tool: call.name, arguments: call.arguments, task });
     }
@@ -75,10 +74,10 @@ fn rest_of_plan(case: &Case, verdict: &Verdict, mut standing: Standing) -> Resul
 }
 
 fn chat_line(shown: &Demonstrated) -> Value {
-    match &shown.asked {
-        Asked::Text(prompt) => json!({ "prompt": prompt, "completion": shown.reply }),
-        Asked::Messages(messages) => {
-            // What stands in the conversation already is not to be learnt.
+    match &shown.input {
+        ModelInput::Text(prompt) => json!({ "prompt": prompt, "completion": shown.reply }),
+        ModelInput::Messages(messages) => {
+            // Text that is already in the conversation must not be learnt.
             let mut messages: Vec<Value> = messages.iter().map(|it| message(it, true)).collect();
             messages.push(json!({ "role": "assistant", "content": shown.reply, "weight": 1 }));
             json!({ "messages": messages })
@@ -86,10 +85,10 @@ fn chat_line(shown: &Demonstrated) -> Value {
     }
 }
 
-fn preference_line(asked: Asked, chosen: &str, rejected: &str) -> Value {
-    match asked {
-        Asked::Text(prompt) => json!({ "prompt": prompt, "chosen": chosen, "rejected": rejected }),
-        Asked::Messages(messages) => {
+fn preference_line(input: ModelInput, chosen: &str, rejected: &str) -> Value {
+    match input {
+        ModelInput::Text(prompt) => json!({ "prompt": prompt, "chosen": chosen, "rejected": rejected }),
+        ModelInput::Messages(messages) => {
             let messages: Vec<Value> = messages.iter().map(|it| message(it, false)).collect();
             json!({
                 "input": { "messages": messages },

@@ -1,4 +1,4 @@
-//! What shrinking showed, as reports tell it.
+//! The results of shrinking for reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -35,11 +35,11 @@ impl Requirement {
     }
 }
 
-/// Sums up the shrinking of failures of these cases with these outcomes; `campaign` is the id of that of the
-/// candidates.
+/// Sums up the shrinking of failures of these cases with these outcomes; `campaign` is the id of the candidates'
+/// campaign.
 ///
 /// # Panics
-/// When a failure is not of one of the cases.
+/// If a failure is not of one of the cases.
 pub fn report(
     campaign: &str,
     shrinking: &Shrinking,
@@ -55,7 +55,7 @@ pub fn report(
     });
     let all = grouped.chain(gone.iter().map(|failure| (None, failure)));
     let all = all.map(|(group, failure)| shrunk_case(group, failure, shrinking, cases));
-    // Infeasible cases are not picked, so that they do not take the places of others.
+    // Infeasible cases are not picked, so that they do not use up the limit.
     let infeasible = outcomes.iter().filter(|outcome| {
         outcome.passed() == Some(false) && !cases[outcome.ordinal as usize].case().is_feasible()
     });
@@ -126,7 +126,7 @@ fn shrunk_case(
     }
 }
 
-/// The correct plan that a verdict names, in words; in the time form with starts.
+/// The correct plan of a verdict, in words; with starts in the time form.
 fn plan(case: &Case, verdict: &Verdict) -> Vec<String> {
     let text =
         |id: &ActionId| case.actions.iter().find(|action| action.id == *id).map(|action| action.text.clone());

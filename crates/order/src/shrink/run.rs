@@ -9,7 +9,7 @@ use planproof_synth::{Case, Shrinker};
 use planproof_trace::Draw;
 use tokio_util::sync::CancellationToken;
 
-use super::{CandidateRecord, Course, ShrinkOptions, Shrinking, Target};
+use super::{CandidateRecord, Search, ShrinkOptions, Shrinking, Target};
 use crate::OrderCase;
 
 /// A shrinking that is to be run.
@@ -23,20 +23,20 @@ pub struct ShrinkRun<'a> {
     pub id: String,
     /// How.
     pub options: ShrinkOptions,
-    /// The failures, as [`pick_failures`](super::pick_failures) gives them.
+    /// The failures, as returned by [`pick_failures`](super::pick_failures).
     pub failures: Vec<(u32, Target)>,
     /// Makes the candidates.
     pub shrinker: Shrinker<'a>,
 }
 
 impl ShrinkRun<'_> {
-    /// Runs all that is left after `known`, the candidates that were made already, in the order in which they
-    /// were made. Hands the new ones of each round to `keep`, with the place of the first, before any of them
-    /// is run, and each outcome to `observe`. A run that `may_run` refuses leaves its failure open, and so
-    /// does one that could not be scored.
+    /// Runs everything that is left after `known`, which holds the existing candidates in the order in which they
+    /// were made. Passes the new ones of each round to `keep`, with the index of the first, before any of them is
+    /// run, and each outcome to `observe`. A run that `may_run` refuses leaves its failure open, and so does one that
+    /// could not be scored.
     ///
     /// # Errors
-    /// As [`Campaign::run`], and what `keep` says.
+    /// Those of [`Campaign::run`], and those of `keep`.
     #[expect(
         clippy::too_many_arguments,
         reason = "what a campaign takes, and what the candidates need beside it"
@@ -51,10 +51,10 @@ impl ShrinkRun<'_> {
         keep: impl FnMut(u32, &[CandidateRecord]) -> Result<(), StoreError>,
         observe: impl FnMut(&CandidateRecord, &Outcome),
     ) -> Result<(CampaignEnd, Shrinking), CampaignError> {
-        let mut course = Course::new(self.cases, self.failures.clone(), self.options, self.shrinker, known);
+        let mut search = Search::new(self.cases, self.failures.clone(), self.options, self.shrinker, known);
         let candidates = Campaign {
             id: self.id.clone(),
-            // Its runs have other seeds than those of the campaign they come from.
+            // Its runs have other seeds than those of the original campaign.
             seed: Self::seed(self.campaign.seed),
             repeats: self.options.repeats(),
             memory: self.campaign.memory.clone().map(Memory::without_learning),
@@ -62,12 +62,12 @@ impl ShrinkRun<'_> {
         };
         let may_run = |record: &CandidateRecord, repeat| may_run(&record.case, repeat);
         let watch = RoundWatch { store, stop, supervision };
-        let end = run_rounds(&mut course, &candidates, watch, may_run, keep, observe).await?;
-        course.follow();
-        Ok((end, course.conclude()))
+        let end = run_rounds(&mut search, &candidates, watch, may_run, keep, observe).await?;
+        search.follow();
+        Ok((end, search.conclude()))
     }
 
-    /// The seed of the candidates' runs, by that of the campaign.
+    /// The seed of the candidates' runs, derived from that of the campaign.
     pub fn seed(campaign: u64) -> u64 {
         Draw::new(campaign, 0, "shrink/runs").number()
     }

@@ -29,18 +29,18 @@ pub struct TopicsWanted {
 pub struct Generated {
     /// Topics in the order of the model's list of jobs, each fit for a bank.
     pub topics: Vec<Topic>,
-    /// What is not used, with the reasons, in the order of the jobs.
+    /// Rejected entries, with the reasons, in the order of the jobs.
     pub dropped: Vec<Dropped>,
-    /// Pairs of activities that seem to have an order by their nature: the job, the earlier and the later one.
+    /// Pairs of activities that seem to have a natural order: the job, the earlier and the later one.
     pub in_order: Vec<(String, String, String)>,
-    /// Why no more topics were made. Those that were finished are here.
+    /// Why no more topics were made. The finished ones are included here.
     pub failed: Option<ModelError>,
     /// It was asked to stop.
     pub is_stopped: bool,
 }
 
-/// Asks a model for topics. `observe` is told of each topic that is finished, by its job. Must be called within a Tokio
-/// runtime. What it gives follows from the model's answers alone, whatever order they come in.
+/// Asks a model for topics. `observe` gets each finished topic, by its job. Must be called within a Tokio runtime.
+/// The result depends on the model's answers alone, whatever order they come in.
 pub async fn generate_topics(
     model: &Arc<dyn Model>,
     wanted: TopicsWanted,
@@ -83,7 +83,7 @@ pub async fn generate_topics(
                 finished.push((place, listed));
             }
             Some(Ok((_, Err(error)))) => generated.failed = generated.failed.or(Some(error)),
-            // Nothing of ours panics there; a model that does has failed.
+            // Our code does not panic there; a model that does has failed.
             Some(Err(error)) => {
                 let error = ModelError::Configuration { what: error.to_string() };
                 generated.failed = generated.failed.or(Some(error));
@@ -110,7 +110,7 @@ pub async fn generate_topics(
     generated
 }
 
-/// Takes note of something that is not used, once.
+/// Records a rejected entry, once.
 fn note(all: &mut Vec<Dropped>, one: Dropped) {
     if !all.contains(&one) {
         all.push(one);
@@ -147,7 +147,7 @@ async fn jobs(mut conversation: Conversation, count: usize) -> (Jobs, Vec<Droppe
     (jobs, dropped, None)
 }
 
-/// A topic, as far as the model listed it.
+/// A topic, as far as the model has listed it.
 struct Listed {
     topic: Topic,
     dropped: Vec<Dropped>,

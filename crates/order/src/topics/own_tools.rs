@@ -16,10 +16,10 @@ use serde_json::Value;
 
 use super::{Conversation, Dropped, more, shortened};
 
-/// Most tools that a model is asked about at once.
+/// Most tools in one request to a model.
 const TOOLS_ASKED_MAX: usize = 50;
 
-/// Most characters of a description that a model is shown for a name.
+/// Most characters of a description in a request for names.
 const DESCRIPTION_SHOWN_MAX: usize = 300;
 
 /// Where the texts come from.
@@ -27,12 +27,11 @@ const DESCRIPTION_SHOWN_MAX: usize = 300;
 pub struct OwnTools {
     /// The job in the query.
     pub job: String,
-    /// Texts that the user gives, by the tools' names; `None` leaves the tool out. The rule names the others.
+    /// Texts from the user, by the tools' names; `None` leaves the tool out. The rule names the others.
     pub given: BTreeMap<String, Option<String>>,
-    /// Texts by a model, by the tools' names.
+    /// Texts from a model, by the tools' names.
     pub by_model: BTreeMap<String, String>,
-    /// What the tools are called at their source, by the names they have here, where the two differ. The rule
-    /// goes by that.
+    /// The tools' original names, by their names here, if the two differ. The rule uses the original names.
     pub own_names: BTreeMap<String, String>,
 }
 
@@ -48,15 +47,15 @@ pub struct LeftOut {
 /// What came of it.
 #[derive(Debug)]
 pub struct NamedTools {
-    /// The topic, which a bank may still refuse.
+    /// The topic, which a bank may still reject.
     pub topic: Topic,
     /// Tools that are not in it.
     pub left_out: Vec<LeftOut>,
     /// Tools whose description is cut.
     pub cut: Vec<String>,
-    /// Tools whose schemas our simulated models cannot make arguments for.
+    /// Tools for whose schemas our simulated models cannot make arguments.
     pub not_simulated: Vec<String>,
-    /// Pairs of texts that seem to have an order by their nature, the earlier one first.
+    /// Pairs of texts that seem to have a natural order, the earlier one first.
     pub in_order: Vec<(String, String)>,
 }
 
@@ -64,7 +63,7 @@ impl OwnTools {
     /// The topic of these tools.
     ///
     /// # Errors
-    /// A given text cannot be used, or is given to a tool that is not there.
+    /// A given text is unusable, or belongs to an unknown tool.
     pub fn topic(&self, tools: &[Tool]) -> Result<NamedTools, String> {
         self.check_given(tools)?;
         let schemas = SchemaCache::default();
@@ -126,7 +125,7 @@ impl OwnTools {
         Ok(named)
     }
 
-    /// What a tool is called at its source, unless another source has one of that name.
+    /// A tool's original name, unless another source has one with that name.
     fn own_name<'a>(&'a self, name: &'a str) -> &'a str {
         let Some(own) = self.own_names.get(name) else { return name };
         let is_alone = self.own_names.values().filter(|other| *other == own).count() == 1;
@@ -165,11 +164,11 @@ fn cut(description: &str) -> String {
     kept + mark
 }
 
-/// Asks a model what each tool does, as a noun phrase. Gives the texts that can be used, by the tools' names,
-/// and what cannot. For those that are missing it is asked again.
+/// Asks a model what each tool does, as a noun phrase. Returns the usable texts, by the tools' names, and the
+/// rejected ones. For missing ones it is asked again.
 ///
 /// # Errors
-/// The model cannot be had.
+/// The model is unavailable.
 pub async fn name_tools(
     model: &Arc<dyn Model>,
     tools: &[Tool],
@@ -199,7 +198,7 @@ pub async fn name_tools(
             for line in reply.lines() {
                 let Some((name, phrase)) = line.split_once(':') else { continue };
                 let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-                // A mark of a list or of emphasis may stand before the name.
+                // A list or emphasis mark may precede the name.
                 let name =
                     name.trim_end_matches(|c| !is_part(c)).rsplit(|c| !is_part(c)).next().unwrap_or_default();
                 if !missing.iter().any(|tool| tool.name == name) || texts.contains_key(name) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planproof_bench::Campaign;
-use planproof_order::{OrderOutcome, RightCall, Standing};
+use planproof_order::{GuardState, OrderOutcome, RightCall};
 use planproof_sim::{SimKind, SimModel};
 use planproof_synth::{
     ActionId, Bound, Case, Class, ConstraintId, Day, Flag, JudgeOptions, Options, START_TIME_ARGUMENT,
@@ -76,12 +76,12 @@ fn objections_are_the_oracles() {
     let mut counts = [0; 2];
     for cases in both_forms() {
         for case in cases.iter().take(30) {
-            let mut standing = Standing::new(case.clone(), JudgeOptions::default());
+            let mut state = GuardState::new(case.clone(), JudgeOptions::default());
             let mut made: Vec<ToolCall> = Vec::new();
-            while !standing.is_complete() {
+            while !state.is_complete() {
                 for tool in &case.tools {
                     let call = call(case, &tool.name, &made);
-                    let is_wrong = standing.objection(&call).is_some();
+                    let is_wrong = state.objection(&call).is_some();
                     assert_eq!(
                         is_wrong,
                         is_wrong_after(case, &made, &call),
@@ -90,18 +90,18 @@ fn objections_are_the_oracles() {
                     );
                     counts[usize::from(is_wrong)] += 1;
                 }
-                let right = standing.right_now()[0];
+                let right = state.right_now()[0];
                 let tool = case.actions[right.action].tool.clone();
                 let arguments =
                     right.start.map_or_else(Arguments::none, |start| start_arguments(clock_time(start)));
                 let call = ToolCall { id: CallId::new(made.len().to_string()), name: tool, arguments };
-                assert_eq!(standing.objection(&call), None);
-                standing.executed(&call);
+                assert_eq!(state.objection(&call), None);
+                state.executed(&call);
                 made.push(call);
             }
-            assert!(standing.right_now().is_empty());
+            assert!(state.right_now().is_empty());
             let call = call(case, &case.actions[0].tool, &made);
-            let told = standing.objection(&call).expect("it is done");
+            let told = state.objection(&call).expect("it is done");
             assert!(told.ends_with("All tasks are done: no more calls are needed."), "{told}");
         }
     }
@@ -224,7 +224,7 @@ fn in_the_time_form_guard_and_explanation_agree_with_all_continuations() {
         let plain = Plain::of(case);
         let all: Vec<usize> = (0..plain.rules.len()).collect();
         let mut draw = planproof_trace::Draw::new(11, number as u64, "test/guard");
-        let mut standing = Standing::new(case.clone(), JudgeOptions::default());
+        let mut state = GuardState::new(case.clone(), JudgeOptions::default());
         let mut calls: Vec<(usize, u16)> = Vec::new();
         while calls.len() < case.actions.len() {
             let minute = calls.last().map_or(plain.day.0, |call| call.1 + plain.durations[call.0]);
@@ -232,24 +232,24 @@ fn in_the_time_form_guard_and_explanation_agree_with_all_continuations() {
             {
                 let is_right = |start: u16| plain.can_go_on(&[&calls[..], &[(action, start)]].concat(), &all);
                 let first = (minute..plain.day.1).find(|start| is_right(*start));
-                let named = standing.right_now().into_iter().find(|right| right.action == action);
+                let named = state.right_now().into_iter().find(|right| right.action == action);
                 assert_eq!(named.map(|right| right.start), first.map(Some), "{} {calls:?} {action}", case.id);
                 for start in (minute.saturating_sub(7)..plain.day.1 + 20).step_by(3) {
                     let call = timed_call(case, (action, start), calls.len());
-                    let is_wrong = standing.objection(&call).is_some();
+                    let is_wrong = state.objection(&call).is_some();
                     assert_eq!(is_wrong, !is_right(start), "{} {calls:?} {action} at {start}", case.id);
                     counts[usize::from(is_wrong)] += 1;
                     if is_wrong && start >= minute {
-                        let core = core_of(case, &calls, (action, start), &standing.right_now());
+                        let core = core_of(case, &calls, (action, start), &state.right_now());
                         check_core(&plain, &[&calls[..], &[(action, start)]].concat(), &core);
                         *sizes.entry(core.len()).or_insert(0) += 1;
                     }
                 }
             }
-            let right = standing.right_now();
+            let right = state.right_now();
             let next = right[draw.place(right.len())];
             let next = (next.action, next.start.expect("a start"));
-            standing.executed(&timed_call(case, next, calls.len()));
+            state.executed(&timed_call(case, next, calls.len()));
             calls.push(next);
         }
     }

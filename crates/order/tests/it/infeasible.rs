@@ -7,7 +7,7 @@ use planproof_bench::{
 };
 use planproof_order::learning::{self, Form, Language};
 use planproof_order::{
-    DissectOptions, InfeasibleReport, OrderCase, OrderOutcome, OrderRun as _, OrderSuite, Standing,
+    DissectOptions, GuardState, InfeasibleReport, OrderCase, OrderOutcome, OrderRun as _, OrderSuite,
     pick_errors, typed, violated_places,
 };
 use planproof_sim::{SimKind, SimModel};
@@ -212,21 +212,22 @@ async fn the_guard_holds_back_what_cannot_pass() {
     let cases = mixed(false, 0.5);
     let call = |name: &str, arguments| ToolCall { id: CallId::new("c"), name: name.into(), arguments };
     let infeasible = cases.iter().find(|case| !case.is_feasible()).expect("there is one");
-    let mut standing = Standing::new(infeasible.clone(), JudgeOptions::default());
+    let mut state = GuardState::new(infeasible.clone(), JudgeOptions::default());
     let task = call(&infeasible.actions[0].tool, Arguments::none());
-    let told = standing.objection(&task).expect("it cannot be right");
+    let told = state.objection(&task).expect("it cannot be right");
     assert_eq!(
         told,
         "Not done: not all that was asked for can hold together, so no task is to be done. Right now: `report_conflict` \
          with the numbers of the sentences that cannot hold together."
     );
     let any = call("report_conflict", report_arguments([1]));
-    assert_eq!(standing.objection(&any), None);
-    standing.executed(&any);
-    assert!(standing.is_complete() && standing.objection(&task).is_some());
+    assert_eq!(state.objection(&any), None);
+    state.executed(&any);
+    assert!(state.is_complete() && state.objection(&task).is_some());
     let feasible = cases.iter().find(|case| case.is_feasible()).expect("there is one");
-    let told =
-        Standing::new(feasible.clone(), JudgeOptions::default()).objection(&any).expect("it cannot be right");
+    let told = GuardState::new(feasible.clone(), JudgeOptions::default())
+        .objection(&any)
+        .expect("it cannot be right");
     assert!(told.starts_with("Not done: all that was asked for can be done"), "{told}");
 }
 

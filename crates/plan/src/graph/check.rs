@@ -1,4 +1,4 @@
-//! What is wrong with a graph in memory, whoever made it.
+//! The faults of a graph in memory, from any source.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,13 +15,13 @@ use crate::limits::{
 use crate::words::nearest;
 
 impl SubTaskGraph {
-    /// Whether executors of these names can carry the graph out: all that [`read_graph`](crate::graph::read_graph)
-    /// looks for once there is a graph. Also for one that a person has edited.
+    /// Whether executors of these names can carry the graph out: all checks of
+    /// [`read_graph`](crate::graph::read_graph) after parsing. Also for a graph that a person has edited.
     ///
     /// Takes time in proportion to the graph, times its sub-tasks where there are faults.
     ///
     /// # Errors
-    /// All faults, in the order of the sub-tasks, with those of the whole graph behind them.
+    /// All faults, in the order of the sub-tasks, followed by those of the whole graph.
     pub fn check(&self, executors: &[&str]) -> Result<(), GraphFaults> {
         let mut faults = Vec::new();
         match self.sub_tasks.len() {
@@ -52,8 +52,8 @@ impl SubTaskGraph {
         if faults.is_empty() { Ok(()) } else { Err(GraphFaults { faults }) }
     }
 
-    /// What keeps its sub-tasks from being put into an order: ids that are not each one's own, and dependencies that
-    /// lead nowhere or back. Of a graph of any size.
+    /// Why its sub-tasks cannot be ordered: duplicate ids, and dependencies on nothing or in a cycle. For a graph of
+    /// any size.
     pub(crate) fn structure_faults(&self) -> Vec<GraphFault> {
         let places = places(&self.sub_tasks);
         let mut faults = Vec::new();
@@ -76,7 +76,7 @@ impl SubTaskGraph {
     }
 }
 
-/// What is wrong with what a sub-task comes after, each once, and no more than can be shown.
+/// The faults of a sub-task's dependencies, each once, up to the number that is shown.
 fn dependencies(
     sub_task: &SubTask,
     sub_tasks: &[SubTask],

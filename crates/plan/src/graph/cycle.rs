@@ -1,13 +1,13 @@
-//! Cycles: one for each knot of sub-tasks that wait for one another.
+//! Cycles: one for each strongly connected set of sub-tasks.
 
 use std::collections::VecDeque;
 
 use crate::graph::links::Links;
 
-/// A shortest cycle through the earliest sub-task of each knot, in the order in which the sub-tasks would have to run.
-/// A knot is a greatest set of sub-tasks that all need one another.
+/// A shortest cycle through the earliest sub-task of each strongly connected set, in the order in which the sub-tasks
+/// would have to run.
 ///
-/// Takes time in proportion to the graph, and where there are cycles once more for each sub-task on or behind one.
+/// Takes time in proportion to the graph and, if there are cycles, once more for each sub-task on or after one.
 pub(crate) fn cycles(links: &Links) -> Vec<Vec<usize>> {
     let mut is_looked_at = vec![false; links.before.len()];
     for place in links.in_order() {
@@ -19,7 +19,7 @@ pub(crate) fn cycles(links: &Links) -> Vec<Vec<usize>> {
             continue;
         }
         let behind = links.behind(&[start]);
-        // What is merely behind a cycle is on none.
+        // A sub-task that only depends on a cycle is on none.
         if behind.binary_search(&start).is_err() {
             continue;
         }
@@ -32,7 +32,7 @@ pub(crate) fn cycles(links: &Links) -> Vec<Vec<usize>> {
     cycles
 }
 
-/// A shortest way from a sub-task that is on a cycle back to it, without the return.
+/// A shortest path from a sub-task on a cycle back to it, without the return.
 fn shortest(links: &Links, start: usize) -> Vec<usize> {
     let mut came_from = vec![None; links.next.len()];
     let mut open = VecDeque::from([start]);

@@ -1,8 +1,8 @@
 //! Drawings of a graph: as lines for a terminal, for Graphviz (DOT), for Mermaid, and as an SVG picture.
 //!
-//! All of them show the same: the sub-tasks with their executors, who comes after whom, and how far each is. A state is
-//! always written out, because colours alone do not reach everybody. Texts come from a model, so each drawing escapes
-//! them by the rules of its own format and cuts them at [`DRAWN_CHARACTERS_MAX`].
+//! All of them show the same: the sub-tasks with their executors, their dependencies, and their states. A state is
+//! always written out, because not everybody can see colours. Texts come from a model, so each drawing escapes them
+//! by the rules of its own format and cuts them at [`DRAWN_CHARACTERS_MAX`].
 
 mod dot;
 mod lines;
@@ -24,13 +24,13 @@ pub struct GraphDrawing {
 }
 
 impl GraphDrawing {
-    /// A graph whose sub-tasks have these states, in their order. A sub-task without one is drawn as waiting.
+    /// A graph whose sub-tasks have these states, in order. A sub-task without one is drawn as waiting.
     pub fn new(graph: SubTaskGraph, mut states: Vec<SubTaskState>) -> Self {
         states.resize(graph.sub_tasks.len(), SubTaskState::Waiting);
         Self { graph, states }
     }
 
-    /// A graph as far as a schedule of it is.
+    /// A graph with the states of a schedule.
     pub fn of_schedule(schedule: &Schedule) -> Self {
         let states = schedule.states().map(|(_, state)| state).collect();
         Self { graph: schedule.graph().clone(), states }
@@ -47,12 +47,12 @@ impl GraphDrawing {
     }
 }
 
-/// A foreign text on one line, at most so many characters of it, with control characters as blanks.
+/// A foreign text on one line, at most `characters_max` characters of it, with control characters as blanks.
 fn on_one_line(text: &str, characters_max: usize) -> String {
     let words: Vec<&str> = text.split(|it: char| it.is_whitespace() || it.is_control()).collect();
     let line = words.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(characters_max) {
-        // The last one shown makes room for the sign that something is missing.
+        // The last character makes room for the sign of an omission.
         Some(_) => {
             let shown: String = line.chars().take(characters_max.saturating_sub(1)).collect();
             format!("{}…", shown.trim_end())
@@ -61,7 +61,7 @@ fn on_one_line(text: &str, characters_max: usize) -> String {
     }
 }
 
-/// Such a line, divided where it is longer than a width; a word that is longer than that is divided, too.
+/// Such a line, wrapped at a width; a word that is longer than the width is divided, too.
 fn wrapped(text: &str, width: usize, lines_max: usize) -> Vec<String> {
     let line = on_one_line(text, width * lines_max);
     let mut lines: Vec<String> = Vec::new();

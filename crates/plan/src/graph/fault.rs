@@ -1,4 +1,4 @@
-//! What is wrong with a graph, in words that can be sent back to who wrote it.
+//! The faults of a graph, in words for its author.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use crate::fault::ParseFault;
 use crate::limits::GRAPH_FAULTS_MAX;
 use crate::words::{cut, listed};
 
-/// All that is wrong with a graph: at least one fault, in the order of the sub-tasks.
+/// The faults of a graph: at least one, in the order of the sub-tasks.
 ///
-/// Its text has a line for each, up to [`GRAPH_FAULTS_MAX`], and then the number of those left out.
+/// Its text has a line for each, up to [`GRAPH_FAULTS_MAX`], and then the number of the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct GraphFaults {
     /// The faults.
     pub faults: Vec<GraphFault>,
 }
 
-/// Something that keeps a graph from being carried out. It is the doing of a manager, or of a person who edits its
-/// graph, and its text is written for them: where, what, and what would mend it.
+/// A reason why a graph cannot be carried out. It is the mistake of a manager, or of a person who edits its graph,
+/// and its text is addressed to them: where, what, and how to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphFault {
     /// Where it is.
@@ -30,11 +30,11 @@ pub struct GraphFault {
 /// The part of a graph that a fault is in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct GraphSite {
-    /// The place of the sub-task in the list, from 0; all of the graph without one.
+    /// The index of the sub-task in the list, from 0; `None` for the whole graph.
     pub place: Option<usize>,
     /// The id of the sub-task, if it has one.
     pub id: Option<String>,
-    /// The place of the constraint in its list, from 0.
+    /// The index of the constraint in its list, from 0.
     pub constraint: Option<usize>,
 }
 
@@ -62,7 +62,7 @@ pub enum Field {
 /// What is wrong with a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GraphProblem {
-    /// The reply holds no JSON that can be read.
+    /// The reply contains no readable JSON.
     NoJson(ParseFault),
     /// It holds JSON, but no graph.
     NoGraph {
@@ -76,7 +76,7 @@ pub enum GraphProblem {
     },
     /// There are no sub-tasks.
     NoSubTasks,
-    /// There are more sub-tasks than [`SUB_TASKS_MAX`](crate::limits::SUB_TASKS_MAX). Nothing else is looked at then.
+    /// There are more sub-tasks than [`SUB_TASKS_MAX`](crate::limits::SUB_TASKS_MAX). Nothing else is checked then.
     TooManySubTasks {
         /// How many there are.
         count: usize,
@@ -109,7 +109,7 @@ pub enum GraphProblem {
         /// All that there are.
         known: &'static [Field],
     },
-    /// Something that is to be an object is none.
+    /// An object is expected.
     NoObject {
         /// What it is.
         found: &'static str,
@@ -132,12 +132,12 @@ pub enum GraphProblem {
     ListTooLong {
         /// Its field.
         field: Field,
-        /// How many there are.
+        /// A value cannot be represented exactly.
         count: usize,
         /// The limit.
         limit: usize,
     },
-    /// A value cannot be kept as it was written.
+    /// It comes after an unknown sub-task.
     ValueUnfit {
         /// Its field.
         field: Field,
@@ -235,7 +235,7 @@ impl GraphFault {
 }
 
 impl GraphProblem {
-    /// The field that it is about, if it is one.
+    /// The field, if the fault is about one.
     pub(crate) fn field(&self) -> Option<Field> {
         match self {
             Self::FieldMissing { field }
@@ -252,7 +252,7 @@ impl GraphProblem {
         }
     }
 
-    /// What would mend it, as an instruction. A sentence without its full stop.
+    /// How to mend it, as an instruction. A sentence without its full stop.
     pub fn mend(&self) -> String {
         let fields = |fields: &[Field]| listed(fields.iter().map(|field| field.as_str()));
         match self {

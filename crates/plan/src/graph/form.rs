@@ -1,15 +1,15 @@
-//! The form that graphs have in memory, and as JSON in traces and files.
+//! The form of graphs in memory, and as JSON in traces and files.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value as Json;
 
 /// A task, divided into sub-tasks, with the constraints that concern several of them.
 ///
-/// Its JSON is what a manager writes (see [`SubTaskGraph::schema`]). Reading what was written gives the same graph; a
-/// graph that was read in this way is not yet known to be in order, see [`SubTaskGraph::check`].
+/// Its JSON is that of a manager (see [`SubTaskGraph::schema`]). Reading the written JSON gives the same graph; such
+/// a graph has not been checked yet, see [`SubTaskGraph::check`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct SubTaskGraph {
-    /// The sub-tasks, in the order in which they were written. Where several may run, the earlier ones come first.
+    /// The sub-tasks, in the order in which they were written. If several may run, the earlier ones come first.
     pub sub_tasks: Vec<SubTask>,
     /// The global constraints: those that need the results of two or more sub-tasks (PMC, definition 4.2).
     #[serde(default)]
@@ -23,7 +23,7 @@ pub struct SubTask {
     pub id: String,
     /// What is to be done, in words.
     pub task: String,
-    /// The name of the executor that is to do it.
+    /// The name of its executor.
     pub executor: String,
     /// The sub-tasks whose results it needs. An id that is given twice counts once.
     #[serde(default)]
@@ -33,31 +33,31 @@ pub struct SubTask {
     pub constraints: Vec<StatedConstraint>,
 }
 
-/// A constraint in the words of the task, maybe with a form that can be checked.
+/// A constraint in the words of the task, perhaps with a checkable form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StatedConstraint {
     /// What has to hold, in words.
     pub words: String,
-    /// The same as crate `constraint` reads it. It is only carried here, and may be no such form at all.
+    /// The same in the format of crate `constraint`. It is only stored here, and may be invalid.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whatever_is_there")]
     pub typed: Option<Json>,
 }
 
 impl SubTaskGraph {
-    /// The sub-task of this id. Takes time in proportion to their number.
+    /// The sub-task with this id. Takes time in proportion to their number.
     pub fn sub_task(&self, id: &str) -> Option<&SubTask> {
         self.sub_tasks.iter().find(|sub_task| sub_task.id == id)
     }
 }
 
 impl StatedConstraint {
-    /// A constraint that is stated in words alone.
+    /// A constraint in words alone.
     pub fn in_words(words: impl Into<String>) -> Self {
         Self { words: words.into(), typed: None }
     }
 }
 
-/// Tells a `null` that was written from nothing at all, so that what is read can be written as it was.
+/// Distinguishes an explicit `null` from an absent field, so that the JSON can be reproduced.
 fn whatever_is_there<'de, D: Deserializer<'de>>(json: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(json).map(Some)
 }

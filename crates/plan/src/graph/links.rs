@@ -1,21 +1,21 @@
-//! Who comes after whom, by places in the list of sub-tasks.
+//! The dependencies, by indices into the list of sub-tasks.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use crate::graph::form::SubTask;
 
-/// The edges of a graph in both directions, each once. Edges to nowhere and to oneself are left out; where two have the
-/// same id, it is that of the first.
+/// The edges of a graph in both directions, each once. Edges to nothing and to oneself are left out; if two have the
+/// same id, it refers to the first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Links {
-    /// The places of those that each needs directly, ascending.
+    /// The indices of the direct dependencies of each, ascending.
     pub(crate) before: Vec<Vec<usize>>,
-    /// The places of those that need each directly, ascending.
+    /// The indices of the direct dependents of each, ascending.
     pub(crate) next: Vec<Vec<usize>>,
 }
 
-/// The places of sub-tasks by their ids, of the first one where several have the same.
+/// The indices of sub-tasks by id, of the first one if several share an id.
 pub(crate) fn places(sub_tasks: &[SubTask]) -> HashMap<&str, usize> {
     let mut places = HashMap::with_capacity(sub_tasks.len());
     for (place, sub_task) in sub_tasks.iter().enumerate() {
@@ -25,7 +25,7 @@ pub(crate) fn places(sub_tasks: &[SubTask]) -> HashMap<&str, usize> {
 }
 
 impl Links {
-    /// The edges among these sub-tasks. Takes time in proportion to what they hold.
+    /// The edges among these sub-tasks. Takes time in proportion to their size.
     pub(crate) fn new(sub_tasks: &[SubTask]) -> Self {
         let places = places(sub_tasks);
         let mut links =
@@ -44,8 +44,8 @@ impl Links {
         links
     }
 
-    /// All places such that each comes after those that it needs, the earlier of the list first where both may come.
-    /// Those on a cycle or behind one are left out.
+    /// All indices such that each comes after its dependencies, the earlier of the list first if both may come. Those
+    /// on a cycle or after one are left out.
     pub(crate) fn in_order(&self) -> Vec<usize> {
         let mut missing: Vec<usize> = self.before.iter().map(Vec::len).collect();
         let free = missing.iter().enumerate().filter(|(_, missing)| **missing == 0);
@@ -63,13 +63,13 @@ impl Links {
         order
     }
 
-    /// Whatever needs one of these, directly or not, in the order of the list, and not these themselves unless they
-    /// need one another.
+    /// All direct and indirect dependents of these, in the order of the list, without these themselves unless they
+    /// depend on one another.
     pub(crate) fn behind(&self, starts: &[usize]) -> Vec<usize> {
         reached(&self.next, starts)
     }
 
-    /// Whatever one of these needs, directly or not, in the order of the list.
+    /// All direct and indirect dependencies of these, in the order of the list.
     pub(crate) fn needed_by(&self, starts: &[usize]) -> Vec<usize> {
         reached(&self.before, starts)
     }

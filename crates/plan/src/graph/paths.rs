@@ -3,7 +3,7 @@
 use crate::graph::form::{SubTask, SubTaskGraph};
 use crate::graph::links::Links;
 
-/// A chain of sub-tasks of which each needs the one before.
+/// A chain of sub-tasks in which each needs the previous one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LongestPath {
     /// Their ids, the first to run first.
@@ -13,9 +13,9 @@ pub struct LongestPath {
 }
 
 impl SubTaskGraph {
-    /// The chain with the greatest sum of weights, such as durations: no way to run the graph takes less time, however
-    /// much runs at once. Of several the one that ends earliest in the list. Sub-tasks on or behind a cycle do not
-    /// count. Takes time in proportion to the graph.
+    /// The chain with the greatest sum of weights, such as durations: no execution of the graph takes less time,
+    /// whatever the concurrency. The one that ends earliest in the list among equals. Sub-tasks on or after a cycle
+    /// do not count. Takes time in proportion to the graph.
     pub fn longest_path(&self, weight: impl Fn(&SubTask) -> u64) -> LongestPath {
         let links = Links::new(&self.sub_tasks);
         let mut sums = vec![0u64; self.sub_tasks.len()];
@@ -40,8 +40,8 @@ impl SubTaskGraph {
         LongestPath { ids, weight }
     }
 
-    /// The sub-tasks by layers: each in the first one behind all that it needs, so that the number of layers is that of
-    /// sub-tasks on the longest path. Those on or behind a cycle are left out.
+    /// The sub-tasks by layers: each in the first one after all its dependencies, so that the number of layers is
+    /// that of sub-tasks on the longest path. Those on or after a cycle are left out.
     pub fn layers(&self) -> Vec<Vec<&SubTask>> {
         let (_, layers) = placed_in_layers(&Links::new(&self.sub_tasks));
         layers
@@ -51,7 +51,7 @@ impl SubTaskGraph {
     }
 }
 
-/// The layer of each sub-task, and the places in each layer, ascending.
+/// The layer of each sub-task, and the indices in each layer, ascending.
 pub(crate) fn placed_in_layers(links: &Links) -> (Vec<usize>, Vec<Vec<usize>>) {
     let mut layer_of = vec![0; links.before.len()];
     let mut layers: Vec<Vec<usize>> = Vec::new();

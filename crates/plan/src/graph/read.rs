@@ -15,18 +15,17 @@ const OF_GRAPH: &[Field] = &[Field::SubTasks, Field::Constraints];
 const OF_SUB_TASK: &[Field] = &[Field::Id, Field::Task, Field::Executor, Field::After, Field::Constraints];
 const OF_CONSTRAINT: &[Field] = &[Field::Words, Field::Typed];
 
-/// The most keys of an object that is no graph that a message names.
+/// The most keys of an unsuitable object that a message names.
 const NAMED_KEYS_MAX: usize = 5;
 
 /// Reads the graph in a manager's reply, for executors of these names.
 ///
-/// The reply may hold a marker `RESULT #:`, fences and words around the JSON, as that of
-/// [`read_json`](crate::read_json()). `after` and `constraints` may be missing, an id may be a whole number, and a
-/// constraint may be its words alone. A field that a graph does not have is a fault, because it may say something that
-/// would be lost.
+/// The reply may have a marker `RESULT #:`, fences and words around the JSON, as for
+/// [`read_json`](crate::read_json()). `after` and `constraints` may be missing, an id may be an integer, and a
+/// constraint may be its words alone. An unknown field is a fault, because its meaning would be lost.
 ///
 /// # Errors
-/// All that is wrong with it: with its form, and what [`SubTaskGraph::check`] finds in what could be read.
+/// All faults: those of its form, and those that [`SubTaskGraph::check`] finds in the readable part.
 pub fn read_graph(reply: &str, executors: &[&str]) -> Result<SubTaskGraph, GraphFaults> {
     let of_graph = |problem| GraphFaults { faults: vec![GraphFault::new(GraphSite::graph(), problem)] };
     let values = values(reply).map_err(|fault| of_graph(GraphProblem::NoJson(fault)))?;
@@ -51,7 +50,7 @@ pub fn read_graph(reply: &str, executors: &[&str]) -> Result<SubTaskGraph, Graph
     }
     let mut faults = reading.faults;
     if let Err(found) = graph.check(executors) {
-        // What could not be read was left empty, which is not another fault.
+        // Unreadable parts were left empty, which is not another fault.
         let is_known = |found: &GraphFault| {
             faults.iter().filter(|fault| fault.site.is_same_place(&found.site)).any(|fault| {
                 let field = found.problem.field().filter(|field| *field != Field::After);
@@ -100,7 +99,7 @@ impl Reading<'_> {
         self.faults.push(GraphFault::new(site.clone(), problem));
     }
 
-    /// What can be read. Texts that cannot are empty, and lists lack what cannot.
+    /// The readable part. Unreadable texts are empty, and lists lack unreadable items.
     fn graph(&mut self, entries: &Entries) -> SubTaskGraph {
         let site = GraphSite::graph();
         self.look_at_fields(&site, entries, OF_GRAPH);
@@ -178,7 +177,7 @@ impl Reading<'_> {
         StatedConstraint { words, typed }
     }
 
-    /// Reports fields that are not known and those that are given twice.
+    /// Reports unknown and duplicate fields.
     fn look_at_fields(&mut self, site: &GraphSite, entries: &Entries, known: &'static [Field]) {
         let before = self.faults.len();
         let mut seen: Vec<Field> = Vec::new();
@@ -209,7 +208,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The entries of a list, which may be missing or `null` unless it is that of sub-tasks.
+    /// The entries of a list, which may be missing or `null` unless it is the list of sub-tasks.
     fn list<'n>(&mut self, site: &GraphSite, entries: &'n Entries, field: Field) -> Option<&'n [Node]> {
         match entry(entries, field) {
             Some(Node { tree: Tree::List(nodes), .. }) => Some(nodes),
@@ -236,12 +235,12 @@ impl Reading<'_> {
     }
 }
 
-/// The value of a field, the first one where it is given twice.
+/// The value of a field, the first one if it is duplicate.
 fn entry(entries: &Entries, field: Field) -> Option<&Node> {
     entries.iter().find(|(key, _)| key == field.as_str()).map(|(_, node)| node)
 }
 
-/// An id: a text, or a whole number by its digits.
+/// An id: a text, or the digits of an integer.
 fn id_of(node: &Node) -> Option<String> {
     match &node.tree {
         Tree::Text(id) => Some(id.clone()),

@@ -1,4 +1,4 @@
-//! What a person changes in a schedule: a sub-task is edited, dropped or run once more.
+//! A person's changes to a schedule: a sub-task is edited, dropped or run again.
 
 use thiserror::Error;
 
@@ -7,17 +7,17 @@ use crate::graph::form::SubTask;
 use crate::graph::schedule::{Schedule, ScheduleError};
 use crate::graph::state::SubTaskState;
 
-/// What a change undid. Both lists are in the order of the graph.
+/// The undone results of a change. Both lists are in the order of the graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Revision {
     /// The ids of those that had finished or failed and have to run again: their results no longer count.
     pub undone: Vec<String>,
-    /// The ids of those that were running. Who runs them has to stop them before it starts anything: the schedule
-    /// takes them for not started.
+    /// The ids of those that were running. The caller has to stop them before it starts anything: the schedule treats
+    /// them as not started.
     pub interrupted: Vec<String>,
 }
 
-/// A change that cannot be made. The schedule is as it was.
+/// An impossible change. The schedule is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RevisionError {
     /// There is no such sub-task.
@@ -29,11 +29,11 @@ pub enum RevisionError {
 }
 
 impl Schedule {
-    /// Puts this sub-task in place of the one with its id. It and whatever needs it, directly or not, has to run
-    /// again. Takes time in proportion to the graph.
+    /// Replaces the sub-task with this id. It and all its direct and indirect dependents have to run again. Takes
+    /// time in proportion to the graph.
     ///
     /// # Errors
-    /// There is no sub-task of this id, or the graph would have faults for executors of these names.
+    /// There is no sub-task with this id, or the graph would have faults for executors of these names.
     pub fn edit(&mut self, sub_task: SubTask, executors: &[&str]) -> Result<Revision, RevisionError> {
         let place = self.place(&sub_task.id)?;
         let before = std::mem::replace(&mut self.graph.sub_tasks[place], sub_task);
@@ -44,15 +44,15 @@ impl Schedule {
         Ok(self.undo_from(place))
     }
 
-    /// Takes a sub-task out of the graph. What came after it comes after what it came after instead, and has to run
-    /// again if it has run, as whatever needs that. Takes time in proportion to the graph.
+    /// Removes a sub-task from the graph. Its dependents inherit its dependencies, and have to run again if they have
+    /// run, as have their own dependents. Takes time in proportion to the graph.
     ///
     /// # Errors
-    /// There is no sub-task of this id.
+    /// There is no sub-task with this id.
     pub fn drop_sub_task(&mut self, id: &str) -> Result<Revision, ScheduleError> {
         let place = self.place(id)?;
         let mut revision = self.undo_from(place);
-        // The results of what is no longer there need not come again.
+        // Removed dependencies need not produce their results again.
         revision.undone.retain(|undone| undone != id);
         let dropped = self.graph.sub_tasks.remove(place);
         self.states.remove(place);
@@ -69,17 +69,17 @@ impl Schedule {
         Ok(revision)
     }
 
-    /// Has a sub-task run once more, and whatever needs it, directly or not. Nothing changes for one that has not
+    /// Has a sub-task and all its direct and indirect dependents run again. Nothing changes for one that has not
     /// started. Takes time in proportion to the graph.
     ///
     /// # Errors
-    /// There is no sub-task of this id.
+    /// There is no sub-task with this id.
     pub fn rerun(&mut self, id: &str) -> Result<Revision, ScheduleError> {
         let place = self.place(id)?;
         Ok(self.undo_from(place))
     }
 
-    /// Takes a sub-task and all behind it for not started.
+    /// Resets a sub-task and all its dependents to not started.
     fn undo_from(&mut self, place: usize) -> Revision {
         let mut behind = self.links.behind(&[place]);
         behind.push(place);

@@ -10,12 +10,12 @@ use crate::graph::links::Links;
 use crate::graph::state::SubTaskState;
 use crate::words::{cut, nearest};
 
-/// How far the sub-tasks of a graph are, and so which may start.
+/// The progress of a graph's sub-tasks, and so which may start.
 ///
-/// It has no clock and runs nothing: who does asks for what is [`ready`](Self::ready), says what it
-/// [`start`](Self::start)s, and reports how each ended. A sub-task that failed blocks whatever needs it, directly or
-/// not; everything else still runs (PMC, section 4.2, and ours). Whatever is listed comes in the order of the graph, so
-/// the same reports give the same answers. For what a person changes meanwhile, see [`edit`](Self::edit),
+/// It has no clock and runs nothing: the caller asks which sub-tasks are [`ready`](Self::ready), reports which it
+/// [`start`](Self::start)s, and how each ended. A failed sub-task blocks all its direct and indirect dependents;
+/// everything else still runs (PMC, section 4.2, and ours). All lists are in the order of the graph, so the same
+/// reports give the same answers. For a person's changes, see [`edit`](Self::edit),
 /// [`drop_sub_task`](Self::drop_sub_task) and [`rerun`](Self::rerun).
 ///
 /// A report takes time in proportion to the edges that leave the sub-task, times the logarithm of their number.
@@ -25,14 +25,14 @@ pub struct Schedule {
     pub(super) places: HashMap<String, usize>,
     pub(super) links: Links,
     pub(super) states: Vec<SubTaskState>,
-    /// How many of those that each needs directly have not finished.
+    /// The number of unfinished direct dependencies of each.
     missing: Vec<usize>,
     ready: BTreeSet<usize>,
     running: usize,
     pub(super) dropped: Vec<SubTask>,
 }
 
-/// A report that does not fit the schedule. It is the doing of who reports.
+/// A report that does not fit the schedule. It is the caller's mistake.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ScheduleError {
     /// There is no such sub-task.
@@ -50,7 +50,7 @@ pub enum ScheduleError {
         id: String,
         /// Its state.
         state: SubTaskState,
-        /// The state in which it would have to be.
+        /// The required state.
         needed: SubTaskState,
         /// What it was to do.
         verb: &'static str,
@@ -58,11 +58,11 @@ pub enum ScheduleError {
 }
 
 impl Schedule {
-    /// The schedule of a graph in which nothing has started. Takes time in proportion to the graph.
+    /// The schedule of a graph before anything has started. Takes time in proportion to the graph.
     ///
     /// # Errors
-    /// The sub-tasks cannot be put into an order: an id is not of one sub-task alone, or something comes after what
-    /// does not exist or, directly or not, after itself.
+    /// The sub-tasks cannot be ordered: an id is not unique, or a sub-task comes after an unknown one or, directly or
+    /// not, after itself.
     pub fn new(graph: SubTaskGraph) -> Result<Self, GraphFaults> {
         let faults = graph.structure_faults();
         if !faults.is_empty() {
@@ -93,7 +93,7 @@ impl Schedule {
         self.ready.iter().map(|place| &self.graph.sub_tasks[*place])
     }
 
-    /// The state of a sub-task, if there is one of this id.
+    /// The state of a sub-task, if there is one with this id.
     pub fn state(&self, id: &str) -> Option<SubTaskState> {
         self.places.get(id).map(|place| self.states[*place])
     }
@@ -113,18 +113,18 @@ impl Schedule {
         self.running == 0 && self.ready.is_empty()
     }
 
-    /// What was taken out by [`drop_sub_task`](Self::drop_sub_task), in the order in which that was done.
+    /// The sub-tasks removed by [`drop_sub_task`](Self::drop_sub_task), in the order of removal.
     pub fn dropped(&self) -> &[SubTask] {
         &self.dropped
     }
 
-    /// The sub-tasks whose results this one needs: its direct neighbours (PMC, definition 4.3), and no others. None for
-    /// an unknown id.
+    /// The sub-tasks whose results this one needs: its direct neighbours (PMC, definition 4.3), and no others. Empty
+    /// for an unknown id.
     pub fn before(&self, id: &str) -> impl Iterator<Item = &SubTask> {
         self.neighbours(id, &self.links.before)
     }
 
-    /// The sub-tasks that need the result of this one directly. None for an unknown id.
+    /// The sub-tasks that need the result of this one directly. Empty for an unknown id.
     pub fn next(&self, id: &str) -> impl Iterator<Item = &SubTask> {
         self.neighbours(id, &self.links.next)
     }
@@ -134,7 +134,7 @@ impl Schedule {
         places.iter().map(|place| &self.graph.sub_tasks[*place])
     }
 
-    /// The failed sub-tasks that a blocked one needs, directly or not. None for one that is not blocked.
+    /// The failed sub-tasks that a blocked one depends on, directly or not. Empty for one that is not blocked.
     pub fn blocked_by(&self, id: &str) -> Vec<&SubTask> {
         let is_blocked = |place: &&usize| self.states[**place] == SubTaskState::Blocked;
         let Some(place) = self.places.get(id).filter(is_blocked) else { return Vec::new() };
@@ -143,10 +143,10 @@ impl Schedule {
         failed.map(|place| &self.graph.sub_tasks[place]).collect()
     }
 
-    /// A sub-task that is ready has started.
+    /// Reports that a ready sub-task has started.
     ///
     /// # Errors
-    /// There is none of this id, or it is not ready.
+    /// There is none with this id, or it is not ready.
     pub fn start(&mut self, id: &str) -> Result<(), ScheduleError> {
         let place = self.place_in(id, SubTaskState::Ready, "start")?;
         self.ready.remove(&place);
@@ -155,10 +155,10 @@ impl Schedule {
         Ok(())
     }
 
-    /// A sub-task that was running has ended with a result. Gives the ids of those that became ready by it.
+    /// Reports that a running sub-task has ended with a result. Returns the ids of those that became ready.
     ///
     /// # Errors
-    /// There is none of this id, or it is not running.
+    /// There is none with this id, or it is not running.
     pub fn finish(&mut self, id: &str) -> Result<Vec<String>, ScheduleError> {
         let place = self.place_in(id, SubTaskState::Running, "finish")?;
         self.states[place] = SubTaskState::Finished;
@@ -166,7 +166,7 @@ impl Schedule {
         let mut freed = Vec::new();
         for next in &self.links.next[place] {
             self.missing[*next] -= 1;
-            // One that is blocked needs something else, which has failed.
+            // A blocked one has another dependency, which has failed.
             if self.missing[*next] == 0 && self.states[*next] == SubTaskState::Waiting {
                 self.states[*next] = SubTaskState::Ready;
                 self.ready.insert(*next);
@@ -176,10 +176,10 @@ impl Schedule {
         Ok(freed)
     }
 
-    /// A sub-task that was running has ended without a result. Gives the ids of those that became blocked by it.
+    /// Reports that a running sub-task has ended without a result. Returns the ids of those that became blocked.
     ///
     /// # Errors
-    /// There is none of this id, or it is not running.
+    /// There is none with this id, or it is not running.
     pub fn fail(&mut self, id: &str) -> Result<Vec<String>, ScheduleError> {
         let place = self.place_in(id, SubTaskState::Running, "fail")?;
         self.states[place] = SubTaskState::Failed;
@@ -188,7 +188,7 @@ impl Schedule {
         let mut open = vec![place];
         while let Some(place) = open.pop() {
             for next in &self.links.next[place] {
-                // Whatever is behind one that is blocked already is so too.
+                // The dependents of a blocked one are already blocked, too.
                 if self.states[*next] == SubTaskState::Waiting {
                     self.states[*next] = SubTaskState::Blocked;
                     blocked.insert(*next);
@@ -199,10 +199,10 @@ impl Schedule {
         Ok(blocked.into_iter().map(|place| self.graph.sub_tasks[place].id.clone()).collect())
     }
 
-    /// A sub-task that was running was stopped, and may start again.
+    /// Reports that a running sub-task was stopped, and may start again.
     ///
     /// # Errors
-    /// There is none of this id, or it is not running.
+    /// There is none with this id, or it is not running.
     pub fn put_back(&mut self, id: &str) -> Result<(), ScheduleError> {
         let place = self.place_in(id, SubTaskState::Running, "be put back")?;
         self.states[place] = SubTaskState::Ready;
@@ -228,7 +228,7 @@ impl Schedule {
         Ok(place)
     }
 
-    /// Works out anew whatever follows from the graph and from which sub-tasks run, have finished or failed.
+    /// Recomputes everything that follows from the graph and from the running, finished and failed sub-tasks.
     pub(super) fn work_out(&mut self) {
         let ids = self.graph.sub_tasks.iter().map(|sub_task| sub_task.id.clone());
         self.places = ids.zip(0..).collect();

@@ -1,4 +1,4 @@
-//! The JSON schema of what a manager writes.
+//! The JSON schema of a manager's output.
 
 use serde_json::{Value as Json, json};
 
@@ -8,12 +8,12 @@ use crate::limits::{
 };
 
 impl SubTaskGraph {
-    /// The JSON schema of a graph over these executors, in the part of JSON Schema 2020-12 that servers take for a
+    /// The JSON schema of a graph over these executors, in the part of JSON Schema 2020-12 that servers accept for
     /// structured output: every field is required, and there are no others.
     ///
-    /// `typed` is the schema of the form of a constraint that can be checked, which may then also be `null`; without
-    /// one, constraints are in words alone. What a schema cannot say, such as that there are no cycles, remains to be
-    /// checked.
+    /// `typed` is the schema of the checkable form of a constraint, which may then also be `null`; without one,
+    /// constraints are in words alone. Conditions that a schema cannot express, such as the absence of cycles, have
+    /// to be checked separately.
     pub fn schema(executors: &[&str], typed: Option<&Json>) -> Json {
         let mut constraint = json!({
             "type": "object",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubTaskState {
-    /// Something that it needs has not finished.
+    /// One of its dependencies has not finished.
     Waiting,
     /// It may start.
     Ready,
@@ -16,7 +16,7 @@ pub enum SubTaskState {
     Finished,
     /// It has ended without one.
     Failed,
-    /// It can never start, because something that it needs has failed.
+    /// It can never start, because one of its dependencies has failed.
     Blocked,
 }
 

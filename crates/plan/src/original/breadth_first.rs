@@ -1,8 +1,8 @@
-//! The nodes of a syntax tree in the order in which `ast.walk` of Python gives them.
+//! The nodes of a syntax tree in the order of Python's `ast.walk`.
 //!
 //! That is level by level, and the levels are Python's: a keyword argument, a field of an f-string, a clause of a
-//! comprehension and an `elif` are nodes of their own there, so what stands in them comes a level later than in
-//! Ruff's tree. Which call of a tool is the last one hangs on it.
+//! comprehension and an `elif` are separate nodes there, so their contents come a level later than in Ruff's tree.
+//! The order determines which call of a tool is the last one.
 
 use std::collections::VecDeque;
 
@@ -87,7 +87,7 @@ fn push_children<'a>(node: Node<'a>, to: &mut Vec<Node<'a>>) {
     }
 }
 
-/// What follows an `if` or `elif`: an `else` stands in it, an `elif` is a node of its own.
+/// The continuation of an `if` or `elif`: an `else` is inside it, an `elif` is a separate node.
 fn push_rest<'a>(clauses: &'a [ElifElseClause], to: &mut Vec<Node<'a>>) {
     match clauses {
         [ElifElseClause { test: None, body, .. }, ..] => to.extend(body.iter().map(Node::Stmt)),

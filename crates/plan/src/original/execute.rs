@@ -1,4 +1,4 @@
-//! Which plans in JSON the published executor carries out if every tool succeeds and gives what it declares
+//! The JSON plans that the published executor completes if every tool succeeds and returns its declared outputs
 //! (specification, section 5.5).
 
 use std::collections::HashMap;
@@ -9,13 +9,13 @@ use serde_json::{Map, Value as Json};
 use super::references::find;
 use crate::text::OPENING;
 
-/// An argument that every tool takes beside those that it declares.
+/// An argument that every tool takes in addition to its declared ones.
 const EXTRA_ARGUMENT: &str = "ckpt";
 
-/// Carries a plan out, which may be any value; an object is one step.
+/// Executes a plan, which may be any value; an object is one step.
 ///
 /// # Errors
-/// Why the published executor does not get to the end.
+/// Why the published executor does not reach the end.
 pub fn execute(plan: &Json, catalogue: &Catalogue) -> Result<(), String> {
     let steps = match plan {
         Json::Array(steps) => &steps[..],
@@ -39,7 +39,7 @@ pub fn execute(plan: &Json, catalogue: &Catalogue) -> Result<(), String> {
     Ok(())
 }
 
-/// Looks for what the references refer to.
+/// Looks up the targets of the references.
 fn resolve(arguments: &Map<String, Json>, results: &HashMap<String, &Signature>) -> Result<(), String> {
     for text in arguments.values().filter_map(Json::as_str) {
         for reference in find(text) {
@@ -53,7 +53,7 @@ fn resolve(arguments: &Map<String, Json>, results: &HashMap<String, &Signature>)
     Ok(())
 }
 
-/// Whether a function with these parameters can be called so.
+/// Whether a function with these parameters can be called like that.
 fn check(arguments: &Map<String, Json>, signature: &Signature) -> Result<(), String> {
     let is_taken = |name: &String| signature.has_argument(name) || name == EXTRA_ARGUMENT;
     if let Some(name) = arguments.keys().find(|name| !is_taken(name)) {
@@ -65,7 +65,7 @@ fn check(arguments: &Map<String, Json>, signature: &Signature) -> Result<(), Str
     }
 }
 
-/// The id in the name of the file that keeps what a step gave.
+/// The id in the file name for a step's outputs.
 fn file_name(id: &Json) -> String {
     match id {
         Json::String(text) => text.clone(),

@@ -7,10 +7,10 @@ use crate::fault::ParseProblem;
 use crate::json::{self, Dialect, Node, Tree};
 use crate::reply::MARKER;
 
-/// How deep Python's reader of JSON goes before it gives up, about.
+/// The approximate depth at which Python's JSON parser gives up.
 const PYTHON_NESTING_MAX: usize = 990;
 
-/// The most digits that Python makes a whole number of.
+/// The most digits that Python converts to an integer.
 const PYTHON_DIGITS_MAX: usize = 4300;
 
 /// How plans are asked for.
@@ -22,9 +22,9 @@ pub enum Mode {
     StepByStep,
 }
 
-/// What the published parser makes of a reply in JSON.
+/// The published parser's result for a reply in JSON.
 ///
-/// Numbers that JSON does not have are texts here, as Python writes them: `nan`, `inf`, `-inf`, and whole numbers of
+/// Numbers that JSON does not support are texts here, in Python's notation: `nan`, `inf`, `-inf`, and integers of
 /// more than 64 bits.
 ///
 /// # Errors
@@ -59,7 +59,7 @@ pub fn read_json(reply: &str, mode: Mode) -> Result<Json, Failure> {
     }
 }
 
-/// What stands under `nodes`. Python can look for that in texts and lists too, but not take it out.
+/// The value of `nodes`. Python can search for it in texts and lists too, but cannot extract it.
 fn nodes(mut value: Json) -> Result<Json, Unexpected> {
     const KEY: &str = "nodes";
     match &mut value {
@@ -107,7 +107,7 @@ fn number(digits: &str) -> Result<Json, Unexpected> {
     Ok(small.unwrap_or_else(|_| Json::String(digits.to_owned())))
 }
 
-/// What the published parser makes of a reply with a program: its text.
+/// The published parser's result for a reply with a program: its text.
 ///
 /// # Errors
 /// The published parser refuses the reply.

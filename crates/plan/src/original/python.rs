@@ -1,4 +1,4 @@
-//! Python 3.11, of which the published verdicts are.
+//! Python 3.11, which produced the published verdicts.
 
 use ruff_python_ast::{Expr, ModModule, PythonVersion};
 use ruff_python_parser::Parsed;
@@ -8,7 +8,7 @@ use crate::fault::{ParseFault, ParseProblem};
 use crate::python::parse::{Depth, parse};
 use crate::python::scopes::starred_field;
 
-/// Its syntax tree, as `ast.parse` gives it.
+/// Its syntax tree, as returned by `ast.parse`.
 pub(super) fn tree(text: &str) -> Result<Parsed<ModModule>, ParseFault> {
     let parsed = parse(text, PythonVersion::PY311, Depth::Grammar)?;
     // The fields of f-strings stood in parentheses before Python 3.12.

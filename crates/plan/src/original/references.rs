@@ -38,7 +38,7 @@ pub(super) fn id(value: &Json) -> Result<Id, Unexpected> {
     })
 }
 
-/// The id that the published code reads: the character behind `<node-`, and no other.
+/// The id that the published code reads: only the character after `<node-`.
 pub(super) fn first_digit(text: &str) -> Result<Id, Unexpected> {
     match text.chars().nth(OPENING.len()).and_then(|digit| digit.to_digit(10)) {
         Some(digit) => Ok(Id::Number(i64::from(digit))),
@@ -46,7 +46,7 @@ pub(super) fn first_digit(text: &str) -> Result<Id, Unexpected> {
     }
 }
 
-/// All references of a text, none of which overlap.
+/// All non-overlapping references of a text.
 pub(super) fn find(text: &str) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -67,7 +67,7 @@ pub(super) fn find(text: &str) -> Vec<Found<'_>> {
     found
 }
 
-/// What Python comes by when it goes through a value.
+/// The values that Python visits when it traverses a value.
 pub(super) fn items(value: &Json) -> Result<&[Json], Unexpected> {
     match value {
         Json::Array(items) => Ok(items),

@@ -11,12 +11,12 @@ use crate::text::OPENING;
 
 type Arguments = Map<String, Json>;
 
-/// What the published verifier says of a plan, which may be any value.
+/// The published verifier's result for a plan, which may be any value.
 pub fn verify(plan: &Json, catalogue: &Catalogue) -> Verdict {
     verify_nodes(plan, catalogue).unwrap_or_else(Verdict::from)
 }
 
-/// What the published verifier says of one step by itself, which may be any value: nothing about what it refers to.
+/// The published verifier's result for a single step, which may be any value: references are not checked.
 pub fn verify_step(step: &Json, catalogue: &Catalogue) -> Verdict {
     verify_node(step, catalogue).unwrap_or_else(Verdict::from)
 }
@@ -94,7 +94,7 @@ fn verify_nodes(plan: &Json, catalogue: &Catalogue) -> Result<Verdict, Unexpecte
     Ok(verdict)
 }
 
-/// The tool of this name; a failure if there is none.
+/// The tool with this name; a failure if there is none.
 fn tool<'c>(
     name: &Json,
     catalogue: &'c Catalogue,

@@ -9,7 +9,7 @@ use super::breadth_first::{Node, walk};
 use super::verify::check_edge;
 use super::{Code, Unexpected, Verdict, python, unexpected};
 
-/// What the published verifier says of a program. It raises on what is no Python 3.11.
+/// The published verifier's result for a program. It raises on anything but Python 3.11.
 pub fn verify_program(text: &str, catalogue: &Catalogue) -> Verdict {
     let Ok(module) = python::tree(text) else { return Verdict::raised() };
     verify_body(module.suite(), catalogue).unwrap_or_else(Verdict::from)
@@ -19,7 +19,7 @@ fn verify_body(body: &[Stmt], catalogue: &Catalogue) -> Result<Verdict, Unexpect
     let mut calls: Vec<&ExprCall> = Vec::new();
     let mut program = Program { catalogue, variables: HashMap::new(), verdict: Verdict::default() };
     collect(body, &mut calls, &mut program.variables);
-    // The last call of each tool, at the place of the first.
+    // The last call of each tool, at the position of the first.
     let mut last: Vec<(&Signature, &ExprCall)> = Vec::new();
     for call in calls {
         let name = match &*call.func {
@@ -113,7 +113,7 @@ impl Program<'_> {
             Expr::Name(function) => function.id.replace('_', " "),
             _ => return Ok(()),
         };
-        // That there is no such tool is reported of its call.
+        // A nonexistent tool is reported for its call.
         let Some(giver) = self.catalogue.find(&function) else { return Ok(()) };
         check_edge(Some(giver), Some(taker), self.catalogue, &mut self.verdict);
         match &*subscript.slice {

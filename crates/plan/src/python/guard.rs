@@ -1,10 +1,9 @@
-//! What keeps a parser of Python from overflowing the stack.
+//! Protects a Python parser from overflowing the stack.
 //!
-//! The parser counts the levels at which it calls itself, and has a limit. Chains such as `1 + 1 + 1` it reads in a
-//! loop, but the tree that comes of them is as deep as they are long, and whoever walks or drops it calls itself. So
-//! chains are counted beforehand, over lexemes: between two commas of the same bracket, no tree is deeper than there
-//! are lexemes, and `lambda` and `yield` are counted on over the comma because one can stand in the default of
-//! another.
+//! The parser counts its levels of recursion, and has a limit. It parses chains such as `1 + 1 + 1` in a loop, but
+//! the resulting tree is as deep as they are long, and traversing or dropping it recurses. So chains are counted
+//! beforehand, in lexemes: between two commas of the same bracket, no tree is deeper than the number of lexemes, and
+//! for `lambda` and `yield` the count continues over the comma because one can be in the default of another.
 
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, lexer};
@@ -12,10 +11,10 @@ use ruff_python_parser::{Mode, lexer};
 use crate::fault::{ParseFault, ParseProblem};
 use crate::limits::{CHAIN_LEXEMES_MAX, NESTING_MAX};
 
-/// Whether a text can be parsed without danger. Takes time in proportion to its length, and no stack.
+/// Whether a text can be parsed safely. Takes time in proportion to its length, and no stack.
 ///
 /// # Errors
-/// It has too many levels, or too long a chain.
+/// It has too many levels, or a chain that is too long.
 pub(crate) fn check(text: &str) -> Result<(), ParseFault> {
     let mut lexer = lexer::lex(text, Mode::Module);
     // For the statement and each open bracket, how deep the tree may be where an element of it begins.
@@ -46,7 +45,7 @@ pub(crate) fn check(text: &str) -> Result<(), ParseFault> {
                 brackets.push(kind);
             }
             TokenKind::Lbrace => {
-                // The fields of an f-string stand beside each other, as what stands between commas.
+                // The fields of an f-string are siblings, like elements between commas.
                 if matches!(brackets.last(), Some(TokenKind::FStringStart | TokenKind::TStringStart)) {
                     depth = starts.last().copied().unwrap_or_default();
                 }
@@ -59,7 +58,7 @@ pub(crate) fn check(text: &str) -> Result<(), ParseFault> {
             | TokenKind::Rbrace
             | TokenKind::FStringEnd
             | TokenKind::TStringEnd => {
-                // What follows the bracket hangs on it, not on what stands in it.
+                // The text after the bracket depends on the bracket, not on its contents.
                 if starts.len() > 1 {
                     depth = starts.pop().unwrap_or_default();
                     brackets.pop();

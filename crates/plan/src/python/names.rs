@@ -1,4 +1,4 @@
-//! Which names Python takes for itself.
+//! Names that Python reserves.
 
 /// Words that cannot be names of arguments, with the one name that cannot be assigned.
 const KEYWORDS: [&str; 36] = [
@@ -128,8 +128,8 @@ const BUILTINS: [&str; 84] = [
     "zip",
 ];
 
-/// Whether a text can stand as a name as it is. Names with letters beyond ASCII are left out, because Python does not
-/// keep all of them as they are written.
+/// Whether a text can be a name unchanged. Names with letters beyond ASCII are excluded, because Python normalises
+/// some of them.
 pub(crate) fn is_plain(name: &str) -> bool {
     crate::text::is_key(name) && KEYWORDS.binary_search(&name).is_err()
 }
@@ -139,7 +139,7 @@ pub(crate) fn is_builtin(name: &str) -> bool {
     BUILTINS.binary_search(&name).is_ok()
 }
 
-/// The name of the variable for what a step gives.
+/// The name of the variable for a step's output.
 pub(crate) fn variable(id: u64) -> String {
     format!("output{id}")
 }

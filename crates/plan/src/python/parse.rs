@@ -1,4 +1,4 @@
-//! The one way to Ruff's parser, with its limits.
+//! The only access to Ruff's parser, with its limits.
 
 use ruff_python_ast::{ModModule, PythonVersion};
 use ruff_python_parser::{Mode, ParseErrorType, ParseOptions, Parsed};
@@ -8,13 +8,13 @@ use super::{guard, scopes};
 use crate::fault::{ParseFault, ParseProblem};
 use crate::limits::NESTING_MAX;
 
-/// How often the parser may call itself for a level of nesting.
+/// How often the parser may recurse for a level of nesting.
 const CALLS_PER_LEVEL: u16 = 2;
 
 /// How far a program is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// Only what the grammar forbids is an error, as where a syntax tree alone is asked for.
+    /// Only violations of the grammar are errors, because only a syntax tree is needed.
     Grammar,
     /// Also what a compiler refuses.
     Compiler,
@@ -23,7 +23,7 @@ pub(crate) enum Depth {
 /// The syntax tree of a program.
 ///
 /// # Errors
-/// It is no Python, or a limit is reached.
+/// It is not Python, or exceeds a limit.
 pub(crate) fn parse(
     text: &str,
     version: PythonVersion,

@@ -10,7 +10,7 @@ use crate::limits::{STEPS_MAX, TEXT_BYTES_MAX};
 use crate::plan::Plan;
 use crate::reply::{self, Block, Region};
 
-/// What fences of Python say, where they say anything.
+/// The language names of Python fences, if they have one.
 const LANGUAGES: [&str; 4] = ["", "py", "python", "python3"];
 
 /// The function that a program is expected to define.
@@ -21,18 +21,18 @@ const ENTRY: &str = "def solve";
 pub struct Program {
     /// Its text.
     pub text: String,
-    /// The plan that it is, if it calls tools one after the other and does nothing else. A program with loops,
-    /// conditions or functions of its own has none, and can still be carried out.
+    /// The plan, if the program calls tools one after the other and does nothing else. A program with loops,
+    /// conditions or functions of its own has none, and can still be executed.
     pub plan: Option<Plan>,
 }
 
 /// Reads the program in a model's reply.
 ///
-/// The reply may hold a marker `RESULT #:`, and the program may stand between fences. Of several fenced programs the
-/// one that defines `solve` is meant.
+/// The reply may have a marker `RESULT #:`, and the program may be fenced. Of several fenced programs the one that
+/// defines `solve` is used.
 ///
 /// # Errors
-/// There is no program in it, or several; it is no Python; or a limit of [`limits`](crate::limits) is reached.
+/// There is no program in it, or several; it is not Python; or it exceeds a limit of [`limits`](crate::limits).
 pub fn read_python(reply: &str) -> Result<Program, ParseFault> {
     if reply.len() > TEXT_BYTES_MAX {
         return Err(ParseFault::new(ParseProblem::TooLong { bytes: reply.len(), limit: TEXT_BYTES_MAX }));
@@ -78,7 +78,7 @@ fn program(text: &str) -> Result<Program, ParseFault> {
 /// The syntax tree of a program.
 ///
 /// # Errors
-/// It is no Python, or a limit is reached.
+/// It is not Python, or exceeds a limit.
 pub(crate) fn parse_program(text: &str) -> Result<Parsed<ModModule>, ParseFault> {
     parse(text, PythonVersion::latest(), Depth::Compiler)
 }

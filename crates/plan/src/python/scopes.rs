@@ -1,7 +1,7 @@
-//! What a compiler refuses although the grammar allows it: `return` outside a function, `break` outside a loop,
-//! parameters of one name.
+//! Code that a compiler refuses although the grammar allows it: `return` outside a function, `break` outside a loop,
+//! duplicate parameters.
 //!
-//! Ruff knows the rules; this walks the tree and tells it in which scope each node stands.
+//! Ruff knows the rules; this walks the tree and tracks the scope of each node.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -15,7 +15,7 @@ use ruff_python_parser::semantic_errors::{
 };
 use ruff_text_size::{Ranged, TextRange};
 
-/// The first thing of a module that a compiler refuses, with its place.
+/// The first part of a module that a compiler refuses, with its position.
 pub(crate) fn first_error(
     body: &[Stmt],
     source: &str,
@@ -49,7 +49,7 @@ enum Kind {
 
 struct Scope {
     kind: Kind,
-    /// How many loops the place is in, within this scope.
+    /// The number of loops around the position, within this scope.
     loops: usize,
     parameters: HashSet<String>,
     /// The names that the scope binds.
@@ -172,12 +172,12 @@ struct Walker<'s> {
     /// Taken out while it looks at a node.
     checker: Option<SemanticSyntaxChecker>,
     surroundings: Surroundings<'s>,
-    /// The first thing that Ruff does not know of.
+    /// The first fault that Ruff does not detect.
     refused: Option<(&'static str, TextRange)>,
 }
 
 impl Walker<'_> {
-    /// What Ruff takes and a compiler does not: a star where it means nothing.
+    /// Code that Ruff accepts and a compiler does not: a misplaced star.
     fn refuse_stars(&mut self, stmt: &Stmt) {
         let (targets, value) = match stmt {
             Stmt::Expr(stmt) => (&[][..], Some(&*stmt.value)),
@@ -212,7 +212,7 @@ impl Walker<'_> {
         is_generator: bool,
         visit: impl FnOnce(&mut Self),
     ) {
-        // What the first clause runs over is worked out outside.
+        // The iterable of the first clause is evaluated in the outer scope.
         let is_async = generators.iter().any(|generator| generator.is_async);
         if let [first, ..] = generators {
             self.visit_expr(&first.iter);
@@ -339,7 +339,7 @@ fn names_of(parameters: &Parameters) -> HashSet<String> {
     parameters.iter().map(|parameter| parameter.name().to_string()).collect()
 }
 
-/// Where the statements of one scope declare names as global.
+/// The global declarations of one scope's statements.
 fn globals_of(body: &[Stmt]) -> HashMap<String, TextRange> {
     let mut bindings = Bindings::default();
     bindings.visit_body(body);
@@ -353,7 +353,7 @@ fn bound_in(body: &[Stmt]) -> HashSet<String> {
     bindings.bound
 }
 
-/// Collects what one scope binds and declares, without the scopes in it.
+/// Collects the bindings and declarations of one scope, without nested scopes.
 #[derive(Default)]
 struct Bindings {
     bound: HashSet<String>,

@@ -1,8 +1,8 @@
-//! The plan that a program is, if it does nothing but call tools one after the other.
+//! The plan of a program that only calls tools one after the other.
 //!
-//! Calls may be assigned to any names, stand within each other (`f(text=g(image="a.jpg")['text'])`), and take texts,
-//! f-strings, subscripts of earlier outputs, other literals, and names of any of these. Docstrings, imports, prints and
-//! the dictionary of results are passed over. Everything else makes a program that has no plan.
+//! Calls may be assigned to any names, be nested (`f(text=g(image="a.jpg")['text'])`), and take texts, f-strings,
+//! subscripts of earlier outputs, other literals, and names of any of these. Docstrings, imports, prints and the
+//! dictionary of results are ignored. A program with anything else has no plan.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::limits::TEXT_BYTES_MAX;
 use crate::plan::{Part, Plan, Reference, Step, Value};
 use crate::text::{are_plain, is_key};
 
-/// The plan of a program, or `None` if it does something that no plan can say.
+/// The plan of a program, or `None` if it does something that no plan can express.
 pub(crate) fn plan(module: &ModModule, text: &str) -> Option<Plan> {
     let mut builder = Builder { text, copied: 0, ..Builder::default() };
     builder.run_module(&module.body)?;
@@ -46,7 +46,7 @@ pub(super) struct Builder<'t> {
     names: HashMap<String, Bound>,
     /// The last dictionary of numbers and names.
     results: Option<Vec<(u64, String)>>,
-    /// The bytes of values that were taken by their names. Names of names can double a text again and again.
+    /// The total bytes of values taken by name. Names of names can double a text again and again.
     copied: usize,
 }
 
@@ -161,7 +161,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds a call, after those in its arguments. Gives its place.
+    /// Adds a call, after those in its arguments. Returns its index.
     pub(super) fn call(&mut self, call: &ExprCall) -> Option<usize> {
         let tool = match &*call.func {
             Expr::Name(name) => {
@@ -262,8 +262,8 @@ impl Builder<'_> {
         Some(Plan { steps: steps.collect::<Option<_>>()? })
     }
 
-    /// The numbers of the calls: those that the dictionary of results gives to all of them in their order; else those
-    /// in the names of their variables; else their places.
+    /// The numbers of the calls: those that the dictionary of results assigns to all of them in order; else those in
+    /// the names of their variables; else their indices.
     fn ids(&self) -> Vec<u64> {
         let variables = || self.calls.iter().map(|call| call.variable.as_deref());
         if let Some(results) = &self.results
@@ -280,7 +280,7 @@ impl Builder<'_> {
     }
 }
 
-/// The parts in normal form, if a plan can say them: words joined, none of them empty or read as a reference.
+/// The parts in normal form, if a plan can express them: words joined, none of them empty or readable as a reference.
 fn text(parts: &[DraftPart], step_of: &dyn Fn(&Source) -> Option<u64>) -> Option<Value> {
     let mut joined: Vec<Part> = Vec::new();
     for part in parts {

@@ -1,4 +1,4 @@
-//! What expressions say, without regard to names.
+//! The meaning of expressions, apart from names.
 
 use ruff_python_ast::{
     ConversionFlag, Expr, ExprFString, ExprSubscript, FStringPart, InterpolatedStringElement, Number, UnaryOp,
@@ -24,7 +24,7 @@ pub(super) enum DraftPart {
 pub(super) enum Source {
     /// That of a call, by its place.
     Call(usize),
-    /// That of a name to which nothing has been assigned so far.
+    /// The value of a name that has not been assigned yet.
     Name(String),
 }
 
@@ -85,7 +85,7 @@ pub(super) fn literal(expr: &Expr, source: &str) -> Option<String> {
     kept(literal.value.to_str(), literal.range(), source)
 }
 
-/// The text, unless the parser put something else for an escape that is half of a character.
+/// The text, unless the parser replaced an escape of half a character.
 fn kept(text: &str, range: TextRange, source: &str) -> Option<String> {
     let is_replaced = text.contains(char::REPLACEMENT_CHARACTER)
         && !source.get(range.to_std_range())?.contains(char::REPLACEMENT_CHARACTER);
@@ -152,7 +152,7 @@ pub(super) fn name_among_globals(subscript: &ExprSubscript) -> Option<String> {
     (is_globals && call.arguments.is_empty()).then(|| name.value.to_str().to_owned())
 }
 
-/// Whether working an expression out calls nothing.
+/// Whether evaluating an expression calls nothing.
 pub(super) fn is_idle(expr: &Expr) -> bool {
     match expr {
         Expr::Name(_)

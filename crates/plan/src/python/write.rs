@@ -1,10 +1,10 @@
 //! From a plan to Python.
 //!
-//! The form is the published one where that loses nothing: a function `solve` with one line a step, texts in double
+//! The form is the published one if that loses nothing: a function `solve` with one line per step, texts in double
 //! quotes, references as subscripts, in an argument called `text` within an f-string, and all outputs returned by the
-//! numbers of their steps. Beyond it, quotes, backslashes, line breaks and braces are escaped, embedded references keep
-//! the words around them in every argument, other values than texts are Python literals, and names that cannot stand in
-//! Python are written as texts: `globals()["a-b"](**{"from": 1})`.
+//! numbers of their steps. Beyond it, quotes, backslashes, line breaks and braces are escaped, embedded references
+//! keep the words around them in every argument, values other than texts are Python literals, and names that are
+//! invalid in Python are written as texts: `globals()["a-b"](**{"from": 1})`.
 
 use std::fmt::Write;
 
@@ -13,10 +13,10 @@ use serde_json::Value as Json;
 use super::names;
 use crate::plan::{Part, Plan, Reference, Step, Value};
 
-/// The argument whose references are published as f-strings even if they stand alone.
+/// The argument whose references are published as f-strings even if they are alone.
 const TEXT_ARGUMENT: &str = "text";
 
-/// The plan as a program, from which [`read_python`](crate::read_python) gives the same plan back.
+/// The plan as a program, from which [`read_python`](crate::read_python) restores the same plan.
 pub fn to_python(plan: &Plan) -> String {
     let mut program = "def solve():\n".to_owned();
     let mut result = Vec::new();
@@ -79,7 +79,7 @@ fn literal(text: &str) -> String {
     format!("\"{}\"", escaped(text))
 }
 
-/// A text as it stands between double quotes. No escape has braces in it, so that it can also stand in an f-string.
+/// A text between double quotes. No escape contains braces, so that it can also be in an f-string.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

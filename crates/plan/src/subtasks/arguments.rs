@@ -7,13 +7,13 @@ use crate::json::{Node, Tree};
 use crate::read_json::{exact, values};
 use crate::reply;
 
-/// Reads the arguments of a call: the object of JSON in a reply. Where the tool takes a single text, `only_text` is the
-/// name of that argument, and the content of a fenced block will do, because code is hard to write as JSON.
+/// Reads the arguments of a call: the JSON object in a reply. If the tool takes a single text, `only_text` is the
+/// name of that argument, and the content of a fenced block is accepted, because code is hard to write as JSON.
 ///
-/// Words and fences around it are passed over.
+/// Words and fences around it are ignored.
 ///
 /// # Errors
-/// There is no object, or more than one, or one that JSON cannot carry.
+/// There is no object, or more than one, or one that JSON cannot represent.
 pub fn read_arguments(reply: &str, only_text: Option<&str>) -> Result<Map<String, Json>, PlanFault> {
     let fault = |words: String| PlanFault::new(PlanFaultKind::Format, words);
     let form = match only_text {
@@ -48,7 +48,7 @@ fn only_block(text: &str) -> Option<&str> {
     }
 }
 
-/// Whether a text is an object of JSON with this member.
+/// Whether a text is a JSON object with this member.
 fn is_object_with(text: &str, name: &str) -> bool {
     let found = values(text).unwrap_or_default();
     let has_member = |node: &Node| match &node.tree {

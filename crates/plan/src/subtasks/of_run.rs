@@ -1,4 +1,4 @@
-//! What the trace of a run says of its plan.
+//! The plan in the trace of a run.
 
 use planproof_trace::{EndReason, Event, EventKind};
 use serde_json::Value as Json;
@@ -10,16 +10,16 @@ use super::{Asking, Division, Pair, PlanFaultKind, sections};
 pub struct PlanOfRun {
     /// How the task was divided.
     pub division: Division,
-    /// The sub-tasks: all that were planned, or where they came one by one those that were taken up. What a person made
-    /// of them counts. Empty where the agent came to none.
+    /// The sub-tasks: all planned ones or, if they came one by one, those that were started. A person's changes
+    /// count. Empty if the agent produced none.
     pub pairs: Vec<Pair>,
-    /// Of which kind the fault was at which the agent broke, if it broke at one of its model's replies.
+    /// The kind of fault at which the agent failed, if it failed because of one of its model's replies.
     pub broken_at: Option<PlanFaultKind>,
 }
 
 impl PlanOfRun {
-    /// Reads it off the events of a run; `None` unless the agent of the run is one that writes sub-tasks. Takes time in
-    /// proportion to the events.
+    /// Reads it from the events of a run; `None` unless the run's agent writes sub-tasks. Takes time in proportion to
+    /// the events.
     pub fn of(events: &[Event]) -> Option<Self> {
         let mut division = None;
         let mut planned: Option<Vec<Pair>> = None;
@@ -52,7 +52,7 @@ impl PlanOfRun {
                         continue;
                     };
                     let place = note.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                    // One that runs again keeps its number, and what came after it comes again.
+                    // One that runs again keeps its number, and later ones come again.
                     match place.filter(|place| *place <= taken_up.len()) {
                         Some(place) => {
                             taken_up.truncate(place);

@@ -1,4 +1,4 @@
-//! From a model's reply to sub-tasks. What is wrong with one is said in words for the model.
+//! From a model's reply to sub-tasks. Faults are described in words for the model.
 
 use std::fmt;
 
@@ -8,16 +8,16 @@ use crate::limits::TASK_CHARACTERS_MAX;
 use crate::read_json::values;
 use crate::words::{cut, listed, nearest};
 
-/// The most faults of a plan that are named.
+/// The most faults of a plan that are listed.
 const FAULTS_MAX: usize = 10;
 
 /// What a plan looks like, for messages.
 const FORM: &str = "a JSON list with one object for each sub-task, such as [{\"TOOL\": \"SUB-TASK\"}]";
 
-/// What is wrong with a reply that ought to hold sub-tasks.
+/// The faults of a reply that should contain sub-tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanFault {
-    /// Of which kind it is: the first where there are several.
+    /// Its kind: that of the first one if there are several.
     pub kind: PlanFaultKind,
     /// What is wrong, for the model.
     pub words: String,
@@ -26,13 +26,13 @@ pub struct PlanFault {
 /// The kinds of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PlanFaultKind {
-    /// It does not have the form that was demanded.
+    /// It does not have the required form.
     Format,
-    /// There are not as many tools as sub-tasks.
+    /// The numbers of tools and sub-tasks differ.
     Lengths,
     /// It names a tool that there is not.
     UnknownTool,
-    /// There are too many sub-tasks, or the same one again and again.
+    /// There are too many sub-tasks, or the same one is repeated.
     Endless,
     /// The answer is empty.
     NoSummary,
@@ -77,12 +77,12 @@ impl fmt::Display for PlanFault {
     }
 }
 
-/// Reads all sub-tasks of a reply, for tools of these names: a list of pairs, or a list of tools and one of sub-tasks
-/// behind it. An empty list is a plan that needs no tool. Words and fences around it are passed over.
+/// Reads all sub-tasks of a reply, for tools of these names: a list of pairs, or a list of tools followed by one of
+/// sub-tasks. An empty list is a plan without tools. Words and fences around it are ignored.
 ///
 /// # Errors
-/// There is no such list or more than one; a pair is none; the two lists differ in length; a tool does not exist; or
-/// there are more than [`SUB_TASKS_MAX`] sub-tasks.
+/// There is no such list or more than one; an item is not a pair; the two lists differ in length; a tool does not
+/// exist; or there are more than [`SUB_TASKS_MAX`] sub-tasks.
 pub fn read_plan(reply: &str, tools: &[&str]) -> Result<Vec<Pair>, PlanFault> {
     let values = read(reply)?;
     let lists: Vec<&[Node]> = values.iter().filter_map(list_of).collect();
@@ -112,10 +112,10 @@ pub fn read_plan(reply: &str, tools: &[&str]) -> Result<Vec<Pair>, PlanFault> {
     check(pairs, tools)
 }
 
-/// Reads the next sub-task of a reply, for tools of these names; `None` where it says [`DONE`] instead.
+/// Reads the next sub-task of a reply, for tools of these names; `None` if it says [`DONE`] instead.
 ///
 /// # Errors
-/// There is no pair or more than one, it is none, or its tool does not exist.
+/// There is no pair or more than one, it is invalid, or its tool does not exist.
 pub fn read_next(reply: &str, tools: &[&str]) -> Result<Option<Pair>, PlanFault> {
     let is_done = reply.split(|it: char| !it.is_alphanumeric()).any(|word| word == DONE);
     let form = format!("one pair, such as {{\"TOOL\": \"SUB-TASK\"}}, or {DONE}");
@@ -143,7 +143,7 @@ pub fn read_next(reply: &str, tools: &[&str]) -> Result<Option<Pair>, PlanFault>
 /// Reads the groups of a reply: a list of 1 to [`GROUPS_MAX`] texts.
 ///
 /// # Errors
-/// There is no such list or more than one, it holds something else, or too much.
+/// There is no such list or more than one, it contains something else, or too much.
 pub fn read_groups(reply: &str) -> Result<Vec<String>, PlanFault> {
     let form = "a JSON list of texts, such as [\"FIRST GROUP\", \"SECOND GROUP\"]";
     let values = read(reply)?;
@@ -225,7 +225,7 @@ fn two_lists(names: &[Node], texts: &[Node]) -> Result<Vec<Pair>, PlanFault> {
     Ok(names.into_iter().zip(texts).map(|(tool, text)| Pair { tool, text }).collect())
 }
 
-/// Holds pairs to the tools that there are.
+/// Checks pairs against the existing tools.
 fn check(pairs: Vec<Pair>, tools: &[&str]) -> Result<Vec<Pair>, PlanFault> {
     let mut faults: Vec<PlanFault> = Vec::new();
     for (index, Pair { tool, text }) in pairs.iter().enumerate() {

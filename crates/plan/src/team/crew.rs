@@ -1,5 +1,5 @@
-//! The executors that a manager puts together itself: their form, and from a reply to them. (PMC names executors
-//! written by hand as its limitation; this is ours.)
+//! The executors that a manager composes itself: their form, and parsing a reply. (PMC names hand-written executors
+//! as its limitation; this is ours.)
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::words::{cut, listed, nearest};
 /// The key of the list of executors.
 const KEY: &str = "executors";
 
-/// An executor that a manager put together.
+/// An executor composed by a manager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ComposedExecutor {
@@ -36,10 +36,10 @@ pub struct Crew {
 
 /// Reads the executors in a manager's reply, which may have tools of these names.
 ///
-/// The reply may hold words and fences around the JSON, as that of [`read_graph`](crate::graph::read_graph).
+/// The reply may have words and fences around the JSON, as for [`read_graph`](crate::graph::read_graph).
 ///
 /// # Errors
-/// What is wrong, a line for each fault, in words for the manager.
+/// The faults, one per line, in words for the manager.
 pub fn read_crew(reply: &str, tools: &[&str]) -> Result<Crew, String> {
     let values = values(reply).map_err(|fault| format!("- it cannot be read: {fault}"))?;
     let lists: Vec<_> = values

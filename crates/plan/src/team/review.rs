@@ -1,5 +1,5 @@
-//! What a person who watches a team is shown, and what the person decides: plain data with a JSON form, so that a
-//! terminal, a web page and a test speak the same.
+//! The view of a person who watches a team, and the person's decisions: plain data with a JSON form, so that a
+//! terminal, a web page and a test share one protocol.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::graph::{GraphDrawing, SubTask, SubTaskGraph, SubTaskState};
 /// The name of a person's actor in a trace.
 pub const PERSON: &str = "person";
 
-/// The states of a person's sections in a trace. The note of one that is about a sub-task is the id of that.
+/// The states of a person's sections in a trace. The note of one about a sub-task is its id.
 pub mod decisions {
     /// The team goes on.
     pub const APPROVED: &str = "approved";
 
-    /// A sub-task was changed. The text is the sub-task as it is now, as JSON.
+    /// A sub-task was changed. The text is the new sub-task, as JSON.
     pub const EDITED: &str = "edited";
 
     /// A sub-task was taken out.
@@ -26,7 +26,7 @@ pub mod decisions {
     pub const RERUN: &str = "rerun";
 }
 
-/// How far a team is when a person is asked.
+/// The progress of a team when a person is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Review {
     /// The task of the team.
@@ -37,11 +37,11 @@ pub struct Review {
     pub graph: SubTaskGraph,
     /// The states of its sub-tasks, in their order.
     pub states: Vec<SubTaskState>,
-    /// What sub-tasks gave, or why they gave nothing, by their ids.
+    /// The results of sub-tasks, or why they have none, by their ids.
     pub results: BTreeMap<String, String>,
     /// The names of the executors.
     pub executors: Vec<String>,
-    /// Why the last decision could not be carried out; nothing has changed then.
+    /// Why the last decision was impossible; nothing has changed then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
@@ -50,7 +50,7 @@ pub struct Review {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "at")]
 pub enum Moment {
-    /// The graph is there, and nothing has started since the team was.
+    /// The graph exists, and nothing has started yet.
     Planned,
     /// A sub-task has ended.
     Ended {
@@ -65,22 +65,22 @@ pub enum Moment {
 pub enum Decision {
     /// The team goes on.
     Approve,
-    /// This sub-task takes the place of the one with its id. It and all that needs it run again.
+    /// This sub-task replaces the one with its id. It and all its dependents run again.
     Edit {
         /// The sub-task.
         sub_task: SubTask,
     },
-    /// A sub-task is taken out. What came after it comes after what it came after.
+    /// A sub-task is removed. Its dependents inherit its dependencies.
     Drop {
         /// Its id.
         id: String,
     },
-    /// A sub-task and all that needs it run once more.
+    /// A sub-task and all its dependents run again.
     Rerun {
         /// Its id.
         id: String,
     },
-    /// The run is stopped, and can be resumed from where it is.
+    /// The run is stopped, and can be resumed from its current state.
     Stop,
 }
 
@@ -91,7 +91,7 @@ impl Review {
     }
 }
 
-/// How often a person changed the work of the team in the run of these events: what was edited, dropped or run again.
+/// How often a person changed the team's work in the run of these events: edited, dropped or repeated sub-tasks.
 pub fn changes_by_person(events: &[Event]) -> usize {
     let is_person = |actor: &Option<Actor>| actor.as_ref().is_some_and(|actor| actor.as_str() == PERSON);
     let is_change = |event: &&Event| match &event.kind {

@@ -1,4 +1,4 @@
-//! What the roles of a team took, and which of them went wrong, in one run or in several.
+//! The costs and the faults of a team's roles, in one run or in several.
 
 use std::ops::AddAssign;
 
@@ -19,8 +19,8 @@ pub struct RoleUse {
     pub input_tokens: u64,
     /// Tokens that its model wrote.
     pub output_tokens: u64,
-    /// How often it went wrong: replies of the manager that could not be used, sub-tasks that the supervisor left as
-    /// they were, sub-tasks that an executor failed at, runs without an answer of the deliverer.
+    /// Its faults: unusable replies of the manager, sub-tasks that the supervisor left unchanged, sub-tasks that an
+    /// executor failed at, runs without an answer of the deliverer.
     pub faults: u64,
 }
 
@@ -39,14 +39,15 @@ pub struct TeamUse {
     pub finished: u64,
     /// Sub-tasks that failed.
     pub failed: u64,
-    /// Sub-tasks that could not start, because what they needed failed.
+    /// Sub-tasks that could not start, because one of their dependencies failed.
     pub blocked: u64,
     /// How often a person changed the work.
     pub changed_by_person: u64,
 }
 
 impl TeamUse {
-    /// Reads it off the events of a run; `None` unless a team worked in it. Takes time in proportion to the events.
+    /// Reads the data from the events of a run; `None` unless a team worked in it. Takes time in proportion to the
+    /// events.
     pub fn of(events: &[Event]) -> Option<Self> {
         let mut used = Self::default();
         let mut is_team = false;
@@ -71,7 +72,7 @@ impl TeamUse {
             }
         }
         is_team.then(|| {
-            // What is blocked is noted by nobody in particular.
+            // Blocked sub-tasks are recorded without a particular actor.
             let blocked = events.iter().filter(|event| is_section(event, sections::BLOCKED)).count();
             used.blocked = blocked as u64;
             used.changed_by_person = changes_by_person(events) as u64;
@@ -87,7 +88,7 @@ impl TeamUse {
         std::array::from_fn(|_| roles.next().unwrap_or((Role::Manager, RoleUse::default())))
     }
 
-    /// All of these together; `None` where none of them has any.
+    /// The sum of all of these; `None` if none of them has any.
     pub fn sum<'a>(all: impl IntoIterator<Item = &'a Option<Self>>) -> Option<Self> {
         let mut sum: Option<Self> = None;
         for one in all.into_iter().flatten() {
@@ -102,7 +103,7 @@ impl TeamUse {
             sections::RESULT => self.finished += 1,
             sections::FAILURE => {
                 self.failed += 1;
-                // It is noted under the executor, also where the supervisor kept it from starting.
+                // It is recorded under the executor, even if the supervisor prevented its start.
                 let is_of_supervisor = text.starts_with(&format!("{}:", Role::Supervisor));
                 let culprit = if is_of_supervisor { Role::Supervisor } else { Role::Executor };
                 self.of_role_mut(culprit).faults += 1;

@@ -1,4 +1,4 @@
-//! Which tool is called with which arguments.
+//! Tools and their arguments.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ pub(super) fn unknown_key(argument: &str, signature: &Signature, key: &str) -> P
     }
 }
 
-/// What is wrong with the names of the arguments of a call.
+/// The faults in the argument names of a call.
 pub(super) fn check<'n>(signature: &Signature, given: impl Iterator<Item = &'n str>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut seen = HashSet::new();
@@ -46,10 +46,10 @@ pub(super) fn check<'n>(signature: &Signature, given: impl Iterator<Item = &'n s
     problems
 }
 
-/// Kinds of values that can be written as words, and so stand for each other.
+/// Kinds of values that can be written as words, and so replace each other.
 const KINDS_OF_WORDS: [&str; 2] = ["text", "integer"];
 
-/// What is wrong with the kind of an output for an argument. `is_among_words` says that more stands in the argument.
+/// The fault in the kind of an output for an argument. `is_among_words` means that the argument contains more.
 pub(super) fn check_kind(
     argument: &Port,
     giver: &Signature,

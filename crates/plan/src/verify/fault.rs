@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::fault::Position;
 use crate::words::{cut, listed};
 
-/// Something that keeps a plan from being carried out. It is a model's doing, and its text is written for a model.
+/// A reason why a plan cannot be executed. It is a model's mistake, and its text is addressed to the model.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct Fault {
     /// Where it is.
@@ -45,7 +45,7 @@ pub enum FaultKind {
     Connection,
 }
 
-/// What is wrong with a step. Names are those that the plan has; what was probably meant comes beside them.
+/// The fault of a step. Names are those of the plan; suggestions for them are separate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
     /// The plan calls nothing.
@@ -68,7 +68,7 @@ pub enum Problem {
         /// All that it takes.
         known: Vec<String>,
     },
-    /// An argument that the tool takes is not given.
+    /// A required argument is missing.
     ArgumentMissing {
         /// The name of the tool.
         tool: String,
@@ -80,7 +80,7 @@ pub enum Problem {
         /// The name of the argument.
         argument: String,
     },
-    /// More arguments are given by their places than the tool takes.
+    /// There are more positional arguments than the tool takes.
     ArgumentsTooMany {
         /// The name of the tool.
         tool: String,
@@ -94,22 +94,22 @@ pub enum Problem {
         /// The place of the first one, from 0.
         first: usize,
     },
-    /// Something looks like a reference but is none.
+    /// A text looks like a reference but is none.
     ReferenceMalformed {
         /// The name of the argument.
         argument: String,
     },
-    /// A reference in JSON's form stands in Python.
+    /// A reference in JSON's form is used in Python.
     ReferenceOfOtherForm {
         /// The name of the argument.
         argument: String,
     },
-    /// A reference stands in a list or an object instead of a text.
+    /// A reference is in a list or an object instead of a text.
     ReferenceInValue {
         /// The name of the argument.
         argument: String,
     },
-    /// An argument is all that a step gives, not one output of it.
+    /// An argument is all outputs of a step instead of one.
     KeyMissing {
         /// The name of the argument.
         argument: String,
@@ -125,7 +125,7 @@ pub enum Problem {
         /// The number of the step.
         step: u64,
     },
-    /// The step referred to comes later, or is the step itself.
+    /// The referenced step comes later, or is the step itself.
     StepNotEarlier {
         /// The name of the argument.
         argument: String,
@@ -134,7 +134,7 @@ pub enum Problem {
         /// Whether it is the step itself.
         is_itself: bool,
     },
-    /// The tool referred to gives nothing by that key.
+    /// The referenced tool has no output with that key.
     KeyUnknown {
         /// The name of the argument.
         argument: String,
@@ -147,7 +147,7 @@ pub enum Problem {
         /// All that it gives.
         known: Vec<String>,
     },
-    /// The output is of another kind than the argument takes.
+    /// The output has another kind than the argument takes.
     OtherKind {
         /// The name of the argument.
         argument: String,
@@ -160,7 +160,7 @@ pub enum Problem {
         /// Its kind.
         given: String,
     },
-    /// Something that cannot be written stands among words.
+    /// A value that cannot be written is among words.
     NotForWords {
         /// The name of the argument.
         argument: String,
@@ -182,14 +182,14 @@ pub enum Problem {
         /// The tools that may take outputs of the first.
         followers: Vec<String>,
     },
-    /// A step gave nothing by the key when the plan was carried out.
+    /// A step had no output with the key when the plan was executed.
     OutputMissing {
         /// The number of the step.
         step: u64,
         /// The key.
         key: String,
     },
-    /// What a step gave cannot be written into a text.
+    /// The output of a step cannot be written into a text.
     OutputNotForWords {
         /// The number of the step.
         step: u64,

@@ -10,10 +10,10 @@ use super::fault::{Fault, Problem, Site};
 use crate::plan::{Part, Plan, Reference, Step, Value};
 use crate::text::OPENING;
 
-/// All that is wrong with a plan, step by step. Nothing, if it can be carried out.
+/// All faults of a plan, step by step. Empty if it can be executed.
 ///
 /// Takes time in proportion to the size of the plan, except that each output that comes [from further
-/// back](crate::verify) may cost a look at all steps in between.
+/// back](crate::verify) may require a search of all steps in between.
 pub fn verify(plan: &Plan, catalogue: &Catalogue) -> Vec<Fault> {
     if plan.steps.is_empty() {
         return vec![Fault::new(Site::Plan, Problem::NoStep)];
@@ -22,13 +22,13 @@ pub fn verify(plan: &Plan, catalogue: &Catalogue) -> Vec<Fault> {
     (0..plan.steps.len()).flat_map(|place| verifier.step(place)).collect()
 }
 
-/// All that is wrong with a step that is to come after these.
+/// All faults of a step that follows these.
 pub fn verify_next(earlier: &Plan, step: &Step, catalogue: &Catalogue) -> Vec<Fault> {
     let steps: Vec<Step> = earlier.steps.iter().chain([step]).cloned().collect();
     Verifier::new(&steps, catalogue).step(earlier.steps.len())
 }
 
-/// What is wrong with a step apart from all others: its tool, its arguments, and the form of its references.
+/// The faults of a single step: its tool, its arguments, and the form of its references.
 pub fn verify_step(step: &Step, catalogue: &Catalogue) -> Vec<Fault> {
     let site = Site::Step { place: 0, id: step.id };
     let Some(signature) = catalogue.find(&step.tool) else {
@@ -68,7 +68,7 @@ struct Verifier<'p> {
     catalogue: &'p Catalogue,
     /// The first step of each id.
     places: HashMap<u64, usize>,
-    /// For each step when it was last come by on the way back from another one.
+    /// For each step the last search, from another step backwards, that visited it.
     visited: Vec<usize>,
     visits: usize,
 }
@@ -122,7 +122,7 @@ impl<'p> Verifier<'p> {
         problems.into_iter().map(|problem| Fault::new(site, problem)).collect()
     }
 
-    /// The reference, if it is in order; `None` if its tool is unknown, which is a fault of that step.
+    /// The reference, if it is valid; `None` if its tool is unknown, which is a fault of that step.
     fn input(
         &self,
         place: usize,
@@ -150,7 +150,7 @@ impl<'p> Verifier<'p> {
         }
     }
 
-    /// Which inputs come from tools that this one may not follow, nor from further back.
+    /// The inputs that come neither from tools that this one may follow, nor from further back.
     fn connections(&mut self, taker: &Signature, inputs: &[Input<'_>]) -> Vec<Problem> {
         let (direct, others): (Vec<_>, Vec<_>) =
             inputs.iter().partition(|input| self.catalogue.may_follow(&input.giver.name, &taker.name));

@@ -1,7 +1,7 @@
 //! Programs.
 //!
-//! A program that is a plan is verified as one. Of any other, what can be said without running it is: which tools it
-//! calls with which arguments, and, for variables that are assigned once and from a tool, which outputs it uses where.
+//! A program that is a plan is verified as one. For any other, only static facts are checked: which tools it calls
+//! with which arguments, and, for variables that are assigned once and from a tool, where their outputs are used.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,10 +22,10 @@ use crate::text::OPENING;
 /// The most faults that are reported of a program.
 const FAULTS_MAX: usize = 100;
 
-/// All that is wrong with a program, up to a hundred faults.
+/// All faults of a program, up to a hundred.
 ///
 /// # Errors
-/// It is no Python, or a limit of [`limits`](crate::limits) is reached.
+/// It is not Python, or exceeds a limit of [`limits`](crate::limits).
 pub fn verify_program(text: &str, catalogue: &Catalogue) -> Result<Vec<Fault>, ParseFault> {
     let module = parse_program(text)?;
     if let Some(plan) = straight_line_plan(module.syntax(), text) {
@@ -47,7 +47,7 @@ pub fn verify_program(text: &str, catalogue: &Catalogue) -> Result<Vec<Fault>, P
     Ok(verifier.problems.into_iter().take(FAULTS_MAX).map(fault).collect())
 }
 
-/// The fault as one of a program, where another form of references is asked for.
+/// The fault as one of a program, which requires another form of references.
 fn in_python(Fault { site, problem }: Fault) -> Fault {
     let problem = match *problem {
         Problem::ReferenceMalformed { argument } => Problem::ReferenceOfOtherForm { argument },
@@ -90,7 +90,7 @@ impl<'a> Visitor<'a> for Defined<'_> {
                 if let ([Expr::Name(name)], Some(tool)) = (&assign.targets[..], self.called(&assign.value)) {
                     let name = name.id.to_string();
                     let is_first = !self.names.contains(&name);
-                    // The target is come by below, and must not count as something else.
+                    // The target is visited below, and must not count as something else.
                     self.visit_expr(&assign.value);
                     self.names.insert(name.clone());
                     self.calls.insert(name, is_first.then_some(tool));
@@ -136,7 +136,7 @@ struct Verifier<'c> {
     problems: Vec<(TextSize, Problem)>,
 }
 
-/// What an argument is made of, as far as it can be told.
+/// The parts of an argument, as far as they can be determined.
 #[derive(Clone, Copy)]
 enum Piece<'a> {
     /// An output of a variable.
@@ -199,7 +199,7 @@ impl<'c> Verifier<'c> {
                 }
             }
         }
-        // Which variable was made of which cannot be told, so one input that may come along is enough for all.
+        // The origin of variables cannot be determined, so one input that may accompany others is enough for all.
         let may_follow = |giver: &Signature| self.catalogue.may_follow(&giver.name, &signature.name);
         if !inputs.iter().any(|(_, giver)| may_follow(giver)) {
             let problems = inputs.iter().map(|(argument, giver)| {
@@ -209,7 +209,7 @@ impl<'c> Verifier<'c> {
         }
     }
 
-    /// The tool whose output a piece of an argument is, if that can be told.
+    /// The tool that produced a piece of an argument, if that can be determined.
     fn check(
         &self,
         argument: &str,

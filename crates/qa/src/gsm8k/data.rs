@@ -1,4 +1,4 @@
-//! The original data: one problem a line, as JSON with `question` and `answer`.
+//! The original data: one problem per line, as JSON with `question` and `answer`.
 
 use planproof_measure::numbers::STRICT_MARK;
 use planproof_suite::CaseError;
@@ -7,27 +7,27 @@ use serde::Deserialize;
 use super::problem::Problem;
 use planproof_suite::rows::{DataError, lines};
 
-/// What ids of problems of a file begin with; the number of the line follows.
+/// Prefix of the ids of problems from a file; the number of the line follows.
 pub const ID_PREFIX: &str = "gsm8k-";
 
-/// What ids of problems of our own begin with.
+/// Prefix of the ids of our own problems.
 pub const OWN_ID_PREFIX: &str = "gsm8k-own-";
 
 const OWN: &str = include_str!("../../data/gsm8k/own.jsonl");
 
-/// A line of the data. What else stands there is of no concern.
+/// A line of the data. Other fields are ignored.
 #[derive(Deserialize)]
 struct Row {
     question: String,
     answer: String,
 }
 
-/// The problems of a file of the original data, in its order, with ids `gsm8k-1`, `gsm8k-2` and so on by the numbers of
-/// their lines. `file` is its name in errors. Blank lines are skipped.
+/// The problems of a file of the original data, in order, with ids `gsm8k-1`, `gsm8k-2` and so on by line number.
+/// `file` is its name in errors. Blank lines are skipped.
 ///
 /// # Errors
-/// The first line that is no problem: no JSON, without `#### ` in its answer, without a number behind that, or beyond
-/// the limits [`LINE_BYTES_MAX`](planproof_suite::rows::LINE_BYTES_MAX) and
+/// The first line that is not a problem: no JSON, an answer without `#### ` and a number after it, or beyond the
+/// limits [`LINE_BYTES_MAX`](planproof_suite::rows::LINE_BYTES_MAX) and
 /// [`LINES_MAX`](planproof_suite::rows::LINES_MAX).
 pub fn read_data(text: &str, file: &str) -> Result<Vec<Problem>, DataError> {
     read(text, file, ID_PREFIX)

@@ -84,7 +84,7 @@ fn steps(detail: &Detail) -> Vec<Step> {
     steps
 }
 
-/// Numbers the calls, and marks those that gave an error.
+/// Numbers the calls, and marks those with an error.
 pub(super) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
     Detail::of(verdict).map(|detail| call_notes(detail.calls_total, events)).unwrap_or_default()
 }

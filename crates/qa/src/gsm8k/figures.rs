@@ -1,4 +1,4 @@
-//! Figures of many runs, and those that were published.
+//! Figures of many runs, and published ones.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ impl Counts {
         for scored in runs.iter().filter_map(|run| run.scored) {
             let add = |count: &mut u64, holds: bool| *count += u64::from(holds);
             add(&mut counts.runs, true);
-            // A verdict holds the strict rule and where the other differs.
+            // A verdict contains the strict rule's result and the other one if it differs.
             add(
                 &mut counts.paper,
                 scored.has("paper_only") || (is_strict(scored) && !scored.has("strict_only")),
@@ -67,8 +67,8 @@ fn is_strict(scored: &Scored) -> bool {
     scored.score(STRICT_SCORE).is_some_and(|value| value > 0.5)
 }
 
-/// The 95 % interval of the share by the strict rule, which allows for runs of one case being alike; `None` without
-/// runs.
+/// The 95 % interval of the share by the strict rule, which accounts for the similarity of runs of one case; `None`
+/// without runs.
 fn strict_interval(runs: &[Judged<'_>]) -> Option<(f64, f64)> {
     let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
     for run in runs {
@@ -102,7 +102,7 @@ pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
     ]
 }
 
-/// The strict rule beside the paper's, where there are runs, and the published figures.
+/// The strict rule beside the paper's, if there are runs, and the published figures.
 pub(super) fn sections(runs: &[Judged<'_>]) -> Vec<Section> {
     let counts = Counts::of(runs);
     let strict = (counts.runs > 0).then(|| strict_section(&counts, strict_interval(runs)));
@@ -110,7 +110,7 @@ pub(super) fn sections(runs: &[Judged<'_>]) -> Vec<Section> {
 }
 
 fn strict_section(counts: &Counts, interval: Option<(f64, f64)>) -> Section {
-    // Where both rules pass as many, either is the pass rate.
+    // If both rules pass the same number, either is the pass rate.
     let by_paper = if counts.passed == counts.paper { "the pass rate" } else { "" };
     let figure = |name: &'static str, count: u64, note: &str| Figure {
         name,

@@ -10,25 +10,25 @@ use super::problem::Problem;
 use super::{CLASSES, FLAGS, Scoring};
 use planproof_suite::runs::{Ended, shortened};
 
-/// What the document of a verdict names as its schema.
+/// The schema of a verdict's document.
 pub const VERDICT_SCHEMA: &str = "planproof/gsm8k-verdict/v1";
 
-/// Most characters of an agent's answer that a verdict holds: of a longer one the beginning and the end.
+/// Most characters of an agent's answer in a verdict: for a longer one the beginning and the end.
 pub const ANSWER_CHARACTERS_MAX: usize = 2_000;
 
-/// Most calls that a verdict holds. All are counted.
+/// Most calls in a verdict. All are counted.
 pub const CALLS_KEPT_MAX: usize = 100;
 
-/// Most characters of what a call was made with, and of what it was answered, that a verdict holds.
+/// Most characters of a call's arguments, and of its answer, in a verdict.
 pub const CALL_CHARACTERS_MAX: usize = 300;
 
-/// Name of the figure: 1 where the answer is right by the strict rule, else 0.
+/// Name of the figure: 1 if the answer is right by the strict rule, else 0.
 pub(super) const STRICT_SCORE: &str = "strict";
 
 /// Name of the figure: how many calls the run made.
 pub(super) const CALLS_SCORE: &str = "calculator_calls";
 
-/// All that the judge says of a run: the document of a verdict.
+/// The judge's whole result for a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Detail {
     /// [`VERDICT_SCHEMA`].
@@ -52,9 +52,9 @@ pub struct Detail {
     pub extracted_strict: Option<String>,
     /// Whether the answer is right by the strict rule.
     pub strict: bool,
-    /// What the agent answered, of a long text both ends; `None` where it did not answer.
+    /// The agent's answer, of a long text both ends; `None` if it did not answer.
     pub answer: Option<String>,
-    /// Why the run ended, where the agent did not end it by an answer.
+    /// Why the run ended, unless the agent ended it by an answer.
     pub ended: Option<String>,
     /// The calls, the first [`CALLS_KEPT_MAX`] of them.
     pub calls: Vec<Called>,
@@ -65,9 +65,9 @@ pub struct Detail {
 /// A call of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Called {
-    /// What was to be calculated; for a call that says nothing of the kind its tool and arguments.
+    /// The expression to be calculated; for a call without one, its tool and arguments.
     pub expression: String,
-    /// What it was answered; `None` where it was not.
+    /// Its answer; `None` if there is none.
     pub result: Option<String>,
     /// It was refused, or answered with an error.
     pub is_error: bool,
@@ -95,7 +95,7 @@ fn expression(call: &ToolCall) -> String {
     }
 }
 
-/// The verdict on a run that made these calls and ended so.
+/// The verdict on a run with these calls and this end.
 pub(super) fn verdict(problem: &Problem, ended: &Ended<'_>, mut calls: Vec<Called>) -> Verdict {
     let answer = match ended {
         Ended::Answered(text) => Some(*text),
@@ -160,7 +160,7 @@ pub(super) fn verdict(problem: &Problem, ended: &Ended<'_>, mut calls: Vec<Calle
 }
 
 impl Detail {
-    /// The document of a verdict of this suite; `None` where it is that of another, or broken.
+    /// The document of a verdict of this suite; `None` for that of another, or a broken one.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)
     }

@@ -12,7 +12,7 @@ use planproof_suite::runs::Ended;
 pub struct Predictions {
     /// One for each problem, in the order of the problems.
     pub predictions: Vec<Prediction>,
-    /// The ids of the problems for which there is none. They count as not answered.
+    /// The ids of the problems without a prediction. They count as not answered.
     pub missing: Vec<String>,
     /// How many are right by the rule of the problems' scoring.
     pub right: usize,
@@ -25,9 +25,9 @@ pub struct Predictions {
 pub struct Prediction {
     /// Id of the problem.
     pub id: String,
-    /// The line that it stands in, from 1; `None` where there is none.
+    /// Its line, from 1; `None` if it is missing.
     pub line: Option<usize>,
-    /// How it is judged, as the answer of a run without calls would be.
+    /// Its verdict, like that of a run with this answer and without calls.
     pub verdict: Verdict,
 }
 
@@ -45,14 +45,14 @@ impl Predictions {
     }
 }
 
-/// Scores finished predictions: lines of JSON such as `{"id": "gsm8k-1", "prediction": "#### 18"}`, where `prediction`
-/// is all that a model wrote. Without ids they belong to the problems in their order. `file` is the name of the text in
-/// errors. Blank lines are skipped.
+/// Scores finished predictions: lines of JSON such as `{"id": "gsm8k-1", "prediction": "#### 18"}`, where
+/// `prediction` is the model's whole output. Without ids they belong to the problems in order. `file` is the name of
+/// the text in errors. Blank lines are skipped.
 ///
 /// # Errors
-/// The first line that is no prediction, has an id that no problem has or that came before, stands for no problem any
-/// more, or has an id where others have none; a line or file beyond
-/// [`LINE_BYTES_MAX`](planproof_suite::rows::LINE_BYTES_MAX) and [`LINES_MAX`](planproof_suite::rows::LINES_MAX).
+/// The first line that is not a prediction, has an unknown or repeated id, exceeds the number of problems, or has an
+/// id while others have none; a line or file beyond [`LINE_BYTES_MAX`](planproof_suite::rows::LINE_BYTES_MAX) and
+/// [`LINES_MAX`](planproof_suite::rows::LINES_MAX).
 pub fn score(problems: &[Problem], text: &str, file: &str) -> Result<Predictions, DataError> {
     let ids: Vec<&str> = problems.iter().map(Problem::id).collect();
     let found = matched(&ids, "problem", text, file)?;

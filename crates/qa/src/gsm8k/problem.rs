@@ -25,12 +25,12 @@ pub const CASE_BYTES_MAX: usize = 256 * 1024;
 /// Longest id of a case, in bytes.
 pub const ID_BYTES_MAX: usize = 200;
 
-/// What the agent is told beside the problem: the form of its answer. (Ours. The published agents saw the form in
-/// worked examples, which ours do not get; without a word on it, the strict rule would find no number in any answer.)
+/// The addition to the problem: the form of the answer. (Ours. The published agents saw the form in worked examples,
+/// which ours do not get; without it, the strict rule would find no number in any answer.)
 pub const ANSWER_FORM: &str =
     "Write the final answer as one line: #### and the number alone, such as `#### 7`.";
 
-/// The tools of all problems. They keep nothing of a call, so runs may share them.
+/// The tools of all problems. Calls have no lasting effect, so runs may share them.
 static TOOLS: LazyLock<Arc<dyn Toolbox>> = LazyLock::new(|| Arc::new(Calculator::new()));
 
 /// A word problem.
@@ -57,8 +57,8 @@ struct Line {
 }
 
 impl Problem {
-    /// A problem with that id, whose answers pass by the paper's rule. `solution` is the worked solution with its
-    /// annotations and may be empty; `answer` is the right answer as the data has it behind `####`, such as `14,500`.
+    /// A problem with that id, whose answers are judged by the paper's rule. `solution` is the worked solution with
+    /// its annotations and may be empty; `answer` is the right answer as in the data after `####`, such as `14,500`.
     ///
     /// # Errors
     /// There is no question, the answer is no number, or the id is empty or longer than [`ID_BYTES_MAX`].
@@ -73,11 +73,11 @@ impl Problem {
         })
     }
 
-    /// The problem that a line of JSON is.
+    /// The problem in a line of JSON.
     ///
     /// # Errors
-    /// The line is longer than [`CASE_BYTES_MAX`], no case of this suite and version, or what [`new`](Self::new)
-    /// refuses.
+    /// The line is longer than [`CASE_BYTES_MAX`], not a case of this suite and version, or one that
+    /// [`new`](Self::new) refuses.
     pub fn read(line: &str) -> Result<Self, CaseError> {
         if line.len() > CASE_BYTES_MAX {
             return Err(CaseError::new(format!("the line is longer than {CASE_BYTES_MAX} bytes")));
@@ -118,7 +118,7 @@ impl Problem {
         Ok(Self { line, right, prompt, card })
     }
 
-    /// The same, where answers pass by that rule.
+    /// The same, with answers judged by that rule.
     #[must_use]
     pub fn scored(mut self, scoring: Scoring) -> Self {
         self.line.scoring = scoring;
@@ -150,7 +150,7 @@ impl Problem {
         let right = self.right.as_str();
         match right.parse::<i64>().ok().and_then(|number| number.checked_add(1)) {
             Some(number) => number.to_string(),
-            // Another digit in front makes another number of any.
+            // Another leading digit makes a different number of any number.
             None => match right.strip_prefix('-') {
                 Some(digits) => format!("-1{digits}"),
                 None => format!("1{right}"),
@@ -175,7 +175,7 @@ impl Case for Problem {
 
     fn identity(&self) -> String {
         let mut parts = vec![json!(CASE_SCHEMA), json!(self.prompt), json!(self.right.as_str())];
-        // Without a word on the rule, as before there were two.
+        // Without the rule, as before there were two.
         if !self.line.scoring.is_paper() {
             parts.push(json!(self.line.scoring));
         }
@@ -202,7 +202,7 @@ impl Case for Problem {
         Some(explain::notes(verdict, events))
     }
 
-    /// The number that was read off the answer, by each rule.
+    /// The number found in the answer, by each rule.
     fn essence(&self, verdict: &Verdict) -> String {
         let Some(detail) = super::Detail::of(verdict) else { return String::new() };
         let number = |number: Option<String>| number.unwrap_or_else(|| "no number".to_owned());

@@ -1,4 +1,4 @@
-//! Worked solutions with annotations such as `<<16-3-4=9>>`, where the published model was to use its calculator.
+//! Worked solutions with annotations such as `<<16-3-4=9>>`, which mark the published model's uses of its calculator.
 
 use planproof_tools::calculator;
 
@@ -11,7 +11,7 @@ const END: &str = ">>";
 pub(super) struct Solution {
     /// How many annotations there are.
     pub(super) annotations: u32,
-    /// What the annotations calculate, in their order, as the built-in calculator reads it. Those that it does not
+    /// The expressions in the annotations, in order, in the form of the built-in calculator. Those that it cannot
     /// read, such as `x+1`, are left out.
     pub(super) expressions: Vec<String>,
     /// The text without annotations.

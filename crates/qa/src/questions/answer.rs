@@ -1,14 +1,13 @@
-//! The short answer in what an agent writes.
+//! The short answer in an agent's text.
 
 use planproof_measure::ANSWER_MARK;
 
-/// What the line of the answer begins with, as the agent is asked to write it; in whatever case.
+/// The beginning of the answer's line, which the agent is asked to write; in any case.
 pub const ANSWER_LINE: &str = "Answer:";
 
-/// The short answer in what an agent answered. It is the line behind the last [`ANSWER_MARK`], or, where there is none
-/// or it is empty, what follows [`ANSWER_LINE`] in the last line that begins with it, or the whole text; without the
-/// white space around it. (Ours: the published code compares whatever the agent wrote, and its agents saw the form in
-/// worked examples.)
+/// The short answer in an agent's answer. It is the line after the last [`ANSWER_MARK`] or, without a mark or if that
+/// line is empty, the text after [`ANSWER_LINE`] in the last line that begins with it, or the whole text; trimmed.
+/// (Ours: the published code compares the agent's whole text, and its agents saw the form in worked examples.)
 pub fn short_answer(text: &str) -> &str {
     let marked = text.rsplit_once(ANSWER_MARK).map(|(_, rest)| rest.trim_start());
     let marked = marked.and_then(|rest| rest.lines().next()).map(str::trim).filter(|line| !line.is_empty());
@@ -16,7 +15,7 @@ pub fn short_answer(text: &str) -> &str {
     text.lines().rev().find_map(behind_label).unwrap_or_else(|| text.trim())
 }
 
-/// What stands behind the label in a line that begins with it. Marks of bold type around the label are passed over.
+/// The text after the label in a line that begins with it. Bold marks around the label are ignored.
 fn behind_label(line: &str) -> Option<&str> {
     let line = line.trim().trim_start_matches('*');
     let head = line.get(..ANSWER_LINE.len())?;

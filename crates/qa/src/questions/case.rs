@@ -25,7 +25,7 @@ pub const ID_BYTES_MAX: usize = 200;
 /// Longest question and longest answer, in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 
-/// Most answers that are accepted beside the right one.
+/// Most accepted answers beside the right one.
 pub const ACCEPTED_MAX: usize = 10_000;
 
 /// Most sentences that a question needs.
@@ -34,12 +34,12 @@ pub const FACTS_MAX: usize = 1_000;
 /// Most pages whose facts a question needs.
 pub const TITLES_MAX: usize = 100;
 
-/// What the prompt says of the form of the answer. (Ours. The published agents saw the form in worked examples, which
-/// ours do not get; whole sentences are never the same as a right answer of two words.)
+/// The prompt's words about the form of the answer. (Ours. The published agents saw the form in worked examples,
+/// which ours do not get; a whole sentence never equals a right answer of two words.)
 pub const ANSWER_FORM: &str = "Answer with a name, a date, a number or a few words at most, without a sentence around \
                                them. Write it as the last line, behind `Answer:`.";
 
-/// How many pages a question of HotpotQA needs where the data does not name them.
+/// How many pages a question of HotpotQA needs if the data does not name them.
 const HOPS: u32 = 2;
 
 /// A question with its right answers.
@@ -60,7 +60,7 @@ pub(super) struct Line {
     pub(super) id: String,
     pub(super) question: String,
     pub(super) answer: String,
-    /// All answers that the official rule accepts, where they are more than one.
+    /// All answers that the official rule accepts, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) accepted: Vec<String>,
     /// The pages whose facts it needs.
@@ -81,10 +81,10 @@ pub(super) struct Line {
 }
 
 impl Question {
-    /// The question that a line of JSON is.
+    /// The question in a line of JSON.
     ///
     /// # Errors
-    /// The line is longer than [`CASE_BYTES_MAX`], no case of this suite and version, or beyond a limit.
+    /// The line is longer than [`CASE_BYTES_MAX`], not a case of this suite and version, or beyond a limit.
     pub fn read(benchmark: Benchmark, line: &str) -> Result<Self, CaseError> {
         if line.len() > CASE_BYTES_MAX {
             return Err(CaseError::new(format!("the line is longer than {CASE_BYTES_MAX} bytes")));
@@ -146,7 +146,7 @@ impl Question {
         self
     }
 
-    /// The same, where answers pass by that rule.
+    /// The same, with answers judged by that rule.
     #[must_use]
     pub fn scored(mut self, scoring: Scoring) -> Self {
         self.line.scoring = scoring;
@@ -168,7 +168,7 @@ impl Question {
         &self.line.question
     }
 
-    /// The right answer; of several the one that the data puts first.
+    /// The right answer; the first one of the data if there are several.
     pub fn right(&self) -> &str {
         &self.line.answer
     }
@@ -183,7 +183,7 @@ impl Question {
         self.line.scoring
     }
 
-    /// The sentences that it needs; none where the data does not say.
+    /// The supporting sentences; empty if the data does not contain them.
     pub fn facts(&self) -> &[Fact] {
         &self.line.facts
     }
@@ -197,7 +197,7 @@ impl Question {
         self.benchmark.rule().best(answer, rights)
     }
 
-    /// How it compares with the right one as the paper's code does it.
+    /// The comparison with the right one as in the paper's code.
     pub fn by_paper(&self, answer: &str) -> Agreement {
         Rule::Hotpot.compare(answer, self.right())
     }
@@ -236,7 +236,7 @@ impl Case for Question {
             .to_string()
     }
 
-    /// `search` and `lookup` over the pages that were named, for questions of our own over ours; otherwise none.
+    /// `search` and `lookup` over the named pages, for our own questions over ours; otherwise none.
     fn needs_tools(&self) -> bool {
         false
     }

@@ -18,8 +18,8 @@ const OWN: [(Benchmark, &str); 2] = [
     (Benchmark::TriviaQa, include_str!("../../data/questions/triviaqa.jsonl")),
 ];
 
-/// A question of HotpotQA. What else stands there is of no concern; the pages in `context` least of all, which are the
-/// answer to what the agent has to look for.
+/// A question of HotpotQA. Other fields are ignored, in particular the pages in `context`, which the agent is
+/// supposed to find.
 #[derive(Deserialize)]
 struct HotpotRow {
     #[serde(alias = "id")]
@@ -32,7 +32,7 @@ struct HotpotRow {
     supporting_facts: Option<Facts>,
 }
 
-/// The sentences that are needed, as the authors write them or as the copy on Hugging Face does.
+/// The supporting sentences, in the format of the authors or of the copy on Hugging Face.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Facts {
@@ -44,7 +44,7 @@ enum Facts {
     },
 }
 
-/// A file of TriviaQA, as its authors publish it.
+/// A file of TriviaQA as published by its authors.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct TriviaFile {
@@ -72,7 +72,7 @@ struct TriviaAnswer {
     human_answers: Vec<String>,
 }
 
-/// A line of the copy on Hugging Face, or of the form in which harnesses of evaluations pass TriviaQA on.
+/// A line of the copy on Hugging Face, or in the format of TriviaQA in evaluation harnesses.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum TriviaLine {
@@ -104,13 +104,13 @@ struct OwnRow {
 /// What harnesses put around a question.
 const HARNESS: (&str, &str) = ("Question:", "Answer:");
 
-/// The questions of a file as it is published, in its order. Of HotpotQA that is a JSON list, or a line of JSON for
-/// each question; of TriviaQA the object with `Data`, or lines as on Hugging Face or with `context`, `answer` and
-/// `aliases`. Questions without an id get `hotpotqa-1`, `hotpotqa-2` and so on by their places. `file` is its name in
+/// The questions of a published file, in order. For HotpotQA that is a JSON list, or a line of JSON for each
+/// question; for TriviaQA the object with `Data`, or lines as on Hugging Face or with `context`, `answer` and
+/// `aliases`. Questions without an id get `hotpotqa-1`, `hotpotqa-2` and so on by position. `file` is its name in
 /// errors.
 ///
 /// # Errors
-/// The first question that cannot be read, with its line; two questions with one id; a line or file beyond the limits
+/// The first unreadable question, with its line; two questions with one id; a line or file beyond the limits
 /// [`LINE_BYTES_MAX`](planproof_suite::rows::LINE_BYTES_MAX) and [`LINES_MAX`](planproof_suite::rows::LINES_MAX).
 pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<Question>, DataError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -170,9 +170,9 @@ pub fn own(benchmark: Benchmark) -> Result<Vec<Question>, DataError> {
     Ok(questions)
 }
 
-/// The answers of a file that an official script takes, by the ids of their questions: one object, for HotpotQA with
-/// the answers under `answer`. `None` where the text is none. The ids of the web half of TriviaQA, which name a page
-/// behind `--`, are those of their questions, too; of several pages the first counts.
+/// The answers of a file for an official script, by the ids of their questions: one object, for HotpotQA with the
+/// answers under `answer`. `None` for any other text. The ids of the web half of TriviaQA, which contain a page after
+/// `--`, also identify their questions; of several pages the first counts.
 pub(super) fn official_predictions(text: &str) -> Option<HashMap<String, String>> {
     let Value::Object(whole) = serde_json::from_str(text).ok()? else { return None };
     let answers = match whole.get("answer") {
@@ -192,11 +192,11 @@ pub(super) fn official_predictions(text: &str) -> Option<HashMap<String, String>
     Some(found)
 }
 
-/// The sentences that the same file of HotpotQA names under `sp`, by the ids of the questions; `None` where it names
-/// none at all.
+/// The sentences under `sp` of the same file of HotpotQA, by the ids of the questions; `None` if there are none at
+/// all.
 ///
 /// # Errors
-/// What stands under `sp` has another form; the text says which is wanted.
+/// The value of `sp` has another form; the text says which is required.
 pub(super) fn official_facts(text: &str) -> Result<Option<HashMap<String, Vec<Fact>>>, String> {
     #[derive(Deserialize)]
     struct Whole {
@@ -208,7 +208,7 @@ pub(super) fn official_facts(text: &str) -> Result<Option<HashMap<String, Vec<Fa
     })
 }
 
-/// Whether the text is one object and no line of several.
+/// Whether the text is one object, as opposed to one of several lines.
 fn is_trivia_file(text: &str) -> bool {
     let first = text.trim_start().lines().next().unwrap_or_default();
     first.starts_with('{') && (first.trim_end() == "{" || first.contains("\"Data\""))
@@ -229,7 +229,7 @@ impl Reading<'_> {
             Some(Facts::Columns { title, sent_id }) if title.len() == sent_id.len() => {
                 (title.clone(), title.into_iter().zip(sent_id).collect())
             }
-            // Pages without the places of sentences can be searched for, but nothing can be compared with them.
+            // Pages without positions of sentences can be searched, but nothing can be compared with them.
             Some(Facts::Columns { title, .. }) => (title, Vec::new()),
             None => Default::default(),
         };
@@ -246,7 +246,7 @@ impl Reading<'_> {
 
     fn trivia_line(&mut self, text: &str, number: usize) -> Result<(), DataError> {
         let line = Some(number);
-        // What an untagged enumeration says of a fault helps nobody, so the line is taken as JSON first.
+        // The error of an untagged enumeration is not helpful, so the line is first parsed as JSON.
         let value: Value =
             serde_json::from_str(text).map_err(|error| DataError::of_json(self.file, line, &error))?;
         match serde_json::from_value(value) {
@@ -269,7 +269,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The accepted answers are those of the official script: the normal aliases, and what people wrote.
+    /// The accepted answers are those of the official script: the normalised aliases, and the answers of people.
     fn trivia(
         &mut self,
         question: String,

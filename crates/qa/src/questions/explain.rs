@@ -11,7 +11,7 @@ use planproof_suite::runs::{call_notes, on_one_line, shortened};
 /// Most characters of an answer that its gist repeats.
 const GIST_CHARACTERS_MAX: usize = 120;
 
-/// Most characters of what a call was answered that a step repeats: the trace has all of it.
+/// Most characters of a call's answer that a step repeats: the trace has all of it.
 const STEP_CHARACTERS_MAX: usize = 100;
 
 /// What went wrong, in one line.
@@ -84,7 +84,7 @@ fn steps(detail: &Detail) -> Vec<Step> {
     steps
 }
 
-/// Numbers the calls, and marks those that gave an error.
+/// Numbers the calls, and marks those with an error.
 pub(super) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
     Detail::of(verdict).map(|detail| call_notes(detail.calls_total, events)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The sentences that a prediction of HotpotQA says its answer rests on.
+//! The supporting sentences in a prediction of HotpotQA.
 
 use planproof_measure::answers::Agreement;
 use planproof_measure::supporting::{Fact, facts, joint};
@@ -21,7 +21,7 @@ pub(super) const SCORE_NAMES: [&str; 8] = [
     "joint_recall",
 ];
 
-/// What each is called where it is shown.
+/// Their displayed names.
 const TITLES: [&str; 8] = [
     "supporting facts, exact match",
     "supporting facts, F1",
@@ -33,7 +33,7 @@ const TITLES: [&str; 8] = [
     "answer and facts, recall",
 ];
 
-/// The figures of one run, as its verdict holds them.
+/// The figures of one run, as in its verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FactFigures {
     /// Of the facts.
@@ -69,8 +69,8 @@ impl Figures {
 }
 
 impl FactFigures {
-    /// The figures of a prediction: how its answer compares by the official rule, and the facts it names, if any. As by
-    /// the official script a prediction that names none has no part right.
+    /// The figures of a prediction: the comparison of its answer by the official rule, and its facts, if any. As in
+    /// the official script a prediction without facts gets no partial score.
     pub(super) fn of(question: &Question, answer: Agreement, named: Option<&[Fact]>) -> Self {
         let Some(named) = named else {
             let none = Figures::from(Agreement::default());
@@ -86,7 +86,7 @@ impl FactFigures {
     }
 }
 
-/// The means over all runs that have the figures; `None` where none has.
+/// The means over all runs with the figures; `None` if there are none.
 fn means(runs: &[Judged<'_>]) -> Option<(u64, [f64; 8])> {
     let scored: Vec<&Scored> = runs.iter().filter_map(|run| run.scored).collect();
     let with: Vec<&&Scored> = scored.iter().filter(|it| it.score(SCORE_NAMES[0]).is_some()).collect();

@@ -1,4 +1,4 @@
-//! Figures of many runs, and those that were published.
+//! Figures of many runs, and published ones.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use super::judge::{CALLS_SCORE, F1_SCORE, OFFICIAL_SCORE, PAPER_SCORE};
 use super::{Benchmark, facts};
 
-/// Accuracy in per cent that the paper on agents by specification reports for HotpotQA and for TriviaQA (Crouse et al.
-/// 2024, tables 1 and 2), in its order.
+/// Accuracy in per cent that the paper on agents by specification reports for HotpotQA and for TriviaQA (Crouse et
+/// al. 2024, tables 1 and 2), in its order.
 const PUBLISHED: [(&str, [f64; 2]); 12] = [
     ("Direct", [29.3, 74.4]),
     ("CoT", [35.0, 69.4]),
@@ -65,7 +65,8 @@ fn holds(scored: &Scored, score: &str) -> bool {
     scored.score(score).is_some_and(|value| value > 0.5)
 }
 
-/// The 95 % interval of the share by one rule, which allows for runs of one case being alike; `None` without runs.
+/// The 95 % interval of the share by one rule, which accounts for the similarity of runs of one case; `None` without
+/// runs.
 fn interval(runs: &[Judged<'_>], score: &str) -> Option<(f64, f64)> {
     let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
     for run in runs {
@@ -100,7 +101,7 @@ pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
     metrics
 }
 
-/// Both rules and the sorts of questions, where there are runs, and the published figures.
+/// Both rules and the kinds of questions, if there are runs, and the published figures.
 pub(super) fn sections(benchmark: Benchmark, runs: &[Judged<'_>]) -> Vec<Section> {
     let counts = Counts::of(runs);
     let ours = (counts.runs > 0).then(|| rules_section(&counts, runs));

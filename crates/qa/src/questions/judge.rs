@@ -9,22 +9,22 @@ use super::facts::{self, FactFigures};
 use super::{Benchmark, CLASSES, FLAGS, Question, Scoring, short_answer};
 use planproof_suite::runs::{Ended, shortened};
 
-/// Most characters of an agent's answer that a verdict holds: of a longer one the beginning and the end.
+/// Most characters of an agent's answer in a verdict: for a longer one the beginning and the end.
 pub const ANSWER_CHARACTERS_MAX: usize = 2_000;
 
-/// Most calls that a verdict holds. All are counted.
+/// Most calls in a verdict. All are counted.
 pub const CALLS_KEPT_MAX: usize = 100;
 
-/// Most characters of what a call was made with, and of what it was answered, that a verdict holds.
+/// Most characters of a call's arguments, and of its answer, in a verdict.
 pub const CALL_CHARACTERS_MAX: usize = 300;
 
 /// Name of the figure: F1 by the rule of the run's scoring, 0 to 1.
 pub(super) const F1_SCORE: &str = "f1";
 
-/// Name of the figure: 1 where the answer is right by the official rule, else 0.
+/// Name of the figure: 1 if the answer is right by the official rule, else 0.
 pub(super) const OFFICIAL_SCORE: &str = "official";
 
-/// Name of the figure: 1 where the answer is right by the rule of the paper's code, else 0.
+/// Name of the figure: 1 if the answer is right by the rule of the paper's code, else 0.
 pub(super) const PAPER_SCORE: &str = "paper";
 
 /// Name of the figure: how many calls the run made.
@@ -50,7 +50,7 @@ pub(super) const SCORE_NAMES: [&str; 12] = {
     ]
 };
 
-/// All that the judge says of a run: the document of a verdict.
+/// The judge's whole result for a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Detail {
     /// [`Benchmark::verdict_schema`].
@@ -67,7 +67,7 @@ pub struct Detail {
     pub flags: Vec<String>,
     /// The right answer.
     pub gold: String,
-    /// The short answer that was found; `None` where the agent did not answer or wrote nothing.
+    /// The short answer that was found; `None` if the agent did not answer or wrote nothing.
     pub found: Option<String>,
     /// Whether it is right by the official rule.
     pub official: bool,
@@ -75,12 +75,12 @@ pub struct Detail {
     pub paper: bool,
     /// Its F1 by the rule of the scoring.
     pub f1: f64,
-    /// The figures of the sentences that a prediction names; `None` where predictions name none, as in runs of agents.
+    /// The figures of a prediction's supporting sentences; `None` if predictions have none, as in runs of agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<FactFigures>,
-    /// What the agent answered, of a long text both ends; `None` where it did not answer.
+    /// The agent's answer, of a long text both ends; `None` if it did not answer.
     pub answer: Option<String>,
-    /// Why the run ended, where the agent did not end it by an answer.
+    /// Why the run ended, unless the agent ended it by an answer.
     pub ended: Option<String>,
     /// The calls, the first [`CALLS_KEPT_MAX`] of them.
     pub calls: Vec<Called>,
@@ -93,7 +93,7 @@ pub struct Detail {
 pub struct Called {
     /// The tool and its arguments.
     pub call: String,
-    /// What it was answered; `None` where it was not.
+    /// Its answer; `None` if there is none.
     pub result: Option<String>,
     /// It was refused, or answered with an error.
     pub is_error: bool,
@@ -113,8 +113,8 @@ pub(super) fn judge(question: &Question, events: &[Event]) -> Result<Verdict, Un
     Ok(verdict(question, &ended, calls.collect(), None))
 }
 
-/// The verdict on a run that made these calls and ended so. `named` are the sentences that a prediction of HotpotQA
-/// names, where predictions name some: then `Some(None)` is a prediction that does not.
+/// The verdict on a run with these calls and this end. `named` are the supporting sentences of a prediction of
+/// HotpotQA, if predictions have any: then `Some(None)` is a prediction without them.
 pub(super) fn verdict(
     question: &Question,
     ended: &Ended<'_>,
@@ -188,7 +188,7 @@ pub(super) fn verdict(
 }
 
 impl Detail {
-    /// The document of a verdict of these suites; `None` where it is that of another, or broken.
+    /// The document of a verdict of these suites; `None` for that of another, or a broken one.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         let is_ours = |detail: &Self| {
             [Benchmark::HotpotQa, Benchmark::TriviaQa].iter().any(|it| it.verdict_schema() == detail.schema)

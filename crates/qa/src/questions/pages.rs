@@ -1,4 +1,4 @@
-//! The pages of our own, and the tools over them.
+//! Our own pages, and the tools over them.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -22,14 +22,14 @@ struct Page {
     text: String,
 }
 
-/// The pages that come with planproof: a small made-up country, so that no model knows the answers by heart.
+/// The pages that come with planproof: a small fictional country, so that no model knows the answers by heart.
 #[derive(Debug, Clone)]
 pub struct OwnPages {
     pages: Arc<[Page]>,
 }
 
 static OWN: LazyLock<OwnPages> = LazyLock::new(|| {
-    // The file is embedded and tested; a line that were no page would be missing.
+    // The file is embedded and tested; an invalid line would just be missing.
     let pages = PAGES.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     OwnPages { pages }
 });
@@ -40,7 +40,7 @@ impl OwnPages {
         OWN.clone()
     }
 
-    /// The page of that title, whatever its case; the titles that share most words with it where there is none.
+    /// The page with that title, ignoring case; the titles that share most words with it if there is none.
     fn look_for(&self, title: &str) -> Found {
         let wanted = title.trim().to_lowercase();
         if let Some(page) = self.pages.iter().find(|page| page.title.to_lowercase() == wanted) {

@@ -11,11 +11,11 @@ use crate::limits::{Limits, VALUE_DEPTH_MAX};
 use crate::outcome::{End, Outcome};
 use crate::protocol::{FromWorker, Run, ToWorker};
 
-/// Time beyond the limit of a run after which a worker is killed. The interpreter looks at its clock between steps, and
+/// Time beyond the limit of a run after which a worker is killed. The interpreter checks its clock between steps, and
 /// a step can be long, such as the power of a large number.
 const DEADLINE_GRACE: Duration = Duration::from_secs(1);
 
-/// One run: what is to be run, and what has come of it so far.
+/// One run: its program, and its results so far.
 pub(super) struct Talk<'a> {
     functions: &'a dyn Functions,
     names: Vec<String>,
@@ -36,12 +36,12 @@ impl<'a> Talk<'a> {
         Outcome { end, printed: self.printed, calls: self.calls }
     }
 
-    /// Whether a worker has said anything of the program.
+    /// Whether a worker has sent anything about the program.
     pub(super) fn was_answered(&self) -> bool {
         self.was_answered
     }
 
-    /// Has a worker run the program, and makes its calls. Nothing that the worker says is trusted beyond its limits.
+    /// Has a worker run the program, and makes its calls. The worker's messages are checked against its limits.
     pub(super) async fn hold(&mut self, worker: &mut Worker) -> Result<End, BreakOff> {
         let mut say = ToWorker::Run(Box::new(self.run.clone()));
         worker.runs += 1;
@@ -104,7 +104,7 @@ impl<'a> Talk<'a> {
     }
 }
 
-/// Whether lists and objects lie in each other more than `levels` deep. Looks no deeper than that.
+/// Whether lists and objects are nested more than `levels` deep. Checks no deeper than that.
 fn is_deeper(value: &Value, levels: usize) -> bool {
     let Some(below) = levels.checked_sub(1) else {
         return matches!(value, Value::Array(_) | Value::Object(_));

@@ -1,4 +1,4 @@
-//! What it means for a run that its worker is gone.
+//! The meaning of a worker's death for its run.
 
 use std::os::unix::process::ExitStatusExt as _;
 
@@ -7,12 +7,12 @@ use rustix::process::Signal;
 use super::process::{BreakOff, LastWords, Worker};
 use crate::outcome::{End, Limit};
 
-/// How the runtime of Rust says that memory is at its end. The second is a single request larger than any address.
+/// Rust's messages when memory is exhausted. The second is for a single request larger than any address.
 const NO_MEMORY: [&str; 2] = ["memory allocation of", "capacity overflow"];
 /// How it says that the stack is.
 const NO_STACK: [&str; 2] = ["overflowed its stack", "stack overflow"];
 
-/// The end of a run whose worker did not tell one. The worker is gone afterwards.
+/// The end of a run whose worker did not report one. The worker is gone afterwards.
 pub(super) async fn end(worker: Worker, break_off: BreakOff) -> End {
     match break_off {
         BreakOff::Silent => {

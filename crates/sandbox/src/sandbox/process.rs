@@ -14,7 +14,7 @@ use crate::protocol::{FromWorker, ToWorker};
 const READY_MAX: Duration = Duration::from_secs(30);
 /// How long a worker that has closed its output, or was killed, may take to be gone.
 const REAP_MAX: Duration = Duration::from_secs(2);
-/// Bytes of a worker's complaints that are read.
+/// Most bytes of a worker's stderr that are read.
 const COMPLAINTS_BYTES_MAX: u64 = 4096;
 /// Bytes of the line with which a worker says that it is ready.
 const READY_BYTES_MAX: u64 = 4096;
@@ -42,8 +42,9 @@ pub(super) enum BreakOff {
 }
 
 impl Worker {
-    /// Starts a worker with nothing of ours but three pipes: no variable of the environment, and not our directory. It
-    /// leads a process group, so that what a terminal sends to us does not end it before we have ended its run.
+    /// Starts a worker with nothing of ours except three pipes: no variable of the environment, and not our
+    /// directory. It leads a process group, so that a signal from a terminal to us does not end it before we have
+    /// ended its run.
     pub(super) async fn start(command: &WorkerCommand) -> Result<Self, SandboxError> {
         let mut process = Command::new(&command.program);
         process.args(&command.arguments).env_clear().current_dir("/").process_group(0).kill_on_drop(true);
@@ -77,7 +78,7 @@ impl Worker {
         self.input.write_all(&line).await.map_err(|_| BreakOff::Gone)
     }
 
-    /// The next line, of at most so many bytes.
+    /// The next line, within a limit in bytes.
     pub(super) async fn hear(&mut self, bytes_max: u64) -> Result<FromWorker, BreakOff> {
         let mut line = Vec::new();
         let read = (&mut self.output).take(bytes_max).read_until(b'\n', &mut line).await;
@@ -94,12 +95,12 @@ impl Worker {
             .map_err(|error| BreakOff::Nonsense(format!("it wrote no message: {error}")))
     }
 
-    /// Kills it and waits until it is gone, so that the memory is free before the next begins.
+    /// Kills it and waits until it is gone, so that the memory is free before the next one begins.
     pub(super) async fn kill(mut self) {
         let _ = timeout(REAP_MAX, self.child.kill()).await;
     }
 
-    /// How it died, and what it said of it on stderr. One that does not die is killed.
+    /// How it died, with its message on stderr. If it is still alive it is killed.
     pub(super) async fn last_words(mut self) -> LastWords {
         let status = match timeout(REAP_MAX, self.child.wait()).await {
             Ok(status) => status.ok(),

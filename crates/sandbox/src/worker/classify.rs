@@ -1,8 +1,8 @@
-//! What an exception that ends a program means: a failure of the program, a limit, or something that the sandbox has
-//! not.
+//! The meaning of an exception that ends a program: a failure of the program, a limit, or a feature that the sandbox
+//! lacks.
 //!
-//! The interpreter tells all three by exceptions of Python. It is known by its messages, which a program could raise
-//! itself; an exception from a `raise` statement, or from the host, is therefore always the program's.
+//! The interpreter reports all three by exceptions of Python. They are recognised by their messages, which a program
+//! could raise itself; therefore an exception from a `raise` statement, or from the host, is always the program's.
 
 use monty_types::{CodeLoc, ExcType, MontyException};
 use ruff_python_stdlib::builtins::is_python_builtin;
@@ -12,20 +12,20 @@ use crate::outcome::{End, Exception, Lack, Limit};
 
 /// The version of Python whose builtins count as such: 3.`MINOR`.
 const MINOR: u8 = 14;
-/// How the interpreter says that it does not know a part of the language.
+/// The interpreter's messages for an unknown part of the language.
 const SYNTAX: &str = "The monty syntax parser does not yet support ";
-/// How it says that it cannot do something.
+/// Its messages for something that it cannot do.
 const ABILITIES: [&str; 4] = ["not yet support", "is not supported", "not implemented", "cannot suspend"];
-/// How it says that a function has more of something than its instructions can count.
+/// Its messages for a function with more of something than its instructions can count.
 const SIZES: [&str; 4] =
     ["function too large", "too many distinct names", "more than 255", "too many targets"];
-/// How it says that it does not know an argument of a builtin function.
+/// Its messages for an unknown argument of a builtin function.
 const OPTIONS: [&str; 3] =
     ["argument is not supported", "argument is not yet supported", "bases are not supported"];
 /// How it refuses to format with `%`.
 const FORMATS: [&str; 2] =
     ["unsupported operand type(s) for %: 'str'", "unsupported operand type(s) for %: 'bytes'"];
-/// How it says that it has come upon something that it was not written for.
+/// Its messages for an unexpected internal state.
 const INTERNAL: &str = "Internal error in monty";
 
 /// The end of a program that does not compile. `lines` is the number of its own lines.
@@ -70,7 +70,7 @@ pub(super) fn uncaught(exception: &MontyException, lines: u32, is_hosts: bool) -
         ExcType::AttributeError if message.starts_with("type object '") && is_builtin(quoted(message)) => {
             Some(Lack::Ability(cut(message)))
         }
-        // What a program defines itself it finds, so this is something of Python's own.
+        // The program's own definitions are found, so this is one of Python's own names.
         ExcType::AttributeError if message.contains("has no attribute '__") => {
             Some(Lack::Ability(cut(message)))
         }
@@ -92,8 +92,8 @@ pub(super) fn uncaught(exception: &MontyException, lines: u32, is_hosts: bool) -
     lack.map_or_else(|| raised(exception, line), |lack| End::Unsupported { lack, line })
 }
 
-/// Whether a `raise` statement raised it. Besides these only imports and attributes are shown without a caret, and
-/// their places are not behind that word.
+/// Whether a `raise` statement raised it. Apart from these only imports and attributes are shown without a caret, and
+/// their positions are not after that word.
 fn is_from_raise(exception: &MontyException) -> bool {
     let Some(frame) = exception.traceback().last().filter(|frame| frame.hide_caret) else { return false };
     match exception.exc_type() {
@@ -115,13 +115,13 @@ fn raised(exception: &MontyException, line: Option<u32>) -> End {
     })
 }
 
-/// The innermost line that is the program's own, and not that of the call of its entry point.
+/// The innermost line of the program itself, excluding the call of its entry point.
 pub(super) fn line(exception: &MontyException, lines: u32) -> Option<u32> {
     let places = exception.traceback().iter().rev();
     places.map(|frame| frame.start).map(|CodeLoc { line, .. }| line).find(|line| *line <= lines)
 }
 
-/// Whether Python has this name built in, as it has those between double underscores.
+/// Whether Python has this builtin name; names between double underscores count.
 fn is_builtin(name: Option<&str>) -> bool {
     name.is_some_and(|name| name.starts_with("__") || is_python_builtin(name, MINOR, false))
 }

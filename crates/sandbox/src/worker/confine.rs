@@ -1,6 +1,6 @@
-//! What a worker gives up before it runs anything, and the limits that the system holds it to.
+//! The privileges that a worker gives up before it runs anything, and the system's limits on it.
 //!
-//! The interpreter offers a program no way to any of this. These are the walls behind it, should it have a hole.
+//! The interpreter gives a program no access to any of this. These are additional walls, in case it has a hole.
 
 use std::fs;
 
@@ -10,12 +10,13 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::limits::{Limits, MEMORY_BYTES_MAX};
 
-/// CPU time beyond the limit of a run after which the system ends the worker: the interpreter and then the host have
-/// their say first, and this is for when there is no host any more.
+/// CPU time beyond the limit of a run after which the system ends the worker: the interpreter and then the host act
+/// first, and this is for when there is no host any more.
 const CPU_GRACE_SECONDS: u64 = 3;
-/// Memory beyond the limit of a run: messages, and what the allocator holds back.
+/// Memory beyond the limit of a run: for messages, and for the allocator's reserve.
 const MEMORY_SLACK_BYTES: u64 = 16 * 1024 * 1024;
-/// Address space beyond the memory that any run may have: the program itself, and what the allocator only reserves.
+/// Address space beyond the largest memory of a run: for the program itself, and for address space that the allocator
+/// only reserves.
 const ADDRESS_SLACK_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// A worker that has given up what it can.
@@ -24,8 +25,8 @@ pub(super) struct Confined {
     idle_bytes: u64,
 }
 
-/// Closes what was inherited besides stdin, stdout and stderr, and gives up privileges. The threads that are started
-/// afterwards have none either.
+/// Closes everything inherited except stdin, stdout and stderr, and gives up privileges. Threads started afterwards
+/// have none either.
 pub(super) fn give_up() {
     for descriptor in inherited() {
         // An error means that it is closed, as that of the listing is.
@@ -34,7 +35,7 @@ pub(super) fn give_up() {
     give_up_rights();
 }
 
-/// Gives up capabilities, the right to gain any, and to be looked into. What a system forbids is one wall less.
+/// Gives up capabilities, the right to gain any, and being traceable. A step that a system forbids is one wall less.
 #[cfg(target_os = "linux")]
 fn give_up_rights() {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -57,7 +58,7 @@ fn inherited() -> Vec<i32> {
     numbers.filter(|number| *number > 2).collect()
 }
 
-/// Gives up files, sockets, processes and core dumps for good. The limits for single runs come with
+/// Gives up files, sockets, processes and core dumps permanently. The limits for single runs are set by
 /// [`Confined::allow`].
 pub(super) fn confine(stack_bytes: usize) -> Result<Confined, String> {
     let stack_bytes = u64::try_from(stack_bytes).unwrap_or(u64::MAX);
@@ -65,7 +66,7 @@ pub(super) fn confine(stack_bytes: usize) -> Result<Confined, String> {
     let idle_bytes = writable_bytes().unwrap_or(stack_bytes);
     let address_bytes = idle_bytes + MEMORY_BYTES_MAX + ADDRESS_SLACK_BYTES;
     for (resource, most) in [
-        // No descriptor can be had any more: no file, socket or pipe. Those there are stay.
+        // No new descriptor is possible: no file, socket or pipe. The existing ones remain.
         (Resource::Nofile, 0),
         (Resource::Fsize, 0),
         (Resource::Core, 0),
@@ -91,7 +92,7 @@ impl Confined {
     }
 }
 
-/// Sets a limit, for good or until it is set again, never above what there is for good.
+/// Sets a limit, permanently or until it is set again, never above the permanent one.
 fn limit(resource: Resource, most: u64, for_good: bool) -> Result<(), Errno> {
     let there = getrlimit(resource).maximum;
     let most = there.map_or(most, |there| most.min(there));
@@ -99,7 +100,7 @@ fn limit(resource: Resource, most: u64, for_good: bool) -> Result<(), Errno> {
     setrlimit(resource, Rlimit { current: Some(most), maximum })
 }
 
-/// Bytes of memory that this process has mapped and may write, as the limit on data counts them.
+/// Writable mapped memory of this process in bytes, counted like the limit on data.
 fn writable_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmData:"))?;

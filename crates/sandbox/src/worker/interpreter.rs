@@ -18,13 +18,13 @@ use crate::outcome::{End, Lack, Limit, Returned};
 use crate::program::Entry;
 use crate::protocol::{FromWorker, Run, ToWorker};
 
-/// How a program's file is called in its tracebacks.
+/// The name of a program's file in its tracebacks.
 const FILE: &str = "plan.py";
 
-/// Runs a program to its end, and says what it printed since its last call.
+/// Runs a program to its end, and returns its output since its last call.
 ///
 /// # Errors
-/// The host is gone or breaks the protocol.
+/// The host is gone or violates the protocol.
 pub(super) fn run(run: Run, host: &mut Host<'_>) -> io::Result<(End, String)> {
     let lines = u32::try_from(run.program.lines().count()).unwrap_or(u32::MAX);
     let mut session = Session {
@@ -37,12 +37,12 @@ pub(super) fn run(run: Run, host: &mut Host<'_>) -> io::Result<(End, String)> {
         limits: run.limits,
     };
     let end = session.run(with_entry(run.program, &run.entry))?;
-    // However it ended then: a program could have caught the exception that told it.
+    // Whatever the reported end: a program could have caught the exception for this limit.
     let end = if session.printed.is_over { End::Limit(Limit::Output) } else { end };
     Ok((end, session.printed.take()))
 }
 
-/// The program with the call of its entry point. The empty line between them ends a statement that is continued.
+/// The program with the call of its entry point. The empty line between them ends a continued statement.
 fn with_entry(program: String, entry: &Entry) -> String {
     match entry {
         Entry::Whole => program,
@@ -74,8 +74,8 @@ impl Session<'_, '_> {
             Ok(program) => program,
             Err(exception) => return Ok(classify::uncompiled(&exception, self.lines)),
         };
-        // Suspensions are counted as calls. The memory of single large values is foreseen here, and what adds up is
-        // stopped by the system's limit on this process.
+        // Suspensions are counted as calls. The memory of single large values is estimated here, and the sum is
+        // limited by the system's limit on this process.
         let limits = ResourceLimits::default()
             .max_duration(self.limits.time)
             .max_memory(usize::try_from(self.limits.memory_bytes).unwrap_or(usize::MAX))
@@ -118,7 +118,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Names that are neither the program's nor builtins end up here.
+    /// Names that are neither the program's nor builtins arrive here.
     fn look_up(&mut self, lookup: NameLookup) -> Next {
         let is_function = lookup.object_id().is_none() && self.functions.contains(&lookup.name);
         let found = if is_function {
@@ -129,7 +129,7 @@ impl Session<'_, '_> {
         Next::Continue(lookup.resume(found, PrintWriter::Callback(&mut self.printed)))
     }
 
-    /// The program wants something of the system. It gets nothing, and cannot go on as if it had asked nothing.
+    /// The program requests something from the system. It gets nothing, and cannot continue as if it had not asked.
     fn system(&mut self, call: OsCall) -> Next {
         let name: &'static str = (&call.function_call).into();
         let exception = MontyException::new(ExcType::PermissionError, Some(format!("no {name} here")));

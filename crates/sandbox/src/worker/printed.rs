@@ -5,7 +5,7 @@ use std::mem;
 
 use monty_types::{ExcType, MontyException, PrintWriterCallback};
 
-/// Keeps what is printed until it is taken, up to a number of bytes in all.
+/// Stores the output until it is taken, up to a total number of bytes.
 pub(super) struct Printed {
     text: String,
     bytes_left: usize,
@@ -30,7 +30,7 @@ impl Printed {
         if fits == text.len() {
             return Ok(());
         }
-        // A program may catch this. It is over all the same: its end is reported as that of a limit.
+        // A program may catch this. The run is over anyway: its end is reported as that of a limit.
         self.is_over = true;
         self.bytes_left = 0;
         Err(MontyException::new(ExcType::MemoryError, Some("too much was printed".into())))

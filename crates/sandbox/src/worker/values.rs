@@ -1,4 +1,4 @@
-//! Values across the boundary: what JSON has, and nothing else.
+//! Values across the boundary: those that JSON can represent, and no others.
 
 use std::fmt::{self, Write};
 
@@ -16,7 +16,7 @@ pub(super) enum NotJson {
     TooLarge,
 }
 
-/// Turns values into JSON as long as the bytes last.
+/// Converts values to JSON within a limit in bytes.
 pub(super) struct Writer {
     bytes_left: usize,
 }
@@ -30,7 +30,7 @@ impl Writer {
         self.at_depth(object, 0)
     }
 
-    /// A dict, or the arguments given by name.
+    /// A dict, or keyword arguments.
     pub(super) fn members<'a>(
         &mut self,
         pairs: impl IntoIterator<Item = &'a (MontyObject, MontyObject)>,
@@ -65,7 +65,7 @@ impl Writer {
                 )
             }
             MontyObject::Dict(pairs) => Value::Object(self.members_at(pairs, depth)?),
-            // Functions and other things that the interpreter has no value for.
+            // Functions and other things without a representation as a value.
             MontyObject::Repr(text) => return Err(kind(cut(text))),
             MontyObject::Cycle(..) => return Err(kind("a value that contains itself".into())),
             other => return Err(kind(format!("a value of type {}", other.type_name()))),
@@ -112,7 +112,7 @@ fn kind(what: String) -> NotJson {
     NotJson::Kind(what)
 }
 
-/// What the host gives, as Python has it.
+/// The host's value in Python's types.
 pub(super) fn from_json(value: Value) -> MontyObject {
     match value {
         Value::Null => MontyObject::None,
@@ -136,7 +136,7 @@ pub(super) fn from_json(value: Value) -> MontyObject {
 /// The beginning of a value's `repr`.
 pub(super) fn repr(object: &MontyObject) -> String {
     let mut beginning = Beginning(String::new());
-    // An error means that there is enough of it.
+    // An error means that the limit is reached.
     let _ = match object {
         MontyObject::Repr(text) => beginning.write_str(text),
         other => write!(beginning, "{other}"),
@@ -144,7 +144,7 @@ pub(super) fn repr(object: &MontyObject) -> String {
     beginning.0
 }
 
-/// Text up to [`MESSAGE_BYTES_MAX`] bytes; then whoever writes is stopped.
+/// Text up to [`MESSAGE_BYTES_MAX`] bytes; then the writer is stopped.
 struct Beginning(String);
 
 impl Write for Beginning {

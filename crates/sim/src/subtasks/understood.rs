@@ -1,8 +1,8 @@
 //! Sub-tasks of a model that reads the synthesised paragraph of a task, as it does in conversations of calls.
 //!
-//! In the time form a sub-task that is written after the results of those before it says when it starts. One that is
-//! planned ahead cannot: it says that it starts when the one before has ended, and the clock time is worked out when it
-//! is carried out. So a plan that is made at once is as good as the durations that it guesses.
+//! In the time form a sub-task that is written after the results of the previous ones states its start. One that is
+//! planned ahead cannot: it states that it starts when the previous one has ended, and the clock time is computed
+//! when it is executed. So a plan that is made at once is as good as its guessed durations.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use planproof_synth::START_TIME_ARGUMENT;
 use planproof_trace::{Arguments, CallId, TimeOfDay, Tool, ToolCall, sample_arguments};
 use serde_json::{Map, Value as Json, json};
 
-use super::Asked;
+use super::Request;
 use crate::calling::Calling;
 use crate::day::{DayScript, day_in, is_restart, minutes_in, start_in};
 use crate::reading::task_of;
@@ -20,23 +20,23 @@ use crate::script::Script;
 use crate::step::{ALL_DONE, Slip, Step};
 use crate::writing::{start_text, write_call};
 
-/// What a model takes for the result of a call of which it only plans.
+/// The assumed result of a call that is only planned.
 const PLANNED_RESULT: &str = "Done.";
 
-/// What stands between the words of a sub-task and arguments that the model chose while it planned.
+/// Separates the words of a sub-task from arguments that the model chose while planning.
 const WITH: &str = " with ";
 
-/// How a sub-task says when it starts that was planned before anything was done.
+/// The words for the start of a sub-task that was planned before anything was done.
 const WHEN_FREE: &str = ", as soon as the one before it has ended";
 
-/// What stands between that and a clock time before which it must not start.
+/// Separates that from the earliest clock time.
 const NOT_BEFORE: &str = " and not before ";
 
-/// What stands before the schema of a tool's arguments in a prompt.
+/// Precedes the schema of a tool's arguments in a prompt.
 const SCHEMA: &str = "as a JSON schema: ";
 
-impl Asked<'_> {
-    /// The reply of a model that understands the task as `calling` does.
+impl Request<'_> {
+    /// The reply of a model that understands the task the way `calling` does.
     pub(crate) fn understood(&self, calling: &Calling, request: &ChatRequest) -> String {
         match self.asking {
             Asking::Plan => {
@@ -45,7 +45,7 @@ impl Asked<'_> {
                     return planned_day(day, &talk.tools).to_string();
                 }
                 let mut pairs = Vec::new();
-                // One more than a plan may have, which is seen.
+                // One more than a plan may have, so that the excess is noticed.
                 while pairs.len() <= SUB_TASKS_MAX {
                     let (text, calls) = calling.text_and_calls(&talk);
                     if calls.is_empty() {
@@ -80,7 +80,7 @@ impl Asked<'_> {
         };
         let mut tools: Vec<Tool> = self.section(headings::TOOLS).lines().filter_map(tool).collect();
         if tools.iter().any(is_restart) {
-            // Schemas stand in the prompts for calls alone, but the task says that each tool takes a start.
+            // Only prompts for calls contain schemas, but the task says that each tool takes a start.
             let start =
                 json!({ "type": "object", "properties": { (START_TIME_ARGUMENT): { "type": "string" } } });
             if let Json::Object(schema) = start {
@@ -97,7 +97,7 @@ impl Asked<'_> {
         }
     }
 
-    /// What the tool's schema demands, and what the sub-task says.
+    /// The arguments that the tool's schema demands and the sub-task states.
     fn written_arguments(&self) -> Map<String, Json> {
         let schema = self.section(headings::TOOL).rsplit_once(SCHEMA).map_or("", |(_, schema)| schema);
         let schema: Map<String, Json> = serde_json::from_str(schema).unwrap_or_default();
@@ -114,7 +114,7 @@ impl Asked<'_> {
         arguments
     }
 
-    /// When a sub-task starts that was planned ahead: when those before it have ended, by the minutes that they took.
+    /// The start of a sub-task that was planned ahead: when the previous ones have ended, by their reported minutes.
     fn minute_when_free(&self) -> Option<u16> {
         let mut minute = day_in(self.section(headings::TASK))?.start;
         let mut begun = minute;
@@ -133,7 +133,7 @@ impl Asked<'_> {
     }
 }
 
-/// Before which minute a planned sub-task must not start, 0 where it says nothing of that.
+/// The earliest minute of a planned sub-task, 0 if it states none.
 fn not_before(text: &str) -> u16 {
     let clock = text.rsplit_once(WHEN_FREE).and_then(|(_, rest)| rest.strip_prefix(NOT_BEFORE));
     clock.and_then(TimeOfDay::parse).map_or(0, TimeOfDay::minute)
@@ -210,7 +210,7 @@ mod tests {
                 "{} x\n\n{task}\nThe day goes from 08:00 to 20:00.\n\n{of_results}\n{results}\n\n{of_sub_task}\n{sub_task}\n",
                 Asking::Call.mark()
             );
-            Asked { asking: Asking::Call, text: &text, ended: 0, was_corrected: false }.minute_when_free()
+            Request { asking: Asking::Call, text: &text, ended: 0, was_corrected: false }.minute_when_free()
         };
         let later = format!("Do the task: y{WHEN_FREE}");
         let first = format!("## 1 {{\"a\": \"Do the task: x{WHEN_FREE}{NOT_BEFORE}09:10\"}}");

@@ -1,10 +1,10 @@
-//! Going on with a text from where it stands: what all who write one have in common.
+//! Continuing a text from its current end: the common part of all writers.
 
 use super::instructions::Instructions;
 use super::order::{Goal, Kind, Place, Role};
 use super::sections::{Text, Written};
 
-/// What is to be done, and the sections on the way there.
+/// The current goal, and the sections on the way there.
 pub(super) struct Plan<N> {
     pub(super) next: N,
     pub(super) goal: Goal,
@@ -21,23 +21,23 @@ pub(super) trait Author {
     /// Where the text is.
     fn place(&self) -> &Place;
 
-    /// What to do next, and how to get there. `None` where nothing can follow.
+    /// The next goal, and how to get there. `None` if nothing can follow.
     fn plan(&self) -> Option<Plan<Self::Next>>;
 
-    /// What is written in a section. `again` says that it was written before and is to be written anew.
+    /// The content of a section. `again` means that it was written before and is to be rewritten.
     fn content(&self, kind: Kind, plan: &Plan<Self::Next>, again: bool) -> String;
 
     /// Takes in a section that is complete.
     fn enter(&mut self, kind: Kind, content: &str);
 
-    /// What is written before the mark of the next section; mostly nothing.
+    /// Text before the mark of the next section; usually empty.
     fn before_mark(&self, goal: Goal, out: &mut String) {
         let _ = (goal, out);
     }
 }
 
-/// Goes on from a text, up to where somebody else has to write, the text may end, or so many bytes are
-/// written. Says whether it has come to an end.
+/// Continues a text up to where the environment has to write, the text may end, or the limit in bytes is reached.
+/// Returns whether it has come to an end.
 pub(super) fn go_on(author: &mut impl Author, text: &Text<'_>, bytes_max: usize, out: &mut String) -> bool {
     let (complete, open) = text.parts();
     for section in complete {
@@ -74,8 +74,8 @@ pub(super) fn go_on(author: &mut impl Author, text: &Text<'_>, bytes_max: usize,
     false
 }
 
-/// Whether the end of a text, which looks like a section, is the beginning of a longer mark: the one
-/// wanted, or one that may come where that section may not.
+/// Whether the end of a text, which looks like a section, is the beginning of a longer mark: the required one, or one
+/// that may come where that section must not.
 fn is_longer_mark(author: &impl Author, open: Written<'_>) -> bool {
     let instructions = author.instructions();
     let begins = |kind: Kind| {
@@ -87,7 +87,7 @@ fn is_longer_mark(author: &impl Author, open: Written<'_>) -> bool {
     wanted.is_some_and(begins) || (!next.contains(&open.kind) && next.into_iter().any(begins))
 }
 
-/// Completes the last section of a text, if it is not complete. Says whether what is written next begins a line.
+/// Completes the last section of a text, if it is incomplete. Returns whether the next output begins a line.
 fn complete_open(
     author: &mut impl Author,
     open: Written<'_>,
@@ -102,7 +102,7 @@ fn complete_open(
         }
         _ => String::new(),
     };
-    // Something else has been written, by whomever; it stays.
+    // There is other text already; it stays.
     let Some(rest) = wanted.strip_prefix(content).filter(|_| !wanted.is_empty()) else {
         author.enter(open.kind, content.trim_end());
         return has_break;
@@ -115,7 +115,7 @@ fn complete_open(
     false
 }
 
-/// The kind of section whose mark is written: the one wanted, unless another has been begun.
+/// The kind of section whose mark is written: the required one, unless another has been begun.
 fn begun_kind(author: &impl Author, wanted: Kind, begun: &str) -> Kind {
     let instructions = author.instructions();
     let is_it = |kind: &Kind| instructions.mark(*kind).starts_with(begun);

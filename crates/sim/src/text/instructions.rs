@@ -1,4 +1,4 @@
-//! What the instructions of a request say: the sections, their order, and the tools.
+//! The content of a request's instructions: the sections, their order, and the tools.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ const EXAMPLES_BEGIN: &str = "Examples of whole texts";
 const EXAMPLES_END: &str = "These were the examples.";
 const PARAMETERS: &str = "  Parameters: ";
 
-/// What follows a mark and a colon in the list of sections, with whether the model writes such a section.
+/// The words after a mark and a colon in the list of sections, with whether the model writes such a section.
 const WRITERS: [(&str, bool); 3] =
     [(": the question, given to you", false), (": you write it", true), (": written for you", false)];
 
-/// Instructions that a model has been given.
+/// The instructions for a model.
 #[derive(Debug)]
 pub(super) struct Instructions {
     pub(super) sections: Vec<Section>,
@@ -38,8 +38,8 @@ pub(super) struct Section {
 }
 
 impl Instructions {
-    /// Finds instructions in a text, and gives what comes after them: from the first mark that begins a line,
-    /// if one does. `None` where there are none that are understood.
+    /// Finds instructions in a text, and returns the text after them: from the first mark that begins a line, if
+    /// there is one. `None` if there are no instructions that it understands.
     pub(super) fn find(text: &str) -> Option<(Self, &str)> {
         let mut lines = Lines { text, at: 0 };
         let formula = lines.find_map(|line| line.strip_prefix(ORDER_LINE))?;
@@ -50,7 +50,7 @@ impl Instructions {
         let tools = match tools_line(&mut lines, &marks) {
             Some(TOOLS_LINE) => read_tools(&mut lines),
             Some(NO_TOOLS_LINE) => Vec::new(),
-            // Whoever is to name a tool is shown some, or reads that there are none.
+            // A model that is to name a tool gets a list of them, or reads that there are none.
             _ if sections.iter().any(|section| section.role == Role::Tool) => return None,
             _ => Vec::new(),
         };
@@ -77,7 +77,7 @@ impl Instructions {
         &self.sections[kind].mark
     }
 
-    /// The mark that stands at the beginning of a text; of several the longest.
+    /// The mark at the beginning of a text; the longest one if there are several.
     pub(super) fn mark_at(&self, text: &str) -> Option<Kind> {
         let here = |(kind, section): (Kind, &Section)| {
             text.starts_with(section.mark.as_str()).then_some((section.mark.len(), kind))
@@ -85,25 +85,25 @@ impl Instructions {
         self.sections.iter().enumerate().filter_map(here).max().map(|(_, kind)| kind)
     }
 
-    /// Whether a longer mark begins with this one, so that what follows it decides which one it is.
+    /// Whether a longer mark begins with this one, so that the following text decides which one it is.
     pub(super) fn begins_another(&self, kind: Kind) -> bool {
         let mark = self.mark(kind);
         self.sections.iter().any(|other| other.mark.len() > mark.len() && other.mark.starts_with(mark))
     }
 
-    /// What separates a mark from content, so that the two cannot make another mark.
+    /// Separates a mark from content, so that the two cannot form another mark.
     pub(super) fn separator(&self, kind: Kind) -> char {
         if self.begins_another(kind) { '\n' } else { ' ' }
     }
 
-    /// Words that hold no mark, whatever tasks are called.
+    /// Words without a mark, whatever tasks are called.
     pub(super) fn without_marks(&self, words: String) -> String {
         let is_marked = self.sections.iter().any(|it| words.contains(it.mark.as_str()));
         if is_marked { "Let me go on.".to_owned() } else { words }
     }
 }
 
-/// The lines of a text, with where the next one begins.
+/// The lines of a text, with the position of the next one.
 struct Lines<'t> {
     text: &'t str,
     at: usize,
@@ -138,7 +138,7 @@ fn read_sections(lines: &mut Lines<'_>) -> Vec<Section> {
     }
 }
 
-/// The line that the tools begin with, past what is required; `None` where there is none before anything else.
+/// The first line of the tools, after the requirements; `None` if something else comes first.
 fn tools_line<'t>(lines: &mut Lines<'t>, marks: &[&str]) -> Option<&'t str> {
     loop {
         let before = lines.at;
@@ -169,7 +169,7 @@ fn read_section(line: &str) -> Option<Section> {
     let found = WRITERS.iter().filter_map(|(words, is_model)| Some((line.find(words)?, *is_model)));
     let (end, is_model) = found.min()?;
     let (mark, words) = line.split_at(end);
-    // What the author of the specification says of a section comes after a semicolon, and decides nothing.
+    // The specification author's words about a section follow a semicolon, and do not matter here.
     let words = words.split("; ").next().unwrap_or_default();
     let role = if !is_model {
         Role::Given

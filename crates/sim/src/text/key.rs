@@ -1,4 +1,4 @@
-//! Writing on where the answer is known from a key.
+//! Continuing a text if the answer is known from a key.
 
 use planproof_suite::GoldCall;
 use planproof_trace::Tool;
@@ -43,7 +43,7 @@ impl<'a> KeyWriter<'a> {
         if plan.way == [kind] || mark.contains("answer") {
             return self.handed.answer.clone();
         }
-        // Whoever calls tools has shown how it comes to its answer.
+        // A model that calls tools has shown how it finds its answer.
         let is_told = self.made > 0 || self.handed.reasoning.is_empty();
         if is_told { "Nothing is missing any more.".to_owned() } else { self.handed.reasoning.clone() }
     }
@@ -68,7 +68,8 @@ impl Author for KeyWriter<'_> {
             self.instructions.order.way(&self.place, goal, given, is_named, role)
         };
         if self.made < self.calls.len() {
-            // No call of a key needs the result of another, so they go side by side where the order allows that.
+            // Calls of a key do not need each other's results, so they are written side by side if the order allows
+            // that.
             let given = if self.pending == 0 { Given::Free } else { Given::Avoid };
             if let Some(way) = way(Goal::Call, given) {
                 return Some(Plan { next: Some(self.made), goal: Goal::Call, way });
@@ -83,7 +84,7 @@ impl Author for KeyWriter<'_> {
         let call = plan.next.and_then(|next| self.calls.get(next));
         let words = match self.instructions.role(kind) {
             Role::Given => String::new(),
-            // A text that needs a call to end gets the first tool there is.
+            // A text that needs a call to end gets the first tool of the list.
             Role::Tool => {
                 let tool = call.map(|(tool, _)| *tool).or(self.instructions.tools.first());
                 return tool.map_or("none", |tool| &tool.name).to_owned();

@@ -3,20 +3,20 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Most nodes of an order. Bounds make copies of what they bound, so a short line can ask for very many.
+/// Most nodes of an order. Bounds copy the part that they bound, so a short line can require very many.
 const NODES_MAX: usize = 20_000;
 
 /// How deep parentheses are followed.
 const DEPTH_MAX: usize = 100;
 
-/// What a path costs that passes something it had better not pass.
+/// The cost of passing something that should be avoided.
 const DETOUR: u32 = 10_000;
 
-/// A kind of section, by its place in the list of the instructions.
+/// A kind of section, by its index in the list of the instructions.
 pub(super) type Kind = usize;
 
-/// Which sections may follow one another: a graph whose nodes have at most one section that leaves them, and
-/// any number of ways to other nodes without one.
+/// Which sections may follow one another: a graph in which at most one section leaves each node, plus any number of
+/// free edges to other nodes.
 #[derive(Debug)]
 pub(super) struct Order {
     nodes: Vec<Node>,
@@ -29,22 +29,22 @@ struct Node {
     free: Vec<u32>,
 }
 
-/// Where a text is in an [`Order`]: nodes in rising order.
+/// A position in an [`Order`]: nodes in rising order.
 pub(super) type Place = Vec<u32>;
 
 /// What a path is to lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Goal {
-    /// The arguments of the next call, with its tool before them.
+    /// The arguments of the next call, preceded by its tool.
     Call,
     /// An end of the text.
     End,
 }
 
-/// What a path is to do about sections that are given.
+/// How a path treats sections of the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Given {
-    /// Pass one before the goal. There is no such path where none can be passed.
+    /// Pass one before the goal. There is no such path if none can be passed.
     Pass,
     /// Avoid them as far as possible.
     Avoid,
@@ -59,7 +59,7 @@ pub(super) enum Role {
     Tool,
     /// Completes a call.
     Arguments,
-    /// Is given: the question, or what the environment writes.
+    /// Written by others: the question, or the environment's sections.
     Given,
     /// Anything else.
     Other,
@@ -73,7 +73,7 @@ enum Formula {
 }
 
 impl Order {
-    /// Reads the formula of an order of the sections with these marks. `None` if it is not understood.
+    /// Parses the formula of an order of the sections with these marks. `None` if it is not understood.
     pub(super) fn read(text: &str, marks: &[&str]) -> Option<Self> {
         let mut reader = Reader { rest: text.trim_start(), marks };
         let formula = reader.alternatives(0)?;
@@ -97,7 +97,7 @@ impl Order {
         Some(node)
     }
 
-    /// Adds a formula that begins at a node, and gives the node after it.
+    /// Adds a formula that begins at a node, and returns the node after it.
     fn add(&mut self, formula: &Formula, from: u32) -> Option<u32> {
         match formula {
             Formula::Section(kind) => {
@@ -148,7 +148,7 @@ impl Order {
         self.close(vec![0])
     }
 
-    /// All nodes that are reached freely from some.
+    /// All nodes that can be reached freely from some nodes.
     fn close(&self, mut open: Vec<u32>) -> Place {
         let mut seen = vec![false; self.nodes.len()];
         let mut place = Vec::new();
@@ -174,14 +174,14 @@ impl Order {
         place.iter().filter_map(|node| self.nodes[*node as usize].section)
     }
 
-    /// Where a text is after another section; nowhere if it may not come.
+    /// The position after another section; empty if it must not come.
     pub(super) fn after(&self, place: &Place, kind: Kind) -> Place {
         self.close(self.sections(place).filter(|(other, _)| *other == kind).map(|(_, node)| node).collect())
     }
 
-    /// The shortest way to a goal, as the sections on it; of several the one that comes first in the formula.
-    /// To an end it makes as few calls as possible, to a call it makes no other one. `is_named` says that the
-    /// tool of the next call is named already, or need not be.
+    /// The shortest path to a goal, as its sections; the first in the formula among equals. On the way to an end it
+    /// makes as few calls as possible, on the way to a call it makes no other one. `is_named` says that the tool of
+    /// the next call is already named, or need not be.
     pub(super) fn way(
         &self,
         place: &Place,
@@ -190,7 +190,7 @@ impl Order {
         is_named: bool,
         role: impl Fn(Kind) -> Role,
     ) -> Option<Vec<Kind>> {
-        // Each node counts four times: by whether the tool is named, and by whether something given was passed.
+        // Each node counts four times: by whether the tool is named, and by whether a given section was passed.
         let slot = |node: u32, named: bool, passed: bool| {
             node as usize * 4 + usize::from(named) * 2 + usize::from(passed)
         };
@@ -244,7 +244,7 @@ impl Order {
     }
 }
 
-/// How a slot of the search was reached most cheaply.
+/// The cheapest way to reach a slot of the search.
 #[derive(Debug, Clone, Copy)]
 struct Reached {
     cost: u32,
@@ -309,7 +309,7 @@ impl Reader<'_> {
         Some(Some(Formula::Repeated { body: Box::new(body), min, max }))
     }
 
-    /// The longest mark that stands here, as a word of its own.
+    /// The longest mark at this position, as a word of its own.
     fn mark(&mut self) -> Option<Kind> {
         let is_here = |mark: &str| {
             let rest = self.rest.strip_prefix(mark)?;
@@ -348,7 +348,7 @@ mod tests {
 
     const MARKS: [&str; 3] = ["[Q]", "[A]", "[A B]"];
 
-    /// Whether sections, given by one digit each, are a whole text of the order.
+    /// Whether sections, given by one digit each, are a complete text of the order.
     fn accepts(order: &Order, word: &str) -> bool {
         let kinds = word.bytes().map(|digit| usize::from(digit - b'0'));
         let end = kinds.fold(order.start(), |place, kind| order.after(&place, kind));
@@ -374,7 +374,7 @@ mod tests {
         check("( ( [Q] ){2,3} | [A] ) [A B]", &["002", "0002", "12"], &["02", "00002", "2"]);
         check("( [Q] ){0,1} ( [A] ){2,} ( [A B] ){1}", &["112", "0112", "01112"], &["012", "00112", "01122"]);
         check("( [Q] )? [A]", &["1", "01"], &["001"]);
-        // Loops within loops that need nothing.
+        // Loops within loops that can match nothing.
         check("( ( [Q] )* ( [A] )* )*", &["", "0110"], &["2"]);
     }
 

@@ -1,15 +1,15 @@
-//! Side texts that agents ask for apart from a run: summaries, answers from evidence, judgements. They are known by how
-//! their prompts begin.
+//! Side texts that agents request apart from a run: summaries, answers from evidence, judgements. They are recognised
+//! by the beginning of their prompts.
 
-/// Most characters that are repeated of one statement.
+/// Most characters that are repeated from one statement.
 const STATEMENT_CHARACTERS_MAX: usize = 160;
 
 /// The answer to a prompt of one of these kinds.
 ///
-/// - A summary repeats the results shortly: of each statement how long a task took, if it says that, else its first
+/// - A summary shortens the results: for each statement how long a task took, if it says so, else its first
 ///   sentence.
 /// - An answer from plans and evidence says that all tasks are done.
-/// - A judgement finds nothing wrong, whatever is judged: a simulation that has no tools cannot read the question.
+/// - A judgement finds no fault, whatever is judged: a simulation without tools cannot read the question.
 pub(super) fn answer(prompt: &str) -> Option<String> {
     if prompt.trim_start().starts_with("Answer the question from the plans ") {
         Some("All tasks are done.".to_owned())
@@ -18,7 +18,7 @@ pub(super) fn answer(prompt: &str) -> Option<String> {
     }
 }
 
-/// The same but for answers, which depend on what the model knows: a summary or a judgement.
+/// The same except answers, which depend on the model's knowledge: a summary or a judgement.
 pub(super) fn aside(prompt: &str) -> Option<String> {
     let text = prompt.trim_start();
     if text.starts_with("Summarise ") {

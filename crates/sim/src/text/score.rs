@@ -4,11 +4,11 @@ use planproof_model::ScoredToken;
 
 use super::TOKEN_BYTES;
 
-/// The natural logarithm of the probability of each character: as if it were drawn evenly from 32.
+/// The natural logarithm of the probability of each character: as if drawn uniformly from 32.
 const CHARACTER_LOG_PROBABILITY: f64 = -5.0 * std::f64::consts::LN_2;
 
-/// Tokens of a text with a simulated score: every character is as likely as every other, so of two texts the
-/// shorter one is the likelier. This says nothing of how likely a real model finds anything.
+/// Tokens of a text with a simulated score: every character is equally likely, so of two texts the shorter one is
+/// likelier. This says nothing about real models.
 ///
 /// A token has the characters that begin within its four bytes, so that there are as many tokens as
 /// [`Usage`](planproof_trace::Usage) counts, and one within a long character may be empty.

@@ -3,7 +3,7 @@
 use super::instructions::Instructions;
 use super::order::Kind;
 
-/// A text of sections that may not be complete.
+/// A text of sections; the last one may be incomplete.
 #[derive(Debug)]
 pub(super) struct Text<'t> {
     sections: Vec<Written<'t>>,
@@ -23,8 +23,7 @@ pub(super) struct Written<'t> {
 }
 
 impl<'t> Text<'t> {
-    /// Finds the marks of a text: leftmost, and of several at one place the longest. Takes time in proportion
-    /// to the text.
+    /// Finds the marks of a text: leftmost, and the longest at each position. Takes time in proportion to the text.
     pub(super) fn split(text: &'t str, instructions: &Instructions) -> Self {
         let marks: Vec<(usize, Kind)> = find_marks(text, instructions);
         let content = |(at, kind): (usize, Kind), end: usize| Written {
@@ -73,7 +72,7 @@ fn find_marks(text: &str, instructions: &Instructions) -> Vec<(usize, Kind)> {
     let mut at = 0;
     while let Some(offset) = text.as_bytes()[at..].iter().position(|byte| begins[usize::from(*byte)]) {
         let start = at + offset;
-        // A byte within a character begins no mark.
+        // No mark begins at a byte within a character.
         let found = text.get(start..).and_then(|rest| instructions.mark_at(rest));
         at = match found {
             Some(kind) => {

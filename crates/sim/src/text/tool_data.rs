@@ -1,12 +1,13 @@
-//! Answers to the prompts for data of m&m's: queries that a plan solves, texts of a plan, tools that do what another
-//! does. A simulation understands none of them: it puts together what stands in the prompt, each kind in its own way.
+//! Answers to the prompts for data of m&m's: queries that a plan solves, descriptions of a plan, tools that are
+//! equivalent to another. A simulation understands none of them: it assembles pieces of the prompt, each kind in its
+//! own way.
 //!
-//! - `forgetful` leaves something out, and gives all when it is asked again;
-//! - `careless` leaves out the values that a query must name and the references of a text, and names tools that cannot
-//!   be meant; asked again, it mends that;
+//! - `forgetful` leaves something out, and provides everything when it is asked again;
+//! - `careless` leaves out the values that a query must name and the references of a text, and names impossible
+//!   tools; asked again, it corrects that;
 //! - `clumsy` writes words around its answer;
-//! - `endless` writes the same again and again, and never comes to an end;
-//! - the others write what is asked for.
+//! - `endless` repeats the same for ever, and never ends;
+//! - the others write what is requested.
 
 use planproof_model::{ChatRequest, Message};
 use planproof_plan::data_prompts::{
@@ -18,7 +19,7 @@ use serde_json::{Map, Value, json};
 use super::REPLY_BYTES_MAX;
 use crate::SimKind;
 
-/// What people want the results for: as many as queries can be asked for at once.
+/// The users' purposes: as many as the queries that can be requested at once.
 const AIMS: [&str; 20] = [
     "a school project",
     "my blog",
@@ -42,10 +43,10 @@ const AIMS: [&str; 20] = [
     "a surprise",
 ];
 
-/// What a query begins with, before its aim.
+/// The beginning of a query, before its purpose.
 const FOR: &str = "For ";
 
-/// Most characters of a value that a query repeats, and of a text that is written anew.
+/// Most characters of a value that a query repeats, and of a rewritten text.
 const VALUE_CHARACTERS_MAX: usize = 300;
 
 /// Most characters of a query, which is what the prompts allow.
@@ -54,7 +55,7 @@ const QUERY_CHARACTERS_MAX: usize = 1000;
 /// Most tools that are proposed for one.
 const PROPOSED_MAX: usize = 3;
 
-/// The answer to a conversation that asks for such data; `None` where it is about something else.
+/// The answer to a conversation that requests such data; `None` for any other.
 pub(crate) fn answer(kind: SimKind, request: &ChatRequest) -> Option<String> {
     let mut user = request.messages.iter().filter_map(|message| match message {
         Message::User { text } => Some(text.as_str()),
@@ -75,7 +76,7 @@ pub(crate) fn answer(kind: SimKind, request: &ChatRequest) -> Option<String> {
             format!("Sure! Here it is:\n\n```json\n{said}\n```\n\nLet me know if you need more.")
         }
         SimKind::Endless => {
-            // Without its last bracket nothing of it is JSON.
+            // Without its last bracket none of it is JSON.
             let begun = &said[..said.len() - 1];
             std::iter::repeat_n(begun, 1 + REPLY_BYTES_MAX / begun.len()).collect::<Vec<_>>().join("\n")
         }
@@ -83,7 +84,7 @@ pub(crate) fn answer(kind: SimKind, request: &ChatRequest) -> Option<String> {
     })
 }
 
-/// The plan of a prompt, which stands in one line behind its mark.
+/// The plan of a prompt, which is in one line after its mark.
 fn plan_in(prompt: &str) -> Option<Vec<Value>> {
     serde_json::from_str(prompt.split_once(PLAN)?.1.lines().next()?).ok()
 }
@@ -112,7 +113,7 @@ fn listed(prompt: &str) -> impl Iterator<Item = Listed<'_>> {
     })
 }
 
-/// The kind behind a name, as in `text (text)`.
+/// The kind after a name, as in `text (text)`.
 fn kind_of(port: &str) -> Option<&str> {
     Some(port.split_once('(')?.1.rsplit_once(')')?.0)
 }
@@ -150,7 +151,7 @@ fn queries(kind: SimKind, prompt: &str, is_first: bool) -> Option<Value> {
 
 fn texts(kind: SimKind, prompt: &str, is_first: bool) -> Option<Value> {
     let query = prompt.split_once(QUERY)?.1.rsplit_once(CALLS)?.0;
-    // The query may have the mark of a plan in it.
+    // The query may contain the mark of a plan.
     let nodes = plan_in(&prompt[prompt.rfind(CALLS)?..])?;
     let aim = query.strip_prefix(FOR).and_then(|rest| rest.split_once(':')).map(|(aim, _)| aim);
     let aim = aim.map_or_else(|| "as it was asked for".to_owned(), |aim| format!("for {aim}"));

@@ -1,13 +1,13 @@
-//! Answers to the prompts for topics. A simulation knows no jobs but those that come with planproof: it
-//! repeats them, and their activities, each kind in its own way:
+//! Answers to the prompts for topics. A simulation knows only the jobs that come with planproof: it repeats them, and
+//! their activities, each kind in its own way:
 //!
-//! - `forgetful` leaves out about a quarter, and gives the rest when it is asked for more;
+//! - `forgetful` leaves out about a quarter, and provides the rest when it is asked for more;
 //! - `careless` writes capitals, plurals and explanations, and repeats itself;
 //! - `clumsy` writes bullets in bold with words around them;
-//! - `endless` writes its first item again and again;
-//! - the others write what is asked for.
+//! - `endless` repeats its first item for ever;
+//! - the others write what is requested.
 //!
-//! What a user's own tools do it says by rule, from their names.
+//! The activities of a user's own tools follow by rule from their names.
 
 use planproof_model::{ChatRequest, Message};
 use planproof_synth::topic_prompts::{ACTIVITIES, JOBS, MORE, ROLE, TOOL_MARK, TOOLS};
@@ -16,7 +16,7 @@ use planproof_synth::{Draw, TopicBank, texts_of_tool_names};
 use super::REPLY_BYTES_MAX;
 use crate::SimKind;
 
-/// The answer to the last message of a conversation that asks for topics; `None` where it is about something else.
+/// The answer to the last message of a conversation that requests topics; `None` for any other.
 pub(super) fn answer(kind: SimKind, request: &ChatRequest) -> Option<String> {
     let mut user = request.messages.iter().filter_map(|message| match message {
         Message::User { text } => Some(text.as_str()),
@@ -32,7 +32,7 @@ pub(super) fn answer(kind: SimKind, request: &ChatRequest) -> Option<String> {
         bank.iter().map(|topic| format!("{} ({})", topic.job, topic.industry)).collect()
     } else {
         let job = first.strip_prefix(ACTIVITIES)?.split_once(ROLE[0])?.1.split_once(ROLE[1])?.0;
-        // A job that is not its own gets the activities of one that is, always the same.
+        // An unknown job gets the activities of a known one, always the same.
         let place =
             job.bytes().fold(0usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into())) % bank.len();
         let topic = bank.iter().find(|topic| topic.job == job).or(bank.get(place))?;

@@ -1,51 +1,51 @@
-//! What a simulated model of tasks writes on from where a text stands.
+//! A simulated model's continuation of a text about tasks.
 
 use planproof_synth::{SENTENCES_ARGUMENT, START_TIME_ARGUMENT};
 use serde_json::{Map, Value};
 
-use super::course::{Course, Next, NextCall, conflict_in_words};
 use super::going_on::{Author, Plan};
 use super::instructions::Instructions;
 use super::order::{Given, Goal, Kind, Place, Role};
+use super::scripted_run::{Next, NextCall, ScriptedRun, conflict_in_words};
 use crate::SimKind;
 use crate::step::Slip;
 use crate::writing::{WRONG_NAME_PREFIX, start_text, write_arguments};
 
-/// What stands where a mark had to, when a clumsy model forgets its marks.
+/// Replaces a mark when a clumsy model forgets its marks.
 const STRAY: &str = "Let me see. ";
 
 /// A text that is being written.
 pub(super) struct Writer<'a> {
     kind: SimKind,
     instructions: &'a Instructions,
-    course: Course<'a>,
+    run: ScriptedRun<'a>,
     place: Place,
     /// The tool that the next call is to be made of.
     named: Option<String>,
-    /// What the environment wrote last finds fault with something.
+    /// The environment's latest section reports a fault.
     is_faulted: bool,
-    /// A call has been begun: a section on the way to it stands there.
+    /// A call has been begun: the text has a section on the way to it.
     is_calling: bool,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(kind: SimKind, instructions: &'a Instructions, course: Course<'a>) -> Self {
+    pub(super) fn new(kind: SimKind, instructions: &'a Instructions, run: ScriptedRun<'a>) -> Self {
         let place = instructions.order.start();
-        Self { kind, instructions, course, place, named: None, is_faulted: false, is_calling: false }
+        Self { kind, instructions, run, place, named: None, is_faulted: false, is_calling: false }
     }
 
     fn has(&self, role: Role) -> bool {
         self.instructions.sections.iter().any(|section| section.role == role)
     }
 
-    /// What the tool named last is called with.
+    /// The arguments for the tool named last.
     fn input(&self, call: Option<NextCall>) -> String {
         let named = self.named.as_deref().unwrap_or_default();
-        let place = self.course.place_of(named.strip_prefix(WRONG_NAME_PREFIX).unwrap_or(named));
+        let place = self.run.place_of(named.strip_prefix(WRONG_NAME_PREFIX).unwrap_or(named));
         let place = place.or(call.map(|call| call.tool)).unwrap_or_default();
         // Somebody else may have named the tool.
         let slip = call.filter(|call| call.tool == place).map_or(Slip::None, |call| call.slip);
-        let tool = self.course.tool(place);
+        let tool = self.run.tool(place);
         let properties = tool.and_then(|tool| tool.input_schema.get("properties")).and_then(Value::as_object);
         let takes_start = properties.is_some_and(|it| it.contains_key(START_TIME_ARGUMENT));
         let start = call.and_then(|call| call.start).filter(|_| takes_start);
@@ -57,13 +57,13 @@ impl<'a> Writer<'a> {
         if let (Some(start), true, Some(1)) = (&start, is_right, properties.map(Map::len)) {
             return start.clone();
         }
-        let arguments = write_arguments(tool, (start, sentences), slip, || self.course.task(place));
+        let arguments = write_arguments(tool, (start, sentences), slip, || self.run.task(place));
         Value::Object(arguments).to_string()
     }
 
     /// The words before a call.
     fn words_before(&self, kind: Kind, call: NextCall, plan: &Plan<Next>) -> String {
-        if self.course.is_restart(call.tool) {
+        if self.run.is_restart(call.tool) {
             return "The plan cannot work any more, so the day has to be cleared.".to_owned();
         }
         if call.sentences != 0 {
@@ -74,30 +74,30 @@ impl<'a> Writer<'a> {
             Some((last, rest)) if !rest.is_empty() => {
                 format!("Next come the tasks {} and \"{last}\", in any order.", listed(rest))
             }
-            _ => format!("Next comes the task \"{}\".", self.course.task(call.tool)),
+            _ => format!("Next comes the task \"{}\".", self.run.task(call.tool)),
         }
     }
 
-    /// The tasks that are called for before this kind of section, or one that is given, comes again.
+    /// The tasks that are called before this kind of section, or one by others, comes again.
     fn tasks_after(&self, kind: Kind, call: NextCall, plan: &Plan<Next>) -> Vec<String> {
-        let mut tasks = vec![self.course.task(call.tool).to_owned()];
+        let mut tasks = vec![self.run.task(call.tool).to_owned()];
         let order = &self.instructions.order;
         let role = |kind| self.instructions.role(kind);
-        let mut course = self.course.clone();
+        let mut run = self.run.clone();
         let mut place = plan.way.iter().fold(self.place.clone(), |place, kind| order.after(&place, *kind));
         let mut call = call;
         while tasks.len() <= self.instructions.tools.len() {
-            let name = course.tool(call.tool).map(|tool| tool.name.clone()).unwrap_or_default();
-            course.called(&name, "");
-            let Next::Call(next) = course.next() else { break };
-            if course.pending() > next.free {
+            let name = run.tool(call.tool).map(|tool| tool.name.clone()).unwrap_or_default();
+            run.called(&name, "");
+            let Next::Call(next) = run.next() else { break };
+            if run.pending() > next.free {
                 break;
             }
             let way = order.way(&place, Goal::Call, Given::Avoid, !self.has(Role::Tool), role);
             let is_apart = |passed: &Kind| *passed == kind || role(*passed) == Role::Given;
             let Some(way) = way.filter(|way| !way.iter().any(is_apart)) else { break };
             place = way.iter().fold(place, |place, kind| order.after(&place, *kind));
-            tasks.push(course.task(next.tool).to_owned());
+            tasks.push(run.task(next.tool).to_owned());
             call = next;
         }
         tasks
@@ -109,7 +109,7 @@ impl<'a> Writer<'a> {
         let is_answer = plan.way == [kind] || mark.contains("answer");
         let can_call = self.has(Role::Arguments);
         match (is_answer, plan.next) {
-            (true, _) if !can_call => self.course.told(),
+            (true, _) if !can_call => self.run.in_words(),
             (true, Next::Say(text)) => text.to_owned(),
             (true, Next::Call(_)) => "What is left cannot be done.".to_owned(),
             (false, _) if mark.contains("reflection") && self.is_faulted => {
@@ -121,14 +121,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A clumsy model may break the form before it begins with a call. The mark that it writes instead is
-    /// never that of an answer: whoever tries to answer is led to an answer, and so has given up.
+    /// A clumsy model may break the form before it begins a call. The mark that it writes instead is never that of an
+    /// answer: a model that is led to an answer has given up.
     fn slip_in_form(&self, out: &mut String) {
         if self.kind != SimKind::Clumsy {
             return;
         }
-        let mut draw = self.course.draw("sim-form/1");
-        if draw.unit() >= self.course.mistake_chance() {
+        let mut draw = self.run.draw("sim-form/1");
+        if draw.unit() >= self.run.mistake_chance() {
             return;
         }
         let allowed = self.instructions.order.next(&self.place);
@@ -161,13 +161,13 @@ impl Author for Writer<'_> {
     }
 
     fn plan(&self) -> Option<Plan<Next>> {
-        let next = self.course.next();
+        let next = self.run.next();
         let is_named = self.named.is_some() || !self.has(Role::Tool);
         let way = |goal, given| {
             let role = |kind| self.instructions.role(kind);
             self.instructions.order.way(&self.place, goal, given, is_named, role)
         };
-        let pending = self.course.pending();
+        let pending = self.run.pending();
         if let Next::Call(call) = next {
             let given = match pending {
                 0 => Given::Free,
@@ -193,8 +193,8 @@ impl Author for Writer<'_> {
         };
         match self.instructions.role(kind) {
             Role::Tool => {
-                // A text that needs a call to end gets the first tool there is.
-                let tool = self.course.tool(call.map_or(0, |call| call.tool));
+                // A text that needs a call to end gets the first tool of the list.
+                let tool = self.run.tool(call.map_or(0, |call| call.tool));
                 let name = tool.map_or("none", |tool| tool.name.as_str());
                 let prefix = match call {
                     Some(NextCall { slip: Slip::WrongName, .. }) => WRONG_NAME_PREFIX,
@@ -205,7 +205,7 @@ impl Author for Writer<'_> {
             Role::Arguments => self.input(call),
             Role::Given => String::new(),
             Role::Other if self.instructions.sections[kind].is_label => {
-                format!("#E{}", self.course.calls() + 1)
+                format!("#E{}", self.run.calls() + 1)
             }
             Role::Other => {
                 let words = match call {
@@ -225,13 +225,13 @@ impl Author for Writer<'_> {
             Role::Arguments => {
                 let only = || self.instructions.tools.first().map(|tool| tool.name.clone());
                 let name = self.named.take().or_else(only);
-                self.course.called(&name.unwrap_or_default(), content);
+                self.run.called(&name.unwrap_or_default(), content);
                 self.is_calling = false;
             }
             Role::Given => {
                 let lower = content.to_lowercase();
                 self.is_faulted = ["wrong", "incorrect", "not correct"].iter().any(|it| lower.contains(it));
-                self.course.answered(content);
+                self.run.answered(content);
                 self.is_calling = false;
             }
             Role::Other => {}

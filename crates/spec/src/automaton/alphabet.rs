@@ -1,9 +1,8 @@
 //! The symbols of an automaton: a state, and in a state that completes a call, the kind of the call.
 //!
-//! There are two alphabets of a specification. That of its words says what is seen of a run: which call was
-//! written. Its *annotated* twin also says what became of the call, because a call counts only when it is
-//! executed. Every word has one annotation, and requirements are read on that (see
-//! [`execution`](super::execution)).
+//! A specification has two alphabets. The one of its words describes what is visible of a run: which call was
+//! written. Its *annotated* twin also describes what became of the call, because only executed calls count. Every
+//! word has one annotation, and requirements are read on that (see [`execution`](super::execution)).
 
 use std::collections::BTreeSet;
 
@@ -13,27 +12,28 @@ use super::dfa::TooLarge;
 use crate::limits::CALL_KINDS_MAX;
 use crate::{CallPattern, Entered, Fate, Handler, Requirement, RequirementKind, Spec, State, StateId};
 
-/// Calls that no requirement tells apart.
+/// Calls that no requirement distinguishes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CallKind {
     /// Which patterns such a call is like.
     matched: Vec<bool>,
-    /// Tools with such calls, of those that patterns name; `None` is any other tool.
+    /// Tools with such calls, among those in patterns; `None` is any other tool.
     tools: BTreeSet<Option<String>>,
 }
 
-/// What a symbol says of the call that its state completes.
+/// What a symbol says about the call that its state completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Made {
     /// The state completes none.
     Nothing,
-    /// A call of this kind. Where words are annotated: it is executed.
+    /// A call of this kind. In annotated words: an executed one.
     Kind(usize),
-    /// A call whose arguments are not known yet, of the tools of this index into [`Alphabet::groups`]. Only in words.
+    /// A call with unresolved arguments, of the tools of this index into [`Alphabet::groups`]. Not in annotated
+    /// words.
     Open(usize),
-    /// A call that was denied when it was to be executed.
+    /// A call that was denied.
     Denied,
-    /// A call that nothing executes. Only where words are annotated.
+    /// A call that is never executed. Only in annotated words.
     Void,
 }
 
@@ -42,7 +42,7 @@ pub(super) enum Made {
 pub(crate) struct Alphabet {
     patterns: Vec<CallPattern>,
     kinds: Vec<CallKind>,
-    /// The tools that patterns name, and first those that they do not, if arguments can be open.
+    /// The tools in patterns, preceded by the other tools if arguments can be unresolved.
     groups: Vec<Option<String>>,
     /// State and call of each symbol.
     symbols: Vec<(StateId, Made)>,
@@ -51,14 +51,14 @@ pub(crate) struct Alphabet {
 }
 
 impl Alphabet {
-    /// The symbols that the states and requirements of a specification need.
+    /// The symbols required by the states and requirements of a specification.
     pub(crate) fn new(spec: &Spec) -> Result<Self, TooLarge> {
         let mut patterns = Vec::new();
         for requirement in &spec.requirements {
             collect_patterns(requirement, &mut patterns);
         }
         let kinds = kinds(&patterns)?;
-        // Only what a plan is solved with is put into arguments that were written before.
+        // Only a handler that solves a plan inserts results into arguments written earlier.
         let groups = if !patterns.is_empty() && spec.has_handler(Handler::Solve) {
             let named: BTreeSet<&str> =
                 patterns.iter().filter_map(|pattern| pattern.tool.as_deref()).collect();
@@ -86,7 +86,7 @@ impl Alphabet {
         (0..self.kinds.len()).map(Made::Kind)
     }
 
-    /// Numbers the symbols, where these can be completed.
+    /// Numbers the symbols, given the calls that can be completed.
     fn number(&mut self, spec: &Spec, calls: &[Made]) {
         self.symbols.clear();
         self.begin = vec![0];
@@ -118,7 +118,7 @@ impl Alphabet {
         self.symbols[symbol].1
     }
 
-    /// The symbol of annotated words for a call that is executed, or was denied.
+    /// The symbol of annotated words for a call that is executed or was denied.
     pub(super) fn of_fate(&self, state: StateId, call: Option<&ToolCall>) -> usize {
         let wanted = call.map_or(Made::Denied, |call| Made::Kind(self.kind_of(call)));
         let mut range = self.of_state(state);
@@ -146,8 +146,8 @@ impl Alphabet {
 
     /// The symbol of a state with its call.
     ///
-    /// A call in a state that completes none is overlooked. Where one is missing it is a call of a tool that no pattern
-    /// names, and no predicate holds of it.
+    /// A call in a state that completes none is ignored. A missing one counts as a call of a tool that no pattern
+    /// names, for which no predicate holds.
     pub(crate) fn symbol(&self, entered: Entered<'_>) -> usize {
         let range = self.of_state(entered.state);
         if self.symbols[range.start].1 == Made::Nothing {
@@ -160,7 +160,7 @@ impl Alphabet {
                 Made::Open(group.unwrap_or(0))
             }
             (_, Some(call)) => Made::Kind(self.kind_of(call)),
-            // The first of them is the one without predicates that hold.
+            // The first of them is the one for which no predicate holds.
             (_, None) => {
                 let other = self.kinds.iter().position(|kind| kind.tools.contains(&None));
                 Made::Kind(other.unwrap_or(0))
@@ -173,24 +173,24 @@ impl Alphabet {
     fn kind_of(&self, call: &ToolCall) -> usize {
         let matched: Vec<bool> = self.patterns.iter().map(|pattern| pattern.matches(call)).collect();
         let kind = self.kinds.iter().position(|kind| kind.matched == matched);
-        // Every combination that a call can match has its kind.
+        // Every combination of patterns that a call can match has its kind.
         debug_assert!(kind.is_some());
         kind.unwrap_or(0)
     }
 
-    /// Whether a call of this tool, with arguments that are known, can have the symbol.
+    /// Whether a call of this tool, with known arguments, can have the symbol.
     pub(crate) fn can_be_call_of(&self, symbol: usize, tool: &str) -> bool {
         let Made::Kind(kind) = self.symbols[symbol].1 else { return false };
         self.kinds[kind].tools.contains(&self.group_of(tool))
     }
 
-    /// A tool as patterns tell it from others.
+    /// A tool as far as patterns distinguish it.
     fn group_of(&self, tool: &str) -> Option<String> {
         let is_named = self.patterns.iter().any(|pattern| pattern.tool.as_deref() == Some(tool));
         is_named.then(|| tool.to_owned())
     }
 
-    /// Whether a call, of none but other tools than these, has the symbol.
+    /// Whether the symbol is that of a call, and of a tool other than these.
     pub(crate) fn is_call_of_none(&self, symbol: usize, tools: &[&str]) -> bool {
         match self.symbols[symbol].1 {
             Made::Nothing | Made::Denied | Made::Void => false,
@@ -199,17 +199,17 @@ impl Alphabet {
         }
     }
 
-    /// Whether a call, of whatever tool, has the symbol.
+    /// Whether a call of any tool has the symbol.
     pub(crate) fn is_call(&self, symbol: usize) -> bool {
         self.symbols[symbol].1 != Made::Nothing
     }
 
-    /// Whether the symbol says all of a call that is to be executed: what a word of a specification's author has.
+    /// Whether the symbol completely describes a call to be executed, as in a word by a specification's author.
     pub(crate) fn is_plain(&self, symbol: usize) -> bool {
         matches!(self.symbols[symbol].1, Made::Nothing | Made::Kind(_))
     }
 
-    /// Whether requirements tell calls apart.
+    /// Whether requirements distinguish calls.
     pub(crate) fn has_patterns(&self) -> bool {
         !self.patterns.is_empty()
     }
@@ -219,7 +219,7 @@ impl Alphabet {
         self.patterns.iter().filter_map(|pattern| pattern.tool.as_deref()).collect()
     }
 
-    /// The symbols at which a call like this is completed. For annotated words: and executed.
+    /// The symbols that complete a call of this kind. In annotated words: an executed one.
     pub(super) fn with_call_like(&self, pattern: &CallPattern) -> Vec<bool> {
         let index = self.patterns.iter().position(|other| other == pattern);
         let is_like = |made: &Made| match (made, index) {
@@ -229,7 +229,7 @@ impl Alphabet {
         self.symbols.iter().map(|(_, made)| is_like(made)).collect()
     }
 
-    /// A word as an example would be written.
+    /// A word in the form of an example.
     pub(crate) fn show(&self, word: &[usize], states: &[State]) -> String {
         if word.is_empty() {
             return "the empty sequence".to_owned();
@@ -249,7 +249,7 @@ impl Alphabet {
     }
 
     fn show_call(&self, kind: &CallKind) -> String {
-        // Where another tool does, no call needs to be named.
+        // If another tool does as well, no call needs to be named.
         let Some(tool) = kind.tools.first().cloned().flatten() else { return String::new() };
         let pairs = self.patterns.iter().zip(&kind.matched);
         let tests = pairs.filter(|(pattern, matched)| **matched && !pattern.predicates.is_empty());
@@ -264,7 +264,7 @@ impl Alphabet {
     }
 }
 
-/// Collects the different patterns of a requirement.
+/// Collects the distinct patterns of a requirement.
 fn collect_patterns(requirement: &Requirement, patterns: &mut Vec<CallPattern>) {
     match &requirement.kind {
         RequirementKind::Call(pattern) => {
@@ -290,8 +290,8 @@ fn collect_patterns(requirement: &Requirement, patterns: &mut Vec<CallPattern>) 
     }
 }
 
-/// All combinations of patterns that a call can be like. Predicates count as independent of one another: that one
-/// excludes another is not seen.
+/// All combinations of patterns that a call can match. Predicates count as independent: mutual exclusion is not
+/// detected.
 fn kinds(patterns: &[CallPattern]) -> Result<Vec<CallKind>, TooLarge> {
     let named: BTreeSet<&str> = patterns.iter().filter_map(|pattern| pattern.tool.as_deref()).collect();
     let tools = std::iter::once(None).chain(named.into_iter().map(Some));

@@ -1,4 +1,4 @@
-//! What can be wrong with a specification that could be read.
+//! Checks of a specification that was read successfully.
 
 mod calls;
 mod examples;
@@ -22,7 +22,7 @@ use crate::{
     RequirementKind, Severity, Span, Spec, State, StateId,
 };
 
-/// Says that a limit was exceeded while the automaton was made.
+/// Reports that a limit was exceeded while the automaton was built.
 pub(super) fn too_large(span: Span, too_large: TooLarge, faults: &mut Faults) {
     let TooLarge { what, limit } = too_large;
     let message = format!("the automaton needs more than {limit} {what}");
@@ -30,7 +30,7 @@ pub(super) fn too_large(span: Span, too_large: TooLarge, faults: &mut Faults) {
     faults.push(Diagnostic::new(Code::LimitExceeded, span, message).help(help));
 }
 
-/// Checks that the names in what was read of a specification make sense, and the prompts and handlers too.
+/// Checks the names in the understood parts of a specification, and the prompts and handlers too.
 pub(super) fn names(draft: &Draft, compat: Compat, faults: &mut Faults) {
     let states = draft.states.as_deref().unwrap_or_default();
     let mut first: BTreeMap<&str, &State> = BTreeMap::new();
@@ -85,7 +85,7 @@ pub(super) fn schemas(draft: &Draft, schemas: &dyn SchemaValidator, faults: &mut
     }
 }
 
-/// Checks that a state's name can stand in formulas, and that its prompt can be recognised.
+/// Checks that a state's name is allowed in formulas, and that its prompt can be recognised.
 fn check_name_and_prompt(state: &State, faults: &mut Faults) {
     let name = &state.name.value;
     if is_reserved(name) {
@@ -140,7 +140,7 @@ fn check_prompts(states: &[State], compat: Compat, faults: &mut Faults) {
     }
 }
 
-/// Checks that a state of the environment has a handler, and only such a state; and content rules, only another one.
+/// Checks that states of the environment, and only those, have a handler, and that only others have content rules.
 fn check_roles(state: &State, completes_calls: bool, compat: Compat, faults: &mut Faults) {
     let name = &state.name.value;
     match (&state.handler, state.is_environment) {
@@ -197,7 +197,7 @@ impl Names<'_, '_> {
         }));
     }
 
-    // What the reader refuses by itself is refused once more, for specifications that were made otherwise.
+    // The parser refuses this as well; the check is for specifications from other sources.
 
     fn operands(&mut self, span: Span, is_empty: bool) {
         if is_empty {
@@ -276,7 +276,7 @@ impl Names<'_, '_> {
     }
 }
 
-/// Checks what the automata say. `parts` are the behaviour and the requirements, `whole` is all of them.
+/// Checks the automata. `parts` are the behaviour and the requirements, `whole` is their combination.
 pub(super) fn language(spec: &Spec, alphabet: &Alphabet, whole: &Dfa, parts: &[Dfa], faults: &mut Faults) {
     let names = spec.states.iter().enumerate().map(|(index, state)| (state.name.value.as_str(), index));
     let mut checker =
@@ -302,7 +302,7 @@ struct Checker<'c> {
     alphabet: &'c Alphabet,
     parts: &'c [Dfa],
     names: BTreeMap<&'c str, usize>,
-    /// Its own, so that a specification which could be compiled is not refused for the checks.
+    /// A separate budget, so that a specification that compiles is not refused because of the checks.
     work: Work,
     faults: &'c mut Faults,
 }
@@ -319,7 +319,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Tells which requirements cannot hold together: a smallest set, if it can be found.
+    /// Reports which requirements cannot hold together: a smallest set, if it can be found.
     fn conflict(&mut self) {
         let fault = self.smallest_conflict().and_then(|core| self.conflict_of(&core));
         let fault = fault.unwrap_or_else(|_: TooLarge| {
@@ -330,7 +330,7 @@ impl Checker<'_> {
         self.faults.push(fault);
     }
 
-    /// What is to be said of a smallest set in conflict, with what would do without each of its members.
+    /// The message about a smallest conflicting set, with a run for the set without each of its members.
     fn conflict_of(&mut self, core: &[usize]) -> Result<Diagnostic, TooLarge> {
         let mut labels = Vec::new();
         for left_out in core {
@@ -340,7 +340,7 @@ impl Checker<'_> {
         }
         Ok(match &labels[..] {
             [] => {
-                // No formula is without a word, so this is for a specification made by hand.
+                // Every parsed formula has a word, so this is for a specification built in code.
                 let span = self.spec.behavior.span;
                 Diagnostic::new(Code::EmptyLanguage, span, "no run satisfies the behaviour")
             }
@@ -388,7 +388,7 @@ impl Checker<'_> {
         Ok(Vec::new())
     }
 
-    /// Leaves out one requirement after the other, as long as the rest is in conflict.
+    /// Leaves out one requirement after the other, as long as the rest conflicts.
     fn minimal_conflict(&mut self) -> Result<Vec<usize>, TooLarge> {
         let mut set: Vec<usize> = (0..self.parts.len() - 1).collect();
         for left_out in set.clone() {
@@ -435,7 +435,7 @@ impl Checker<'_> {
         found.into_iter().for_each(|fault| self.faults.push(fault));
     }
 
-    /// Requirements without which the same words would be accepted.
+    /// Requirements that could be dropped without changing the language.
     fn vacuous(&mut self) -> Result<(), TooLarge> {
         let count = self.parts.len() - 1;
         for index in 0..count {
@@ -494,7 +494,7 @@ impl Checker<'_> {
         example.steps.iter().map(symbol).collect()
     }
 
-    /// Says at which step an example leaves what is accepted, and what could have stood there.
+    /// Reports at which step an example leaves the language, and what would have been possible there.
     fn not_accepted(&self, example: &Example, word: &[usize], whole: &Dfa) -> Diagnostic {
         let mut position = whole.start();
         for (step, symbol) in example.steps.iter().zip(word) {

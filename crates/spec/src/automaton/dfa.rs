@@ -37,7 +37,7 @@ pub(crate) fn check_positions(positions: usize) -> Result<(), TooLarge> {
     Ok(())
 }
 
-/// No way on: every continuation is refused.
+/// The dead position: every continuation is refused.
 pub(crate) const DEAD: u32 = u32::MAX;
 
 /// A deterministic automaton that starts in position 0. From each of its positions a word can still be completed;
@@ -50,8 +50,8 @@ pub(crate) struct Dfa {
 }
 
 impl Dfa {
-    /// From a table of `symbols` columns; position 0 is the start. Positions that cannot be reached, or from
-    /// which no word can be completed, are cut off.
+    /// From a table of `symbols` columns; position 0 is the start. Positions that cannot be reached, or from which no
+    /// word can be completed, are removed.
     pub(crate) fn new(symbols: usize, next: Vec<u32>, accepting: Vec<bool>) -> Self {
         let mut dfa = Self { symbols, next, accepting };
         dfa.trim();
@@ -95,7 +95,7 @@ impl Dfa {
         &self.next[position * self.symbols..(position + 1) * self.symbols]
     }
 
-    /// The same automaton over other symbols: each of them does what `original` says.
+    /// The same automaton over other symbols: each behaves like the one that `original` returns.
     pub(crate) fn relabelled(&self, original: &[usize]) -> Self {
         let rows = (0..self.positions()).map(|position| self.row(position));
         let next = rows.flat_map(|row| original.iter().map(|symbol| row[*symbol])).collect();
@@ -110,7 +110,7 @@ impl Dfa {
         Self::new(symbols, self.next.iter().enumerate().map(keep).collect(), self.accepting.clone())
     }
 
-    /// Leaves the positions on a way from the start to an accepting one, numbered in the order of a breadth-first walk.
+    /// Keeps the positions on a path from the start to an accepting one, numbered in breadth-first order.
     fn trim(&mut self) {
         let live = self.live();
         let mut number = vec![DEAD; self.positions()];
@@ -134,7 +134,7 @@ impl Dfa {
         self.accepting = order.iter().map(|position| self.accepting[*position]).collect();
     }
 
-    /// Which positions lead to an accepting one.
+    /// Which positions can reach an accepting one.
     fn live(&self) -> Vec<bool> {
         let before = self.predecessors();
         let mut live = self.accepting.clone();
@@ -167,9 +167,9 @@ impl Dfa {
         Predecessors { begin, edges }
     }
 
-    /// The automaton with the fewest positions that accepts the same, numbered in the order of a breadth-first walk, so
-    /// that two automata that accept the same become equal. Hopcroft's algorithm, O(k n log n), for automata without
-    /// dead positions (Valmari and Lehtinen, STACS 2008).
+    /// The automaton with the fewest positions for the same language, numbered in breadth-first order, so that
+    /// automata of the same language become equal. Hopcroft's algorithm, O(k n log n), for automata without dead
+    /// positions (Valmari and Lehtinen, STACS 2008).
     pub(crate) fn minimised(&self, work: &mut Work) -> Result<Self, TooLarge> {
         work.spend(self.next.len())?;
         let before = self.predecessors();
@@ -190,7 +190,7 @@ impl Dfa {
                 for (_, earlier) in group {
                     blocks.mark(*earlier as usize);
                 }
-                // The smaller part is enough: what the old block parts, the two of them part.
+                // The smaller part is enough: together with the old block it separates the same positions.
                 blocks.split_marked(|new| splitters.push(new));
             }
         }
@@ -233,7 +233,7 @@ impl Dfa {
         Self::new(self.symbols, next, accepting).minimised(work)
     }
 
-    /// A shortest word that is accepted; of several the first in the order of the symbols.
+    /// A shortest accepted word; the first in the order of the symbols among equals.
     pub(crate) fn shortest_word(&self) -> Option<Vec<usize>> {
         self.shortest_way(0, |position, _| self.is_accepting(position))
     }
@@ -277,8 +277,8 @@ impl Dfa {
         Ok(None)
     }
 
-    /// A shortest way from a position to one that `is_goal`, given the position and the symbol that led to it
-    /// (none at the very start).
+    /// A shortest path from a position to one that satisfies `is_goal`, which gets the position and the symbol that
+    /// led to it (none at the start).
     pub(crate) fn shortest_way(
         &self,
         from: u32,
@@ -320,7 +320,7 @@ impl Dfa {
     }
 }
 
-/// The transitions into each position: from where, with which symbol.
+/// The transitions into each position: source and symbol.
 struct Predecessors {
     begin: Vec<u32>,
     edges: Vec<(u32, u32)>,
@@ -332,7 +332,7 @@ impl Predecessors {
     }
 }
 
-/// Numbers things in the order in which they are first seen, and hands each out once.
+/// Numbers things in the order in which they are first seen, and returns each new one once.
 #[derive(Debug)]
 pub(crate) struct Numbering<T> {
     numbers: BTreeMap<T, u32>,
@@ -357,7 +357,7 @@ impl<T: Ord + Clone> Numbering<T> {
         number
     }
 
-    /// The next thing that has not been handed out.
+    /// The next thing that has not been returned.
     pub(crate) fn next(&mut self) -> Option<T> {
         let thing = self.things.get(self.taken).cloned()?;
         self.taken += 1;
@@ -377,11 +377,11 @@ impl<T: Ord + Clone> Numbering<T> {
     }
 }
 
-/// A partition of positions that becomes finer.
+/// A partition of positions that is refined.
 struct Blocks {
-    /// All positions, those of a block side by side, the marked ones first.
+    /// All positions, with those of a block adjacent, the marked ones first.
     order: Vec<usize>,
-    /// Where each position stands in `order`.
+    /// The index of each position in `order`.
     place: Vec<usize>,
     /// The block of each position.
     of: Vec<usize>,
@@ -423,8 +423,8 @@ impl Blocks {
         self.place[position] = boundary;
     }
 
-    /// Parts the marked positions of each block from the others; the smaller part becomes a new block, of
-    /// which is told.
+    /// Separates the marked positions of each block from the others; the smaller part becomes a new block, which is
+    /// reported.
     fn split_marked(&mut self, mut tell: impl FnMut(usize)) {
         for block in std::mem::take(&mut self.touched) {
             let (begin, end, marked) = self.ranges[block];
@@ -453,7 +453,7 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    /// Words with an even number of 1s that end in 0, with positions to spare.
+    /// Words with an even number of 1s that end in 0, with redundant positions.
     fn even_ones() -> Dfa {
         // Positions: even and odd, each after 0 and after 1, and each twice.
         let position = |odd: u32, last: u32, copy: u32| odd * 4 + last * 2 + copy;

@@ -1,10 +1,9 @@
-//! What becomes of calls: which of those that a run writes are executed, by the states of the environment that follow.
+//! The execution of calls: which of a run's written calls the following states of the environment execute.
 //!
-//! A requirement speaks of calls that are executed, and whether one is shows only later. So requirements are
-//! read on *annotated* words, in which each call that is completed is either executed, or void, or was
-//! denied. The automaton of [`annotation`] accepts the words whose annotation is true; there is one for each
-//! word. Together with a requirement it is [`projected`] to the words themselves: a position is then the set
-//! of what may yet become of the calls that wait.
+//! A requirement is about executed calls, and whether a call is executed shows only later. So requirements are read
+//! on *annotated* words, in which each completed call is either executed, or void, or denied. The automaton of
+//! [`annotation`] accepts the words with a correct annotation; each word has exactly one. Combined with a requirement
+//! it is [`projected`] to the words themselves: a position is then the set of possible fates of the waiting calls.
 
 use std::collections::VecDeque;
 
@@ -12,14 +11,14 @@ use super::alphabet::{Alphabet, Made};
 use super::dfa::{DEAD, Dfa, Numbering, TooLarge, Work, check_positions};
 use crate::{Handler, Spec, StateId};
 
-/// What a state of the environment does with calls; `None` for a state of the model.
+/// The effect of a state of the environment on calls; `None` for a state of the model.
 pub(super) fn handler(spec: &Spec, state: StateId) -> Option<Handler> {
     let state = &spec.states[state.index()];
-    // Where nothing is said, the last call is run: so does whoever runs specifications of the published dialect.
+    // Without a handler the last call is run, as in the published dialect.
     state.is_environment.then(|| state.handler.as_ref().map_or(Handler::RunCall, |handler| handler.value))
 }
 
-/// What is claimed of calls that wait: that some of them are executed, that some are not.
+/// A claim about waiting calls: that some of them are executed, and others not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Claims {
     executed: bool,
@@ -32,8 +31,7 @@ impl Claims {
     }
 }
 
-/// The calls that wait: the latest one, those before it since the environment wrote last, and those that it
-/// passed over.
+/// The waiting calls: the latest one, earlier ones since the environment wrote last, and those that it skipped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Waiting {
     latest: Claims,
@@ -46,7 +44,7 @@ impl Waiting {
         Self { latest: claim, earlier: self.earlier.and(self.latest), ..self }
     }
 
-    /// What waits after a handler; `None` if a claim was false.
+    /// The waiting calls after a handler; `None` if a claim was false.
     fn handled(self, handler: Handler) -> Option<Self> {
         let collected = self.latest.and(self.earlier);
         let (run, rest) = match handler {
@@ -65,7 +63,7 @@ impl Waiting {
     }
 }
 
-/// The automaton of the annotated words, over all of them, whose annotation is true.
+/// The automaton of all annotated words with a correct annotation.
 pub(super) fn annotation(spec: &Spec, annotated: &Alphabet, work: &mut Work) -> Result<Dfa, TooLarge> {
     let mut known: Numbering<Waiting> = Numbering::default();
     let (mut next, mut accepting) = (Vec::new(), Vec::new());
@@ -90,8 +88,8 @@ pub(super) fn annotation(spec: &Spec, annotated: &Alphabet, work: &mut Work) -> 
     Dfa::new(annotated.len(), next, accepting).minimised(work)
 }
 
-/// The automaton of the words of which an annotation is accepted; `annotations` are the symbols that each
-/// symbol of a word can stand for.
+/// The automaton of the words with an accepted annotation; `annotations` are the annotated symbols for each symbol of
+/// a word.
 pub(super) fn projected(dfa: &Dfa, annotations: &[Vec<usize>], work: &mut Work) -> Result<Dfa, TooLarge> {
     let mut sets: Numbering<Vec<u32>> = Numbering::default();
     let (mut next, mut accepting) = (Vec::new(), Vec::new());
@@ -121,7 +119,7 @@ enum Place {
     PassedOver,
 }
 
-/// Whether a call that has just been completed, which led to a position, is executed on some way from there to an end.
+/// Whether a call that was just completed, at this position, is executed on some path from there to an end.
 pub(super) fn can_execute(spec: &Spec, alphabet: &Alphabet, dfa: &Dfa, position: u32) -> bool {
     if position == DEAD {
         return false;

@@ -1,5 +1,4 @@
-//! A plan that is carried out after it was written: which of its calls may be executed with the arguments
-//! they have then.
+//! A plan that is executed after it was written: which of its calls may be executed with their final arguments.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,11 +8,10 @@ use planproof_trace::ToolCall;
 use super::dfa::{DEAD, Dfa};
 use super::{Annotated, Automaton, Entered};
 
-/// Checks the calls of a run whose states are written, in their order, before each is executed.
+/// Checks the calls of a written run, in order, before each is executed.
 ///
-/// A call may be executed if the run can then still be in the language, whatever has to be denied after it.
-/// What is taken for a call that has not had its turn: if its arguments are open, that it has any; that it
-/// may be denied as well.
+/// A call may be executed if the run can still be in the language afterwards, even if later calls have to be denied.
+/// Assumptions about later calls: unresolved arguments can take any value, and a call may also be denied.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     annotated: Option<Arc<Annotated>>,
@@ -28,8 +26,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// `word` are the states of a run with their calls, the last of them that of the handler. `is_waiting`
-    /// says of each state whether its call has still to be executed.
+    /// `word` are the states of a run with their calls, the last one being that of the handler. `is_waiting` says for
+    /// each state whether its call is still to be executed.
     pub(crate) fn new(automaton: &Automaton, word: &[Entered<'_>], is_waiting: &[bool]) -> Self {
         let annotated = automaton.annotated.clone();
         let mut plan = Self {
@@ -57,8 +55,8 @@ impl Plan {
         plan
     }
 
-    /// Finds the positions from which the rest can be passed, from the end on. Plans repeat themselves, and
-    /// so do the sets.
+    /// Finds the positions from which the rest can be passed, from the end on. Plans are repetitive, and so are the
+    /// sets.
     fn look_back(&mut self, dfa: &Dfa) {
         self.sets = vec![vec![true; dfa.positions()]];
         self.live = vec![0; self.word.len() + 1];
@@ -80,8 +78,8 @@ impl Plan {
         }
     }
 
-    /// Whether the call of the state at this place of the word may be executed with these arguments; with
-    /// `None`, whether it may be denied. The calls before it have been decided.
+    /// Whether the call of the state at this place of the word may be executed with these arguments; with `None`,
+    /// whether it may be denied. The calls before it have been decided.
     pub(crate) fn may(&self, place: usize, call: Option<&ToolCall>) -> bool {
         let Some(twin) = &self.annotated else { return true };
         let before = self.at(&twin.dfa, place);
@@ -102,7 +100,7 @@ impl Plan {
         }
     }
 
-    /// Where the run is before a place: what lies between the calls that are decided has one annotation that leads on.
+    /// The position before a place: the states between decided calls have one annotation that continues.
     fn at(&self, dfa: &Dfa, place: usize) -> u32 {
         let mut position = self.position;
         for (at, symbols) in self.word.iter().enumerate().take(place).skip(self.place) {

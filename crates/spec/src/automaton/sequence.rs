@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use super::dfa::{DEAD, Dfa, Numbering, TooLarge, Work, check_positions};
 use crate::{Bounds, Formula, FormulaKind};
 
-/// Positions of an automaton that is not deterministic yet, as they come from bounds of loops in loops.
+/// Most positions of a nondeterministic automaton, as nested bounded loops produce them.
 const DRAFT_POSITIONS_MAX: usize = 200_000;
 
-/// The minimal automaton of a behaviour over `names`, whose indexes are the symbols. A name that is not among them is
-/// never matched.
+/// The minimal automaton of a behaviour over `names`, whose indices are the symbols. An unknown name never matches.
 pub(super) fn automaton(
     formula: &Formula,
     names: &BTreeMap<&str, usize>,
@@ -43,7 +42,7 @@ pub(super) fn automaton(
 
 /// An automaton with transitions that read nothing.
 struct Draft {
-    /// At most one transition from each position that reads a symbol.
+    /// At most one reading transition from each position.
     edges: Vec<Option<(usize, u32)>>,
     /// The transitions that read nothing.
     free: Vec<Vec<u32>>,
@@ -63,8 +62,8 @@ impl Draft {
         self.free[from as usize].push(to);
     }
 
-    /// Adds a way from `from` for each word of the formula, and gives the position where all of them end. Nothing leads
-    /// back to `from` but through the loops that begin there.
+    /// Adds a path from `from` for each word of the formula, and returns their common end. Only loops that begin at
+    /// `from` lead back to it.
     fn build(
         &mut self,
         formula: &Formula,
@@ -138,7 +137,7 @@ struct Closure<'d> {
 }
 
 impl Closure<'_> {
-    /// The positions that can be reached without reading, sorted: those that read a symbol or are the end.
+    /// The positions that can be reached without reading, sorted: only those that read a symbol or are the end.
     fn of(&mut self, mut open: Vec<u32>, work: &mut Work) -> Result<Vec<u32>, TooLarge> {
         self.round += 1;
         let mut set = Vec::new();

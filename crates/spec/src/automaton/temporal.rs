@@ -1,10 +1,9 @@
 //! Requirements (linear temporal logic over finite traces) as automata.
 //!
-//! A requirement is brought into a form in which only atoms are negated. Reading a symbol turns it into what
-//! must hold of the rest of the word: a choice between sets of *duties*, each a formula together with whether
-//! the word may end before it is looked at. A position of the automaton is such a choice, kept minimal. This
-//! is the alternating automaton of the formula (De Giacomo and Vardi, IJCAI 2013) with the subset
-//! construction done on the way.
+//! A requirement is transformed so that only atoms are negated. Reading a symbol turns it into an obligation on the
+//! rest of the word: a choice between sets of *duties*, each a formula together with whether the word may end before
+//! it is considered. A position of the automaton is such a choice, kept minimal. This is the alternating automaton of
+//! the formula (De Giacomo and Vardi, IJCAI 2013) with the subset construction done on the fly.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +11,10 @@ use super::alphabet::Alphabet;
 use super::dfa::{DEAD, Dfa, Numbering, TooLarge, Work, check_positions};
 use crate::{Requirement, RequirementKind, StateId};
 
-/// The minimal automaton of the words, over the symbols of `alphabet`, that satisfy a requirement. An unknown
-/// state holds nowhere.
+/// The minimal automaton of the words, over the symbols of `alphabet`, that satisfy a requirement. An unknown state
+/// holds nowhere.
 ///
-/// On the empty word atoms, `next`, `until` and `eventually` do not hold, and `always` does.
+/// On the empty word atoms, `next`, `until` and `eventually` are false, and `always` is true.
 pub(super) fn automaton(
     requirement: &Requirement,
     alphabet: &Alphabet,
@@ -26,7 +25,7 @@ pub(super) fn automaton(
     let root = formulas.normal(requirement, true)?;
     let mut builder = Builder { nodes: formulas.nodes, successors: BTreeMap::new(), work: formulas.work };
 
-    // The start is a position of its own: no word before it could have been the reason why it may end.
+    // The start is a separate position: no earlier word could justify its ending.
     let mut choices: Numbering<Choice> = Numbering::default();
     let mut next = Vec::new();
     let mut accepting = vec![builder.holds_at_end(root)];
@@ -65,18 +64,18 @@ type FormulaId = u32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Duty {
     formula: FormulaId,
-    /// If there is no rest, nothing is demanded; otherwise it is broken then.
+    /// If there is no rest, nothing is demanded; otherwise the duty is violated then.
     may_end: bool,
 }
 
-/// Sets of duties, of which one must be fulfilled. None of them holds another; all are sorted. Without any nothing can
-/// help; an empty set demands nothing.
+/// Sets of duties, one of which must be fulfilled. None contains another; all are sorted. No sets: impossible. An
+/// empty set: nothing is demanded.
 type Choice = Vec<Vec<Duty>>;
 
 /// A formula in which only atoms are negated; its parts are numbers of other formulas.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Node {
-    /// One of these symbols. `at_end` is what holds where there is no symbol.
+    /// One of these symbols. `at_end` is the value if there is no symbol.
     Atom {
         holds: Vec<bool>,
         at_end: bool,
@@ -91,9 +90,9 @@ enum Node {
     Until(FormulaId, FormulaId),
     /// The second holds up to where the first does, that place included, or always.
     Release(FormulaId, FormulaId),
-    /// At most so many places from here on at which the formula holds, whose negation is the second one.
+    /// The formula holds at no more than this number of places from here on; its negation is the second one.
     AtMost(u32, FormulaId),
-    /// At least so many places from here on at which the formula holds; at least 1.
+    /// The formula holds at no fewer than this number of places from here on; at least 1.
     AtLeast(u32, FormulaId),
 }
 
@@ -105,7 +104,7 @@ struct Formulas<'a> {
 }
 
 impl Formulas<'_> {
-    /// The requirement, or what it denies, in normal form.
+    /// The requirement or its negation, in normal form.
     fn normal(&mut self, requirement: &Requirement, positive: bool) -> Result<FormulaId, TooLarge> {
         self.work.spend(self.alphabet.len())?;
         let node = match &requirement.kind {
@@ -199,7 +198,7 @@ struct Builder<'w> {
 }
 
 impl Builder<'_> {
-    /// Whether the formula holds where there is no symbol any more.
+    /// Whether the formula holds at the end of the word.
     fn holds_at_end(&self, formula: FormulaId) -> bool {
         match self.nodes.get(formula) {
             Node::Atom { at_end, .. } => *at_end,
@@ -210,7 +209,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What must hold of the rest for the formula to hold where this symbol is read.
+    /// The obligation on the rest if the formula holds where this symbol is read.
     fn after(&mut self, formula: FormulaId, symbol: usize) -> Result<Choice, TooLarge> {
         if let Some(choice) = self.successors.get(&(formula, symbol)) {
             return Ok(choice.clone());
@@ -284,9 +283,9 @@ impl Builder<'_> {
                 let mut duties: Vec<Duty> = left.iter().chain(right).copied().collect();
                 self.work.spend(duties.len() + 1)?;
                 duties.sort_unstable();
-                // Of two duties of one formula the one that demands a rest, which sorts first, says more.
+                // Of two duties for one formula, the one that demands a rest, which sorts first, is stronger.
                 duties.dedup_by_key(|duty| duty.formula);
-                // The larger bound on the same places says less.
+                // The larger bound for the same places is weaker.
                 let is_weaker = |duty: &Duty| {
                     match self.nodes.get(duty.formula) {
                     Node::AtMost(count, operand) => duties.iter().any(|other| {
@@ -303,7 +302,7 @@ impl Builder<'_> {
         self.minimal(all)
     }
 
-    /// Leaves out the sets that hold another one.
+    /// Removes the sets that contain another one.
     fn minimal(&mut self, mut choice: Choice) -> Result<Choice, TooLarge> {
         choice.sort_unstable_by(|left, right| left.len().cmp(&right.len()).then_with(|| left.cmp(right)));
         choice.dedup();

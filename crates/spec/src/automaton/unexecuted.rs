@@ -1,4 +1,4 @@
-//! Calls that a specification lets a model write and nobody execute.
+//! Calls that a specification allows a model to write and nobody executes.
 
 use std::collections::VecDeque;
 
@@ -8,8 +8,8 @@ use super::execution::{can_execute, handler};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::{Handler, Spec, StateId};
 
-/// Warns of calls that are never executed, and of those that a handler passes over because it runs the last one alone.
-/// `dfa` is the whole specification. Says nothing where there are too many positions to tell.
+/// Warns of calls that are never executed, and of those that a handler skips because it runs only the last one. `dfa`
+/// is the whole specification. Reports nothing if there are too many positions.
 pub(super) fn warnings(spec: &Spec, alphabet: &Alphabet, dfa: &Dfa) -> Vec<Diagnostic> {
     let mut work = Work::default();
     let never = never(spec, alphabet, dfa, &mut work).unwrap_or_default();
@@ -58,7 +58,7 @@ fn never(spec: &Spec, alphabet: &Alphabet, dfa: &Dfa, work: &mut Work) -> Result
     Ok(found)
 }
 
-/// The handlers that run a call where another one waits, which nobody runs then.
+/// The handlers that run one call while another one waits, which is then never run.
 fn passed_over(
     spec: &Spec,
     alphabet: &Alphabet,
@@ -68,7 +68,7 @@ fn passed_over(
     if spec.has_handler(Handler::Solve) {
         return Ok(Vec::new());
     }
-    // How many calls wait: none, one, or more.
+    // The number of waiting calls: none, one, or more.
     let mut seen = vec![[false; 3]; dfa.positions()];
     let mut open = VecDeque::from([(0_u32, 0_usize)]);
     let mut passing = vec![false; spec.states.len()];

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::ExportError;
 use crate::limits::{EXPORT_BUILT_BYTES_MAX, EXPORT_BYTES_MAX};
 
-/// A regular expression as text, with how loosely its parts hang together.
+/// A regular expression as text, with its precedence.
 #[derive(Debug, Clone)]
 pub(super) enum Expression {
     /// Nothing matches.
@@ -89,7 +89,7 @@ impl Expression {
         }
     }
 
-    /// What ends in an operator needs brackets before it takes another one.
+    /// A text that ends in an operator needs brackets before another operator.
     fn unrepeatable(self) -> Self {
         match self {
             Self::Atom(text) => Self::Sequence(text),
@@ -108,15 +108,15 @@ fn checked(expression: Expression) -> Result<Expression, ExportError> {
 /// Equations `X[i] = steps[i][0] X[0] | steps[i][1] X[1] | ... | ends[i]`.
 #[derive(Debug)]
 pub(super) struct Equations {
-    /// What leads from each unknown to others; what is not there never does.
+    /// The paths from each unknown to others; a missing entry is no path.
     steps: Vec<BTreeMap<usize, Expression>>,
     ends: Vec<Expression>,
-    /// Bytes of all ways that were ever put together.
+    /// Total bytes of all intermediate expressions.
     built: usize,
 }
 
 impl Equations {
-    /// For so many unknowns, which nothing satisfies yet.
+    /// A system of this many unknowns, without solutions yet.
     pub(super) fn new(unknowns: usize) -> Self {
         Self { steps: vec![BTreeMap::new(); unknowns], ends: vec![Expression::Never; unknowns], built: 0 }
     }
@@ -151,7 +151,7 @@ impl Equations {
         Ok(())
     }
 
-    /// The expression of all ways from the first unknown to the end. The last unknown is solved first.
+    /// The expression of all paths from the first unknown to the end. The last unknown is solved first.
     pub(super) fn solve(mut self) -> Result<Expression, ExportError> {
         let mut before: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.steps.len()];
         for (from, row) in self.steps.iter().enumerate() {

@@ -8,8 +8,8 @@ use super::{ExportError, Nodes, Scope, Start, prompts_without_overlap};
 use crate::limits::EXPORT_BYTES_MAX;
 use crate::{Automaton, StateId};
 
-/// The texts of a scope as a grammar for llama.cpp. The rule `text` is any text without a prompt; of its
-/// helpers `text1` and so on, each stands for a beginning of a prompt that has just been read.
+/// The texts of a scope as a grammar for llama.cpp. The rule `text` is any text without a prompt; its helpers `text1`
+/// and so on each stand for a prefix of a prompt that has just been read.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -96,7 +96,7 @@ fn class(characters: &[char], negated: bool) -> String {
     format!("[{}{inside}]", if negated { "^" } else { "" })
 }
 
-/// A character as it may stand in a string and in a class.
+/// A character as escaped in a string and in a class.
 fn escaped(c: char) -> String {
     match u32::from(c) {
         _ if c.is_ascii_alphanumeric() || c == ' ' => c.to_string(),

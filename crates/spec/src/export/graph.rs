@@ -1,12 +1,12 @@
-//! States and the ways between them, as data and as text for programs that draw.
+//! States and the edges between them, as data and as text for drawing programs.
 
 use std::fmt::Write;
 
 use super::{End, Nodes, Start};
 use crate::{Automaton, StateId};
 
-/// The states of a behaviour and which can follow which, laid out in layers. A state that stands in several
-/// places of the behaviour, after which something else can come, is several nodes.
+/// The states of a behaviour and their successors, in layers. A state that occurs several times in the behaviour,
+/// with different successors, is several nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     /// The nodes.
@@ -30,7 +30,7 @@ pub struct GraphNode {
     pub is_start: bool,
     /// A run can end here.
     pub is_end: bool,
-    /// The fewest states that come before it: its row, from 0.
+    /// The smallest number of states before it: its row, from 0.
     pub layer: usize,
     /// Its place in the row, from 0.
     pub place: usize,
@@ -49,7 +49,7 @@ pub struct GraphEdge {
 
 /// The graph of an automaton.
 pub fn graph(automaton: &Automaton) -> Graph {
-    // The first node stands for the beginning, and is left out.
+    // The first node represents the beginning, and is left out.
     let nodes = Nodes::new(automaton, Start::Prompt(automaton.start()), End::Run);
     let count = nodes.nodes.len();
     let mut layers = vec![usize::MAX; count];
@@ -85,7 +85,7 @@ pub fn graph(automaton: &Automaton) -> Graph {
     graph
 }
 
-/// The graph for Graphviz. The environment's states are dashed; where a run can end the border is double.
+/// The graph for Graphviz. The environment's states are dashed; states in which a run can end have a double border.
 pub fn dot(automaton: &Automaton) -> String {
     let graph = graph(automaton);
     let mut out =
@@ -106,7 +106,7 @@ pub fn dot(automaton: &Automaton) -> String {
     out
 }
 
-/// The graph for Mermaid. The environment's states are dashed; where a run can end the border is double.
+/// The graph for Mermaid. The environment's states are dashed; states in which a run can end have a double border.
 pub fn mermaid(automaton: &Automaton) -> String {
     let graph = graph(automaton);
     let mut out = String::from("flowchart LR\n");
@@ -131,7 +131,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A text in a label of Mermaid, which takes HTML's names of characters with `#` for `&`.
+/// A text in a label of Mermaid, which accepts HTML's character names with `#` for `&`.
 fn escaped_html(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {

@@ -8,14 +8,14 @@ use super::{ExportError, Nodes, Scope, Start, separate_prompts};
 use crate::limits::EXPORT_BYTES_MAX;
 use crate::{Automaton, ContentRule, State, StateId};
 
-/// Longest content that is counted; a longer limit is left to the monitor.
+/// Longest content whose length is limited; a longer limit is left to the monitor.
 const LENGTH_MAX: u32 = 1000;
 
 /// The texts of a scope as a grammar for llguidance.
 ///
-/// Each way from a state to the next is one terminal: content up to the prompt of the next state, with this
-/// prompt. So what tells the states apart is a regular expression (with llguidance's `&` and `~`), and the
-/// rules only say which may follow which.
+/// Each transition from a state to the next is one terminal: content up to the prompt of the next state, including
+/// this prompt. So a regular expression (with llguidance's `&` and `~`) distinguishes the states, and the rules only
+/// define which may follow which.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -39,7 +39,7 @@ pub fn lark(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportErr
         }
     };
     let _ = writeln!(out, "{start}");
-    // Terminals that are used, by the state that is left and the state that is entered.
+    // The used terminals, by the state that is left and the state that is entered.
     let mut ways: Vec<(From, Option<StateId>)> = Vec::new();
     for (number, node) in nodes.nodes.iter().enumerate() {
         if nodes.ends_with_prompt(automaton, number, scope.end) {
@@ -78,7 +78,7 @@ pub fn lark(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportErr
             From::State(state) => content(automaton.state(state), scope)?,
         };
         let body = match to {
-            // The content and the prompt together; the prompt is the first one, and so its only one.
+            // The content and the prompt together; the prompt is the first, and so the only one.
             Some(next) => format!("({content} {}) & FIRST", string(&automaton.state(next).prompt.value)),
             None => format!("({content}) & TEXT"),
         };
@@ -111,7 +111,7 @@ fn terminal_name(from: From, to: Option<StateId>) -> String {
     format!("FROM_{from}_TO_{to}")
 }
 
-/// What the content of a state is like, prompts aside.
+/// The form of a state's content, apart from prompts.
 fn content(state: &State, scope: Scope<'_>) -> Result<String, ExportError> {
     let mut demands = Vec::new();
     for rule in &state.content {

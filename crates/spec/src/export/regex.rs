@@ -8,8 +8,8 @@ use super::search::Search;
 use super::{ExportError, Nodes, Scope, Start, prompts_without_overlap};
 use crate::{Automaton, ContentRule, StateId};
 
-/// The texts of a scope as one regular expression, to be matched as a whole. It needs no look-around and no
-/// flags, so that most engines take it (`\s` must know Unicode's white space where the text has any).
+/// The texts of a scope as one regular expression, to be matched as a whole. It needs no look-around and no flags, so
+/// that most engines accept it (`\s` must include Unicode white space if the text has any).
 ///
 /// # Errors
 /// [`ExportError`].
@@ -89,7 +89,7 @@ fn blank_around(expression: &str) -> Expression {
     Expression::sequence(format!("\\s*(?:{expression})\\s*"))
 }
 
-/// All texts that hold none of the prompts.
+/// All texts without any of the prompts.
 pub(super) fn text_without(prompts: &[&str]) -> Result<Expression, ExportError> {
     let search = Search::new(prompts)?;
     let mut equations = Equations::new(search.next.len());
@@ -101,7 +101,7 @@ pub(super) fn text_without(prompts: &[&str]) -> Result<Expression, ExportError> 
         for (target, characters) in to.iter().filter(|(target, _)| **target != usize::MAX && **target != 0) {
             equations.step(from, *target, &Expression::atom(class(characters, false)))?;
         }
-        // Everything else leads to where nothing has begun.
+        // All other characters lead to the empty prefix.
         let named: Vec<char> =
             targets.iter().filter(|(_, target)| **target != Some(0)).map(|(c, _)| *c).collect();
         equations.step(from, 0, &Expression::atom(class(&named, true)))?;
@@ -111,7 +111,7 @@ pub(super) fn text_without(prompts: &[&str]) -> Result<Expression, ExportError> 
     equations.solve()
 }
 
-/// A class of characters, or of all others.
+/// A class of characters, or its complement.
 fn class(characters: &[char], negated: bool) -> String {
     match (characters, negated) {
         ([], _) => "[\\s\\S]".into(),

@@ -1,19 +1,19 @@
-//! Regular expressions of content rules, as grammars take them.
+//! Regular expressions of content rules, in a form for grammars.
 
 use regex_syntax::hir::{Hir, HirKind, Look};
 
 use super::ExportError;
 use crate::{Pattern, State};
 
-/// The expression of a content rule without anything that a grammar does not know: `^` at its beginning and
-/// `$` at its end, which say nothing where the whole content is matched, are left out, and so are names of
-/// groups, flags and comments. An expression without any of them stays as it is written.
+/// The expression of a content rule without features that grammars do not support: a leading `^` and a trailing `$`,
+/// which are redundant because the whole content is matched, are removed, and so are group names, flags and comments.
+/// An expression without any of them is unchanged.
 ///
 /// # Errors
-/// It looks around itself elsewhere, as `\b` does.
+/// It has other look-around, such as `\b`.
 pub(super) fn expression(state: &State, pattern: &Pattern) -> Result<String, ExportError> {
     let source = pattern.as_str();
-    // It has been compiled, so it can be parsed; and if not, then it stays as it is.
+    // It has been compiled, so it can be parsed; otherwise it is unchanged.
     let Ok(hir) = regex_syntax::parse(source) else { return Ok(source.to_owned()) };
     let has_looks = !hir.properties().look_set().is_empty();
     if !has_looks && !source.replace("(?:", "(").contains("(?") {
@@ -24,8 +24,8 @@ pub(super) fn expression(state: &State, pattern: &Pattern) -> Result<String, Exp
     Ok(plain.to_string())
 }
 
-/// The same without groups' names, and without `^` where nothing can come before it and `$` where nothing can
-/// come after it. The error is what looks around itself elsewhere.
+/// The same without group names, and without `^` where nothing can precede it and `$` where nothing can follow it.
+/// The error is any other look-around.
 fn without_looks(hir: &Hir, at_start: bool, at_end: bool) -> Result<Hir, Look> {
     Ok(match hir.kind() {
         HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) => hir.clone(),
@@ -33,7 +33,7 @@ fn without_looks(hir: &Hir, at_start: bool, at_end: bool) -> Result<Hir, Look> {
         HirKind::Look(Look::End) if at_end => Hir::empty(),
         HirKind::Look(look) => return Err(*look),
         HirKind::Repetition(repetition) => {
-            // Repeated, the beginning of one may be the end of another.
+            // In a repetition, the beginning of one match may be the end of another.
             let once = without_looks(&repetition.sub, false, false)?;
             let mut repetition = repetition.clone();
             repetition.sub = Box::new(once);

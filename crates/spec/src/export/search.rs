@@ -1,18 +1,18 @@
-//! The automaton that looks for prompts, over characters (Aho and Corasick, Communications of the ACM 18, 1975).
+//! The automaton that searches for prompts, over characters (Aho and Corasick, Communications of the ACM 18, 1975).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ExportError;
 use crate::limits::EXPORT_BYTES_MAX;
 
-/// Beginnings of prompts. More of them would make a grammar too large in any case.
+/// Most prefixes of prompts. More of them would make a grammar too large anyway.
 const BEGINNINGS_MAX: usize = 10_000;
 
-/// What may follow a beginning of a prompt without completing one.
+/// The characters that may follow a prefix of a prompt without completing a prompt.
 #[derive(Debug)]
 pub(super) struct Search {
-    /// For each beginning, the empty one first: where characters lead. Those that are not named lead to the empty one;
-    /// `None` is the end of a prompt, which must not be read.
+    /// For each prefix, the empty one first: the successors for characters. Characters without an entry lead to the
+    /// empty one; `None` is the end of a prompt, which must not be read.
     pub(super) next: Vec<BTreeMap<char, Option<usize>>>,
 }
 
@@ -20,9 +20,9 @@ impl Search {
     /// For prompts of which none is part of another one.
     ///
     /// # Errors
-    /// They are too many and too long.
+    /// They have too many prefixes.
     pub(super) fn new(prompts: &[&str]) -> Result<Self, ExportError> {
-        // All beginnings that are no whole prompt.
+        // All prefixes except whole prompts.
         let mut beginnings: Vec<&str> = vec![""];
         for prompt in prompts {
             beginnings.extend(prompt.char_indices().skip(1).map(|(at, _)| &prompt[..at]));
@@ -39,7 +39,7 @@ impl Search {
             let mut targets = BTreeMap::new();
             for c in &alphabet {
                 let read = format!("{beginning}{c}");
-                // The longest end of what was read that is a beginning.
+                // The longest suffix of the read text that is a prefix.
                 let mut ends = read.char_indices().map(|(at, _)| &read[at..]);
                 if prompts.contains(&read.as_str()) || ends.clone().any(|end| prompts.contains(&end)) {
                     targets.insert(*c, None);

@@ -1,4 +1,4 @@
-//! Content that has come to its end: whether it keeps the rules of its state, and what it means.
+//! Complete content: whether it satisfies the rules of its state, and its meaning.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use super::{Author, Call, Fault, Monitor, Violation, content, match_tool};
 use crate::{Compat, ContentRule, Entered, Fate, StateId};
 
 impl Monitor {
-    /// Checks content that ends before byte `end`, and notes what it means. The error says up to which byte
-    /// the text can stay.
+    /// Checks content that ends before byte `end`, and records its meaning. The error says up to which byte the text
+    /// can stay.
     pub(super) fn complete(&mut self, end: usize) -> Result<(), (usize, Violation)> {
         let Some(part) = self.sections.last().filter(|part| part.author == Author::Model) else {
             return Ok(());
@@ -47,7 +47,7 @@ impl Monitor {
         if state.completes_call() {
             let entered = Entered { fate, ..Entered::with(id, call.as_ref()) };
             let position = shared.automaton.after(self.position, entered);
-            // A call that can be written but never executed is of no use.
+            // A call that can be written but never executed is useless.
             let position = position.filter(|_| shared.automaton.can_execute(self.position, entered));
             let Some(position) = position else {
                 let requirement = self.broken_by_call(entered);
@@ -85,7 +85,7 @@ impl Monitor {
         Some(names.filter(|name| self.automaton().can_call(self.position, name)).collect())
     }
 
-    /// The tool that a content names, if it may be called.
+    /// The tool named by a content, if it may be called.
     fn tool_named(&self, content: &str) -> Result<String, Fault> {
         let compat = self.shared.options.compat;
         let name = match &self.shared.options.tools {
@@ -106,7 +106,7 @@ impl Monitor {
         }
     }
 
-    /// The call of the tool that was named last with this content, and whether its arguments are open.
+    /// The call of the last named tool with this content, and whether its arguments are unresolved.
     fn call_with(&self, content: &str) -> Result<(ToolCall, bool), Fault> {
         let tools = self.shared.options.tools.as_deref();
         let only = match tools {
@@ -114,7 +114,7 @@ impl Monitor {
             _ => "",
         };
         let name = self.tool.as_deref().unwrap_or(only);
-        // All calls are executed when the plan is solved, with evidence put in where labels stand.
+        // All calls are executed when the plan is solved, with labels replaced by evidence.
         let is_open = |argument: &Value| self.shared.is_solved && self.labels.stand_in(argument);
         let (arguments, is_open) = match tools.and_then(|tools| tools.iter().find(|tool| tool.name == name)) {
             Some(tool) => {
@@ -132,12 +132,12 @@ impl Monitor {
         Ok((ToolCall { id, name: name.to_owned(), arguments }, is_open))
     }
 
-    /// The requirement that forbids a state to come next, if one alone does.
+    /// The requirement that forbids a state to come next, if a single one is responsible.
     pub(super) fn broken_by(&self, state: StateId) -> Option<usize> {
         self.automaton().broken_requirement(self.word().chain([Entered::from(state)]))
     }
 
-    /// The requirement that forbids the call that the content of the last section would complete, if one alone does.
+    /// The requirement that forbids the call completed by the last section, if a single one is responsible.
     fn broken_by_call(&self, entered: Entered<'_>) -> Option<usize> {
         let before = self.sections.len().saturating_sub(1);
         self.automaton().broken_requirement(self.word().take(before).chain([entered]))

@@ -1,4 +1,4 @@
-//! What a state's content must be like, checked while it is written.
+//! The rules for a state's content, checked while it is written.
 
 use crate::pattern::Place;
 use crate::{ContentRule, Pattern, State};
@@ -6,13 +6,13 @@ use crate::{ContentRule, Pattern, State};
 /// The rules of a state that are checked with each character.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Progress {
-    /// Where the pattern is after what counts of the content.
+    /// The pattern's state after the relevant part of the content.
     place: Place,
     /// Characters that count.
     characters: u32,
-    /// Byte of the text after the last one that counts.
+    /// Byte of the text after the last relevant one.
     end: usize,
-    /// Something other than white space has come.
+    /// There was something other than white space.
     has_begun: bool,
     /// Where the content was read as JSON.
     json: Json,
@@ -30,7 +30,7 @@ struct Json {
     is_other: bool,
 }
 
-/// The end of the string of JSON that a byte is in.
+/// The end of the JSON string that contains a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StringEnd {
     /// It is in none.
@@ -41,17 +41,17 @@ pub(super) enum StringEnd {
     Open,
 }
 
-/// Where content leaves what it must be like.
+/// Where content violates a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Departure {
-    /// Nothing that matches can begin with what comes after this byte of the text.
+    /// Beyond this byte the text can no longer begin a match.
     Pattern {
         /// The byte.
         at: usize,
         /// What stands before it is a match.
         is_match: bool,
     },
-    /// The content is longer than it may be; this many bytes of the text are not too long.
+    /// The content is too long; up to this byte of the text it is not.
     Length {
         /// The byte.
         at: usize,
@@ -66,16 +66,15 @@ impl Progress {
         Self { place, characters: 0, end: start, has_begun: false, json }
     }
 
-    /// The end of the string that a byte of the text is in, if the content is JSON. The bytes must be asked
-    /// for in their order; what was read is not read again, so that all of it takes time in proportion to the
-    /// content.
+    /// The end of the string that contains a byte of the text, if the content is JSON. The bytes must be queried in
+    /// ascending order; nothing is read twice, so that everything together takes time in proportion to the content.
     pub(super) fn end_of_string(&mut self, text: &str, byte: usize) -> StringEnd {
         let json = &mut self.json;
         while !json.is_other && (json.is_in_string || json.at < byte) {
             let Some(next) = text.as_bytes().get(json.at) else { return StringEnd::Open };
             json.at += 1;
             match next {
-                // A string that has no end on its line is none.
+                // A string without an end on its line is none.
                 b'\n' if json.is_in_string => json.is_other = true,
                 _ if json.is_escaped => json.is_escaped = false,
                 b'\\' if json.is_in_string => json.is_escaped = true,
@@ -95,8 +94,8 @@ impl Progress {
         StringEnd::None
     }
 
-    /// Reads the content from byte `from` of the text to byte `to`. White space around the content does not count, so
-    /// that within it is read when more follows. After a departure nothing more must be read.
+    /// Reads the content from byte `from` of the text to byte `to`. White space around the content is ignored, so
+    /// inner white space is read once more text follows. After a violation nothing more must be read.
     pub(super) fn read(
         &mut self,
         state: &State,
@@ -117,7 +116,7 @@ impl Progress {
                 self.has_begun = true;
                 self.end = here;
             }
-            // What was white space in between counts now.
+            // Skipped white space turned out to be inside.
             for (offset, c) in text[self.end..here + c.len_utf8()].char_indices() {
                 let at = self.end + offset;
                 if limit.is_some_and(|limit| self.characters >= limit) {
@@ -149,7 +148,7 @@ impl Progress {
     }
 }
 
-/// The pattern that the content of a state must match.
+/// The pattern for the content of a state.
 pub(super) fn pattern(state: &State) -> Option<&Pattern> {
     state.content.iter().find_map(|rule| match &rule.value {
         ContentRule::Matches(pattern) => Some(pattern),
@@ -157,7 +156,7 @@ pub(super) fn pattern(state: &State) -> Option<&Pattern> {
     })
 }
 
-/// The most characters that the content of a state may have.
+/// The length limit for the content of a state.
 pub(super) fn max_length(state: &State) -> Option<u32> {
     state.content.iter().find_map(|rule| match &rule.value {
         ContentRule::MaxLength(limit) => Some(*limit),

@@ -1,7 +1,6 @@
-//! Bytes that come in pieces to text, with U+FFFD for what is no UTF-8, as [`String::from_utf8_lossy`] has it for the
-//! whole.
+//! Decodes bytes that come in pieces, with U+FFFD for invalid UTF-8, like [`String::from_utf8_lossy`] for the whole.
 
-/// Holds the bytes of a character that is not complete yet.
+/// Holds the bytes of an incomplete character.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Decoder {
     held: [u8; 4],
@@ -54,7 +53,7 @@ impl Decoder {
         }
     }
 
-    /// No more bytes come: a character that is not complete is none. It is left ready for other bytes.
+    /// The input has ended: an incomplete character is invalid. The decoder is ready for other input.
     pub(super) fn end(&mut self, mut take: impl FnMut(&str)) {
         if std::mem::take(&mut self.length) > 0 {
             take("\u{fffd}");

@@ -1,19 +1,18 @@
-//! Models that cannot continue a message repeat where they were before they go on.
+//! Models that cannot continue a message first repeat the end of the text.
 
-/// Takes from the beginning of a reply what repeats the end of the text that it was to continue: all of it, whole lines
-/// at its end, or the end that the model was shown. White space before the repetition goes with it.
+/// Removes from the beginning of a reply a repetition of the text to continue: all of it, whole lines at its end, or
+/// the end that was shown to the model. White space before the repetition is removed, too.
 ///
-/// Holds one copy of the text and what came of the reply, and compares each byte of the reply with as many of
-/// the text as there are places where a repetition of it can begin, [`BEGINS_MAX`] at most.
+/// Holds one copy of the text and the reply so far, and compares each byte of the reply with one byte of the text for
+/// each possible beginning of a repetition, [`BEGINS_MAX`] at most.
 #[derive(Debug, Clone)]
 pub struct Echo {
     written: Vec<u8>,
-    /// Where in the text a repetition of which the whole reply so far is a part can have begun, and has not
-    /// come to its end.
+    /// Possible beginnings in the text of a repetition that matches the whole reply so far and is incomplete.
     begins: Vec<usize>,
-    /// Bytes of the longest whole repetition that the reply begins with.
+    /// Bytes of the longest complete repetition at the beginning of the reply.
     repeated: usize,
-    /// What came of the reply, as long as it may yet be a repetition.
+    /// The reply so far, as long as it may still be a repetition.
     held: Vec<u8>,
     is_over: bool,
     /// Bytes that were compared.
@@ -23,11 +22,11 @@ pub struct Echo {
 
 /// Lines at the end of the text that a reply is compared with.
 const LINES_MAX: usize = 200;
-/// Places where a repetition can begin: the text, lines at its end, and the end that was shown.
+/// Possible beginnings of a repetition: the text, lines at its end, and the end that was shown.
 const BEGINS_MAX: usize = LINES_MAX + 2;
 
 impl Echo {
-    /// For a reply that is to continue this text, of whose end a model was shown so many characters.
+    /// For a reply that is to continue this text, whose last `shown_characters` characters the model was shown.
     pub fn new(written: &str, shown_characters: usize) -> Self {
         // The whole text counts, however many lines it has.
         let lines = written.rmatch_indices('\n').map(|(at, _)| at + 1).take(LINES_MAX);
@@ -51,7 +50,7 @@ impl Echo {
         }
     }
 
-    /// Takes a piece of the reply, and gives what is new in it; nothing as long as it may be a repetition.
+    /// Takes a piece of the reply, and returns its new text; empty as long as it may be a repetition.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
         if self.is_over {
             return bytes.to_vec();
@@ -79,7 +78,7 @@ impl Echo {
         if self.begins.is_empty() { self.release() } else { Vec::new() }
     }
 
-    /// The reply is over: gives what was held back of it.
+    /// The reply has ended: returns the withheld rest.
     pub fn end(&mut self) -> Vec<u8> {
         if self.is_over { Vec::new() } else { self.release() }
     }
@@ -127,13 +126,13 @@ mod tests {
         check("[Question] q\n", "[Question] q\n[Answer]", "[Answer]");
         check("[Question] q\n", "[Questio", "[Questio");
         check("", "text", "text");
-        // The end that was shown begins in the midst of a line, and may begin with white space.
+        // The shown end begins in the middle of a line, and may begin with white space.
         check("[Thought] I know it all by now", "l by now.\n[Action] x", "l by now.\n[Action] x");
         check("[Thought] I know it all by now", "it all by now.\n[Action] x", ".\n[Action] x");
         check("[Thought] I knew   all by now", "all by now.", ".");
     }
 
-    /// The same, by trying all ends of the text on the whole reply.
+    /// The same, by trying all suffixes of the text on the whole reply.
     fn slow(written: &str, shown: usize, reply: &str) -> String {
         let mut begins = vec![0];
         begins.extend(written.match_indices('\n').map(|(at, _)| at + 1));
@@ -167,7 +166,7 @@ mod tests {
 
     #[test]
     fn memory_and_work_grow_with_the_text() {
-        // The worst there is: a text of equal lines, and a reply that repeats it.
+        // The worst case: a text of equal lines, and a reply that repeats it.
         for lines in [500, 2_000, 8_000] {
             let written = "[Thought] the same again and again, and once more\n".repeat(lines);
             let mut echo = Echo::new(&written, 60);

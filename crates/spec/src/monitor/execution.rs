@@ -9,18 +9,17 @@ use super::{Fault, Monitor, check_arguments};
 use crate::automaton::Plan;
 use crate::{Entered, Fate, Handler};
 
-/// The execution of the calls of a plan ([`Handler::Solve`]), in their order: each is checked with the
-/// arguments that it is to be executed with, and is then executed or denied. [`Monitor::settle`] takes it in
-/// the end.
+/// The execution of the calls of a plan ([`Handler::Solve`]), in order: each is checked with its final arguments, and
+/// is then executed or denied. [`Monitor::settle`] takes the result.
 ///
-/// A call may be executed if the run can still be in the language of its specification then, where later
-/// calls may yet be denied as well.
+/// A call may be executed if the run can still be in the language of its specification afterwards, even if later
+/// calls have to be denied.
 #[derive(Debug, Clone)]
 pub struct Execution {
     plan: Plan,
-    /// The calls to be executed, each with the place of its section.
+    /// The calls to be executed, each with the index of its section.
     waiting: Vec<(usize, usize)>,
-    /// What came of the first of them: the call, or `None` if it was denied.
+    /// The results of the first of them: the call, or `None` if it was denied.
     decided: Vec<Option<ToolCall>>,
 }
 
@@ -29,7 +28,7 @@ pub struct Execution {
 pub struct Denial {
     /// What is wrong with it.
     pub fault: Fault,
-    /// Without the call the run cannot be in the language any more: it has failed.
+    /// Without the call the run can no longer be in the language: it has failed.
     pub is_end: bool,
 }
 
@@ -39,7 +38,7 @@ impl Execution {
         self.waiting.get(self.decided.len()).map(|(call, _)| *call)
     }
 
-    /// Checks the next call with the arguments that it is to be executed with.
+    /// Checks the next call with its final arguments.
     ///
     /// # Errors
     /// It must not be executed.
@@ -66,7 +65,7 @@ impl Execution {
         Denial { fault, is_end: next.is_some_and(|(_, place)| !self.plan.may(*place, None)) }
     }
 
-    /// The next call is executed; with `None` it is denied.
+    /// Records that the next call is executed; `None` records a denial.
     pub fn decide(&mut self, call: Option<ToolCall>) {
         if let Some((_, place)) = self.waiting.get(self.decided.len()).copied() {
             self.plan.decide(place, call.as_ref());
@@ -74,7 +73,7 @@ impl Execution {
         }
     }
 
-    /// The requirement that does not let the call be executed, if one alone does not.
+    /// The requirement that forbids executing the call, if a single one is responsible.
     fn broken_by(&self, monitor: &Monitor, place: usize, call: &ToolCall) -> Option<usize> {
         let mut word: Vec<Entered<'_>> = monitor.word().collect();
         for (decided, (_, place)) in self.decided.iter().zip(&self.waiting) {
@@ -95,17 +94,17 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Notes the label of the call of this number, counted from 1.
+    /// Records the label of the call with this number, counted from 1.
     pub(super) fn add(&mut self, label: Option<&str>, number: usize) {
         let label = label.map_or_else(|| format!("#E{number}"), str::to_owned);
-        // A mere number cannot be referred to.
+        // A plain number cannot be referred to.
         if !label.chars().all(|c| c.is_ascii_digit()) {
             self.lengths.insert(label.len());
             self.labels.insert(label);
         }
     }
 
-    /// Whether a label stands in a string of an argument, at any depth.
+    /// Whether a label occurs in a string of an argument, at any depth.
     pub(super) fn stand_in(&self, argument: &Value) -> bool {
         match argument {
             Value::String(text) => text.char_indices().any(|(start, _)| {
@@ -121,7 +120,7 @@ impl Labels {
 }
 
 impl Monitor {
-    /// The execution of the calls that wait, where the environment is asked to solve a plan. No calls elsewhere.
+    /// The execution of the waiting calls, if the environment is asked to solve a plan. Empty otherwise.
     pub fn execution(&self) -> Execution {
         let is_solve = self.request().is_some_and(|request| request.handler == Some(Handler::Solve));
         let calls = self.sections.iter().map(|part| part.call.filter(|call| self.calls[*call].is_waiting));
@@ -136,8 +135,8 @@ impl Monitor {
         }
     }
 
-    /// Takes what came of the calls of a plan, before the environment writes. From then on the run is what
-    /// was executed.
+    /// Takes the results of a plan's calls, before the environment writes. From then on the run contains the calls as
+    /// executed.
     pub fn settle(&mut self, execution: Execution) {
         for (decided, (call, _)) in execution.decided.into_iter().zip(execution.waiting) {
             let Some(known) = self.calls.get_mut(call) else { continue };
@@ -150,12 +149,12 @@ impl Monitor {
         let automaton = std::sync::Arc::clone(&self.shared.automaton);
         let end =
             self.word().try_fold(automaton.start(), |position, entered| automaton.after(position, entered));
-        // What was allowed keeps the run in the language.
+        // Allowed calls keep the run in the language.
         debug_assert!(end.is_some());
         self.position = end.unwrap_or(self.position);
     }
 
-    /// Notes which calls are executed when the environment writes. Those of a plan are settled before.
+    /// Records which calls are executed when the environment writes. Those of a plan are settled before.
     pub(super) fn note_executed(&mut self) {
         let handler = self.request().and_then(|request| request.handler).unwrap_or(Handler::RunCall);
         let (count, from) = (self.calls.len(), self.calls_from);

@@ -13,28 +13,28 @@ pub trait SchemaValidator: Send + Sync {
     /// Judges a schema itself.
     ///
     /// # Errors
-    /// It is no JSON Schema, or refers to another document: what is wrong with it, for a person.
+    /// It is not a JSON Schema, or refers to another document: the fault, in words for people.
     fn check_schema(&self, schema: &Value) -> Result<(), String>;
 
     /// Judges an instance.
     ///
     /// # Errors
-    /// What is wrong with it, or with the schema, for the model.
+    /// The fault of the instance, or of the schema, for the model.
     fn check(&self, schema: &Value, instance: &Value) -> Result<(), String>;
 }
 
 /// How the model chooses what it writes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Decoding {
-    /// The likeliest token each time: asked the same again, it answers the same.
+    /// The likeliest token each time: repeating a request gives the same answer.
     #[default]
     Greedy,
-    /// By chance: asked again, it may answer otherwise.
+    /// At random: repeating a request may give another answer.
     Sampled,
 }
 
 impl Decoding {
-    /// The violation at one point at which a whole prompt is written.
+    /// Which violation at the same point leads to a whole prompt.
     pub(super) fn full_prompt_at(self) -> u32 {
         match self {
             Self::Greedy => 2,
@@ -46,31 +46,31 @@ impl Decoding {
 /// Settings of a [`Monitor`].
 #[derive(Clone)]
 pub struct Options {
-    /// Which ways of the published implementation to follow.
+    /// Which details of the published implementation to follow.
     pub compat: Compat,
     /// How the model chooses what it writes.
     pub decoding: Decoding,
-    /// Whether to write the prompt for the model where only one state can come next, after the question and after what
-    /// the environment wrote.
+    /// Whether to write the prompt for the model if only one state can come next, after the question and after the
+    /// environment's text.
     pub primes: bool,
     /// Corrections after which a run is given up.
     pub corrections_max: u32,
     /// Bytes of a run's text.
     pub text_bytes_max: usize,
-    /// The tools that can be called; `None` if any name is as good as another.
+    /// The callable tools; `None` if any name is valid.
     pub tools: Option<Vec<Tool>>,
-    /// Judges content that has a JSON Schema, and the arguments of tools. Without it such content must be JSON, and
-    /// nothing more.
+    /// Judges content that has a JSON Schema, and the arguments of tools. Without it such content just has to be
+    /// JSON.
     pub validator: Option<Arc<dyn SchemaValidator>>,
 }
 
-/// Corrections after which a run is given up, where nothing else is set.
+/// Default number of corrections after which a run is given up.
 pub const CORRECTIONS_MAX: u32 = 50;
-/// Bytes of a run's text, where nothing else is set.
+/// Default limit of a run's text, in bytes.
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
-/// How often the content of a state may be written again after it has broken a rule.
+/// How often the content of a state may be rewritten after it has violated a rule.
 pub const CONTENT_RETRIES_MAX: u32 = 3;
-/// How often content may be written again after it has not fitted a JSON Schema.
+/// How often content may be rewritten after it has not fitted a JSON Schema.
 pub const SCHEMA_RETRIES_MAX: u32 = 1;
 
 impl Default for Options {

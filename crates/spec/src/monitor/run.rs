@@ -10,7 +10,7 @@ use crate::{Fate, Handler, StateId};
 pub enum Step {
     /// The model goes on.
     Continue,
-    /// The model wrote what may not come. Cut its request off, and call [`Monitor::correct`].
+    /// The model wrote something that must not come. Abort its request, and call [`Monitor::correct`].
     Violation,
     /// The environment writes: see [`Monitor::request`], and call [`Monitor::environment`].
     Environment,
@@ -29,7 +29,7 @@ pub struct Section<'m> {
     pub content: &'m str,
     /// The call that the content completed.
     pub call: Option<&'m Call>,
-    /// The content stays as it is, whatever comes.
+    /// The content is final.
     pub is_complete: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Section<'m> {
 pub struct Call {
     /// The label it was given.
     pub label: Option<String>,
-    /// The call; ids count from `c1`. Once it is executed, with the arguments that it was executed with.
+    /// The call; ids count from `c1`. Once it is executed, with its final arguments.
     pub call: ToolCall,
     /// The arguments as they were written.
     pub input: String,
@@ -53,7 +53,7 @@ pub struct Call {
 pub struct Request<'m> {
     /// The state whose content is wanted.
     pub state: StateId,
-    /// What is to be done for it; `None` only in a specification of the published dialect.
+    /// The handler; `None` only in a specification of the published dialect.
     pub handler: Option<Handler>,
     /// The calls completed since the environment wrote last.
     pub calls: &'m [Call],
@@ -64,8 +64,8 @@ pub struct Request<'m> {
 pub struct Counts {
     /// Corrections.
     pub corrections: u32,
-    /// Corrections that wrote a whole prompt because a shorter hint was not enough.
+    /// Corrections that wrote a whole prompt because a shorter hint was insufficient.
     pub escalations: u32,
-    /// Bytes of the model's text that were discarded; a byte that was no UTF-8 counts as the three of U+FFFD.
+    /// Discarded bytes of the model's text; a byte of invalid UTF-8 counts as the three of U+FFFD.
     pub discarded_bytes: u64,
 }

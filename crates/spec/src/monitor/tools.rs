@@ -1,4 +1,4 @@
-//! From what a model writes to a call: the tool it names, and the arguments.
+//! From a model's text to a call: the named tool, and the arguments.
 
 use planproof_trace::{Arguments, Tool};
 use serde_json::{Map, Value};
@@ -6,10 +6,9 @@ use serde_json::{Map, Value};
 use super::SchemaValidator;
 use crate::Compat;
 
-/// The tool that a text names, by its index: as it is written, else in other capitals, else with other
-/// spaces. White space around the text does not count. With [`Compat::Original`] a tool's name within a
-/// longer text is found in the same order (and what is not found at all would be the first tool, which is
-/// left to the caller).
+/// The tool named by a text, by its index: with an exact match, else ignoring case, else ignoring spaces. The text is
+/// trimmed. With [`Compat::Original`] a tool's name within a longer text is found in the same order (if none is
+/// found, the caller takes the first tool).
 pub fn match_tool(text: &str, names: &[&str], compat: Compat) -> Option<usize> {
     let forms: [fn(&str) -> String; 3] = [
         |text| text.trim().to_owned(),
@@ -29,12 +28,12 @@ pub fn match_tool(text: &str, names: &[&str], compat: Compat) -> Option<usize> {
     }
 }
 
-/// The arguments that a text means for a tool. A tool without parameters ignores the text. A JSON object is
-/// the arguments, and has to fit the tool's schema. A tool whose only parameter is a string takes no object
-/// with other keys, and any other text as it is.
+/// The arguments that a text means for a tool. A tool without parameters ignores the text. A JSON object is the
+/// arguments, and has to fit the tool's schema. A tool whose only parameter is a string accepts no object with other
+/// keys, and any other text as it is.
 ///
 /// # Errors
-/// What is wrong with the text, for the model.
+/// The fault of the text, for the model.
 pub fn arguments_from(
     tool: &Tool,
     text: &str,
@@ -43,7 +42,7 @@ pub fn arguments_from(
     arguments_to_come(tool, text, validator, &|_| false).map(|(arguments, _)| arguments)
 }
 
-/// The same, and whether an argument is open: such arguments are not checked yet.
+/// The same, and whether an argument is unresolved: such arguments are not checked yet.
 pub(super) fn arguments_to_come(
     tool: &Tool,
     text: &str,
@@ -79,7 +78,7 @@ pub(super) fn arguments_to_come(
 /// Whether the arguments of a call fit the schema of its tool.
 ///
 /// # Errors
-/// What is wrong with them, for the model.
+/// Their fault, for the model.
 pub fn check_arguments(
     tool: &Tool,
     arguments: &Arguments,
@@ -94,12 +93,12 @@ pub fn check_arguments(
     }
 }
 
-/// What a text means for a tool whose only parameter is a string.
+/// The meaning of a text for a tool whose only parameter is a string.
 fn text_or_object(tool: &Tool, name: &str, text: &str) -> Result<Map<String, Value>, String> {
     let Ok(object) = serde_json::from_str::<Map<String, Value>>(text) else {
         return Ok(Map::from_iter([(name.to_owned(), text.into())]));
     };
-    // Who writes a JSON object means what is in it, and taken as the text it would hardly be what was meant.
+    // A JSON object is meant for its contents; its plain text would rarely be what was intended.
     if let Some(other) = object.keys().find(|key| *key != name) {
         return Err(format!("{other} is no parameter of {}, which has {name} alone", tool.name));
     }

@@ -1,4 +1,4 @@
-//! What may not come and did, what is done about it, and how a run ends. Plain data, with words for models and people.
+//! Violations, their corrections, and the ends of a run. Plain data, with words for models and people.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use crate::{Automaton, StateId};
 /// What a model wrote that may not come.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Violation {
-    /// The prompt of a state that may not come next.
+    /// The prompt of a state that must not come next.
     State {
         /// The state.
         tried: StateId,
-        /// The requirement that forbids it, if one alone does; an index into
+        /// The requirement that forbids it, if a single one is responsible; an index into
         /// [`Spec::requirements`](crate::Spec::requirements). `None` if it is the behaviour.
         requirement: Option<usize>,
     },
@@ -40,14 +40,14 @@ pub enum Fault {
     UnknownTool {
         /// What it says.
         written: String,
-        /// The tools that could be called, if it is known which ones there are.
+        /// The callable tools, if they are known.
         callable: Option<Vec<String>>,
     },
-    /// It names a tool that the requirements do not let be called now.
+    /// It names a tool that the requirements do not allow now.
     ForbiddenTool {
         /// The tool.
         tool: String,
-        /// The tools that could be called, if it is known which ones there are.
+        /// The callable tools, if they are known.
         callable: Option<Vec<String>>,
     },
     /// It does not match a regular expression.
@@ -70,22 +70,22 @@ pub enum Fault {
         /// What is wrong.
         what: String,
     },
-    /// The arguments refer to what a call would have answered that was denied.
+    /// The arguments refer to the result of a denied call.
     NoEvidence {
         /// The label of that call.
         label: String,
     },
-    /// The requirements do not let this call be made now.
+    /// The requirements do not allow this call now.
     Forbidden {
         /// The tool.
         tool: String,
-        /// The requirement that forbids it, if one alone does.
+        /// The requirement that forbids it, if a single one is responsible.
         requirement: Option<usize>,
     },
 }
 
 impl Fault {
-    /// How often content may be written again.
+    /// How often content may be rewritten.
     pub(super) fn retries_max(&self) -> u32 {
         match self {
             Self::Json { .. } | Self::Arguments { .. } => SCHEMA_RETRIES_MAX,
@@ -172,14 +172,14 @@ pub struct Correction {
     pub step: Step,
     /// What was appended to the text.
     pub appended: String,
-    /// What to tell a model that is spoken to, in a sentence. It is no part of the run's text.
+    /// A sentence for a model that takes instructions. It is not part of the run's text.
     pub instruction: String,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// As the specification says: the run is in its language.
+    /// According to the specification: the run is in its language.
     Finished,
     /// By a limit that its caller set, before it was finished.
     Stopped,
@@ -190,14 +190,14 @@ pub enum Outcome {
 /// Why a run could not go on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Failure {
-    /// The model had to be corrected too often.
+    /// The model needed too many corrections.
     Corrections {
         /// How often it was.
         max: u32,
         /// What it wrote in the end.
         last: Violation,
     },
-    /// Content broke a rule, each time it was written again.
+    /// Content violated a rule, each time it was rewritten.
     Content {
         /// The state.
         state: StateId,

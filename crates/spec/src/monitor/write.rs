@@ -1,12 +1,12 @@
-//! What the monitor itself writes into a run: prompts, their beginnings, and what came from outside.
+//! The monitor's own additions to a run: prompts, their beginnings, and text from outside.
 
 use std::sync::Arc;
 
 use super::{Failure, Mode, Monitor, Outcome, Progress, Step, Violation};
 use crate::{Compat, StateId, distance};
 
-/// How far a text is from a prompt that it does not resemble; nearer ones are as many thousandths of the
-/// prompt's length away as are wrong.
+/// The distance of a text from an unrelated prompt; for nearer ones it is the wrong part in thousandths of the
+/// prompt's length.
 const FAR: usize = 1000;
 
 impl Monitor {
@@ -39,7 +39,7 @@ impl Monitor {
                 self.counts.escalations += 1;
                 self.write_prompt(first);
             }
-            // What was tried may come right after this one, and after no other.
+            // The attempted state may follow this one, and no other.
             (_, [state]) if steps == 1 && self.shared.options.compat == Compat::Ours => {
                 self.write_prompt(*state);
             }
@@ -59,9 +59,8 @@ impl Monitor {
         }
     }
 
-    /// The states that may come next with which the shortest ways to the state begin that the model tried to
-    /// enter, and how many states come before it there. None if it tried none, or tried one that cannot come
-    /// any more.
+    /// The possible next states on the shortest paths to the attempted state, and how many states precede it there.
+    /// Empty if none was attempted, or one that can no longer come.
     fn ways_to(&self, violation: &Violation) -> (usize, Vec<StateId>) {
         let tried = match violation {
             Violation::State { tried, .. } => Some(*tried),
@@ -76,14 +75,14 @@ impl Monitor {
         tried.map_or((0, Vec::new()), |tried| self.automaton().ways_to(self.position, tried))
     }
 
-    /// Lets the model write content again from byte `at` of the text on.
+    /// Has the model rewrite content from byte `at` of the text on.
     fn retry_content(&mut self, id: StateId, at: usize) {
         let Some(part) = self.sections.last() else { return };
         let start = part.content.start;
         let shared = Arc::clone(&self.shared);
         let state = shared.automaton.state(id);
         if at == start {
-            // Otherwise what comes could make another prompt of this one.
+            // Otherwise the following text could turn this into another prompt.
             if shared.prompts.begins_another(&state.prompt.value) {
                 self.text.push('\n');
             }
@@ -101,15 +100,15 @@ impl Monitor {
         }
     }
 
-    /// Of the states the one whose prompt is nearest to what was tried, for its length, and how far it is;
-    /// else the first.
+    /// Of these states the one whose prompt is nearest to the attempted text, relative to its length, with the
+    /// distance; else the first.
     fn nearest(&self, states: &[StateId], tried: &str) -> (StateId, usize) {
         let tried = tried.to_lowercase();
         let distance = |state: &StateId| {
             let prompt = &self.automaton().state(*state).prompt.value;
             let edits = distance::edits_to_start(&prompt.to_lowercase(), &tried);
             let length = prompt.chars().count().max(1);
-            // Where more than half of it is wrong, nothing is told by how much.
+            // If more than half of it is wrong, the exact distance does not matter.
             if edits * 2 > length { FAR } else { edits * FAR / length }
         };
         let nearest =
@@ -128,7 +127,7 @@ impl Monitor {
         first[..length].to_owned()
     }
 
-    /// The only state that may come next, if the environment writes it.
+    /// The only possible next state, if the environment writes it.
     pub(super) fn only_environment(&self) -> Option<StateId> {
         match self.automaton().valid(self.position) {
             [state] if self.automaton().state(*state).is_environment => Some(*state),
@@ -136,7 +135,7 @@ impl Monitor {
         }
     }
 
-    /// The state of the environment that a server may have stopped at, if there is one alone.
+    /// The state of the environment that a server may have stopped at, if there is exactly one.
     pub(super) fn expected_environment(&self) -> Option<StateId> {
         let valid = self.automaton().valid(self.position);
         let mut states = valid.iter().copied().filter(|id| self.automaton().state(*id).is_environment);
@@ -154,19 +153,19 @@ impl Monitor {
         }
     }
 
-    /// Writes the prompt of a state that may come next, and enters it.
+    /// Writes the prompt of a possible next state, and enters it.
     pub(super) fn write_prompt(&mut self, state: StateId) {
         self.write_line_break();
         let prompt = &self.shared.automaton.state(state).prompt.value;
         self.text.push_str(prompt);
-        // No prompt holds a line break, so it cannot become another one.
+        // No prompt contains a line break, so it cannot become another one.
         if self.shared.prompts.begins_another(prompt) {
             self.text.push('\n');
         }
         self.enter(state, self.text.len());
     }
 
-    /// Writes the longest common prefix of what may come next, as the published code does.
+    /// Writes the longest common prefix of the possible next prompts, as the published code does.
     pub(super) fn write_common_prefix(&mut self) {
         let prefix = self.common_prefix(self.automaton().valid(self.position));
         self.write_line_break();
@@ -176,7 +175,7 @@ impl Monitor {
         self.scan(false);
     }
 
-    /// Writes what the user or the environment wrote, with its prompts broken, up to the end of a line.
+    /// Writes text of the user or the environment, with its prompts broken, up to the end of a line.
     pub(super) fn write_escaped(&mut self, text: &str) {
         let last = self.sections.last().map(|part| part.state);
         let prompt = last.map_or("", |state| self.shared.automaton.state(state).prompt.value.as_str());
@@ -191,7 +190,7 @@ impl Monitor {
         self.text.push('\n');
     }
 
-    /// Goes on after the question or the environment.
+    /// Continues after the question or the environment.
     pub(super) fn leave_written(&mut self) -> Step {
         self.scanned = self.text.len();
         self.mode = Mode::Closed(self.text.len());
@@ -203,7 +202,7 @@ impl Monitor {
         }
         match automaton.valid(self.position) {
             [] => self.finish(end),
-            // Where it may end as well, the model decides.
+            // If the run may end as well, the model decides.
             _ if automaton.is_accepting(self.position) => {}
             [state] if automaton.state(*state).is_environment || self.shared.options.primes => {
                 self.write_prompt(*state);

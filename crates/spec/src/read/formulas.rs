@@ -17,17 +17,17 @@ pub(super) enum Operator {
 
 const OPERATORS: [&str; 4] = ["next", "or", "until", "always"];
 
-/// Names that mean something else in formulas than a state.
+/// Names with another meaning in formulas.
 const RESERVED: [&str; 8] = ["not", "and", "implies", "eventually", "before", "at-most", "true", "false"];
 
-/// Whether a state cannot have this name, because formulas would not take it for one.
+/// Whether a state cannot have this name, because formulas would interpret it differently.
 pub(crate) fn is_reserved(name: &str) -> bool {
     let is_operator = RESERVED.contains(&name) || operator(name).is_some();
     is_operator || name.starts_with(':') || name.starts_with("call:")
 }
 
 /// The operator of a name, and the bounds that are part of it in the published dialect: `until_5` is at most 5 times,
-/// `until_2_4` is 2 to 4 times. `Err` holds the name if the bounds make no sense.
+/// `until_2_4` is 2 to 4 times. `Err` holds the name if the bounds are invalid.
 pub(super) fn operator(name: &str) -> Option<(Operator, Result<Bounds, &str>)> {
     let (name_only, suffix) = match name.split_once('_') {
         Some((name_only, suffix)) => (name_only, Some(suffix)),
@@ -85,7 +85,7 @@ impl Reader<'_> {
         let (head, rest) = (&items[0], &items[1..]);
         let Some((operator, bounds)) = word(head).and_then(operator) else {
             self.unknown_operator(head, &OPERATORS);
-            // What stands in it may have faults of its own.
+            // Its parts may have faults of their own.
             rest.iter()
                 .filter(|node| matches!(node.value, Form::List(_)))
                 .for_each(|node| drop(self.formula(node)));
@@ -133,7 +133,7 @@ impl Reader<'_> {
         Some(Formula { kind, span: node.span })
     }
 
-    /// Takes `:min N` and `:max N` from the end of a loop's operands, and gives the others.
+    /// Removes `:min N` and `:max N` from the end of a loop's operands, and returns the others.
     fn bounds<'n>(&mut self, nodes: &'n [Node], bounds: &mut Bounds, operator: Operator) -> &'n [Node] {
         let is_keyword = |node: &Node| word(node).is_some_and(|word| word.starts_with(':'));
         let first = nodes.iter().position(is_keyword).unwrap_or(nodes.len());

@@ -15,7 +15,7 @@ const RULES: [&str; 6] = ["tool", "arguments", "label", "matches", "json", "max-
 const STATE_HELP: &str = "write (NAME (:text \"PROMPT\"))";
 
 impl Reader<'_> {
-    /// `None` where there are too many, so that nobody takes the names of those that were not read for unknown ones.
+    /// `None` if there are too many, so that the names of unread ones are not reported as unknown.
     pub(super) fn states(&mut self, nodes: &[Node]) -> Option<Vec<State>> {
         if let Some(extra) = nodes.get(STATES_MAX) {
             let message = format!("{} states are more than the {STATES_MAX} that can be", nodes.len());
@@ -42,7 +42,7 @@ impl Reader<'_> {
         let of = format!("the state `{name}`");
         let mut state = State {
             name: Spanned::new(name.to_owned(), head.span),
-            // Taken where there is none, which is a fault of its own.
+            // Used if there is none, which is a separate fault.
             prompt: Spanned::new(format!("[{name}]"), head.span),
             about: None,
             is_environment: false,
@@ -185,8 +185,8 @@ impl Reader<'_> {
         }
         Pattern::new(text)
             .map_err(|what| {
-                // The error of the regex crate shows the expression on lines of its own; the last one says
-                // what is wrong.
+                // The error of the regex crate shows the expression on lines of its own; the last line names the
+                // fault.
                 let what = what.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
                 let message = format!("the regular expression cannot be used: {what}");
                 self.fault(Code::BadRegex, span, message, "its syntax is that of Rust's regex crate");

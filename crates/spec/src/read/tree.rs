@@ -1,4 +1,4 @@
-//! Text to nested lists, with the place of each, and with recovery: one forgotten quote or parenthesis is one fault.
+//! Parses text to nested lists with positions, and recovers: one forgotten quote or parenthesis is one fault.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::limits::{DIAGNOSTICS_MAX, NESTING_MAX};
@@ -34,7 +34,7 @@ impl Faults {
         }
     }
 
-    /// Whether another fault would be left out. What only serves to word it can be spared then.
+    /// Whether another fault would be dropped. Work for its wording can then be skipped.
     pub(crate) fn is_full(&self) -> bool {
         self.list.len() >= DIAGNOSTICS_MAX
     }
@@ -43,7 +43,7 @@ impl Faults {
         self.list.iter().any(|fault| fault.severity == crate::Severity::Error)
     }
 
-    /// All that was found, in the order of the source.
+    /// All faults, in the order of the source.
     pub(crate) fn into_sorted(mut self) -> Vec<Diagnostic> {
         self.list.sort_by_key(Diagnostic::span);
         if let (Some(last), 1..) = (self.list.last(), self.left_out) {
@@ -64,7 +64,7 @@ enum Lexeme {
     Text(String),
 }
 
-/// A lexeme, its place, its column if it is the first one of its line.
+/// A lexeme, its position, and its column if it is the first one of its line.
 #[derive(Debug)]
 struct Token {
     lexeme: Lexeme,
@@ -78,8 +78,8 @@ pub(super) fn read(source: &str, faults: &mut Faults) -> Vec<Node> {
     let tokens = Lexer::new(source).tokens(faults);
     let mut read = Lists::read(&tokens, false);
     if read.left_open {
-        // The lines tell where a parenthesis is missing, if they are indented as lists are. Otherwise the
-        // innermost list that the end leaves open is as good a guess as any.
+        // The lines show where a parenthesis is missing, if they are indented as lists are. Otherwise the innermost
+        // list that is open at the end is as good a guess as any.
         let guessed = Lists::read(&tokens, true);
         if !guessed.left_open && guessed.faults.iter().all(|fault| fault.code != Code::StrayClose) {
             read = guessed;
@@ -176,7 +176,7 @@ impl<'s> Lexer<'s> {
                     match unescape(escape) {
                         Some((c, length)) => {
                             text.push(c);
-                            // All but the backslash itself, which has been taken.
+                            // All characters except the backslash, which was consumed.
                             for _ in escape[..length].chars().skip(1) {
                                 chars.next();
                             }
@@ -196,7 +196,7 @@ impl<'s> Lexer<'s> {
         self.unclosed(start, 1, faults)
     }
 
-    /// A raw string from its `#"` on: all up to the next `"#` is text.
+    /// A raw string from its `#"` on: all characters up to the next `"#` are text.
     fn raw_text(&mut self, faults: &mut Faults) -> Lexeme {
         let start = self.at;
         let inside = &self.source[start + 2..];
@@ -209,7 +209,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// A string that never ends is taken to end with its line, but for the parentheses that close lists there.
+    /// An unterminated string is assumed to end with its line, except for the parentheses that close lists there.
     fn unclosed(&mut self, start: usize, quote: usize, faults: &mut Faults) -> Lexeme {
         let line = self.source[start..].lines().next().unwrap_or_default();
         let text = line.trim_end().trim_end_matches(')');
@@ -222,7 +222,7 @@ impl<'s> Lexer<'s> {
     }
 }
 
-/// The character of an escape sequence, and how many bytes it takes.
+/// The character of an escape sequence, and its length in bytes.
 fn unescape(escape: &str) -> Option<(char, usize)> {
     let c = match escape.as_bytes().get(1)? {
         b'n' => '\n',
@@ -259,8 +259,8 @@ struct Lists {
 }
 
 impl Lists {
-    /// Nests the tokens. With `by_lines` a list ends before a line that begins with `(` no further to the
-    /// right than the list itself.
+    /// Nests the tokens. With `by_lines` a list ends before a line that begins with `(` no further to the right than
+    /// the list itself.
     fn read(tokens: &[Token], by_lines: bool) -> Self {
         let mut lists = Self::default();
         let mut skipped = 0;
@@ -321,7 +321,7 @@ impl Lists {
         }
     }
 
-    /// Ends the innermost list, which nothing closes.
+    /// Ends the innermost list, which has no closing parenthesis.
     fn end_unclosed(&mut self) {
         if let Some(span) = self.open.last().map(|list| list.span) {
             let fault = Diagnostic::new(Code::UnclosedList, span, "a `(` that is never closed");

@@ -1,4 +1,4 @@
-//! Verdict v1: what the judge says of a run, as one line of JSON that can be read back.
+//! Verdict v1: the judge's verdict on a run, as one line of JSON that can be read back.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub const VERDICT_SCHEMA: &str = "planproof/verdict/v1";
 /// Why a verdict file cannot be used.
 #[derive(Debug, Error)]
 pub enum VerdictFileError {
-    /// It is not JSON of this schema: malformed, a field unknown, missing or of another type.
+    /// It is not JSON of this schema: malformed, or a field is unknown, missing or of a wrong type.
     #[error("not a {VERDICT_SCHEMA} document: {0}")]
     Json(#[from] serde_json::Error),
     /// It is of another schema.
@@ -40,7 +40,7 @@ pub enum VerdictFileError {
     },
 }
 
-/// Texts are borrowed where they are written, which is done for every run.
+/// Texts are borrowed for writing, which is done for every run.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct VerdictFile<'a> {
@@ -66,8 +66,8 @@ struct VerdictFile<'a> {
     answer: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     conflict: Option<ConflictFile>,
-    // What the time form adds: all of it is there or nothing. No part of its own, because serde does not refuse unknown
-    // fields beside one that is flattened.
+    // The additions of the time form: all of them or none. They are not a separate structure, because serde cannot
+    // refuse unknown fields beside a flattened one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     start_times: Option<Vec<Cow<'a, str>>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ struct VerdictFile<'a> {
     decided: Option<bool>,
 }
 
-/// What there was to say of a conflict, and what the agent said.
+/// The conflict of the case, and the agent's report.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ConflictFile {
@@ -100,7 +100,7 @@ struct ParameterErrorFile<'a> {
     tool: Cow<'a, str>,
     start_time: Cow<'a, str>,
     fault: Cow<'a, str>,
-    /// When the call before it ends, where it begins before that.
+    /// The end of the previous call, if this one begins before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<Cow<'a, str>>,
 }
@@ -125,7 +125,7 @@ struct ViolatedFile<'a> {
 struct WrongValueFile<'a> {
     id: Cow<'a, str>,
     argument: Cow<'a, str>,
-    /// Missing where the argument was not passed at all.
+    /// Missing if the argument was omitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     passed: Option<Value>,
     expected: Value,
@@ -227,11 +227,12 @@ impl<'a> ParameterErrorFile<'a> {
     }
 }
 
-/// Reads what [`write_verdict`] writes: the id of the case, and the verdict. That the ids in it are those of the
-/// case is not checked, because the case is not at hand.
+/// Reads the output of [`write_verdict`]: the id of the case, and the verdict. The ids in it are not checked against
+/// the case, which is not available here.
 ///
 /// # Errors
-/// See [`VerdictFileError`]. A verdict with the fault `overlap` that was written before there was `until` is one.
+/// See [`VerdictFileError`]. A verdict with the fault `overlap` that was written before `until` was introduced is
+/// one.
 pub fn read_verdict(text: &str) -> Result<(String, Verdict), VerdictFileError> {
     #[derive(Deserialize)]
     struct SchemaOnly {
@@ -241,7 +242,7 @@ pub fn read_verdict(text: &str) -> Result<(String, Verdict), VerdictFileError> {
         Ok(file) if file.schema == VERDICT_SCHEMA => file,
         Ok(file) => return Err(VerdictFileError::Schema { found: file.schema.into_owned() }),
         Err(error) => {
-            // What is wrong is its schema before it is anything else, as with cases.
+            // A wrong schema is reported before any other fault, as for cases.
             let SchemaOnly { schema } = serde_json::from_str(text)?;
             return Err(match schema {
                 Some(schema) if schema == VERDICT_SCHEMA => error.into(),
@@ -370,7 +371,7 @@ fn minutes(times: &[Cow<'_, str>]) -> Result<Vec<u16>, String> {
     times.iter().map(|time| minute(time)).collect()
 }
 
-/// The inverse of [`clock_time`], which goes on counting hours where a task ends after its day.
+/// The inverse of [`clock_time`], which counts hours beyond 24 if a task ends after its day.
 fn minute(time: &str) -> Result<u16, String> {
     let read = || {
         let (hours, minutes) = time.split_once(':')?;

@@ -1,8 +1,8 @@
 //! The calls of a trace, in the order in which they are judged.
 //!
-//! That order never depends on which of two calls won a race. The calls of one reply of a model ([`EventKind::Batch`])
-//! count as made one after the other as they were written, whatever order a framework sends them in. Other calls whose
-//! executions overlap have no order among each other: they stay overlapping, and stand in an order of their own.
+//! That order never depends on a race between two calls. The calls of one reply of a model ([`EventKind::Batch`])
+//! count as made one after the other as written, in whatever order a framework sends them. Other calls with
+//! overlapping executions have no order among each other: they stay overlapping, and are listed in a canonical order.
 
 use planproof_trace::{Actor, Arguments, CallId, Event, EventKind, PairedCall, TimeOfDay, paired_calls};
 
@@ -13,13 +13,14 @@ pub(super) struct CallRecord<'a> {
     id: &'a str,
     pub(super) tool: &'a str,
     pub(super) arguments: &'a Arguments,
-    /// Where the event of its beginning stands.
+    /// The index of its first event.
     place: usize,
-    /// When it began: a place in the trace, and for a call of a batch one at which a call of the batch began or ended.
+    /// Its beginning: a position in the trace; for a call of a batch, one at which a call of the batch began or
+    /// ended.
     pub(super) start: u64,
-    /// Set when it was answered: when, and with what error.
+    /// Set when it was answered: the position, and the error if any.
     pub(super) answered: Option<(u64, Option<&'a str>)>,
-    /// The batch that it belongs to, if it does.
+    /// Its batch, if it has one.
     pub(super) batch: Option<usize>,
 }
 
@@ -30,15 +31,14 @@ struct Written<'a> {
     ids: Vec<&'a str>,
 }
 
-/// The calls of a run that were executed, by the places of the events that say so, in the order in which they
-/// are judged.
+/// The executed calls of a run, by the indices of their events, in the order in which they are judged.
 pub fn executed_calls(events: &[Event]) -> Vec<usize> {
     let calls = collect_calls(events).1.into_iter();
     calls.filter(|call| matches!(call.answered, Some((_, None)))).map(|call| call.place).collect()
 }
 
-/// Calls with their results, those apart that were denied. Starts and ends are places in the trace, which
-/// is the order of observation.
+/// Calls with their results, and separately the denied ones. Starts and ends are positions in the trace, which is the
+/// order of observation.
 pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'_>>) {
     let events_at = events.iter().enumerate();
     let batches: Vec<Written<'_>> = events_at
@@ -76,8 +76,8 @@ pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'
     (held_back, calls)
 }
 
-/// Gives the calls of a batch the places at which calls of it began and ended, so that they follow each other
-/// as written.
+/// Distributes the positions at which calls of a batch began and ended, so that the calls follow each other as
+/// written.
 fn space_out(calls: &mut [CallRecord<'_>], number: usize, written: &[&str]) {
     let mut own: Vec<&mut CallRecord<'_>> =
         calls.iter_mut().filter(|call| call.batch == Some(number)).collect();
@@ -94,8 +94,8 @@ fn space_out(calls: &mut [CallRecord<'_>], number: usize, written: &[&str]) {
     }
 }
 
-/// Puts calls that overlap into an order that does not tell which of them began first: by the start times
-/// that they give, then by their tools. One that had ended before another began stays before it.
+/// Sorts overlapping calls by criteria other than which began first: by their start times, then by their tools. A
+/// call that had ended before another began stays before it.
 fn order_overlapping(calls: &mut [CallRecord<'_>]) {
     let end = |call: &CallRecord<'_>| call.answered.map_or(call.start, |(end, _)| end);
     let rank = |call: &CallRecord<'_>| {

@@ -7,18 +7,18 @@ use super::{CallRecord, Class, Ended, Flag, JudgeOptions, Refused, Verdict, prim
 use crate::case::{Case, ConstraintId};
 use crate::infeasible::{Naming, reported_sentences};
 
-/// What there was to say of a conflict, and what the agent said.
+/// The conflict of the case, and the agent's report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConflictVerdict {
-    /// The numbers of the sentences that cannot hold together, from 1 and ascending; none in a feasible case.
+    /// The numbers of the conflicting sentences, from 1 and ascending; empty in a feasible case.
     pub sentences: Vec<u32>,
-    /// The numbers that the agent reported, ascending, each once: those of its last report that was taken.
-    /// They need not be numbers of sentences that are there. `None` where it reported nothing.
+    /// The reported numbers, ascending, each once: those of the last accepted report. They may not be numbers of
+    /// existing sentences. `None` if nothing was reported.
     pub reported: Option<Vec<u64>>,
 }
 
 impl ConflictVerdict {
-    /// `None` in a feasible case in which nothing was reported.
+    /// `None` in a feasible case without a report.
     pub(super) fn of(case: &Case, calls: &[CallRecord<'_>]) -> Option<Self> {
         let is_taken =
             |call: &&CallRecord<'_>| matches!(call.answered, Some((_, None))) && case.is_report(call.tool);
@@ -32,16 +32,15 @@ impl ConflictVerdict {
         !self.sentences.is_empty()
     }
 
-    /// How the sentences that were reported compare with the conflict; `None` where nothing was reported, and
-    /// in a feasible case.
+    /// The reported sentences compared with the conflict; `None` if nothing was reported, and in a feasible case.
     pub fn named(&self) -> Option<Naming> {
         let reported = self.reported.as_deref().filter(|_| self.is_infeasible())?;
         Some(Naming::of(reported, &self.sentences))
     }
 }
 
-/// Judges a run of an infeasible case, of either form: whether a conflict was reported, and no action
-/// executed in the whole run. What is cleared away by a restart was done all the same.
+/// Judges a run of an infeasible case, of either form: whether a conflict was reported, and no action executed in the
+/// whole run. Actions cleared by a restart count as executed.
 pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: JudgeOptions) -> Verdict {
     let Ended { mut flags, held_back, cut_short, conflict } = ended;
     let (mut refused, mut executed, mut starts, mut restarts) = (Vec::new(), Vec::new(), Vec::new(), 0);
@@ -64,7 +63,7 @@ pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options
             (Some((_, None)), Some(action)) => {
                 has_acted = true;
                 let start = written_start(call).and_then(TimeOfDay::parse).map(TimeOfDay::minute);
-                // Our tools refuse a start that is no clock time; a trace of others may hold one.
+                // Our tools refuse a start that is no clock time; a foreign trace may contain one.
                 if case.time.is_none() || start.is_some() {
                     executed.push(case.actions[action].id.clone());
                     starts.extend(start.filter(|_| case.time.is_some()));
@@ -76,7 +75,7 @@ pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options
     if has_acted || !has_reported {
         flags.insert(Flag::Class(Class::ConflictMissed));
     }
-    // As elsewhere, a refused call can explain what is missing: here, a report.
+    // As elsewhere, a refused call can explain an omission: here, of a report.
     let explains = |it: &Refused| case.is_report(&it.tool) || case.tool(&it.tool).is_none();
     let is_explained = !has_reported && refused.iter().any(explains);
     let class = primary_class(&flags, is_explained, options);

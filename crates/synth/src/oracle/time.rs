@@ -1,5 +1,5 @@
-//! Judging the time form: only what came after the last restart, by the start times that the agent gave and
-//! the durations that the tools answered.
+//! Judging the time form: only the calls after the last restart count, by the start times that the agent gave and the
+//! durations that the tools returned.
 
 use planproof_constraint::{Nearest, Start, TimedProblem, Undecided, Variable, variables_in};
 use planproof_trace::TimeOfDay;
@@ -11,12 +11,12 @@ use super::{
 use crate::case::{ActionId, Case};
 use crate::time_form::{START_TIME_ARGUMENT, TimeForm};
 
-/// What a verdict says beside in the time form.
+/// The additions of the time form to a verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeVerdict {
     /// The start of each of [`Verdict::calls`], in minutes from midnight.
     pub starts: Vec<u16>,
-    /// Starts that cannot be, in the order of the calls.
+    /// Impossible starts, in the order of the calls.
     pub parameter_errors: Vec<ParameterError>,
     /// Actions that ended after the day.
     pub late: Vec<ActionId>,
@@ -24,11 +24,10 @@ pub struct TimeVerdict {
     pub restarts: u32,
     /// The starts of [`Verdict::repair`].
     pub repair_starts: Vec<u16>,
-    /// For each of [`Verdict::correct_next`] the earliest start that is correct at that point.
+    /// For each of [`Verdict::correct_next`] the earliest correct start at that point.
     pub next_starts: Vec<Vec<u16>>,
-    /// Whether every search came to an end. If not, the first wrong call may be earlier than the one given,
-    /// if any; core, repair and what would have been right may be missing; and another repair may move fewer
-    /// calls.
+    /// Whether every search was completed. If not, the first wrong call may be earlier than the stated one, or exist
+    /// although none is stated; core, repair and right calls may be missing; and another repair may move fewer calls.
     pub is_decided: bool,
 }
 
@@ -50,9 +49,9 @@ pub enum StartFault {
     NoClockTime,
     /// It is before the day begins.
     BeforeDay,
-    /// It is before the end of the call before it.
+    /// It is before the end of the previous call.
     Overlap {
-        /// When that ends, in minutes from midnight.
+        /// The end of that call, in minutes from midnight.
         end: u16,
     },
 }
@@ -118,7 +117,7 @@ pub(super) fn judge(
                 continue;
             }
             (None, Some(_), None) => {
-                // Our tools refuse this; other traces may hold it.
+                // Our tools refuse this; foreign traces may contain it.
                 wrong_start(StartFault::NoClockTime);
                 continue;
             }
@@ -207,7 +206,7 @@ pub(super) fn is_clear(case: &Case, call: &CallRecord<'_>) -> bool {
     case.is_restart(call.tool) && matches!(call.answered, Some((_, None)))
 }
 
-/// The start that a call gives, where it is a string.
+/// The start in a call, if it is a string.
 pub(super) fn written_start<'a>(call: &CallRecord<'a>) -> Option<&'a str> {
     call.arguments.as_object()?.get(START_TIME_ARGUMENT)?.as_str()
 }
@@ -216,7 +215,7 @@ pub(super) fn is_without_arguments(call: &CallRecord<'_>) -> bool {
     call.arguments.as_object().is_some_and(serde_json::Map::is_empty)
 }
 
-/// What a search found, and whether it came to an end.
+/// The result of a search, and whether it was completed.
 fn known<T>(found: Result<Option<T>, Undecided>) -> (Option<T>, bool) {
     match found {
         Ok(found) => (found, true),
@@ -224,14 +223,14 @@ fn known<T>(found: Result<Option<T>, Undecided>) -> (Option<T>, bool) {
     }
 }
 
-/// The ids of the constraints at these places, in the order of the case.
+/// The ids of the constraints at these indices, in the order of the case.
 fn ids_at(case: &Case, places: &[usize]) -> Vec<crate::case::ConstraintId> {
     let with_place = case.constraint_ids().enumerate();
     with_place.filter(|(place, _)| places.contains(place)).map(|(_, id)| id.clone()).collect()
 }
 
-/// For each call, what would have been right in its place, started as early as it can be; empty once no
-/// correct schedule was possible. Also whether all searches came to an end.
+/// For each call, the right alternatives, started as early as possible; empty once no correct schedule was possible.
+/// Also whether all searches were completed.
 fn correct_next(
     problem: &TimedProblem,
     starts: &[Start],

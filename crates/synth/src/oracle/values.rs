@@ -1,4 +1,4 @@
-//! What calls pass on of what tools before them returned. **(ours)**
+//! The values that calls take from earlier tools. **(ours)**
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::{CallRecord, Class, Flag, PASSED_CHARACTERS_MAX, WrongValue, both_end
 use crate::case::{Case, ConstraintId};
 use crate::rule::Rule;
 
-/// Of each flow, in the order of the case's constraints, what the first call of its later task passed.
+/// For each flow, in the order of the case's constraints, the value that the first call of its later task passed.
 pub(super) struct Passed {
     flows: Vec<Flow>,
 }
@@ -19,14 +19,14 @@ struct Flow {
     place: usize,
     second: usize,
     argument: String,
-    /// The place of the call among those of actions, and the value, where there was one.
+    /// The index of the call among those of actions, and the value, if there was one.
     call: Option<(usize, Option<Value>)>,
 }
 
 /// The values that were wrong.
 pub(super) struct Wrong {
     pub(super) values: Vec<WrongValue>,
-    /// The first call that passed one, and the flow.
+    /// The first call with a wrong value, and the flow.
     first: Option<(usize, ConstraintId)>,
 }
 
@@ -41,7 +41,7 @@ impl Passed {
         Self { flows: flows.collect() }
     }
 
-    /// Takes note of an executed call of an action, which is the `number`-th of them.
+    /// Records an executed call of an action, which is the `number`-th of them.
     pub(super) fn note(&mut self, action: usize, number: usize, call: &CallRecord<'_>) {
         for flow in self.flows.iter_mut().filter(|flow| flow.second == action && flow.call.is_none()) {
             let value = call.arguments.as_object().and_then(|arguments| arguments.get(&flow.argument));
@@ -49,7 +49,7 @@ impl Passed {
         }
     }
 
-    /// The values that are not those that were returned, where the order of the flow was kept.
+    /// The values that differ from the returned ones, for flows in the right order.
     pub(super) fn wrong(self, case: &Case, statuses: &[Status], flags: &mut BTreeSet<Flag>) -> Wrong {
         let mut wrong = Wrong { values: Vec::new(), first: None };
         for Flow { place, argument, call, .. } in self.flows {
@@ -81,7 +81,7 @@ impl Passed {
 }
 
 impl Wrong {
-    /// The first wrong call and the core, where those of the order may come later.
+    /// The first wrong call and the core, unless those of the order come earlier.
     pub(super) fn or_later(
         &self,
         call: Option<usize>,

@@ -1,4 +1,4 @@
-//! What each wording means, for the reader.
+//! The meaning of each wording, for the reader.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::tokens::Token;
 
-/// What a phrase says of its subject (or main clause) against its object.
+/// The meaning of a phrase for its subject (or main clause) and its object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Side {
@@ -25,7 +25,7 @@ pub(super) enum Number {
     Any,
 }
 
-/// What a phrase says of its subject and a clock time.
+/// The meaning of a phrase for its subject and a clock time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ClockMeaning {
@@ -33,7 +33,7 @@ pub(super) enum ClockMeaning {
     StartsFrom,
 }
 
-/// Which end of its subject a verb phrase speaks of.
+/// Which end of its subject a verb phrase is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Edge {
@@ -41,7 +41,7 @@ pub(super) enum Edge {
     End,
 }
 
-/// What a preposition makes of a clock time: the last minute allowed, or the first.
+/// The meaning of a preposition before a clock time: the last minute allowed, or the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Limit {
@@ -64,7 +64,7 @@ pub(super) enum Part {
 /// The reader's dictionary: phrases and what they mean.
 #[derive(Debug, Clone)]
 pub struct Directions {
-    /// Phrases by their first word, each as its words with what it can be.
+    /// Phrases by their first word, each with its words and possible meanings.
     entries: HashMap<String, Vec<(Vec<String>, Part)>>,
 }
 
@@ -101,7 +101,7 @@ impl Directions {
     /// Reads a dictionary from JSON.
     ///
     /// # Errors
-    /// The file is not of the schema or has an empty phrase.
+    /// The file does not have the schema, or has an empty phrase.
     pub fn from_json(text: &str) -> Result<Self, DirectionsError> {
         let file: File = serde_json::from_str(text).map_err(|error| DirectionsError(error.to_string()))?;
         if file.schema != SCHEMA {
@@ -131,7 +131,7 @@ impl Directions {
         Ok(Self { entries })
     }
 
-    /// Calls `visit(end, part)` for every phrase that stands at `at`.
+    /// Calls `visit(end, part)` for every phrase at `at`.
     pub(super) fn each_at(&self, tokens: &[Token<'_>], at: usize, visit: &mut impl FnMut(usize, Part)) {
         let Some(first) = tokens.get(at) else { return };
         let entries = match self.entries.get(first.text) {

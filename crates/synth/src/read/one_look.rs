@@ -1,8 +1,7 @@
-//! Orders that one gets from a paragraph at one look, without planning. **(ours)**
+//! Orders that can be derived from a paragraph at one look, without planning. **(ours)**
 //!
-//! A short case is often passed by nothing more than reading its tasks off the page, in the right direction.
-//! What the best of these heuristics passes is shown beside every success rate, so that nobody takes it for
-//! planning.
+//! A short case is often passed just by reading its tasks in order, in the right direction. The result of the best of
+//! these heuristics is shown beside every success rate, so that it is not mistaken for planning.
 
 use std::cell::OnceCell;
 
@@ -10,18 +9,18 @@ use super::lexicon::{Directions, Part, Side};
 use super::tokens;
 use crate::case::Case;
 
-/// A way to an order that takes the text in at one look.
+/// A method that derives an order from the text at one look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OneLook {
     /// The order of mention.
     Mention,
     /// The order of mention from its end.
     Reverse,
-    /// The one or the other, by what the first ordering word of the paragraph says.
+    /// One of these two, according to the paragraph's first ordering word.
     FirstWord,
-    /// The one or the other, by what most of its ordering words say.
+    /// One of these two, according to the majority of its ordering words.
     MostWords,
-    /// Sentence by sentence, each in the one order or the other by its own first ordering word.
+    /// Sentence by sentence, each in one of these orders according to its own first ordering word.
     EachSentence,
 }
 
@@ -29,7 +28,8 @@ pub enum OneLook {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Task(usize),
-    /// Whether the words around it are in the order of mention if it is right: "A precedes B", "After A, B happens".
+    /// Whether the tasks around the word are in the order of mention if it is right: "A precedes B", "After A, B
+    /// happens".
     Word {
         is_forward: bool,
     },
@@ -52,8 +52,8 @@ impl OneLook {
         }
     }
 
-    /// The order of the case's actions, by their places, that it comes to. Of the words that say an order those of
-    /// [`Directions::shipped`] are known.
+    /// The resulting order of the case's actions, by their indices. The known ordering words are those of
+    /// [`Directions::shipped`].
     pub fn order(self, case: &Case) -> Vec<usize> {
         self.order_of(&Glance::at(case))
     }
@@ -94,14 +94,14 @@ impl OneLook {
         order
     }
 
-    /// Those whose order is a correct plan of the case: none where there is no correct plan.
+    /// Those whose order is a correct plan of the case: empty if there is no correct plan.
     pub fn passing(case: &Case) -> impl Iterator<Item = Self> {
         let glance = Glance::at(case);
         Self::ALL.into_iter().filter(move |heuristic| case.is_correct_order(&heuristic.order_of(&glance)))
     }
 }
 
-/// What all heuristics see of a case. They share it, as reading the text is nearly all of their work.
+/// The common input of all heuristics for a case. It is shared, because reading the text is nearly all of the work.
 struct Glance<'a> {
     case: &'a Case,
     mention: Vec<usize>,
@@ -126,13 +126,13 @@ fn words(seen: &[Seen]) -> impl Iterator<Item = bool> {
     })
 }
 
-/// Tasks and ordering words in the order of the text. Nothing where the text is too long to be read.
+/// Tasks and ordering words in the order of the text. Empty if the text is too long to be read.
 fn look(case: &Case) -> Vec<Seen> {
     let Ok(tokens) = tokens::split(&case.paragraph) else { return Vec::new() };
     let texts: Vec<Vec<&str>> =
         case.actions.iter().map(|action| action.text.split_whitespace().collect()).collect();
     let mut seen = Vec::new();
-    // Whether a task stands in front of the place in its clause: if not, the word that comes is at the head of it.
+    // Whether a task precedes the position in its clause: if not, the next word is at the head of the clause.
     let mut has_subject = false;
     let mut at = 0;
     while at < tokens.len() {
@@ -181,7 +181,7 @@ fn look(case: &Case) -> Vec<Seen> {
     seen
 }
 
-/// Whether a joiner begins a clause here: a semicolon, or a conjunction behind a comma.
+/// Whether a joiner begins a clause here: a semicolon, or a conjunction after a comma.
 fn is_behind_mark(tokens: &[tokens::Token<'_>], at: usize) -> bool {
     tokens[at].text == ";" || at.checked_sub(1).is_some_and(|before| tokens[before].text == ",")
 }

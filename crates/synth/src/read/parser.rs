@@ -8,7 +8,7 @@ use super::{ReadBound, ReadError, ReadPair, Reading, STEPS_MAX};
 use crate::text::Source;
 use crate::time_form::Bound;
 
-/// An alternative: where it ends, and what it found on the way.
+/// An alternative: where it ends, and its statements.
 type Alternatives<T> = Vec<(usize, T)>;
 
 /// Something stated.
@@ -18,7 +18,7 @@ enum Statement {
     Bound { action: usize, bound: Bound },
 }
 
-/// A statement with the tokens that make it: first and one past the last.
+/// A statement with its tokens: first and one past the last.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     statement: Statement,
@@ -38,7 +38,7 @@ struct Phrase {
     found: Vec<Found>,
 }
 
-/// A sub-sentence: its subject, which a sub-sentence that is joined to it can leave out, and what it states.
+/// A sub-sentence: its subject, which a joined sub-sentence can omit, and its statements.
 #[derive(Debug, Clone)]
 struct Clause {
     subject: Vec<usize>,
@@ -129,7 +129,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// Notes that `what` could have stood at a token, for the error message.
+    /// Records that `what` would have been possible at a token, for the error message.
     fn wanted(&mut self, at: usize, what: &'static str) {
         self.steps += 1;
         if at > self.farthest {
@@ -150,7 +150,7 @@ impl Parser<'_> {
         self.steps > STEPS_MAX
     }
 
-    /// `S ::= s (j s)* "."`, each parse as the pairs it states.
+    /// `S ::= s (j s)* "."`, each parse with its pairs.
     fn sentence(&mut self, at: usize) -> Vec<Vec<Found>> {
         let mut complete = Vec::new();
         let mut open: Vec<(usize, u32, Clause)> =
@@ -171,8 +171,9 @@ impl Parser<'_> {
         complete
     }
 
-    /// `j s`. Behind a comma and a conjunction, `SC cd` will do: "A follows B, but before C and D happen" says of A
-    /// what its second part says of nobody. (The generator writes none, but what it writes could be read as one.)
+    /// `j s`. After a comma and a conjunction, `SC cd` is also possible: "A follows B, but before C and D happen"
+    /// omits the subject A in its second part. (The generator writes no such sentence, but its sentences could be
+    /// read as one.)
     fn joined(&mut self, at: usize, subject: &[usize], number: u32) -> Alternatives<Clause> {
         let Some(next) = self.joiner(at) else { return Vec::new() };
         let mut all = self.sub_sentence(next, number);
@@ -214,7 +215,7 @@ impl Parser<'_> {
         all
     }
 
-    /// `subj VP obj`, `subj VP0 P obj`, `cd SC cd'`, and what ends in a clock time.
+    /// `subj VP obj`, `subj VP0 P obj`, `cd SC cd'`, and forms that end in a clock time.
     fn after_subject(
         &mut self,
         from: usize,
@@ -284,7 +285,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `VPend t`, `VPstart t` or `VPb P t`, with what it says of the subject.
+    /// `VPend t`, `VPstart t` or `VPb P t`, with their statement about the subject.
     fn clock_bound(&mut self, at: usize, subjects: usize) -> Alternatives<Bound> {
         let mut all = Vec::new();
         for (end, part) in self.parts(at, "a verb phrase that agrees") {
@@ -345,7 +346,7 @@ impl Parser<'_> {
         all
     }
 
-    /// `VP` or `VP0 P`, with the side that the subject is on.
+    /// `VP` or `VP0 P`, with the side of the subject.
     fn link(&mut self, at: usize, subjects: usize) -> Alternatives<Side> {
         let mut all = Vec::new();
         for (end, part) in self.parts(at, "a verb phrase that agrees") {
@@ -382,8 +383,8 @@ impl Parser<'_> {
         all
     }
 
-    /// `a+` or `a+ "," cr ","`. The closing comma may be left to what follows: a full stop or semicolon, the comma of
-    /// a joiner, of a fronted phrase, or of an outer relative clause.
+    /// `a+` or `a+ "," cr ","`. The closing comma may be replaced by the following mark: a full stop or semicolon, or
+    /// the comma of a joiner, of a fronted phrase, or of an outer relative clause.
     fn noun_phrase(&mut self, at: usize, number: u32) -> Alternatives<Phrase> {
         let mut all = Vec::new();
         if self.spent() {
@@ -409,8 +410,8 @@ impl Parser<'_> {
         all
     }
 
-    /// `cr` behind "which", or `cr j s` where a comma and a conjunction go on inside of it. It is about the whole list
-    /// in front of it or about its last item; the number of its verb says which, if the verb shows one.
+    /// `cr` after "which", or `cr j s` if a comma and a conjunction continue it. It is about the whole list before it
+    /// or about its last item; the number of its verb decides, if the verb shows one.
     fn relative(&mut self, at: usize, list: &Phrase, number: u32) -> Alternatives<Vec<Found>> {
         let mut antecedents = vec![list.clone()];
         if let [_, .., last] = list.list[..] {
@@ -535,8 +536,8 @@ fn relate(
     Clause { subject: subject.list.clone(), found: all }
 }
 
-/// What a clock time means for the edge that a verb phrase speaks of; nothing that the grammar can say in the other two
-/// combinations.
+/// The meaning of a clock time for the edge that a verb phrase is about; empty for two combinations, which the
+/// grammar cannot express.
 fn meaning(edge: Edge, limit: Limit) -> Option<fn(u16) -> Bound> {
     match (edge, limit) {
         (Edge::End, Limit::Latest) => Some(Bound::EndsBy),
@@ -545,7 +546,7 @@ fn meaning(edge: Edge, limit: Limit) -> Option<fn(u16) -> Bound> {
     }
 }
 
-/// The bound of each action of a list, and what its relative clause states.
+/// The bound of each action of a list, and the statements of its relative clause.
 fn bind(subject: &Phrase, bound: Bound, sub_sentence: u32, from: usize, to: usize) -> Clause {
     let found =
         |&action: &usize| Found { statement: Statement::Bound { action, bound }, sub_sentence, from, to };

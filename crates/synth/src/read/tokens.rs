@@ -1,4 +1,4 @@
-//! Words and punctuation with their places.
+//! Words and punctuation with their positions.
 
 use super::{CHARACTERS_MAX, ReadError};
 
@@ -14,7 +14,7 @@ pub(super) struct Token<'a> {
 
 /// Splits at white space; commas, semicolons and full stops at the end of a word are tokens of their own.
 pub(super) fn split<'t>(text: &'t str) -> Result<Vec<Token<'t>>, ReadError> {
-    // A character has a byte at least, so most texts need not be counted.
+    // A character has at least one byte, so most texts need not be counted.
     if text.len() > CHARACTERS_MAX && text.chars().count() > CHARACTERS_MAX {
         return Err(ReadError::TooLong { given: text.chars().count() });
     }
@@ -25,11 +25,11 @@ pub(super) fn split<'t>(text: &'t str) -> Result<Vec<Token<'t>>, ReadError> {
         if !chunk.is_empty() {
             push_word(&mut tokens, chunk, start, end);
         }
-        // The white space behind it is one character.
+        // The white space after it is one character.
         start = end + 1;
     };
     if text.is_ascii() {
-        // The same white space, and a byte is a character. Nearly all texts are like that.
+        // The same white space, and each byte is a character. Nearly all texts are like that.
         let is_blank = |byte: &u8| matches!(byte, b'\t'..=b'\r' | b' ');
         let mut from = 0;
         for chunk in text.as_bytes().split(is_blank) {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn white_space_is_the_same_in_both_ways() {
-        // One character more that is not ASCII, and the text goes the other way.
+        // One more character outside ASCII, and the text takes the slow path.
         let text: String = (0..=0x7fu8).flat_map(|byte| ['a', char::from(byte), 'b']).collect();
         let longer = format!("{text} Ü");
         let (ascii, other) = (split(&text).expect("short text"), split(&longer).expect("short text"));

@@ -1,6 +1,6 @@
 //! Smaller trees.
 //!
-//! The pieces of each kind are numbered in the order of the tree, so that a set of numbers says what to take away.
+//! The pieces of each kind are numbered in the order of the tree, so a set of numbers defines what to remove.
 
 use std::collections::BTreeSet;
 
@@ -83,7 +83,7 @@ pub(super) fn without(
     }
 }
 
-/// The mentions in a list that others stand beside.
+/// The mentions in a list with other members.
 fn mentions(list: &ActionList) -> usize {
     if list.is_plural() { list.as_slice().len() } else { 0 }
 }
@@ -121,7 +121,7 @@ fn each_list(tree: &mut Sentences, visit: &mut impl FnMut(&mut ActionList)) {
     }
 }
 
-/// Numbers pieces, and knows which of them go.
+/// Numbers pieces, and decides which of them to remove.
 struct Numbered<'a> {
     removed: &'a BTreeSet<usize>,
     next: usize,
@@ -134,8 +134,8 @@ impl Numbered<'_> {
     }
 }
 
-/// Leaves out requirements: those that are removed, and those that have lost all actions of one of their
-/// sides. Relative clauses that lose what they hang on become sentences of their own.
+/// Removes requirements: those that are selected, and those that have lost all actions of one of their sides.
+/// Relative clauses that lose their antecedent become sentences of their own.
 struct Filter<'a> {
     relations: Numbered<'a>,
     /// Relative clauses that have become sentences.
@@ -159,7 +159,7 @@ impl<'a> Filter<'a> {
             }
             for freed in self.freed.drain(..) {
                 left.push((Joiner::Start, freed));
-                // What follows would be joined to another sentence than before.
+                // The following sub-sentence would be joined to a different one than before.
                 is_begun = false;
             }
         }
@@ -207,7 +207,7 @@ impl<'a> Filter<'a> {
         Some((subject, object))
     }
 
-    /// What stays of a noun phrase; its list may be empty, and has no relative clause then.
+    /// The rest of a noun phrase; its list may be empty, and has no relative clause then.
     fn phrase(&mut self, phrase: NounPhrase) -> NounPhrase {
         let NounPhrase { list, relative } = phrase;
         let Some(relative) = relative else { return NounPhrase { list, relative: None } };
@@ -250,7 +250,7 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// Puts a semicolon where a comma and a conjunction would give the text two readings.
+/// Replaces a comma and a conjunction that would give the text two readings by a semicolon.
 fn separate(tree: &mut Sentences) {
     for place in 1..tree.len() {
         let [(_, before), (joiner, next)] = &mut tree[place - 1..=place] else { continue };
@@ -260,15 +260,14 @@ fn separate(tree: &mut Sentences) {
     }
 }
 
-/// The plainest wording of a group: the shortest, and of these the first.
+/// The simplest wording of a group: the shortest, and the first among equals.
 fn plainest(group: Group, words: &Wordings) -> WordingIndex {
     let all = 0..words.count(group) as u8;
     all.min_by_key(|index| words.text(group, *index).chars().count()).unwrap_or_default()
 }
 
-/// Puts the plain form instead of those that are removed, and counts all that are not plain. A fronted
-/// phrase is first put in its place, and only then a verb into that of what relates the two: each is a piece
-/// of its own.
+/// Replaces selected forms by the plain form, and counts all others that are not plain. A fronted phrase is first
+/// moved to its normal position, and only then a verb replaces the link between the two: each is a piece of its own.
 fn plainer(tree: &Sentences, removed: &BTreeSet<usize>, words: &Wordings) -> (Sentences, usize) {
     let mut pieces = Numbered { removed, next: 0 };
     let mut tree = tree.clone();
@@ -302,7 +301,7 @@ fn plainer_sub_sentence(
             if fronted && pieces.is_removed() {
                 fronted = false;
                 if let ClockLink::Adverbial { preposition, .. } = &mut bound.link {
-                    // The prepositions at the head of a clause are others.
+                    // The prepositions at the head of a clause are different ones.
                     *preposition = plainest(Group::ClockPreposition(bound.direction), words);
                 }
             }
@@ -344,7 +343,7 @@ fn plainer_relatives(phrase: &mut NounPhrase, pieces: &mut Numbered<'_>, words: 
     }
 }
 
-/// Puts the plainest wording into the slots that are removed, and counts all that have another.
+/// Puts the simplest wording into the selected slots, and counts all slots with another one.
 fn reworded(tree: &Sentences, removed: &BTreeSet<usize>, words: &Wordings) -> (Sentences, usize) {
     let mut pieces = Numbered { removed, next: 0 };
     let mut tree = tree.clone();

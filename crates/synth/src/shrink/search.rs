@@ -1,4 +1,4 @@
-//! The search for a smallest case, a test at a time.
+//! The search for a smallest case, one test at a time.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,27 +6,27 @@ use super::{Reduction, ShrinkEnd, Shrinker, Shrunk, reduce};
 use crate::case::Case;
 use crate::grammar::Sentences;
 
-/// A case being shrunk: asks for the test of one [`candidate`](Self::candidate) after another, and is told
-/// what came of it. Whoever tests can take all the time it needs, or keep a copy and try both answers.
+/// A case being shrunk: requests the test of one [`candidate`](Self::candidate) after another, and is given the
+/// result. The caller can take any time for a test, or keep a copy and try both answers.
 #[derive(Debug, Clone)]
 pub struct ShrinkSearch<'a> {
     shrinker: Shrinker<'a>,
     case: Case,
-    /// The smallest that fails; the case itself at the beginning.
+    /// The smallest failing case; the original case at the beginning.
     found: (Sentences, Case),
-    /// What the tests said, by the paragraph.
+    /// The results of the tests, by paragraph.
     known: HashMap<String, bool>,
     steps: Vec<(Reduction, usize)>,
-    /// How many steps there were when the reductions were begun with this time.
+    /// The number of steps when the current round of reductions began.
     steps_before: usize,
-    /// What is being taken away; `None` while the case itself is tested.
+    /// The current removal; `None` while the original case itself is tested.
     sweep: Option<Sweep>,
     /// What is to be tested now.
     open: Option<(Sentences, Case)>,
     end: Option<ShrinkEnd>,
 }
 
-/// Pieces of one kind being taken away until no single one can go.
+/// Removal of pieces of one kind until no single one can be removed.
 #[derive(Debug, Clone)]
 struct Sweep {
     /// Place in [`Reduction::ALL`].
@@ -35,10 +35,10 @@ struct Sweep {
     pieces: usize,
     /// Those that are not taken away yet.
     left: Vec<usize>,
-    /// How many are taken away at once, and from which of those left.
+    /// How many pieces are removed at once, and from which of the remaining ones.
     size: usize,
     at: usize,
-    /// How many were left when this size was begun with.
+    /// How many pieces remained when this size began.
     left_before: usize,
 }
 
@@ -56,7 +56,7 @@ impl Sweep {
         }
     }
 
-    /// The end of the pieces that are taken away now.
+    /// The end of the pieces that are currently removed.
     fn end(&self) -> usize {
         (self.at + self.size).min(self.left.len())
     }
@@ -66,15 +66,15 @@ impl Sweep {
         self.left[..self.at].iter().chain(&self.left[self.end()..]).copied().collect()
     }
 
-    /// The tree without these pieces, and without those that have gone before.
+    /// The tree without these pieces, and without those removed before.
     fn tree(&self, shrinker: Shrinker<'_>) -> Sentences {
         let kept = self.kept();
         let removed: BTreeSet<usize> = (0..self.pieces).filter(|piece| !kept.contains(piece)).collect();
         reduce::without(&self.from, Reduction::ALL[self.reduction], &removed, shrinker.words)
     }
 
-    /// On to smaller sets of pieces; single ones are tried again as long as one goes, because what was needed
-    /// before may not be any more.
+    /// Continues with smaller sets of pieces; single ones are tried again as long as one can be removed, because a
+    /// piece that was needed before may not be needed any more.
     fn smaller(&mut self) {
         let has_gone = self.left.len() < self.left_before;
         self.size = if self.size > 1 { self.size.div_ceil(2) } else { usize::from(has_gone) };
@@ -98,7 +98,7 @@ impl<'a> ShrinkSearch<'a> {
         }
     }
 
-    /// What is to be tested next; nothing at the end. The first is the case itself, and no paragraph comes twice.
+    /// The next candidate to test; `None` at the end. The first is the original case, and no paragraph comes twice.
     pub fn candidate(&mut self) -> Option<&Case> {
         while self.open.is_none() && self.end.is_none() {
             self.advance();
@@ -106,7 +106,7 @@ impl<'a> ShrinkSearch<'a> {
         self.open.as_ref().map(|(_, case)| case)
     }
 
-    /// What came of the test of the candidate. Nothing changes where none was asked for.
+    /// The result of the candidate's test. Ignored if no test was requested.
     pub fn answer(&mut self, fails: bool) {
         let Some((tree, case)) = self.open.take() else { return };
         self.known.insert(case.paragraph.clone(), fails);
@@ -117,7 +117,7 @@ impl<'a> ShrinkSearch<'a> {
         }
     }
 
-    /// What was found by now: [`ShrinkEnd::Unfinished`] while there is something to be tested.
+    /// The result so far: [`ShrinkEnd::Unfinished`] while there is a candidate.
     pub fn shrunk(&self) -> Shrunk {
         let mut case = self.found.1.clone();
         if self.sweep.is_some() {
@@ -140,7 +140,7 @@ impl<'a> ShrinkSearch<'a> {
             sweep.smaller();
         } else {
             let tree = sweep.tree(self.shrinker);
-            // A piece may have nothing to take away before another one has gone.
+            // A piece may only become removable after another one was removed.
             match self.shrinker.build(&self.case, &tree) {
                 Some(smaller) if smaller.paragraph != self.found.1.paragraph => {
                     match self.known.get(&smaller.paragraph) {
@@ -163,7 +163,7 @@ impl<'a> ShrinkSearch<'a> {
         }
     }
 
-    /// On to the next kind of pieces, or from the first kind on again, until nothing has gone all the way.
+    /// Continues with the next kind of pieces, or with the first kind again, until a whole round removes nothing.
     fn next_reduction(&mut self) {
         let Some(sweep) = &self.sweep else { return };
         let (reduction, removed) = (sweep.reduction, sweep.pieces - sweep.left.len());

@@ -1,4 +1,5 @@
-//! Text filling: the actions' texts and tools, constraints with all places that state them, and what the agent is told.
+//! Text filling: the actions' texts and tools, constraints with all places that state them, and the agent's
+//! instructions.
 
 use crate::case::{CaseTool, ConstraintId, StatedConstraint};
 use crate::infeasible::{ANSWER_OR_REPORT, REPORT_RULE, REPORT_TOOL};
@@ -11,11 +12,11 @@ use planproof_trace::Draw;
 const ANY_ARGUMENTS: &str =
     "Where a tool takes arguments, any that fit its schema will do; make them up, and do not ask for them. ";
 
-/// Where the same activity is done several times.
+/// The places if the same activity is done several times.
 pub(crate) const SITES: [&str; 4] = ["one", "two", "three", "four"];
 
-/// Draws the actions' texts. Where a case wants more actions than the topic has activities, all of them are spread
-/// over numbered sites, so that no text is part of another.
+/// Draws the actions' texts. If a case needs more actions than the topic has activities, all of them are spread over
+/// numbered sites, so that no text is part of another.
 pub(super) fn draw_texts(draw: &mut Draw, topic: &Topic, actions: usize) -> Vec<String> {
     let activities = topic.activities.len();
     let sites = actions.div_ceil(activities);
@@ -24,7 +25,7 @@ pub(super) fn draw_texts(draw: &mut Draw, topic: &Topic, actions: usize) -> Vec<
     places.iter().take(actions).map(|place| numbered_text(topic, sites, *place)).collect()
 }
 
-/// All texts that [`draw_texts`] draws from; none where there are not so many sites.
+/// All texts that [`draw_texts`] draws from; empty if there are not enough sites.
 pub(crate) fn numbered_texts(topic: &Topic, actions: usize) -> Vec<String> {
     let activities = topic.activities.len();
     let sites = actions.div_ceil(activities);
@@ -56,13 +57,13 @@ pub(crate) fn merge_pairs(actions: usize, pairs: &[StatedPair]) -> Vec<StatedCon
     constraints
 }
 
-/// One constraint for each distinct clock time of an action, in the order of first statement, with all its
-/// sources. Their ids go on behind those of `pairs` other constraints.
+/// One constraint for each distinct clock time of an action, in the order of first statement, with all its sources.
+/// Their ids continue after those of `pairs` other constraints.
 pub(crate) fn merge_times(pairs: usize, times: &[StatedTime]) -> Vec<StatedBound> {
     let mut bounds: Vec<StatedBound> = Vec::with_capacity(times.len());
     for StatedTime { action, bound, source, .. } in times {
         let action = usize::from(*action);
-        // There are few, so looking through them all is quicker than a map.
+        // There are few, so a linear search is quicker than a map.
         match bounds.iter_mut().find(|known| (known.action, known.bound) == (action, *bound)) {
             Some(known) => known.sources.push(*source),
             None => {
@@ -74,8 +75,8 @@ pub(crate) fn merge_times(pairs: usize, times: &[StatedTime]) -> Vec<StatedBound
     bounds
 }
 
-/// A letter and a number below 10 000, such as `a1`. Made by hand because a case has dozens of them, and the formatting
-/// machinery costs several times the rest.
+/// A letter and a number below 10 000, such as `a1`. Hand-written because a case has dozens of them, and the
+/// formatting machinery would cost several times the rest.
 pub(crate) fn numbered(letter: char, number: usize) -> String {
     let mut id = String::with_capacity(4);
     id.push(letter);
@@ -95,8 +96,8 @@ pub(crate) fn mock_tool(text: &str, name: &str) -> CaseTool {
     }
 }
 
-/// All that the agent reads of a case with these tools, whose distractors may take arguments as well. `rules` is the
-/// block of the rules, where there are any.
+/// Everything that the agent reads of a case with these tools, whose distractors may take arguments as well. `rules`
+/// is the block of the rules, if there are any.
 pub(crate) fn whole_query(
     job: &str,
     (paragraph, rules): (&str, Option<&str>),
@@ -116,7 +117,8 @@ pub(crate) fn whole_query(
     }
 }
 
-/// What the agent is told. It says *once* and *only*, which is why a repeated action or a foreign tool is a failure.
+/// The agent's instructions. They say *once* and *only*, which is why a repeated action or a foreign tool is a
+/// failure.
 fn query(job: &str, paragraph: &str, takes_arguments: bool, offers_report: bool) -> String {
     let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     let [blank, rule, end] = match offers_report {

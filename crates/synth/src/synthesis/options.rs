@@ -1,4 +1,4 @@
-//! What synthesis is asked for, what can be wrong with that, and what it counts.
+//! The options of synthesis, their faults, and its counters.
 
 use thiserror::Error;
 
@@ -28,9 +28,9 @@ pub struct Options {
     pub topic: Option<String>,
     /// The time form, with start times, durations and clock times; `None` for the basic form.
     pub time: Option<TimeOptions>,
-    /// How many of the cases contradict themselves on purpose. Each case then offers the tool that says so;
-    /// the feasible ones are otherwise those that there are without it. `None` for feasible cases alone,
-    /// without the tool.
+    /// The share of cases that contradict themselves on purpose. Each case then offers the tool that reports this;
+    /// apart from that, the feasible ones are the same as without it. `None` for feasible cases alone, without the
+    /// tool.
     pub infeasible: Option<Share>,
     /// Only feasible cases that every heuristic of [`OneLook`](crate::OneLook) fails; infeasible ones stay as they are.
     pub hard: bool,
@@ -75,7 +75,7 @@ pub enum SynthesisError {
         /// The job asked for.
         job: String,
     },
-    /// A tool of the user's own cannot take part in the time form.
+    /// A tool of the user's own is not usable in the time form.
     #[error("the tool `{tool}` cannot take part in the time form: {reason}; take it out of the topic bank")]
     NoStartTime {
         /// Its name.
@@ -117,7 +117,7 @@ pub enum SynthesisError {
     },
 }
 
-/// What synthesis did, summed over cases.
+/// Counters of synthesis, summed over cases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SynthesisCounts {
     /// Sentences drawn.
@@ -128,20 +128,20 @@ pub struct SynthesisCounts {
     pub undecided: u64,
     /// Sentences rejected because they had two readings.
     pub ambiguous: u64,
-    /// Sentences rejected because a sub-sentence wanted more actions than the case has.
+    /// Sentences rejected because a sub-sentence needed more actions than the case has.
     pub too_wide: u64,
     /// Paragraphs discarded because they could not mention every action, or mentioned no clock time in the time form.
     pub discarded: u64,
-    /// Paragraphs discarded because a one-look heuristic would have passed, where only hard cases were asked for.
+    /// Paragraphs discarded because a one-look heuristic would have passed, if only hard cases were requested.
     pub easy: u64,
-    /// Sentences rejected because they did not make an infeasible case: nothing was contradicted, or not in
-    /// one way alone, or it could not be known from the text.
+    /// Sentences rejected because they did not make an infeasible case: there was no contradiction, or more than one,
+    /// or it could not be known from the text.
     pub no_conflict: u64,
-    /// Calls of the satisfiability check. Looking for the smallest conflict of a paragraph counts as one.
+    /// Calls of the satisfiability check. A search for the smallest conflict of a paragraph counts as one.
     pub solver_calls: u64,
 }
 
-/// Is handed each piece of the solver's work, so that a caller can time it: this crate reads no clock.
+/// Runs each piece of the solver's work, so that a caller can time it: this crate reads no clock.
 pub trait Meter {
     /// Must run `work` once and return what it returns.
     fn solver<T>(&mut self, work: impl FnOnce() -> T) -> T;

@@ -124,7 +124,7 @@ struct ToolFile {
 impl<'de> Deserialize<'de> for ActivityFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either;
-        // By hand, because what serde says of a value that is neither does not tell what is wrong with it.
+        // Hand-written, because serde's message for a value that is neither does not explain the fault.
         impl<'de> Visitor<'de> for Either {
             type Value = ActivityFile;
 
@@ -208,14 +208,14 @@ impl TopicBank {
     /// Reads a bank from JSON and checks it.
     ///
     /// # Errors
-    /// Names the topic and the activity that cannot be used, and why.
+    /// Names the topic and the unusable activity, with the reason.
     pub fn from_json(text: &str) -> Result<Self, TopicError> {
         #[derive(Deserialize)]
         struct SchemaOnly {
             schema: Option<String>,
         }
         let json = |error: serde_json::Error| TopicError(error.to_string());
-        // The schema first, so that a file of another one is told so instead of which of its fields is unknown here.
+        // The schema comes first, so that another schema is reported as such instead of as an unknown field.
         let SchemaOnly { schema } = serde_json::from_str(text).map_err(json)?;
         match schema {
             Some(schema) if schema == TOPICS_SCHEMA => {}
@@ -237,7 +237,7 @@ impl TopicBank {
 }
 
 impl Topic {
-    /// Writes the topic as a line of JSON, as it stands in the file of its bank.
+    /// Writes the topic as a line of JSON, in the format of its bank's file.
     pub fn to_json(&self) -> String {
         serde_json::to_string(&TopicFile::from(self)).expect("these types hold nothing that JSON cannot say")
     }

@@ -1,19 +1,19 @@
-//! What a model lists: from the lines of a reply to jobs and activities.
+//! A model's lists: from the lines of a reply to jobs and activities.
 
 use super::tool_names::singular;
 use super::{activity_fault, job_fault, snake_case};
 
-/// Most items of one reply that are looked at.
+/// Most items of one reply that are considered.
 pub const LISTED_MAX: usize = 2000;
 
 /// Longest piece of an item that is taken for an industry, in characters.
 const INDUSTRY_CHARACTERS_MAX: usize = 40;
 
-/// What a listed item cannot be, and why.
+/// A rejected item, and the reason.
 pub type ListedFault = (String, &'static str);
 
-/// The items of a list in text: of numbered or bulleted lines, of a JSON array of texts, else all lines that
-/// are not blank. Fences and the words around a list are passed over.
+/// The items of a list in text: numbered or bulleted lines, a JSON array of texts, or else all non-blank lines.
+/// Fences and words around a list are ignored.
 pub fn listed_items(text: &str) -> Vec<String> {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("```"));
     let whole: Vec<&str> = lines().collect();
@@ -24,9 +24,9 @@ pub fn listed_items(text: &str) -> Vec<String> {
     if marked.is_empty() { whole.into_iter().take(LISTED_MAX).map(str::to_owned).collect() } else { marked }
 }
 
-/// What stands behind the mark of a list's line: `1.`, `1)`, `(1)`, `1:`, `-`, `*`, `+`, a bullet, a dash.
+/// The text after the mark of a list's line: `1.`, `1)`, `(1)`, `1:`, `-`, `*`, `+`, a bullet, a dash.
 fn marked(line: &str) -> Option<&str> {
-    // A line in bold may have its number inside.
+    // A bold line may have its number inside.
     let inner = line.trim_start_matches("**").trim_start_matches("__");
     let rest = inner.strip_prefix('(').unwrap_or(inner);
     let unnumbered = rest.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -40,11 +40,11 @@ fn marked(line: &str) -> Option<&str> {
     behind.starts_with(char::is_whitespace).then(|| behind.trim())
 }
 
-/// The activity that an item names. What is said behind a colon, a dash or in brackets is left away, as are marks of
-/// emphasis, an article, and a capital at the beginning; a plural becomes a singular.
+/// The activity that an item names. Text after a colon, a dash or in brackets is removed, as are emphasis marks, an
+/// article, and a capital at the beginning; a plural becomes a singular.
 ///
 /// # Errors
-/// The text that is left, and why it cannot be an activity.
+/// The remaining text, and why it cannot be an activity.
 pub fn listed_activity(item: &str) -> Result<String, ListedFault> {
     let (name, _) = split_description(&plain(item));
     let mut words = words_of(&name);
@@ -58,10 +58,10 @@ pub fn listed_activity(item: &str) -> Result<String, ListedFault> {
     }
 }
 
-/// The job that an item names, and the industry, where one stands behind a dash, a colon or in brackets.
+/// The job that an item names, and the industry, if one follows a dash, a colon or is in brackets.
 ///
 /// # Errors
-/// The text that is left, and why it cannot be a job.
+/// The remaining text, and why it cannot be a job.
 pub fn listed_job(item: &str) -> Result<(String, String), ListedFault> {
     let (name, behind) = split_description(&plain(item));
     let job = words_of(&name).join(" ");
@@ -73,8 +73,8 @@ pub fn listed_job(item: &str) -> Result<(String, String), ListedFault> {
     Ok((job, if is_name { industry } else { String::new() }))
 }
 
-/// The words of a name, without an article in front, and in lower case but for abbreviations. Those stay, and
-/// are refused at the beginning of an activity, where a sentence would not show what they are.
+/// The words of a name, without a leading article, and in lower case except for abbreviations. Those are kept, and
+/// are refused at the beginning of an activity, where a sentence would hide what they are.
 fn words_of(name: &str) -> Vec<String> {
     let mut words: Vec<String> = name.split_whitespace().map(str::to_owned).collect();
     if words.len() > 1 && ["a", "an", "the"].contains(&words[0].to_ascii_lowercase().as_str()) {
@@ -89,7 +89,7 @@ fn words_of(name: &str) -> Vec<String> {
     words
 }
 
-/// What makes two texts the same but for capitals, hyphens and plurals.
+/// The same for two texts that differ only in capitals, hyphens and plurals.
 pub fn sameness(text: &str) -> String {
     snake_case(text).split('_').map(singular).collect::<Vec<_>>().join("_")
 }
@@ -100,7 +100,7 @@ fn is_abbreviation(word: &str) -> bool {
         && word.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
-/// An item without marks of emphasis and quotes.
+/// An item without emphasis marks and quotes.
 fn plain(item: &str) -> String {
     let is_mark = |c: char| matches!(c, '*' | '`' | '"' | '\u{201c}' | '\u{201d}');
     let item: String =
@@ -108,7 +108,7 @@ fn plain(item: &str) -> String {
     item.trim_matches(|c: char| c == '_' || c.is_whitespace()).trim_end_matches(['.', ',', ';']).to_owned()
 }
 
-/// What an item names, and what it says of that.
+/// An item's name, and its explanation.
 fn split_description(item: &str) -> (String, String) {
     let ends = [": ", " - ", " \u{2013} ", " \u{2014} ", "\u{2014}", " (", "; ", ":"];
     let found = ends.iter().filter_map(|end| Some((item.find(end)?, end.len()))).min();

@@ -1,16 +1,15 @@
-//! Activities with an order by their nature, such as opening and closing a shop: a requirement against that order could
+//! Activities with a natural order, such as opening and closing a shop: a requirement against that order could
 //! contradict common sense, which the paper names as a threat to its results.
 //!
-//! The rule: two activities of a topic are in question if one has a word of a row's left side and the other
-//! of its right side, and nothing else tells them apart: the other words of one are all among the other words
-//! of the other. Two that name different times of the day, or first and last, are in question whatever else
-//! they say.
+//! The rule: two activities of a topic are suspicious if one has a word of a row's left side and the other of its
+//! right side, and nothing else distinguishes them: all other words of one are among the other words of the other.
+//! Two that name different times of the day, or first and last, are always suspicious.
 
 use std::collections::BTreeSet;
 
 use super::tool_names::singular;
 
-/// Words for what comes before, and words for what comes after.
+/// Words for the earlier and for the later of two things.
 const PAIRS: &[(&[&str], &[&str])] = &[
     (&["opening", "unlocking"], &["closing", "closure", "locking"]),
     (
@@ -40,7 +39,7 @@ const PAIRS: &[(&[&str], &[&str])] = &[
     (&["washing"], &["drying", "ironing"]),
 ];
 
-/// Words for times of the day and places in a row, from the first to the last.
+/// Words for times of the day and positions in a sequence, from the first to the last.
 const TIMES: &[&[&str]] = &[
     &["morning", "breakfast", "first", "initial", "early"],
     &["noon", "midday", "lunch"],
@@ -49,7 +48,7 @@ const TIMES: &[&[&str]] = &[
     &["night", "bedtime", "closing-time"],
 ];
 
-/// Pairs of these texts that seem to have an order by their nature, by the rule above; as places, the earlier first.
+/// Pairs of these texts that seem to have a natural order, by the rule above; as indices, the earlier first.
 pub fn natural_orders(texts: &[&str]) -> Vec<(usize, usize)> {
     let words: Vec<BTreeSet<String>> =
         texts.iter().map(|text| text.split(' ').map(singular).collect()).collect();

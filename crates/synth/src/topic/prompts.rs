@@ -1,17 +1,17 @@
-//! What models are asked for topics. The first paragraph of the first two is the paper's prompt, word for
-//! word but for its numbers; what follows is ours and says in which form the answer can be used.
+//! Prompts for topics. The first paragraph of the first two is the paper's prompt, word for word except for its
+//! numbers; the rest is ours and defines the format of the answer.
 
-/// How the prompt for jobs begins, up to their number.
+/// The beginning of the prompt for jobs, up to their number.
 pub const JOBS: &str = "Please provide a list of ";
-/// How the prompt for activities begins, up to their number.
+/// The beginning of the prompt for activities, up to their number.
 pub const ACTIVITIES: &str = "Please list ";
-/// What stands around the job in the prompt for activities.
+/// The text around the job in the prompt for activities.
 pub const ROLE: [&str; 2] = [" activities in noun phrase format that a ", " may need to do in a day."];
-/// How the prompt for names of tools begins.
+/// The beginning of the prompt for names of tools.
 pub const TOOLS: &str = "Please name in noun phrase format what each of these tools does.";
 /// How a request for more begins.
 pub const MORE: &str = "More are needed: ";
-/// What stands before each tool in the prompt for names.
+/// Precedes each tool in the prompt for names.
 pub const TOOL_MARK: &str = "- ";
 
 /// Asks for `count` jobs.

@@ -11,17 +11,17 @@
 //! | `user_delete` | user deletion |
 //! | `report_generation`, `network_diagnosis` | report generation, network diagnosis |
 //!
-//! A name is split at underscores, hyphens, full stops, slashes and inner capitals. A verb at its beginning,
-//! or at its end, becomes a noun at the end; what the verb acts on stands in front of it, in the singular,
-//! with hyphens where it holds a preposition. A name without a verb that we know stays as it is. A text that
-//! another one begins with, that another tool has already, or that ends in a plural becomes a "request". What
-//! cannot be a text even then is left without one.
+//! A name is split at underscores, hyphens, full stops, slashes and inner capitals. A verb at its beginning, or at
+//! its end, becomes a noun at the end; the verb's object precedes it, in the singular, with hyphens if it contains a
+//! preposition. A name without a known verb is unchanged. A text that is the beginning of another one, that another
+//! tool has already, or that ends in a plural becomes a "request". If the result is still unusable, the name has no
+//! text.
 
 use std::collections::HashSet;
 
 use super::{RESERVED_WORDS, activity_fault, begins_another, snake_case};
 
-/// Verbs at the beginning of tools' names, with the noun of each.
+/// Verbs at the beginning of tools' names, with their nouns.
 const VERBS: &[(&str, &str)] = &[
     ("accept", "acceptance"),
     ("activate", "activation"),
@@ -163,17 +163,17 @@ const VERBS: &[(&str, &str)] = &[
     ("write", "writing"),
 ];
 
-/// Endings of nouns that name something done: a name with one at its end is a noun phrase already.
+/// Endings of nouns for actions: a name with one at its end is a noun phrase already.
 const NOUN_ENDINGS: [&str; 6] = ["tion", "sion", "ment", "ing", "sis", "ance"];
 
-/// Words that join what a verb acts on with what it belongs to.
+/// Words between a verb's object and what it belongs to.
 const PREPOSITIONS: [&str; 20] = [
     "about", "after", "and", "as", "at", "before", "between", "by", "for", "from", "in", "into", "of", "on",
     "onto", "or", "over", "to", "via", "with",
 ];
 
-/// A text for each of the names, in their order; `None` where the rule finds none. Texts that the user has
-/// given already are in `given`, so that none is found twice.
+/// A text for each of the names, in order; `None` if the rule finds none. Texts from the user are in `given`, so that
+/// none is used twice.
 pub fn texts_of_tool_names<'a>(
     names: impl IntoIterator<Item = &'a str>,
     given: impl IntoIterator<Item = &'a str>,
@@ -214,7 +214,7 @@ fn words_of(name: &str) -> Vec<String> {
         }
         let before = place.checked_sub(1).and_then(|before| characters.get(before));
         let is_lower = |c: Option<&char>| c.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
-        // `getURLPath`: a capital begins a word behind a small letter, and in front of one.
+        // `getURLPath`: a capital begins a word after a lower-case letter, and before one.
         let begins = c.is_ascii_uppercase()
             && (is_lower(before)
                 || before.is_some_and(char::is_ascii_uppercase)
@@ -248,13 +248,13 @@ fn text_of(words: &[String]) -> String {
     });
     match rest {
         [] => noun.to_owned(),
-        // Nothing is acted on that could stand in front.
+        // There is no object to precede the noun.
         _ if is_behind => format!("{noun} {}", joined(rest).replace('-', " ")),
         rest => format!("{} {noun}", joined(rest)),
     }
 }
 
-/// Words as a phrase that can stand in front of a noun: the last one in the singular, and all one word where there is a
+/// Words as a phrase that can precede a noun: the last one in the singular, and all joined by hyphens if there is a
 /// preposition among them.
 fn joined(words: &[String]) -> String {
     let is_preposition = |word: &String| PREPOSITIONS.contains(&word.as_str());
@@ -325,7 +325,7 @@ mod tests {
             ("s3_put", "s3 storing"),
             ("add_to_cart", "addition to cart"),
             ("save_as", "save-as request"),
-            // By itself "after" would change what a sentence says.
+            // By itself "after" would change the meaning of a sentence.
             ("get_events_after_date", "event-after-date retrieval"),
             ("search_and_replace", "and-replace search"),
         ] {

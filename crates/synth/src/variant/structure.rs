@@ -1,10 +1,10 @@
 //! Another paragraph with equivalent constraints.
 //!
-//! It is put together instead of drawn and rejected, because few of the paragraphs over some actions mean a
-//! given order. Each sub-sentence states a pair that is still missing, and perhaps more that follow from the
-//! order; when all pairs of the transitive reduction are stated, the closure is the order. Of the clock times
-//! the tightest of each action are stated again. The new paragraph does without the productions of the old
-//! one, as far as others are left and it does not grow too long.
+//! It is constructed instead of drawn and rejected, because few of the paragraphs over some actions mean a given
+//! order. Each sub-sentence states a missing pair, and perhaps more that follow from the order; when all pairs of the
+//! transitive reduction are stated, the closure is the order. For the clock times, the tightest ones of each action
+//! are stated again. The new paragraph avoids the productions of the old one, as far as others are left and it does
+//! not grow too long.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::time_form::Bound;
 use crate::wording::Wordings;
 use planproof_trace::Draw;
 
-/// Most paragraphs that are put together before giving up.
+/// Most paragraphs that are constructed before giving up.
 pub const STRUCTURE_DRAWS_MAX: u32 = 120;
 
 /// The productions of a sub-sentence.
@@ -33,7 +33,7 @@ enum Form {
 }
 
 const FORMS: [Form; 5] = [Form::Verb, Form::Adverbial, Form::Fronted, Form::Clauses, Form::FrontedClauses];
-/// Those that an object which is a clock time has.
+/// Those for an object that is a clock time.
 const CLOCK_FORMS: [Form; 3] = [Form::Verb, Form::Adverbial, Form::Fronted];
 
 /// Which productions a paragraph uses.
@@ -55,7 +55,7 @@ struct Allowed {
     joiners: bool,
 }
 
-/// Draws a paragraph that is put together otherwise and means the same. `None` after [`STRUCTURE_DRAWS_MAX`] draws.
+/// Draws an equivalent paragraph with another structure. `None` after [`STRUCTURE_DRAWS_MAX`] draws.
 pub(super) fn equivalent(
     case: &Case,
     tree: &Sentences,
@@ -66,7 +66,7 @@ pub(super) fn equivalent(
     let used = Used::of(tree);
     let shape = shape_of(tree);
     for place in 0..STRUCTURE_DRAWS_MAX {
-        // What makes paragraphs long to do without comes back first.
+        // Productions whose absence makes paragraphs long are allowed again first.
         let relaxed = place * 3 / STRUCTURE_DRAWS_MAX;
         let allowed = used.others(draw, relaxed);
         if let Some(other) = target.draw(&allowed, draw)
@@ -85,7 +85,7 @@ fn shape_of(tree: &Sentences) -> Sentences {
     shape
 }
 
-/// A form and its direction, as what can be sorted.
+/// A form and its direction, in a sortable form.
 fn key(form: Form, direction: Direction) -> (Form, bool) {
     (form, direction == Direction::After)
 }
@@ -135,7 +135,7 @@ impl Used {
         }
     }
 
-    /// What is not used; where nothing is left, a drawn half of what is.
+    /// The unused ones; if there are none, a drawn half of the used ones.
     fn others(&self, draw: &mut Draw, relaxed: u32) -> Allowed {
         let mut rest = |all: &[Form], directions: &[Direction], used: &BTreeSet<(Form, bool)>| {
             let all =
@@ -168,14 +168,14 @@ impl Used {
 struct Target<'a> {
     options: CaseOptions,
     order: Order,
-    /// The pairs of the order that follow from no others.
+    /// The pairs of the order that do not follow from others.
     reduction: Vec<(u8, u8)>,
     /// The tightest clock times.
     bounds: Vec<(u8, Bound)>,
     words: &'a Wordings,
 }
 
-/// A set of actions without one that a list names.
+/// A set of actions without a list's member.
 fn without(set: u64, list: &[u8]) -> u64 {
     list.iter().fold(set, |set, action| set & !(1 << action))
 }
@@ -206,7 +206,7 @@ impl<'a> Target<'a> {
         Some(Self { options: case.options, order, reduction, bounds, words })
     }
 
-    /// Puts one paragraph together; `None` when it grows too long.
+    /// Constructs one paragraph; `None` if it grows too long.
     fn draw(&self, allowed: &Allowed, draw: &mut Draw) -> Option<Sentences> {
         let mut pairs = self.reduction.clone();
         let mut bounds = self.bounds.clone();
@@ -253,7 +253,7 @@ impl<'a> Target<'a> {
         Some(sentences)
     }
 
-    /// What comes before all of a list, or after all of it.
+    /// The actions before all of a list, or after all of it.
     fn around(&self, list: &[u8], direction: Direction) -> u64 {
         list.iter().fold(u64::MAX, |set, action| {
             let variable = Variable::new(usize::from(*action));
@@ -264,7 +264,7 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// Lets a list grow by drawn members of `more`.
+    /// Extends a list by drawn members of `more`.
     fn grow(&self, list: &mut Vec<u8>, more: u64, allowed: &Allowed, draw: &mut Draw) {
         if !allowed.lists {
             return;
@@ -282,7 +282,7 @@ impl<'a> Target<'a> {
 
     fn order_sentence(&self, (first, second): (u8, u8), allowed: &Allowed, draw: &mut Draw) -> SubSentence {
         let (mut firsts, mut seconds) = (vec![first], vec![second]);
-        // Whatever comes before all of the later ones is none of them, and the other way round.
+        // An action before all of the later ones is none of them, and vice versa.
         self.grow(&mut firsts, self.around(&seconds, Direction::After), allowed, draw);
         self.grow(&mut seconds, self.around(&firsts, Direction::Before), allowed, draw);
         let (form, direction) = allowed.forms[draw.place(allowed.forms.len())];
@@ -309,7 +309,7 @@ impl<'a> Target<'a> {
         }
         let fronted = form == Form::Fronted;
         if fronted && (subject.list.is_plural() || object.list.is_plural()) {
-            // Commas of lists and of relative clauses together could be read in two ways.
+            // Commas of lists and of relative clauses together could be ambiguous.
             (subject.relative, object.relative) = (None, None);
         }
         let link = match form {
@@ -346,7 +346,7 @@ impl<'a> Target<'a> {
         SubSentence::Bounded { subject, bound, fronted: form == Form::Fronted }
     }
 
-    /// A list, with a relative clause once in four times where one is allowed and has something to say.
+    /// A list, with a relative clause in one of four cases if one is allowed and has a statement to make.
     fn phrase(&self, list: &[u8], free: &mut u64, allowed: &Allowed, draw: &mut Draw) -> NounPhrase {
         let may = allowed.relatives && self.options.relative_depth > 0;
         let relative = if may && draw.chance(1, 4) { self.relative(list, free, draw) } else { None };

@@ -10,7 +10,7 @@ use crate::topic::{Topic, TopicBank};
 use crate::wording::Wordings;
 use planproof_trace::Draw;
 
-/// Puts another wording into every slot. None stood in the paragraph before, unless a terminal has no other.
+/// Puts another wording into every slot. None occurred in the paragraph before, unless a terminal has no other.
 pub(super) fn reword(tree: &mut Sentences, words: &Wordings, draw: &mut Draw) -> Result<(), NoVariant> {
     let mut used = BTreeSet::new();
     each_wording(tree, &mut |group, index| {
@@ -34,14 +34,14 @@ pub(super) fn reword(tree: &mut Sentences, words: &Wordings, draw: &mut Draw) ->
     fault.map_or(Ok(()), |wording| Err(NoVariant::FewWordings { wording }))
 }
 
-/// Tool names that no new task may take: those of tools that stay.
+/// Tool names that no new task may take: those of the remaining tools.
 fn taken(case: &Case) -> HashSet<&str> {
     let stays = |name: &&str| case.action_of_tool(name).is_none();
     let names = case.tools.iter().map(|tool| tool.name.as_str()).filter(stays);
     names.chain([RESTART_TOOL]).collect()
 }
 
-/// Texts for as many actions as the case has, none of which it names now.
+/// Texts for as many actions as the case has, none of which it contains now.
 fn unused_texts(case: &Case, topic: &Topic) -> Vec<String> {
     let taken = taken(case);
     let mut texts = numbered_texts(topic, case.actions.len());
@@ -53,7 +53,7 @@ fn unused_texts(case: &Case, topic: &Topic) -> Vec<String> {
     texts
 }
 
-/// Another text of the same topic for every action. Where too few are unused, the rest change places.
+/// Another text of the same topic for every action. If too few are unused, the rest are permuted.
 pub(super) fn other_actions(
     case: &Case,
     bank: &TopicBank,
@@ -73,8 +73,8 @@ pub(super) fn other_actions(
     if is_short {
         draw.shuffle(&mut slots);
     }
-    // Slots behind those that get an unused text take the text of the next one; the last one's next is the first of
-    // them, or any other slot if it is the only one left.
+    // Slots after those with an unused text take the text of the next one; the last one takes that of the first, or
+    // of any other slot if it is the only one left.
     let fresh = unused.len().min(actions);
     let mut texts = vec![String::new(); actions];
     for (place, slot) in slots.iter().enumerate() {

@@ -7,14 +7,14 @@
 //! atom        12, 1.5, .5, 1e-3, 1_000, pi, e, name(argument, ...), (expression)
 //! ```
 //!
-//! Whole numbers are exact up to 128 bits; what does not fit, and every fraction, is a 64-bit floating point number.
-//! `//` and `%` round towards minus infinity, as in Python. A comma only separates arguments, so `1,000` is no number.
-//! Nothing is multiplied without a sign: `2(3)` and `2pi` are mistakes.
+//! Integers are exact up to 128 bits; larger values, and every fraction, are 64-bit floating point numbers. `//` and
+//! `%` round towards minus infinity, as in Python. A comma only separates arguments, so `1,000` is no number. There
+//! is no implicit multiplication: `2(3)` and `2pi` are mistakes.
 //!
-//! The calculators published with agents for question answering drop what they do not know and evaluate what
-//! is left, so there `2^3` is 23, `5%` is 5 and `10 / 5 = 2` is 10/52. Here these are 8 and two mistakes,
-//! of which the agent learns. Where nothing is dropped the values are the same, to the 15 digits that are
-//! shown. What they answer is in [`published`].
+//! The calculators published with agents for question answering drop what they do not understand and evaluate the
+//! rest, so there `2^3` is 23, `5%` is 5 and `10 / 5 = 2` is 10/52. Here these are 8 and two mistakes, which are
+//! reported to the agent. If nothing is dropped the values are the same, to the 15 digits that are shown. Their
+//! answers are in [`published`].
 
 mod functions;
 mod number;
@@ -39,12 +39,12 @@ pub const EXPRESSION_BYTES_MAX: usize = 10_000;
 /// Deepest nesting of parentheses, arguments and powers.
 pub const DEPTH_MAX: usize = 100;
 
-/// Why an expression has no value. All of these are the mistakes of whoever wrote it.
+/// Why an expression has no value. All of these are its author's mistakes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalculatorError {
     /// What is wrong.
     pub mistake: Mistake,
-    /// Which character of the expression it is about, from 1; behind the last one where something is missing there.
+    /// The character of the expression, from 1; one past the end if something is missing there.
     pub place: usize,
 }
 
@@ -100,13 +100,13 @@ pub enum Mistake {
         /// What has no value, as a sentence.
         what: &'static str,
     },
-    /// A function of whole numbers was given another number.
+    /// A function of integers was given another number.
     #[error("{function} takes whole numbers only")]
     NotWhole {
         /// The function.
         function: &'static str,
     },
-    /// The value is above what a number can hold (about 1.8e308), or beyond the limit of its function.
+    /// The value exceeds the range of numbers (about 1.8e308), or the limit of its function.
     #[error("the value is too large")]
     TooLarge,
 }
@@ -114,7 +114,7 @@ pub enum Mistake {
 /// The value of an expression. Takes time in proportion to its length.
 ///
 /// # Errors
-/// It is no expression of the grammar above, or it has no value.
+/// It does not follow the grammar above, or it has no value.
 pub fn evaluate(expression: &str) -> Result<Number, CalculatorError> {
     if expression.len() > EXPRESSION_BYTES_MAX {
         return Err(CalculatorError { mistake: Mistake::TooLong, place: 1 });

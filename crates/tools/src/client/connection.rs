@@ -1,4 +1,4 @@
-//! A connection to one server: how it begins, how it ends, and what can go wrong on the way.
+//! A connection to one server: its beginning, its end, and its failures.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -22,18 +22,18 @@ use super::{CommandServer, LEAVING_MAX, MESSAGE_BYTES_MAX, PAGES_MAX, Server, Se
 use crate::process::ProcessGroup;
 use crate::refusal::shortened;
 
-/// How long we wait for a program that has closed its stdout to exit, so as to say how it did.
+/// How long we wait for a program that has closed its stdout to exit, in order to report its exit status.
 const EXIT_MAX: Duration = Duration::from_millis(300);
 
-/// How often an answer that breaks off is taken up, a second later, then two, and so on, before its call has failed.
+/// How often a broken answer is resumed, after one second, two seconds, and so on, before its call has failed.
 const RESUMPTIONS_MAX: usize = 4;
 
 /// How a server is addressed at first.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Era {
-    /// As 2026-07-28 has it, and as before if it does not understand.
+    /// In the protocol of 2026-07-28, with the earlier one as a fallback.
     Any,
-    /// With the handshake that was usual until 2025-11-25.
+    /// With the handshake of the protocols up to 2025-11-25.
     WithHandshake,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Program {
     stderr: Option<AbortOnDropHandle<()>>,
     tail: StderrTail,
     stray: StrayLine,
-    /// Says what becomes of the lines on stderr that were held so far.
+    /// Decides about the stderr lines that were withheld so far.
     held: Option<oneshot::Sender<Held>>,
     /// The user sees its stderr.
     is_logged: bool,
@@ -203,7 +203,7 @@ fn transport_failure(error: &DynamicTransportError) -> Reason {
     }
 }
 
-/// What an agent is told of a call that got no answer.
+/// The answer for an agent whose call got no answer.
 pub(super) fn call_failure(error: ServiceError) -> String {
     let reason = match error {
         ServiceError::UnexpectedResponse => "its answer is not understood".to_owned(),
@@ -215,11 +215,11 @@ pub(super) fn call_failure(error: ServiceError) -> String {
     format!("the call failed at the tool server: {reason}")
 }
 
-/// The error of a start that failed. What is left of the server is ended.
+/// The error of a failed start. The remaining processes of the server are ended.
 pub(super) async fn failed(program: Option<Program>, reason: Reason, era: Era) -> ServerError {
     let details = match program {
         Some(mut program) => {
-            // A program that ended at the newer question is about to be started again.
+            // A program that exited at the newer request is about to be started again.
             let is_first_of_two = matches!((&reason, era), (Reason::Closed, Era::Any));
             program.release(if is_first_of_two { Held::Drop } else { Held::Show });
             program.describe_and_end(matches!(reason, Reason::Closed)).await
@@ -239,15 +239,15 @@ pub(super) async fn failed(program: Option<Program>, reason: Reason, era: Era) -
 }
 
 impl Program {
-    /// Says what becomes of the lines on stderr that were held so far.
+    /// Decides about the stderr lines that were withheld so far.
     pub(super) fn release(&mut self, held: Held) {
         if let Some(verdict) = self.held.take() {
-            // Nobody waits for it any more where they were not held for so long.
+            // Nobody waits for the decision if the lines were withheld for too long.
             let _ = verdict.send(held);
         }
     }
 
-    /// What can be said of a program that did not do as it should, to go on from a sentence.
+    /// The description of a program that misbehaved, as the continuation of a sentence.
     async fn describe_and_end(mut self, has_closed: bool) -> String {
         let mut text = String::new();
         if has_closed && let Ok(Ok(status)) = timeout(EXIT_MAX, self.group.leader_exit()).await {
@@ -256,7 +256,7 @@ impl Program {
         self.group.terminate().await;
         self.group.kill().await;
         if let Some(stderr) = self.stderr.take() {
-            // Whoever outlives the program may hold its pipe for ever.
+            // A process that outlives the program may hold its pipe for ever.
             let _ = timeout(EXIT_MAX, stderr).await;
         }
         if let Some(line) = self.stray.get() {
@@ -274,9 +274,9 @@ impl Program {
 }
 
 impl Connection {
-    /// Says goodbye, gives the program a moment to leave by itself, and ends it with all that it has started.
+    /// Says goodbye, gives the program a moment to exit by itself, and ends it with everything that it has started.
     pub(super) async fn end(mut self) {
-        // For a program this closes its stdin, for a server with a session it deletes the session.
+        // This closes a program's stdin, or deletes a server's session.
         let _ = self.service.close_with_timeout(LEAVING_MAX).await;
         if let Some(mut program) = self.program {
             let _ = timeout(LEAVING_MAX, program.group.leader_exit()).await;

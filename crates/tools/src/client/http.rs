@@ -1,6 +1,6 @@
 //! Streamable HTTP on hyper, for the protocol's official client.
 //!
-//! That client comes with reqwest as well, which would be a second HTTP stack in the program and 12 more packages.
+//! That client includes reqwest, which would be a second HTTP stack in the program and 12 more packages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use super::{MESSAGE_BYTES_MAX, ServerError};
 use crate::connections::{Connections, ConnectionsError, innermost};
 use crate::refusal::shortened;
 
-/// Most bytes read of a reply that is no success.
+/// Most bytes read of an error reply.
 const ERROR_BYTES_MAX: usize = 64 << 10;
 
 const JSON: &str = "application/json";
@@ -51,7 +51,7 @@ pub(super) enum HttpError {
     Request(String),
 }
 
-/// One server, with the connections to it and the token that it is sent.
+/// One server, with the connections to it and the token for it.
 #[derive(Clone)]
 pub(super) struct HttpClient(Arc<Endpoint>);
 
@@ -79,7 +79,7 @@ impl HttpClient {
         self.0.uri.host().unwrap_or_default()
     }
 
-    /// The URL, as the protocol's client wants it.
+    /// The URL in the format of the protocol's client.
     pub(super) fn url(&self) -> String {
         self.0.uri.to_string()
     }
@@ -124,7 +124,7 @@ impl HttpError {
         if error.is::<LengthLimitError>() { Self::TooLong } else { Self::Broken(innermost(error)) }
     }
 
-    /// The error that an answer is which is no success, with as much of its body as is read.
+    /// The error for an unsuccessful answer, with the part of its body that was read.
     async fn from_response(response: Response<Incoming>) -> (Self, Bytes) {
         let status = response.status();
         let location = response.headers().get(LOCATION);
@@ -164,8 +164,8 @@ fn events(body: Incoming) -> BoxStream<'static, Result<Sse, SseError>> {
     SseStream::new(body).boxed()
 }
 
-/// What an answer that is no success comes to. Its body may hold the protocol's own error; and servers that do not know
-/// how the newer protocol begins refuse it in many ways, all of which only mean that they are older.
+/// The result of an unsuccessful answer. Its body may contain the protocol's own error; and servers that do not know
+/// the beginning of the newer protocol refuse it in many ways, all of which only mean that they are older.
 async fn refused(
     message: &ClientJsonRpcMessage,
     response: Response<Incoming>,
@@ -183,7 +183,7 @@ async fn refused(
         }
         _ => return Err(failure.into()),
     };
-    // A refusal from before the request was read cannot name it.
+    // A refusal from before the request was parsed cannot name it.
     let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
     Ok(StreamableHttpPostResponse::Json(answer, None))
 }
@@ -217,7 +217,7 @@ impl StreamableHttpClient for HttpClient {
             return Ok(StreamableHttpPostResponse::Sse(events(response.into_body()), session));
         }
         if !matches!(message, JsonRpcMessage::Request(_)) {
-            // Nothing was asked, so whatever came is no answer.
+            // There was no request, so anything received is no answer.
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         if !is_of_type(&response, JSON) {
@@ -245,8 +245,7 @@ impl StreamableHttpClient for HttpClient {
         }
     }
 
-    /// Takes up an answer that broke off. What a server says unasked is not listened to: there is nothing that we would
-    /// do about it.
+    /// Resumes a broken answer. Unsolicited messages of a server are ignored, because we would not act on them.
     async fn get_stream(
         &self,
         _uri: Arc<str>,

@@ -1,4 +1,4 @@
-//! Messages over the stdin and stdout of a program, one a line.
+//! Messages over the stdin and stdout of a program, one per line.
 
 use std::io;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
@@ -24,13 +24,13 @@ const READ_BYTES: usize = 16 * 1024;
 pub(super) enum Line {
     /// A line without its end.
     Whole(Bytes),
-    /// As much as a line may have of one that is longer.
+    /// The kept length of an overlong line.
     Piece(Bytes),
     /// There is no more.
     End,
 }
 
-/// Splits a stream into lines of at most so many bytes.
+/// Splits a stream into lines of at most `bytes_max` bytes.
 pub(super) struct LineReader<R> {
     stream: R,
     buffer: BytesMut,
@@ -63,7 +63,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             self.buffer.reserve(READ_BYTES);
             match self.stream.read_buf(&mut self.buffer).await {
                 Ok(count) if count > 0 => {}
-                // A pipe that cannot be read any more has nothing more to say.
+                // A pipe that can no longer be read has nothing more to offer.
                 _ if self.buffer.is_empty() => return Line::End,
                 _ => {
                     self.searched = 0;
@@ -74,7 +74,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 }
 
-/// The first line on stdout that was no message, if there was one: what a program says that is no tool server.
+/// The first line on stdout that was not a message, if there was one: it shows that a program is no tool server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StrayLine(Arc<StdMutex<Option<String>>>);
 
@@ -94,10 +94,10 @@ pub(super) struct LineTransport<R = ChildStdout, W = ChildStdin> {
     lines: LineReader<R>,
     stdin: Arc<Mutex<Option<W>>>,
     stray: StrayLine,
-    /// The newer protocol's first question, while its answer is waited for.
+    /// The newer protocol's first request, while its answer is pending.
     asked: Option<RequestId>,
-    /// The same, once it has been given up and the older protocol's greeting sent. A program that takes long to start
-    /// answers both, and the client takes the first answer for one to the greeting.
+    /// The same, after it was given up and the older protocol's handshake sent. A program that takes long to start
+    /// answers both, and the client would take the first answer for that of the handshake.
     given_up: Option<RequestId>,
 }
 
@@ -127,7 +127,7 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
         id.is_some() && id == self.given_up.as_ref()
     }
 
-    /// The message on a line; `None` where the line is to be passed over.
+    /// The message on a line; `None` if the line is to be ignored.
     fn message(&self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
         if line.trim_ascii().is_empty() {
             return None;
@@ -136,14 +136,14 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
             return Some(message);
         }
         self.stray.note(line);
-        // An answer that makes no sense is still an answer: whoever waits for it should not have to wait for ever.
+        // A meaningless answer is still an answer: the caller should not wait for ever.
         let answer: Answer = serde_json::from_slice(line).ok()?;
         let error = ErrorData::internal_error("the tool server's answer is not understood", None);
         answer.method.is_none().then(|| ServerJsonRpcMessage::error(error, Some(answer.id)))
     }
 }
 
-/// As much of a message as tells what it answers.
+/// The part of a message that identifies its request.
 #[derive(Deserialize)]
 struct Answer {
     id: RequestId,
@@ -166,7 +166,7 @@ where
         async move {
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
-            // A program that is gone is noticed where it is read from, after the last that it had to say.
+            // A program that is gone is detected on reading, after its last output.
             if let Some(stdin) = stdin.lock().await.as_mut()
                 && stdin.write_all(&line).await.is_ok()
             {
@@ -186,7 +186,8 @@ where
                         return Some(message);
                     }
                 }
-                // Whose answer this is cannot be known, so that nobody can be told but by ending it all.
+                // The request of this answer is unknown, so the only way to inform the caller is to end the
+                // connection.
                 Line::Piece(_) | Line::End => return None,
             }
         }

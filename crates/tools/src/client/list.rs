@@ -13,7 +13,7 @@ use super::PAGES_MAX;
 use super::connection::Reason;
 use crate::refusal::shortened;
 
-/// The tools that are offered, in the server's order, and why others are not.
+/// The offered tools, in the server's order, and why others are not offered.
 pub(super) struct List {
     pub(super) tools: Arc<[Tool]>,
     pub(super) left_out: Vec<String>,
@@ -38,7 +38,7 @@ pub(super) async fn read(peer: &Peer<RoleClient>, tools_max: usize) -> Result<Li
     Err(Reason::TooManyPages)
 }
 
-/// Keeps the tools that a model can be offered.
+/// Keeps the tools that can be offered to a model.
 fn accept(listed: Vec<rmcp::model::Tool>) -> List {
     let mut tools = Vec::with_capacity(listed.len());
     let mut left_out = Vec::new();
@@ -63,7 +63,7 @@ fn accept(listed: Vec<rmcp::model::Tool>) -> List {
     List { tools: tools.into(), left_out }
 }
 
-/// The schema as one of an object, or why it cannot be that. One bad schema makes a model's provider refuse all tools.
+/// The schema as an object schema, or why it cannot be one. One bad schema makes a model's provider refuse all tools.
 fn usable_schema(mut schema: Arc<Map<String, Value>>) -> Result<Arc<Map<String, Value>>, String> {
     match schema.get("type") {
         Some(Value::String(kind)) if kind == "object" => {}

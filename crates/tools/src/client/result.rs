@@ -1,4 +1,4 @@
-//! What a server answers to a call, as text for the model.
+//! A server's answer to a call, as text for the model.
 
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ResourceContents};
 
@@ -17,7 +17,7 @@ pub(super) fn to_text(response: CallToolResponse) -> (String, bool) {
     }
 }
 
-/// The blocks of the content, one below the other. The structured content stands in for text that is not there.
+/// The blocks of the content, one below the other. The structured content replaces missing text.
 fn text(result: CallToolResult) -> String {
     let has_text = result.content.iter().any(|block| match block {
         ContentBlock::Text(text) => !text.text.is_empty(),

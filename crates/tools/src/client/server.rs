@@ -1,4 +1,4 @@
-//! Where a tool server is, and why it cannot be had.
+//! The address of a tool server, and why it is unavailable.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::process::split_command;
 pub struct CommandServer {
     pub(super) program: String,
     pub(super) arguments: Vec<String>,
-    /// Prefix of the names of variables that it does not get.
+    /// Prefix of the names of variables that are withheld from it.
     pub(super) hidden_variables: Option<&'static str>,
 }
 
@@ -39,7 +39,7 @@ impl CommandServer {
         Ok(Self::new(program, words.collect()))
     }
 
-    /// Keeps variables whose names begin with `prefix` from the program: tokens that are meant for other servers.
+    /// Withholds variables whose names begin with `prefix` from the program: tokens for other servers.
     pub fn hide_variables(&mut self, prefix: &'static str) {
         self.hidden_variables = Some(prefix);
     }
@@ -52,13 +52,13 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// A server at an `http` or `https` URL, which is sent `token` (`Authorization: Bearer ...`) if there is one. For
+    /// A server at an `http` or `https` URL, which gets `token` (`Authorization: Bearer ...`) if there is one. For
     /// https the system's root certificates are read.
     ///
     /// # Errors
-    /// The URL is none that can be asked, or the token none that a header can carry.
+    /// The URL cannot be called, or a header cannot carry the token.
     pub fn new(url: &str, token: Option<&SecretString>) -> Result<Self, ServerError> {
-        // The URL is not repeated in these messages, for what is wrong with it may be a password in it.
+        // The URL is not repeated in these messages, because the fault may be a password in it.
         let invalid = |reason: String| ServerError::InvalidUrl { reason };
         let uri: Uri = url.parse().map_err(|error| invalid(format!("{error}")))?;
         let Some(authority) = uri.authority().filter(|authority| !authority.host().is_empty()) else {
@@ -83,7 +83,7 @@ impl fmt::Debug for HttpServer {
     }
 }
 
-/// Why the tools of a server cannot be had.
+/// Why the tools of a server are unavailable.
 #[derive(Debug, Error)]
 pub enum ServerError {
     /// There is no program.
@@ -107,7 +107,7 @@ pub enum ServerError {
         /// What is missing.
         reason: String,
     },
-    /// The program is not there, or may not be executed.
+    /// The program does not exist, or is not executable.
     #[error(
         "`{program}` cannot be started: {source} (no shell reads the command: for `cd`, variables or pipes write `sh -c '...'`)"
     )]
@@ -131,7 +131,7 @@ pub enum ServerError {
         /// What it wrote last.
         details: String,
     },
-    /// Nobody answers at the URL, or nobody who lets us in.
+    /// Nobody answers at the URL, or access is denied.
     #[error("the tool server cannot be asked: {reason}")]
     Unreachable {
         /// What was seen.
@@ -156,7 +156,7 @@ pub enum ServerError {
 }
 
 impl ServerError {
-    /// Whether the user has to mend the command line, rather than the server or the network.
+    /// Whether the user has to mend the command line, as opposed to the server or the network.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::EmptyCommand

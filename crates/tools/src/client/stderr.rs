@@ -1,4 +1,4 @@
-//! What a server's program writes to stderr.
+//! The stderr of a server's program.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,19 +11,19 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::lines::{Line, LineReader};
 
-/// Is given each line that a program writes to stderr. The text is the program's: it may hold anything.
+/// Gets each line of a program's stderr. The text is the program's and may contain anything.
 pub type ServerLog = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Longest line, in bytes; a longer one is taken for several.
+/// Longest line, in bytes; a longer one is split.
 const LINE_BYTES_MAX: usize = 4 * 1024;
 
-/// Longest time that lines are held. A program that takes longer may be waiting for its user to read them.
+/// Longest time that lines are withheld. A program that takes longer may be waiting for its user to read them.
 const HELD_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Most lines that are held.
 const HELD_LINES_MAX: usize = 1000;
 
-/// Most lines of a server that speaks an older protocol that are shown from before this was agreed on.
+/// Most lines from before the agreement on a protocol that are shown of a server with an older protocol.
 const GREETING_LINES_MAX: usize = 3;
 
 /// Lines kept of the end.
@@ -42,26 +42,26 @@ impl StderrTail {
         lines.push(line.to_owned());
     }
 
-    /// The lines that were kept, without the blanks around them.
+    /// The kept lines, trimmed.
     pub(super) fn text(&self) -> String {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).join("\n").trim().to_owned()
     }
 }
 
-/// What becomes of the lines from before a protocol was agreed on.
+/// The decision about lines from before the agreement on a protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Held {
     /// They are passed on.
     Show,
-    /// They are passed on where they are few, as a greeting is; of more, only how many they were and why. An
-    /// older server may complain at length of the newer question that it was asked first.
+    /// They are passed on if they are few, like a greeting; otherwise only their number and the reason are reported.
+    /// An older server may complain at length about the newer request that it got first.
     Sum,
     /// Nothing is.
     Drop,
 }
 
-/// Reads a program's stderr to its end, in the background. Lines are held until `verdict` says what becomes of them,
-/// or until it takes too long or there are too many: then they are passed on, like all that come later.
+/// Reads a program's stderr to its end, in the background. Lines are withheld until `verdict` decides about them, or
+/// until it takes too long or there are too many: then they are passed on, like all later ones.
 pub(super) fn follow(
     stderr: ChildStderr,
     tail: StderrTail,
@@ -73,7 +73,7 @@ pub(super) fn follow(
         let mut held = Some(Vec::new());
         let mut patience = pin!(sleep(HELD_TIME_MAX));
         loop {
-            // What the program wrote before it answered comes before the verdict, which follows from the answer.
+            // Lines that the program wrote before its answer precede the verdict, which follows from the answer.
             let said = tokio::select! {
                 biased;
                 line = lines.next() => match line {

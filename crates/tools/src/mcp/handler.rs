@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::RunTools;
 use crate::toolbox::run_is_over;
 
-/// One run, as all requests to its URL share it.
+/// One run, shared by all requests to its URL.
 pub(super) struct OpenRun {
     tools: RunTools,
     /// The tools in the protocol's form, in the toolbox's order.
@@ -25,7 +25,7 @@ pub(super) struct OpenRun {
     calls: Mutex<u32>,
     /// When the latest call began.
     latest: Mutex<Instant>,
-    /// Held over a whole call where the tools are strictly sequential.
+    /// Locked during a whole call if the tools are strictly sequential.
     turn: tokio::sync::Mutex<()>,
     pub(super) limit_reached: CancellationToken,
 }
@@ -57,7 +57,7 @@ impl OpenRun {
             false => None,
         };
         let begun = {
-            // Numbering and recording are one step, so that the ids rise in the order of the trace.
+            // Numbering and recording are one step, so that the ids ascend in the order of the trace.
             let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
             let id = match &written {
                 Some(written) => written.id().clone(),
@@ -88,7 +88,7 @@ impl OpenRun {
         }
     }
 
-    /// Returns when no call has arrived for as long as answers are held.
+    /// Returns when no call has arrived during the delay of answers.
     async fn hold(&self) {
         if self.tools.hold.is_zero() {
             return;
@@ -137,8 +137,8 @@ impl ServerHandler for RunHandler {
         Ok(protocol_result(result).into())
     }
 
-    /// A `tools/call` whose arguments are no JSON object does not parse as one and arrives here. It is the agent's
-    /// mistake like any other: a result that says so, since a protocol error ends some frameworks.
+    /// A `tools/call` whose arguments are not a JSON object does not parse as one and arrives here. It is an agent's
+    /// mistake like any other, so it gets a result that says so: a protocol error ends some frameworks.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

@@ -27,7 +27,7 @@ type RunService = StreamableHttpService<RunHandler, NeverSessionManager>;
 #[derive(Default)]
 struct OpenRuns(Mutex<HashMap<AccessToken, Arc<Served>>>);
 
-/// The tools of one run, as they are served.
+/// The tools of one run as they are served.
 struct Served {
     service: RunService,
     was_asked: AtomicBool,
@@ -35,7 +35,7 @@ struct Served {
 
 impl OpenRuns {
     fn lock(&self) -> MutexGuard<'_, HashMap<AccessToken, Arc<Served>>> {
-        // A panic while the lock is held leaves whole entries only, so the map stays usable.
+        // A panic while the lock is held leaves complete entries only, so the map stays usable.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -60,7 +60,7 @@ impl McpServer {
         let runs = Arc::new(OpenRuns::default());
         let router = Router::new().fallback(answer).with_state(runs.clone());
         let accepting = tokio::spawn(async move {
-            // Accepting never ends by itself: errors of single connections are handled inside.
+            // The server does not stop by itself: it handles errors of single connections.
             let service = router.into_make_service_with_connect_info::<Guest>();
             let _ = axum::serve(Gate::new(listener), service).await;
         });
@@ -80,12 +80,12 @@ impl McpServer {
         self.open_to(tools, token, &[])
     }
 
-    /// The same for an agent that reaches this machine by one of these names, as from within a container. They are
-    /// admitted in `Host`, besides the names of loopback, and the first of them stands in the URL. It still listens on
-    /// loopback alone: who gives such a name to this machine has to bring requests there.
+    /// The same for an agent that reaches this machine by one of these names, for example from within a container.
+    /// They are admitted in `Host`, besides the names of loopback, and the first of them is used in the URL. The
+    /// server still listens on loopback alone: the network has to forward requests for such a name.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     pub fn open_to(&self, tools: RunTools, token: AccessToken, hosts: &[String]) -> Result<McpRun, McpError> {
         let run = Arc::new(OpenRun::new(tools));
         let limit_reached = run.limit_reached.clone();
@@ -130,7 +130,7 @@ impl fmt::Debug for McpServer {
 
 impl Drop for McpServer {
     fn drop(&mut self) {
-        // Connections that are open outlive the listener; without runs they find nothing.
+        // Open connections outlive the listener; without runs they find nothing.
         self.runs.lock().clear();
     }
 }
@@ -146,17 +146,17 @@ pub struct McpRun {
 }
 
 impl McpRun {
-    /// Where the agent finds the tools. Whoever knows it may call them: give it to the agent and to nobody else.
+    /// The URL of the tools. Anyone who knows it may call them: give it only to the agent.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Whether anything was asked at the URL.
+    /// Whether there was any request to the URL.
     pub fn was_asked(&self) -> bool {
         self.served.was_asked.load(Ordering::Relaxed)
     }
 
-    /// Is cancelled when the agent calls once more than its run allows.
+    /// Cancelled when the agent makes one call more than its run allows.
     pub fn limit_reached(&self) -> &CancellationToken {
         &self.limit_reached
     }

@@ -12,7 +12,7 @@ use super::handler::{OpenRun, RunHandler};
 use super::{McpError, REQUEST_BYTES_MAX, RunTools};
 
 /// Serves one run over this process's stdin and stdout, until stdin ends. Nothing else in the process may write to
-/// stdout meanwhile. Needs a Tokio runtime.
+/// stdout during that time. Needs a Tokio runtime.
 ///
 /// # Errors
 /// The client broke the protocol at its start.
@@ -21,7 +21,7 @@ pub async fn serve_stdio(tools: RunTools) -> Result<(), McpError> {
     serve_stream(tools, read, write).await
 }
 
-/// Serves one run over any pair of streams, one JSON-RPC message a line, until `read` ends. Lines longer than
+/// Serves one run over any pair of streams, one JSON-RPC message per line, until `read` ends. Lines longer than
 /// [`REQUEST_BYTES_MAX`] are dropped.
 ///
 /// # Errors
@@ -36,7 +36,7 @@ where
     let broken = |reason: String| McpError::Stream { reason };
     match handler.serve(transport).await {
         Ok(serving) => serving.waiting().await.map(drop).map_err(|error| broken(error.to_string())),
-        // A client that leaves without a word has simply found nothing to do.
+        // A client that leaves without a message simply had nothing to do.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(broken(error.to_string())),
     }

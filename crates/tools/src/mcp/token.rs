@@ -8,23 +8,23 @@ pub const TOKEN_BYTES: usize = 10;
 /// Letters in a token, 5 bits in each.
 const TOKEN_LETTERS: usize = TOKEN_BYTES * 8 / 5;
 
-/// What the letters are. Lower case only and without punctuation: a framework that builds tool names out of the URL
-/// and cuts them at 64 characters breaks up anything else and makes it longer.
+/// The alphabet. Lower case only and without punctuation: a framework that derives tool names from the URL and cuts
+/// them at 64 characters splits up everything else and makes it longer.
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
-/// Whoever knows it may call the tools of one run.
+/// Its holder may call the tools of one run.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct AccessToken(String);
 
 impl AccessToken {
-    /// A token made of bytes that must come from a source nobody else can predict (the operating system's).
+    /// A token made of bytes from a source that nobody else can predict (the operating system's).
     pub fn from_random(bytes: [u8; TOKEN_BYTES]) -> Self {
         let bits = bytes.iter().fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));
         let letter = |place: usize| char::from(ALPHABET[(bits >> (place * 5) & 31) as usize]);
         Self((0..TOKEN_LETTERS).rev().map(letter).collect())
     }
 
-    /// The token that a URL's path consists of, if it can be one; a slash may follow it.
+    /// The token in a URL's path, if it is a valid one; a slash may follow it.
     pub(super) fn from_path(path: &str) -> Option<Self> {
         let text = path.strip_prefix('/')?;
         let text = text.strip_suffix('/').unwrap_or(text);

@@ -1,7 +1,7 @@
-//! Calls that a model has written, matched to those that arrive.
+//! The calls that a model has written, matched to those that arrive.
 //!
-//! A framework sends the calls of one reply in an order of its own, mostly at once. Whoever serves the model knows them
-//! beforehand, so that they can be made one after the other as they were written, the same in every run.
+//! A framework sends the calls of one reply in an order of its own, usually at once. The server of the model knows
+//! them beforehand, so that they can be executed one after the other as written, the same in every run.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,11 +11,11 @@ use planproof_trace::{Arguments, CallId};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-/// Longest wait of a call for those that were written before it in the same reply. An agent that never makes
-/// them, or makes calls one after the other in an order of its own, waits so long once.
+/// Longest wait of a call for those that were written before it in the same reply. An agent that never makes them, or
+/// makes calls sequentially in an order of its own, causes this wait once.
 pub const EARLIER_CALLS_WAIT_MAX: Duration = Duration::from_millis(500);
 
-/// Most replies of a run whose calls are looked for; the oldest go first.
+/// Most replies of a run whose calls are remembered; the oldest are dropped first.
 pub const WRITTEN_REPLIES_MAX: usize = 64;
 
 /// The calls that the model of one run has written.
@@ -50,7 +50,7 @@ struct Written {
 enum Stage {
     /// It has not arrived.
     Due,
-    /// It has not arrived, and was waited for in vain.
+    /// It has not arrived within the wait.
     Missed,
     /// It is being made.
     Begun,
@@ -59,8 +59,8 @@ enum Stage {
 }
 
 impl WrittenCalls {
-    /// Takes note of the calls of a reply, before the agent sees it: the names of our tools, which a framework may have
-    /// changed, and arguments. Gives the ids that the calls will have in the trace.
+    /// Records the calls of a reply, before the agent sees it: the names of our tools, which a framework may have
+    /// changed, and arguments. Returns the ids that the calls will have in the trace.
     pub fn note(&self, calls: Vec<(String, Arguments)>) -> Vec<CallId> {
         let mut state = self.lock();
         state.count += 1;
@@ -80,8 +80,8 @@ impl WrittenCalls {
         ids
     }
 
-    /// The written call that has arrived, if it is one: of the newest reply in which one of that tool is due,
-    /// the one with these arguments, otherwise the first of that tool.
+    /// The written call that has arrived, if there is one: in the newest reply with a pending call of that tool, the
+    /// one with these arguments, otherwise the first of that tool.
     pub(super) fn claim(self: &Arc<Self>, tool: &str, arguments: &Arguments) -> Option<ClaimedCall> {
         let mut state = self.lock();
         let is_due = |call: &Written| matches!(call.stage, Stage::Due | Stage::Missed) && call.tool == tool;
@@ -100,20 +100,20 @@ impl WrittenCalls {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic while the lock is held leaves whole entries only.
+        // A panic while the lock is held leaves complete entries only.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
-    /// The calls of a reply up to a place; none of one that is forgotten.
+    /// The calls of a reply up to an index; none for a forgotten reply.
     fn calls_before(&mut self, number: u64, place: usize) -> &mut [Written] {
         let reply = self.replies.iter_mut().find(|reply| reply.number == number);
         reply.and_then(|reply| reply.calls.get_mut(..place)).unwrap_or_default()
     }
 }
 
-/// A written call that has arrived. It is over when this is dropped.
+/// A written call that has arrived. Dropping this marks it as answered.
 pub(super) struct ClaimedCall {
     written: Arc<WrittenCalls>,
     number: u64,
@@ -122,7 +122,7 @@ pub(super) struct ClaimedCall {
 }
 
 impl ClaimedCall {
-    /// The id that the trace has of it already.
+    /// Its id in the trace, which is already assigned.
     pub(super) fn id(&self) -> &CallId {
         &self.id
     }
@@ -161,7 +161,7 @@ impl Drop for ClaimedCall {
     }
 }
 
-/// Whether arguments mean the same. Frameworks leave out an argument that is null, or write null where there is none.
+/// Whether arguments mean the same. Frameworks omit an argument that is null, or add null for a missing one.
 fn is_same(written: &Arguments, arrived: &Arguments) -> bool {
     let holds = |one: &Map<String, Value>, other: &Map<String, Value>| {
         one.iter().all(|(name, value)| value.is_null() || other.get(name) == Some(value))

@@ -1,13 +1,13 @@
 //! A folder of documents, searched with SQLite's full-text index.
 //!
-//! The index is made anew whenever the collection is opened, in private temporary databases of SQLite: it cannot be
+//! The index is built anew whenever the collection is opened, in private temporary databases of SQLite: it cannot be
 //! stale, nothing is written beside the documents, and a large one is on disk instead of in memory. Only constant
-//! statements are executed, whatever an agent writes is a bound parameter, and once the index is made the databases
-//! take no more changes.
+//! statements are executed, an agent's text is always a bound parameter, and once the index is built the databases
+//! accept no changes.
 //!
 //! # What is where
 //!
-//! The search is here, the making of the databases in `collection/indexing.rs`, the documents of files in
+//! The search is here, the building of the databases in `collection/indexing.rs`, the documents of files in
 //! `collection/files.rs`, dumps of MediaWiki in `collection/dump.rs`, and their markup in `collection/wikitext.rs`.
 
 mod dump;
@@ -37,17 +37,17 @@ pub const BYTES_MAX: u64 = 4 << 30;
 pub const DOCUMENT_BYTES_MAX: u32 = 4 << 20;
 /// Deepest nesting of folders.
 pub const DEPTH_MAX: usize = 32;
-/// Most words of a title that similar titles are looked for with; the rest is passed over.
+/// Most words of a title in a search for similar titles; the rest is ignored.
 pub const QUERY_WORDS_MAX: usize = 32;
-/// Most steps of SQLite's virtual machine for a list of similar titles. What has been found by then is the list.
+/// Most steps of SQLite's virtual machine for a list of similar titles. The list then consists of the results so far.
 pub const QUERY_STEPS_MAX: u64 = 50_000_000;
 
-/// How many steps pass between two looks at the count.
+/// Number of steps between two checks of the count.
 const STEPS_BETWEEN: i32 = 10_000;
 /// Documents that are ranked for a list of similar titles; several may share one.
 const RANKED_MAX: u32 = 50;
 
-/// A word in the title counts as much as ten in the text.
+/// A word in the title counts ten times as much as one in the text.
 const BEST: &str = "
     SELECT rowid, bm25(entry, 10.0, 1.0) AS score FROM entry WHERE entry MATCH ?1 ORDER BY score, rowid LIMIT ?2";
 
@@ -116,29 +116,29 @@ pub struct Collection {
 #[derive(Debug)]
 struct Inner {
     databases: Mutex<Databases>,
-    /// Steps that the statement under way has taken.
+    /// Steps of the current statement so far.
     steps: Arc<AtomicU64>,
     documents: u32,
 }
 
 impl Collection {
-    /// Reads all documents of a folder and of those in it, and makes the index. Hidden files and folders and links to
-    /// folders are passed over, and so is every file whose name does not end in one of these:
+    /// Reads all documents of a folder and its subfolders, and builds the index. Hidden files and folders and links
+    /// to folders are ignored, and so is every file whose name does not end in one of these:
     ///
     /// - `.txt`: a document. Its title is the file's name, with blanks for underscores.
     /// - `.md`: the same; if the first line is a heading (`# ...`), that is the title.
-    /// - `.jsonl`: a document a line, an object with the texts `title` and `text`; other fields are passed over.
-    /// - `.xml`: the dump of a MediaWiki server, of which the pages of the main namespace are documents, as plain text
+    /// - `.jsonl`: a document per line, an object with the texts `title` and `text`; other fields are ignored.
+    /// - `.xml`: the dump of a MediaWiki server, with the pages of the main namespace as documents, as plain text
     ///   without templates and tables; a redirect leads to its page.
     ///
     /// One file of the last two kinds can be named instead of a folder.
     ///
-    /// Documents of the same title are one page, in the order in which they are read: by path, then by line. Takes time
-    /// in proportion to the text, in seconds for 100 MB, on three threads that wait for each other; gives up soon after
-    /// `stop` is set.
+    /// Documents with the same title are one page, in reading order: by path, then by line. Takes time in proportion
+    /// to the text, in seconds for 100 MB, on three threads that wait for each other; gives up soon after `stop` is
+    /// set.
     ///
     /// # Errors
-    /// There is no such folder, it holds no documents or something that is none, or a limit is reached.
+    /// There is no such folder, it contains no documents or an invalid one, or a limit is reached.
     pub fn open(folder: &Path, stop: &AtomicBool) -> Result<Self, CollectionError> {
         let files = files::list(folder, stop)?;
         let (databases, documents) = indexing::index(&files, folder, stop)?;
@@ -162,8 +162,8 @@ impl Collection {
         self.inner.documents
     }
 
-    /// The page of that title: first as it is written, then whatever its case and blanks; else the titles that share
-    /// most words with it or whose documents do. Takes milliseconds, during which other searches wait.
+    /// The page with that title: first as written, then ignoring case and blanks; else the titles that share most
+    /// words with it or whose documents do. Takes milliseconds, during which other searches wait.
     ///
     /// # Errors
     /// SQLite cannot read its temporary database.
@@ -205,7 +205,7 @@ impl Inner {
         Ok(Found::Missing { similar: self.similar(databases, wanted)? })
     }
 
-    /// Titles with all the words first, then the best of those documents that have any.
+    /// Titles with all the words first, then the best of the documents with any of them.
     fn similar(&self, databases: &Databases, wanted: &str) -> rusqlite::Result<Vec<String>> {
         let words = query_words(wanted);
         let mut similar: Vec<String> = Vec::new();
@@ -227,7 +227,7 @@ impl Inner {
         Ok(similar)
     }
 
-    /// The documents that fit a query of the full-text index best, those found within the limit of steps.
+    /// The best matches of a full-text query, as far as they are found within the limit of steps.
     fn best(&self, words: &Connection, query: &str) -> rusqlite::Result<Vec<i64>> {
         self.steps.store(0, Ordering::Relaxed);
         let mut statement = words.prepare_cached(BEST)?;
@@ -264,13 +264,13 @@ impl PageSource for Collection {
     }
 }
 
-/// A title without differences of case, blanks and underscores.
+/// A title normalised for case, blanks and underscores.
 fn title_key(title: &str) -> String {
     folded(&title.replace('_', " "))
 }
 
-/// The words of a title, each as a string of FTS5's query language, in which only the quote has a meaning. What holds
-/// neither letter nor digit is no word. A NUL would end the query, so it separates words.
+/// The words of a title, each as a string of FTS5's query language, in which only the quote has a meaning. A text
+/// without letters and digits is no word. A NUL would end the query, so it separates words.
 fn query_words(title: &str) -> Vec<String> {
     let words = title.split(|c: char| c.is_whitespace() || c.is_control());
     let words = words.filter(|word| word.chars().any(char::is_alphanumeric));

@@ -1,9 +1,9 @@
-//! Whose `search` and `lookup` ours are like.
+//! The `search` and `lookup` that ours imitate.
 
 /// Most sentences that can be asked for as the beginning of a page.
 pub const SENTENCES_MAX: usize = 100;
 
-/// How pages are taken apart and answers are worded.
+/// How pages are split and answers are worded.
 ///
 /// | | `Own` | `React` | `Ibm` |
 /// |---|---|---|---|
@@ -22,15 +22,15 @@ pub enum Dialect {
     #[default]
     Own,
     /// The environment published with ReAct (arXiv 2210.03629), with its round trip through backslash escapes
-    /// ([`unescaped`](super::unescaped)). A line at which that fails, such as one with a lone backslash at its end, is
-    /// read as it stands.
+    /// ([`unescaped`](super::unescaped)). A line for which that fails, such as one with a lone backslash at its end,
+    /// is left unchanged.
     React,
     /// The tools published with "Formally Specifying the High-Level Behavior of LLM-Based Agents" (arXiv 2310.08535).
     Ibm,
 }
 
 impl Dialect {
-    /// The dialect that is called so where tools are named: `react` or `ibm`.
+    /// The dialect with that name in names of tools: `react` or `ibm`.
     pub fn of_name(name: &str) -> Option<Self> {
         match name {
             "react" => Some(Self::React),
@@ -50,7 +50,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// The style of a dialect as it was published: 5 sentences, or 2.
+    /// The style of a dialect as published: 5 sentences, or 2.
     pub fn new(dialect: Dialect) -> Self {
         let sentences = match dialect {
             Dialect::Own | Dialect::React => 5,

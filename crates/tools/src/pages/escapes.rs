@@ -1,4 +1,4 @@
-//! Backslash escapes, as the environment published with ReAct takes them out of pages.
+//! Backslash escapes, as decoded by the environment published with ReAct.
 //!
 //! It encodes a text as UTF-8, has Python read the bytes as Latin-1 with the escapes of a string literal, encodes
 //! that as Latin-1, and reads it as UTF-8 again. So `caf\\xc3\\xa9` becomes `café`, and a page with `C:\\Users`
@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Why Python refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NotPython {
-    /// `UnicodeDecodeError`: an escape that is none, or bytes that are no UTF-8.
+    /// `UnicodeDecodeError`: an invalid escape, or bytes that are not UTF-8.
     #[error("an escape is broken, or what it stands for is no UTF-8")]
     Decode,
     /// `UnicodeEncodeError`: an escape stands for a character that Latin-1 lacks.
@@ -17,9 +17,9 @@ pub enum NotPython {
     Encode,
 }
 
-/// The text with its escapes taken out. Takes time in proportion to its length.
+/// The text with its escapes decoded. Takes time in proportion to its length.
 ///
-/// Escapes by name, as `\\N{BULLET}`, are refused, though Python takes those of Latin-1; no page has them.
+/// Escapes by name, such as `\\N{BULLET}`, are refused, although Python accepts those of Latin-1; no page has them.
 ///
 /// # Errors
 /// Python would raise an exception.
@@ -80,7 +80,7 @@ pub fn unescaped(text: &str) -> Result<String, NotPython> {
                 push(value, &mut out, &mut beyond);
             }
             b'N' => return Err(NotPython::Decode),
-            // An escape that means nothing keeps its backslash.
+            // An unknown escape keeps its backslash.
             other => out.extend([b'\\', other]),
         }
     }

@@ -1,4 +1,4 @@
-//! What one run has in its hands: a page, and the place that `lookup` has come to in it.
+//! The state of one run: a page, and the position of `lookup` in it.
 
 use std::fmt::Write as _;
 
@@ -25,7 +25,7 @@ impl Observation {
     }
 }
 
-/// The state of one run between two calls. It asks nobody: what was found is given to it.
+/// The state of one run between two calls. It makes no requests: results are passed to it.
 #[derive(Debug, Clone)]
 pub struct Reader {
     style: Style,
@@ -45,12 +45,12 @@ impl Reader {
         Self { style, title: String::new(), page: None, wanted: None, results: Vec::new(), place: 0 }
     }
 
-    /// The text of the current page that `lookup` looks in.
+    /// The text of the current page that `lookup` searches.
     pub fn page(&self) -> Option<&str> {
         self.page.as_deref()
     }
 
-    /// Takes up a page and gives its first sentences. Takes time in proportion to the page.
+    /// Opens a page and returns its first sentences. Takes time in proportion to the page.
     pub fn open(&mut self, title: &str, text: &str) -> Observation {
         title.clone_into(&mut self.title);
         let count = self.style.sentences;
@@ -64,7 +64,7 @@ impl Reader {
             Dialect::React => {
                 let mut page = String::new();
                 for line in text.split('\n').filter(|line| line.split(' ').count() > 2) {
-                    // What the published environment fails at is read as it stands.
+                    // A text that the published environment fails on is left unchanged.
                     let clean = unescaped(line).unwrap_or_else(|_| line.to_owned());
                     page.push_str(&clean);
                     if !clean.ends_with('\n') {
@@ -86,7 +86,7 @@ impl Reader {
         Observation::ok(shown)
     }
 
-    /// Says that there is no page of that title, and which [`SIMILAR_MAX`] titles at most are similar. The current page
+    /// Reports that there is no page with that title, and at most [`SIMILAR_MAX`] similar titles. The current page
     /// stays.
     pub fn missing(&mut self, title: &str, similar: &[String]) -> Observation {
         let similar = &similar[..similar.len().min(SIMILAR_MAX)];
@@ -107,7 +107,7 @@ impl Reader {
         Observation::ok(text)
     }
 
-    /// Says that a title is that of several pages. The current page stays.
+    /// Reports that several pages have the title. The current page stays.
     pub fn ambiguous(&mut self, title: &str, titles: &[String]) -> Observation {
         match self.style.dialect {
             Dialect::Own => {
@@ -120,8 +120,8 @@ impl Reader {
         }
     }
 
-    /// The next sentence of the current page with `text` in it. Takes time in proportion to the page when `text` is
-    /// another than before.
+    /// The next sentence of the current page that contains `text`. Takes time in proportion to the page if `text`
+    /// differs from the previous one.
     pub fn look_up(&mut self, text: &str) -> Observation {
         let dialect = self.style.dialect;
         let wanted = if dialect == Dialect::Own { folded(text) } else { text.to_owned() };
@@ -156,7 +156,7 @@ impl Reader {
     /// What a `search` does to `lookup`.
     fn begin_anew(&mut self) {
         self.place = 0;
-        // The published tools of that dialect forget to take new sentences.
+        // The published tools of that dialect do not update the sentences.
         if self.style.dialect != Dialect::Ibm {
             self.wanted = None;
             self.results.clear();
@@ -183,7 +183,7 @@ fn dotted<'a>(pieces: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Str
     pieces.map(str::trim).filter(|piece| !piece.is_empty()).map(|piece| format!("{piece}."))
 }
 
-/// Without differences of case and blanks.
+/// Normalised for case and blanks.
 pub(super) fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

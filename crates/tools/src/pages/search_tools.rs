@@ -20,23 +20,23 @@ pub const TITLE_BYTES_MAX: usize = 1000;
 /// Most characters of an answer; a longer one is cut, and ends in `...`.
 pub const OBSERVATION_CHARACTERS_MAX: usize = 10_000;
 
-/// What makes ReAct's environment search once more.
+/// Makes ReAct's environment search once more.
 const AMBIGUITY: &str = "may refer to:";
 
-/// The tools `search` (which takes a `title`) and `lookup` (a `text`) over a source of pages, for one run. Calls are
-/// served one after the other in the order in which they come, because each depends on those before it.
+/// The tools `search` (with a `title`) and `lookup` (with a `text`) over a source of pages, for one run. Calls are
+/// served one after the other in order of arrival, because each depends on the previous ones.
 pub struct SearchTools {
     tools: Arc<[Tool]>,
     source: Arc<dyn PageSource>,
     style: Style,
     time_max: Duration,
     reader: Mutex<Reader>,
-    /// Why the source could not be asked, the first time that happened in this run.
+    /// Why the source was unavailable, at the first failure in this run.
     outage: OnceLock<String>,
 }
 
 impl SearchTools {
-    /// The tools of a run that has no page yet. `time_max` is the longest time of one search.
+    /// The tools of a run without a page yet. `time_max` is the longest time of one search.
     pub fn new(source: Arc<dyn PageSource>, style: Style, time_max: Duration) -> Self {
         let search = tool(
             "search",
@@ -66,7 +66,7 @@ impl SearchTools {
         }
     }
 
-    /// The text of the page that `lookup` looks in; `None` before the first that was found.
+    /// The text of the page that `lookup` searches; `None` before the first one was found.
     pub async fn page(&self) -> Option<String> {
         self.reader.lock().await.page().map(str::to_owned)
     }
@@ -114,7 +114,7 @@ impl SearchTools {
         }
     }
 
-    /// A search that nobody could have done better.
+    /// A search that nobody could have improved.
     fn failed(&self, why: String) -> Observation {
         // Only the first failure is kept: later ones tend to follow from it.
         let _ = self.outage.set(why.clone());
@@ -176,7 +176,7 @@ impl Toolbox for SearchTools {
         }))
     }
 
-    /// A page that was found is found again, so that it can be looked through.
+    /// A page that was found is found again, so that `lookup` can search it.
     fn restoring(&self) -> Restoring {
         Restoring::Again
     }

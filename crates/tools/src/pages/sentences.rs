@@ -6,15 +6,15 @@ const ABBREVIATIONS: [&str; 22] = [
     "Gov", "Sen", "Rep", "Fig", "vs", "cf", "ca",
 ];
 
-/// The sentences of a text by our own rule, in which no line goes on in the next. A sentence ends at `.`, `!`
-/// or `?` and what closes after them, if a blank and no small letter follows; or at the marks of Chinese and
-/// Japanese. A full stop behind an initial (`J. R. R.`, `U.S.`) or one of a few abbreviations ends nothing.
-/// Headings (lines that begin with `#` or `==`) are no sentences.
+/// The sentences of a text by our own rule, in which no sentence spans lines. A sentence ends at `.`, `!` or `?` with
+/// closing marks, if a blank and no lower-case letter follows; or at the marks of Chinese and Japanese. A full stop
+/// after an initial (`J. R. R.`, `U.S.`) or one of a few abbreviations does not end it. Headings (lines that begin
+/// with `#` or `==`) are not sentences.
 pub(super) fn own(text: &str) -> Vec<String> {
     lines(text).filter(|line| !is_heading(line)).flat_map(of_line).map(str::to_owned).collect()
 }
 
-/// The pieces of a text between line breaks and `". "`, without blanks around them and without empty ones.
+/// The pieces of a text between line breaks and `". "`, trimmed and without empty ones.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n')
         .map(str::trim)
@@ -83,7 +83,7 @@ fn is_closing(c: char) -> bool {
     matches!(c, '"' | '\'' | '”' | '’' | ')' | ']' | '»' | '」' | '』')
 }
 
-/// Whether a full stop behind this word belongs to the word.
+/// Whether a full stop after this word belongs to the word.
 fn is_short(word: &str) -> bool {
     let is_initial = |part: &str| {
         let mut characters = part.chars();

@@ -1,7 +1,7 @@
-//! A MediaWiki server, asked through its API (`https://en.wikipedia.org/w/api.php`).
+//! A MediaWiki server, accessed through its API (`https://en.wikipedia.org/w/api.php`).
 //!
-//! Two requests at most for a page that is there under its title, three for one that is not. Redirects of the wiki are
-//! followed, those of HTTP are not. The text of a page is its plain text, which the extension TextExtracts makes.
+//! At most two requests for a page that exists under its title, three for one that does not. Redirects of the wiki
+//! are followed, those of HTTP are not. The text of a page is its plain text, from the extension TextExtracts.
 
 mod client;
 
@@ -17,7 +17,7 @@ use crate::refusal::shortened;
 use client::ApiClient;
 pub use client::{ANSWER_BYTES_MAX, ATTEMPTS_MAX, RETRY_AFTER_MAX};
 
-/// Most characters of a query that MediaWiki's search takes.
+/// Most characters of a query that MediaWiki's search accepts.
 const QUERY_CHARACTERS_MAX: usize = 300;
 
 /// Why a wiki cannot be used.
@@ -35,7 +35,7 @@ pub enum WikiError {
         /// What is missing.
         reason: String,
     },
-    /// Nobody answers there, or not as a wiki does.
+    /// Nobody answers there, or not like a wiki.
     #[error("the wiki cannot be asked: {reason}")]
     Unusable {
         /// What was seen.
@@ -44,7 +44,7 @@ pub enum WikiError {
 }
 
 impl WikiError {
-    /// Whether the user has to mend the command line, rather than the server or the network.
+    /// Whether the user has to mend the command line, as opposed to the server or the network.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::InvalidUrl { .. })
     }
@@ -56,7 +56,7 @@ pub struct Wiki {
     client: ApiClient,
 }
 
-/// What the API answers, as far as we read it (`formatversion=2`).
+/// The API's answer, as far as we read it (`formatversion=2`).
 #[derive(Debug, Deserialize)]
 struct Answer {
     error: Option<ApiError>,
@@ -92,7 +92,7 @@ struct WikiPage {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct PageProperties {
-    /// There, and empty, on pages that only list others.
+    /// Present but empty on pages that only list others.
     disambiguation: Option<String>,
 }
 
@@ -108,18 +108,18 @@ struct Extension {
 }
 
 impl Wiki {
-    /// A wiki by the `http` or `https` URL of its `api.php`. Nothing is asked yet.
+    /// A wiki by the `http` or `https` URL of its `api.php`. Sends no request yet.
     ///
     /// # Errors
-    /// The URL is none that can be asked.
+    /// The URL cannot be called.
     pub fn new(url: &str) -> Result<Self, WikiError> {
         Ok(Self { client: ApiClient::new(url)? })
     }
 
-    /// Asks whether there is a wiki, and whether it can make plain text of its pages. Needs a Tokio runtime.
+    /// Checks whether there is a wiki, and whether it can produce plain text of its pages. Needs a Tokio runtime.
     ///
     /// # Errors
-    /// It cannot be asked, or is none.
+    /// It is unavailable, or not a wiki.
     pub async fn check(&self) -> Result<(), WikiError> {
         let unusable = |reason: String| WikiError::Unusable { reason };
         let query = self.ask(&[("meta", "siteinfo"), ("siprop", "extensions")]).await;
@@ -175,9 +175,9 @@ impl Wiki {
         Ok(Found::Missing { similar })
     }
 
-    /// The page under exactly this title, but for the case of its first letter.
+    /// The page with exactly this title, except for the case of its first letter.
     async fn page(&self, title: &str) -> Result<Option<Found>, SourceFailure> {
-        // A separator at the beginning is the only one that then counts, so a `|` in a title separates nothing.
+        // A leading separator replaces the usual one, so a `|` in a title separates nothing.
         let titles = format!("\u{1f}{title}");
         let query = self
             .ask(&[

@@ -1,13 +1,13 @@
-//! Whoever ends the process groups if this process is killed and can end nothing any more.
+//! Ends the process groups if this process is killed and can no longer do so itself.
 //!
-//! A small shell script reads from a pipe which groups there are. The system closes the pipe when this
-//! process is gone, however it went, and the script then kills every group that it was not told is over. It
-//! leads a group of its own and takes no signal but SIGKILL, so that what ends this process from a terminal
-//! does not end the script first. One script serves all groups: a line for each beginning and end is cheaper
-//! than anything that is started for each.
+//! A small shell script reads the existing groups from a pipe. The system closes the pipe when this process is gone,
+//! for whatever reason, and the script then kills every group that was not reported as over. It leads a group of its
+//! own and ignores all signals except SIGKILL, so that a signal from a terminal that ends this process does not end
+//! the script first. One script serves all groups: a line for each beginning and end is cheaper than starting
+//! anything for each.
 //!
-//! (A parent-death signal would need `unsafe` between fork and exec, comes when the *thread* that started the
-//! child ends, and reaches no grandchildren.)
+//! (A parent-death signal would need `unsafe` between fork and exec, comes when the *thread* that started the child
+//! ends, and does not reach grandchildren.)
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::process::Pid;
 
-/// Keeps the ids of groups between blanks, and kills what is left at the end of its input.
+/// Keeps the ids of groups between blanks, and kills the remaining ones at the end of its input.
 const SCRIPT: &str = r#"trap '' HUP INT QUIT TERM
 groups=' '
 while read -r what group; do
@@ -35,14 +35,14 @@ struct Watch {
     watcher: Option<Watcher>,
 }
 
-/// The script, which goes on as long as its input.
+/// The script, which runs as long as its input is open.
 struct Watcher {
     input: ChildStdin,
     script: Child,
 }
 
-/// Makes sure that there is a watcher before there is a group. It takes a while to start one, in which nobody
-/// would end a group that began before.
+/// Makes sure that there is a watcher before there is a group. Starting one takes a while, in which nobody would end
+/// a group that began before.
 pub(super) fn stands_by() {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
     if watch.watcher.is_none() {
@@ -50,8 +50,8 @@ pub(super) fn stands_by() {
     }
 }
 
-/// Has the group killed if this process ends before [`is_over`] is told. Where no shell can be started nobody
-/// watches, and groups end with this process only if it can end them itself.
+/// Has the group killed if this process ends before [`is_over`] is called. If no shell can be started there is no
+/// watcher, and groups end with this process only if it can end them itself.
 pub(super) fn begins(group: Pid) {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
     let id = group.as_raw_nonzero().get();
@@ -69,7 +69,7 @@ pub(super) fn is_over(group: Pid) {
 }
 
 impl Watch {
-    /// Writes to the script, and starts it anew if it is gone: then it is sent all groups.
+    /// Writes to the script, and restarts it if it is gone: then it gets all groups.
     fn tell(&mut self, what: &str, group: i32) {
         let is_told = self
             .watcher
@@ -89,7 +89,7 @@ impl Watch {
 impl Watcher {
     fn begin(groups: &BTreeSet<i32>) -> Option<Self> {
         let mut command = Command::new("/bin/sh");
-        // It holds neither our outputs, for whose end somebody may wait, nor our directory.
+        // It holds neither our outputs, whose end somebody may wait for, nor our directory.
         command.args(["-c", SCRIPT]).current_dir("/").process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut script = command.env_clear().spawn().ok()?;

@@ -1,15 +1,15 @@
-//! Commands that people write in one text, taken apart into words.
+//! Commands in one text, split into words.
 
 /// Splits a command into words by the rules of the shell: blanks, quotes and backslashes count; pipes, variables and
 /// patterns mean nothing. `None` if a quote is not closed.
 ///
-/// A Windows path outside quotes (`C:\Python\python.exe`, `\\server\share`, also behind a `=`) keeps its backslashes,
-/// up to the blank that ends it: no such text means anything to a shell.
+/// A Windows path outside quotes (`C:\Python\python.exe`, `\\server\share`, also after a `=`) keeps its backslashes,
+/// up to the blank that ends it: such a text means nothing to a shell.
 pub fn split_command(text: &str) -> Option<Vec<String>> {
     shell_words::split(&with_windows_paths_escaped(text)).ok()
 }
 
-/// The same text for a reader that takes a backslash for an escape.
+/// The same text for a parser that treats a backslash as an escape.
 fn with_windows_paths_escaped(text: &str) -> String {
     let mut made = String::with_capacity(text.len());
     let mut characters = text.char_indices();
@@ -52,7 +52,7 @@ fn with_windows_paths_escaped(text: &str) -> String {
     made
 }
 
-/// Whether a text begins with a drive and a backslash, or with the name of a server behind two.
+/// Whether a text begins with a drive and a backslash, or with two backslashes and the name of a server.
 fn is_windows_path(text: &str) -> bool {
     match text.as_bytes() {
         [drive, b':', b'\\', ..] => drive.is_ascii_alphabetic(),

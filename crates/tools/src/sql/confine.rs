@@ -1,4 +1,4 @@
-//! What a statement may do, and how much of it.
+//! The permissions and the budget of a statement.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,22 +11,22 @@ use rusqlite::limits::Limit;
 
 use super::DatabaseError;
 
-/// Most functions that a statement may call, as SQLite counts them while it prepares it. A function of a long text is a
-/// single step, between two looks at the budget.
+/// Most functions that a statement may call, as SQLite counts them while preparing it. A function of a long text is a
+/// single step, between two checks of the budget.
 pub const FUNCTIONS_MAX: u32 = 64;
 /// Longest pattern of LIKE and GLOB, in bytes. Comparing takes time in proportion to text and pattern.
 pub const LIKE_PATTERN_BYTES_MAX: i32 = 256;
 
-/// How many steps pass between two looks at the budget. The clock is a few dozen nanoseconds.
+/// How many steps pass between two checks of the budget. Reading the clock takes a few dozen nanoseconds.
 const STEPS_BETWEEN: i32 = 100;
 /// Deepest expression.
 const EXPRESSION_DEPTH_MAX: i32 = 100;
-/// Most SELECTs that one statement joins with UNION and the like.
+/// Most SELECTs that one statement combines with UNION and the like.
 const COMPOUND_MAX: i32 = 50;
 /// Most columns of a result.
 const COLUMNS_MAX: i32 = 200;
 
-/// What one statement may use. None of these may be 0.
+/// The budget of one statement. None of these may be 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqlLimits {
     /// Longest statement, in bytes.
@@ -35,18 +35,18 @@ pub struct SqlLimits {
     pub rows: usize,
     /// Most bytes of a result as a text. Rows that do not fit are left out, and the result says so.
     pub result_bytes: usize,
-    /// Longest text, blob and row on the way to the result, in bytes, so that no statement takes all memory.
+    /// Longest text, blob and row on the way to the result, in bytes, so that no statement exhausts the memory.
     pub value_bytes: usize,
     /// Most steps of SQLite's virtual machine.
     pub steps: u64,
-    /// Longest time, for whatever takes long in few steps.
+    /// Longest time, for operations that take long in few steps.
     pub time: Duration,
 }
 
 impl Default for SqlLimits {
     /// Enough for any question about small tables: 8 KiB of statement, 200 rows and 16 KiB of result, 16 KiB for a
-    /// value, 10,000,000 steps (a tenth of a second or so), 2 seconds, in
-    /// which SQLite can hardly write more than a gigabyte of long rows that it sorts into temporary files.
+    /// value, 10,000,000 steps (a tenth of a second or so), and 2 seconds, in which SQLite can hardly write more than
+    /// a gigabyte of long rows that it sorts into temporary files.
     fn default() -> Self {
         Self {
             statement_bytes: 8 * 1024,
@@ -60,7 +60,7 @@ impl Default for SqlLimits {
 }
 
 impl SqlLimits {
-    /// Refuses what SQLite would take for something else.
+    /// Refuses text that SQLite would interpret differently.
     pub(super) fn check(&self) -> Result<(), DatabaseError> {
         const BYTES_MAX: u64 = 64 << 20;
         let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
@@ -105,7 +105,7 @@ struct Left {
 }
 
 impl Budget {
-    /// A budget that is watched on this connection.
+    /// The budget of this connection's current statement.
     pub(super) fn of(connection: &Connection) -> rusqlite::Result<Self> {
         let left = Arc::new(Mutex::new(Left { steps: u64::MAX, until: None, spent: None }));
         let watched = Arc::clone(&left);
@@ -137,7 +137,7 @@ impl Budget {
     }
 }
 
-/// What the authorizer saw of a statement.
+/// The authorizer's findings on a statement.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
     refused: Arc<Mutex<Option<String>>>,
@@ -167,7 +167,8 @@ impl Seen {
     }
 }
 
-/// While the database is built from the caller's texts: tables and rows, and nothing outside of this connection.
+/// While the database is built from the caller's texts: allows tables and rows, and nothing outside of this
+/// connection.
 pub(super) fn confine_building(connection: &Connection) -> rusqlite::Result<Seen> {
     harden(connection)?;
     let seen = Seen::default();
@@ -186,7 +187,7 @@ pub(super) fn confine_building(connection: &Connection) -> rusqlite::Result<Seen
     Ok(seen)
 }
 
-/// The database is built: statements of our own follow, which ask for its tables.
+/// The database is built: statements of our own follow, which list its tables.
 pub(super) fn release(connection: &Connection) -> rusqlite::Result<()> {
     connection.authorizer(None::<fn(rusqlite::hooks::AuthContext<'_>) -> Authorization>)
 }
@@ -240,14 +241,14 @@ fn harden(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Functions that reach out of the database, or that only tables of SQLite's own need.
+/// Functions that access things outside of the database, or that only SQLite's internal tables need.
 fn is_dangerous(function: &str) -> bool {
     ["load_extension", "fts3_tokenizer", "fts5_source_id", "readfile", "writefile", "edit", "sqlite_log"]
         .iter()
         .any(|name| name.eq_ignore_ascii_case(function))
 }
 
-/// Pragmas that tell of tables and change nothing, with an argument or without.
+/// Pragmas that describe tables and change nothing, with an argument or without.
 fn is_harmless(pragma: &str) -> bool {
     ["table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list"]
         .iter()

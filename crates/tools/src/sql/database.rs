@@ -1,4 +1,4 @@
-//! A database that statements read: built in memory from texts, or a file.
+//! A database for reading statements: built in memory from texts, or a file.
 
 use std::fmt;
 use std::fs;
@@ -22,16 +22,15 @@ const BUILDING_STEPS_MAX: u64 = 200_000_000;
 const BUILDING_TIME_MAX: Duration = Duration::from_secs(60);
 /// Idle connections that are kept. Further calls at the same time make their own.
 const IDLE_MAX: usize = 4;
-/// Most bytes of SQLite's word that an error repeats.
+/// Most bytes of SQLite's message that an error repeats.
 const MESSAGE_BYTES_MAX: usize = 300;
-/// Most bytes of the tables that an error repeats.
+/// Most bytes of the table list that an error repeats.
 const HINT_BYTES_MAX: usize = 1000;
 
-/// Characters of a path that mean themselves in a URI.
+/// Characters of a path that need no escape in a URI.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// A database that can only be read. It is shared by the runs of a campaign; statements may be executed at the same
-/// time.
+/// A read-only database. It is shared by the runs of a campaign; statements may be executed concurrently.
 pub struct Database {
     source: Source,
     limits: SqlLimits,
@@ -42,7 +41,7 @@ pub struct Database {
 /// Where a connection comes from.
 #[derive(Debug)]
 enum Source {
-    /// The texts, each executed in its order.
+    /// The texts, each executed in order.
     Script(Vec<String>),
     /// A file.
     File(PathBuf),
@@ -56,12 +55,13 @@ struct Confined {
 }
 
 impl Database {
-    /// A database in memory, built by these texts: `CREATE TABLE`, `INSERT` and the like, several in a text if need be.
-    /// They cannot reach outside of it either. Takes about a millisecond for a hundred rows, and as much again for each
-    /// statement that is executed while another one is.
+    /// A database in memory, built by these texts: `CREATE TABLE`, `INSERT` and the like, several per text if
+    /// necessary. They cannot access anything outside of it either. Takes about a millisecond for a hundred rows, and
+    /// the same again for each concurrent statement.
     ///
     /// # Errors
-    /// A text is wrong or does something else than build tables, a limit is reached, or one of `limits` makes no sense.
+    /// A text is invalid or does something other than building tables, a limit is reached, or one of `limits` makes
+    /// no sense.
     pub fn built(
         texts: impl IntoIterator<Item = impl Into<String>>,
         limits: SqlLimits,
@@ -77,8 +77,8 @@ impl Database {
     /// A database in a file, which must not change while it is used. Nothing is written to it or beside it.
     ///
     /// # Errors
-    /// There is no such file, it is no database, another program has changes for it that are not in it yet, or one of
-    /// `limits` makes no sense.
+    /// There is no such file, it is not a database, another program has pending changes for it, or one of `limits`
+    /// makes no sense.
     pub fn file(path: &Path, limits: SqlLimits) -> Result<Self, DatabaseError> {
         let refuse =
             |error: std::io::Error| DatabaseError::File { path: path.to_owned(), what: error.to_string() };
@@ -105,7 +105,7 @@ impl Database {
         &self.limits
     }
 
-    /// The tables with their columns, a line each, of at most [`SCHEMA_BYTES_MAX`](super::SCHEMA_BYTES_MAX) bytes.
+    /// The tables with their columns, one per line, in at most [`SCHEMA_BYTES_MAX`](super::SCHEMA_BYTES_MAX) bytes.
     pub fn schema(&self) -> &str {
         &self.schema
     }
@@ -113,8 +113,8 @@ impl Database {
     /// Executes one statement that reads. Blocks for as long as it takes, at most about the time of the limits.
     ///
     /// # Errors
-    /// It is no statement, not one, not one that reads, or reaches a limit; rows beyond those of the limits are no
-    /// error but a [`Cut`].
+    /// It is not exactly one valid statement that reads, or it reaches a limit; an excess of rows is no error but a
+    /// [`Cut`].
     pub fn run(&self, statement: &str) -> Result<Rows, SqlError> {
         if statement.len() > self.limits.statement_bytes {
             let (bytes, most) = (statement.len(), self.limits.statement_bytes);
@@ -136,7 +136,7 @@ impl Database {
         result
     }
 
-    /// A connection, and the tables that it shows.
+    /// A connection, and its visible tables.
     fn connect(&self) -> Result<(Confined, String), DatabaseError> {
         let (connection, budget) = match &self.source {
             Source::Script(texts) => build(texts)?,
@@ -153,7 +153,7 @@ impl Database {
         Ok((Confined { connection, budget, seen }, schema))
     }
 
-    /// What SQLite's error says of the statement.
+    /// The meaning of SQLite's error for the statement.
     fn meaning(&self, statement: &str, confined: &Confined, error: Failure) -> SqlError {
         let error = match error {
             Failure::Own(error) => return error,
@@ -179,7 +179,7 @@ impl Database {
             }
             (Error::SqlInputError { .. } | Error::NulError(_), _)
             | (_, Some(ErrorCode::Unknown | ErrorCode::TypeMismatch)) => self.invalid(&error),
-            // Whatever else a statement can bring about with a function of SQLite's is an error of code 1 as well.
+            // All other errors that a statement can cause with a function of SQLite's also have code 1.
             (Error::SqliteFailure(code, _), _) if code.extended_code & 0xff == 1 => self.invalid(&error),
             _ if error.to_string().contains("pattern too complex") => {
                 SqlError::ValueTooLong { bytes: self.limits.value_bytes }
@@ -216,7 +216,7 @@ impl fmt::Debug for Database {
     }
 }
 
-/// Why a statement has no rows: found by us, or said by SQLite.
+/// Why a statement has no rows: our own finding, or SQLite's.
 enum Failure {
     Own(SqlError),
     Sqlite(Error),
@@ -297,7 +297,7 @@ fn build(texts: &[String]) -> Result<(Connection, Budget), DatabaseError> {
     Ok((connection, budget))
 }
 
-/// Opens a file as one that nobody changes, so that SQLite makes neither a lock nor a file beside it.
+/// Opens a file as one that nobody changes, so that SQLite creates neither a lock nor a file beside it.
 fn open(path: &Path) -> Result<(Connection, Budget), DatabaseError> {
     let refuse = |what: String| DatabaseError::File { path: path.to_owned(), what };
     let failed = |error: Error| refuse(error.to_string());
@@ -312,7 +312,7 @@ fn open(path: &Path) -> Result<(Connection, Budget), DatabaseError> {
     Ok((connection, budget))
 }
 
-/// At most so many bytes of a text, cut between two characters, with a mark where something was left out.
+/// At most `bytes_max` bytes of a text, cut between two characters, with a mark where something was left out.
 fn shortened(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();

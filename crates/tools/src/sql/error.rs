@@ -1,4 +1,4 @@
-//! Why a database cannot be used, and why a statement has no rows.
+//! Why a database is unusable, and why a statement has no rows.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,19 +11,19 @@ use super::database::SCRIPT_BYTES_MAX;
 /// Why there is no such database.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DatabaseError {
-    /// The texts that it is to be built with are too long.
+    /// The texts for building it are too long.
     #[error("the statements that build the database have {bytes} bytes; {SCRIPT_BYTES_MAX} is the most")]
     ScriptTooLong {
         /// How long they are together.
         bytes: usize,
     },
-    /// One of them is wrong, or takes too long.
+    /// One of them is invalid, or takes too long.
     #[error("the database cannot be built: {what}; write CREATE TABLE and INSERT statements only")]
     Script {
-        /// SQLite's word, or which limit was reached.
+        /// SQLite's message, or the limit that was reached.
         what: String,
     },
-    /// There is no such file, or it is no database of SQLite.
+    /// There is no such file, or it is not a SQLite database.
     #[error("{} cannot be opened as a SQLite database: {what}", path.display())]
     File {
         /// The file.
@@ -52,10 +52,10 @@ pub enum DatabaseError {
     },
 }
 
-/// Why a statement has no rows. All but the last are the mistakes of whoever wrote it, who also reads these words.
+/// Why a statement has no rows. All but the last are mistakes of its author, who reads these words.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SqlError {
-    /// There is nothing in it but blanks and comments.
+    /// It contains only blanks and comments.
     #[error("there is no statement: write one that reads, such as SELECT * FROM a_table LIMIT 5")]
     Empty,
     /// It is too long.
@@ -69,7 +69,7 @@ pub enum SqlError {
     /// There are several statements.
     #[error("there are several statements: send one at a time")]
     Several,
-    /// It is no SQL, or names what does not exist.
+    /// It is not SQL, or names something that does not exist.
     #[error("SQLite says: {what}. {hint}")]
     Invalid {
         /// SQLite's word.
@@ -77,10 +77,10 @@ pub enum SqlError {
         /// The tables that there are.
         hint: String,
     },
-    /// It would do something else than read the tables.
+    /// It would do something other than reading the tables.
     #[error("{what} is not allowed: this database can only be read; write a SELECT")]
     Refused {
-        /// What it would do, such as `DROP TABLE`.
+        /// The forbidden action, such as `DROP TABLE`.
         what: String,
     },
     /// It waits for values from elsewhere.
@@ -103,7 +103,7 @@ pub enum SqlError {
         /// [`SqlLimits::time`](super::SqlLimits::time).
         time: Duration,
     },
-    /// A text or row on the way is too long, or a pattern.
+    /// An intermediate text or row is too long, or a pattern.
     #[error(
         "a value has more than {bytes} bytes, or the pattern of LIKE or GLOB more than {LIKE_PATTERN_BYTES_MAX}: select \
          a part with substr()"
@@ -112,7 +112,7 @@ pub enum SqlError {
         /// [`SqlLimits::value_bytes`](super::SqlLimits::value_bytes).
         bytes: usize,
     },
-    /// SQLite failed for a reason that is not the statement's.
+    /// SQLite failed for a reason unrelated to the statement.
     #[error("the database cannot be read: {what}")]
     Unavailable {
         /// SQLite's word.

@@ -1,4 +1,4 @@
-//! What a statement selects, and how an agent reads it.
+//! The result of a statement, and its text for an agent.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub enum SqlValue {
     Integer(i64),
     /// Another number. SQLite has no NaN.
     Real(f64),
-    /// A text. What is no UTF-8 in it was replaced.
+    /// A text. Invalid UTF-8 in it was replaced.
     Text(String),
     /// Bytes.
     Blob(Vec<u8>),
@@ -42,7 +42,8 @@ impl SqlValue {
     }
 }
 
-/// As one cell of a row: a text without line breaks and bars of its own, a number that shows whether it is whole.
+/// As one cell of a row: a text without line breaks and bars of its own, a number that shows whether it is an
+/// integer.
 impl fmt::Display for SqlValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -83,7 +84,7 @@ pub enum Cut {
     Bytes,
 }
 
-/// What a statement selects.
+/// The result of a statement.
 ///
 /// As a text it is a line of column names, a line for each row, and the number of rows:
 ///
@@ -99,7 +100,7 @@ pub struct Rows {
     pub columns: Vec<String>,
     /// The rows, each as long as there are columns.
     pub rows: Vec<Vec<SqlValue>>,
-    /// Why there are no more rows, where more were selected.
+    /// Why there are no more rows, if more were selected.
     pub cut: Option<Cut>,
 }
 

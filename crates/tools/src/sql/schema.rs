@@ -1,4 +1,4 @@
-//! The tables of a database in a few lines, for whoever writes statements.
+//! The tables of a database in a few lines, for authors of statements.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use rusqlite::Connection;
 /// Most bytes of the lines. Tables that do not fit are counted.
 pub const SCHEMA_BYTES_MAX: usize = 8 * 1024;
 
-/// Most tables that are asked for their columns.
+/// Most tables whose columns are read.
 const TABLES_MAX: usize = 500;
 
-/// The tables and views, a line each: `Person(id TEXT, name TEXT)`. Without any there is a line that says so.
+/// The tables and views, one per line: `Person(id TEXT, name TEXT)`. If there are none, a line says so.
 pub(super) fn describe(database: &Connection) -> rusqlite::Result<String> {
     let mut names = database.prepare(
         "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
@@ -39,7 +39,7 @@ pub(super) fn describe(database: &Connection) -> rusqlite::Result<String> {
     Ok(text)
 }
 
-/// A name as it is written in SQL: in quotes unless it is a plain word.
+/// A name in SQL: quoted unless it is a plain word.
 fn identifier(name: &str) -> String {
     let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');

@@ -14,22 +14,22 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("at byte {offset}: expected {expected}, found {found}")]
 pub struct NotationError {
-    /// Where, in bytes from the start of the text; always between two characters.
+    /// The position, in bytes from the start of the text; always between two characters.
     pub offset: usize,
     /// What could have stood there.
     pub expected: String,
-    /// What stands there: the next few characters in backticks, or `the end`.
+    /// The text at that position: the next few characters in backticks, or `the end`.
     pub found: String,
 }
 
 /// Characters of the text that an error repeats.
 const FOUND_CHARS_MAX: usize = 20;
 
-/// Reads a list of events from text, as described [above](super). Blank text is the empty list. Whether the events
-/// make sense together (a result of no call, an event after the end) is not asked.
+/// Reads a list of events from text, as described [above](super). Blank text is the empty list. The consistency of
+/// the events (a result of no call, an event after the end) is not checked.
 ///
 /// # Errors
-/// The first place where the text leaves the notation.
+/// The first place where the text violates the notation.
 pub fn parse(text: &str) -> Result<Vec<Event>, NotationError> {
     let mut parser = Parser { text, offset: 0 };
     let mut defaults = Defaults::default();
@@ -251,7 +251,7 @@ impl<'t> Parser<'t> {
         if self.peek() == Some(b'"') { self.string() } else { Ok(String::new()) }
     }
 
-    /// Reads one JSON value, wherever it ends.
+    /// Reads one JSON value, which determines its own end.
     fn json<T: serde::de::DeserializeOwned>(&mut self, what: &str) -> Result<T, NotationError> {
         let rest = self.text.get(self.offset..).unwrap_or_default();
         let mut values = serde_json::Deserializer::from_str(rest).into_iter();
@@ -323,7 +323,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// The byte offset of a place that `serde_json` gives as a line (from 1) and a column (bytes read of that line).
+/// The byte offset of a position that `serde_json` gives as a line (from 1) and a column (bytes read of that line).
 fn offset_in(text: &str, line: usize, column: usize) -> usize {
     let line_start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     (line_start + column.saturating_sub(1)).min(text.len())

@@ -9,8 +9,8 @@ use crate::{
     Arguments, CallId, EndReason, Event, EventKind, FinishReason, Tally, ToolCall, ToolResult, Usage,
 };
 
-/// Writes a list of events as one line of text, leaving out all that [`parse()`](super::parse()) fills in by itself.
-/// The line holds no line break and no control character, whatever the events hold. An empty list is the empty line.
+/// Writes a list of events as one line of text, without the defaults that [`parse()`](super::parse()) fills in. The
+/// line has no line break and no control character, whatever the events contain. An empty list is the empty line.
 pub fn print(events: &[Event]) -> String {
     let mut out = String::new();
     let mut defaults = Defaults::default();
@@ -153,8 +153,8 @@ fn push(out: &mut String, arguments: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(arguments);
 }
 
-/// JSON leaves some characters alone that many programs break lines at, or hide. Outside of JSON strings the notation
-/// is plain ASCII, so an escape can stand for them wherever they occur.
+/// JSON leaves some characters unescaped that many programs break lines at, or hide. Outside of JSON strings the
+/// notation is plain ASCII, so they can be escaped wherever they occur.
 fn escape_separators(text: String) -> String {
     let must_escape = |c: char| c.is_control() || c == '\u{2028}' || c == '\u{2029}';
     if !text.contains(must_escape) {

@@ -1,14 +1,14 @@
-//! The forms in which a secret may turn up: what programs make of a text without meaning to hide it, and what a model
-//! can be talked into.
+//! The forms of a secret: those that programs produce without intending to hide it, and those that a model can be
+//! persuaded to write.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::Value;
 
-/// All forms of a secret, the plain one first; some may be equal. Letters may be of either case in each of them, since
-/// they are looked for without regard to case, which also covers hexadecimal digits and escapes written in capitals.
+/// All forms of a secret, the plain one first; some may be equal. The search ignores case, which also covers
+/// hexadecimal digits and escapes written in capitals.
 pub(super) fn of(secret: &str) -> Vec<String> {
-    // Within JSON that stands as text in a text, a quote or a backslash of the key is escaped.
+    // In JSON that is a text within a text, a quote or a backslash of the key is escaped twice.
     let escaped = Value::from(secret).to_string();
     let mut forms = vec![
         secret.to_owned(),
@@ -26,7 +26,7 @@ pub(super) fn of(secret: &str) -> Vec<String> {
     forms
 }
 
-/// As in a URL: all but letters, digits and `-._~` as `%` and two hexadecimal digits, blanks as given.
+/// As in a URL: all characters except letters, digits and `-._~` as `%` and two hexadecimal digits, blanks as given.
 fn percent_encoded(secret: &str, blank: &str) -> String {
     let mut out = String::with_capacity(secret.len() * 3);
     for byte in secret.bytes() {
@@ -39,12 +39,12 @@ fn percent_encoded(secret: &str, blank: &str) -> String {
     out
 }
 
-/// The characters of base64 that a secret alone decides where it stands behind `before` other bytes, modulo 3, and
-/// before any others.
+/// The base64 characters that depend on the secret alone if `before` other bytes, modulo 3, precede it, whatever
+/// follows.
 fn encoded_behind(secret: &str, before: usize) -> String {
     let bytes: Vec<u8> = std::iter::repeat_n(0, before).chain(secret.bytes()).collect();
-    // A character is 6 bits. Those that the bytes before share, and a last one that the next byte would share, are left
-    // out.
+    // A character is 6 bits. Characters that also depend on the preceding bytes, and a last one that also depends on
+    // the next byte, are left out.
     let first = (before * 8).div_ceil(6);
     let end = bytes.len() * 8 / 6;
     STANDARD_NO_PAD.encode(&bytes)[first..end].to_owned()
@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// Whatever stands around it, a secret's characters are found in the text's encoding.
+    /// A secret's characters are found in the text's encoding, whatever surrounds it.
     #[test]
     fn base64_is_found_wherever_the_secret_stands() {
         let secret = "p?ssw>rd~1";

@@ -10,20 +10,19 @@
 //! ```
 //!
 //! - `seed` is a decimal string: many JSON readers lose digits of numbers above 2^53.
-//! - `model` is null where the agent's loop is not ours.
-//! - A call whose arguments are no JSON object has `arguments_text` (a string) instead of `arguments`.
-//! - Where a model wrote several calls in one reply, `{"at":2,"type":"batch","calls":["c1","c2"]}` comes
-//!   before them: their ids, in the order in which they were written.
-//! - A result has `"held_back":true` where a guard between agent and tools refused the call.
-//! - A result that made pictures can have small copies of them, at most
-//!   [`ATTACHMENTS_MAX`](crate::ATTACHMENTS_MAX) of at most
-//!   [`ATTACHMENT_BYTES_MAX`](crate::ATTACHMENT_BYTES_MAX) bytes:
-//!   `"attachments":[{"name":"out-0.png","type":"image/jpeg","data":"/9j/..."}]`, `data` in base64.
+//! - `model` is null if the agent's loop is not ours.
+//! - A call whose arguments are not a JSON object has `arguments_text` (a string) instead of `arguments`.
+//! - If a model wrote several calls in one reply, `{"at":2,"type":"batch","calls":["c1","c2"]}` comes before them:
+//!   their ids, in the order in which they were written.
+//! - A result has `"held_back":true` if a guard between agent and tools denied the call.
+//! - A result of a tool that made pictures can have small copies of them, at most
+//!   [`ATTACHMENTS_MAX`](crate::ATTACHMENTS_MAX) of at most [`ATTACHMENT_BYTES_MAX`](crate::ATTACHMENT_BYTES_MAX)
+//!   bytes: `"attachments":[{"name":"out-0.png","type":"image/jpeg","data":"/9j/..."}]`, `data` in base64.
 //! - The other ends: `"reason":"limit_reached"` with `limit` (`wall_ms`, `iterations`, `output_bytes`,
 //!   `text_bytes`) and `value`; `"reason":"agent_failed"` and `"reason":"unscored"` with `message`.
 //!
-//! Where a run has several agents, such as samples that take a vote, an event has an `actor`, as in
-//! `{"at":2,"actor":"sample-1","type":"query","text":"Do A."}`: the agent that did it. Without one it is of
+//! If a run has several agents, such as samples that take a vote, an event has an `actor`, as in
+//! `{"at":2,"actor":"sample-1","type":"query","text":"Do A."}`: the agent that caused it. Without one it belongs to
 //! the only or the outermost agent.
 //!
 //! An agent made from a specification has more types of lines:
@@ -35,9 +34,9 @@
 //! {"at":9,"type":"tally","corrections":1,"escalations":0,"discarded_bytes":17,"discarded_tokens":4,"repeated_tokens":220}
 //! ```
 //!
-//! A section can have a `note`: how the environment came to it.
+//! A section can have a `note`: how the environment produced it.
 //!
-//! A field that the schema does not know is an error, so that a misspelt one is not silently dropped.
+//! An unknown field is an error, so that a misspelt one is not silently dropped.
 
 mod line;
 mod read;
@@ -46,11 +45,11 @@ pub use read::{Traces, read_trace, read_traces};
 
 use crate::{Event, Header, Trace};
 
-/// What the `schema` field of a header says.
+/// The value of a header's `schema` field.
 pub const SCHEMA: &str = "planproof/trace/v1";
 
 /// Appends the line of one event to `out`, without a line break. It takes well under a microsecond for an event of
-/// usual size: nothing is copied but into `out`.
+/// usual size: everything is written directly into `out`.
 pub fn write_event(event: &Event, out: &mut Vec<u8>) {
     line::write_event(event, out);
 }

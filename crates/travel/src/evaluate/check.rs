@@ -1,31 +1,32 @@
 //! The thirteen checks.
 
-/// A check of a plan. The order is that of the published evaluator: eight of common sense, then five of what was asked.
+/// A check of a plan. The order is that of the published evaluator: eight common-sense checks, then five of the
+/// request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
-    /// The cities follow each other as a round trip.
+    /// The cities form a round trip.
     Route,
     /// No restaurant is visited twice.
     Restaurants,
     /// No sight is visited twice.
     Attractions,
-    /// One stays as many nights as the house wants.
+    /// The number of nights meets the minimum of the accommodation.
     MinimumNights,
-    /// Means of transport do not contradict each other.
+    /// The means of transport do not conflict.
     Transportation,
-    /// What is done lies in the city of the day.
+    /// The activities of a day take place in its city.
     CurrentCity,
     /// What is named is in the tables.
     Sandbox,
     /// Nothing is left out.
     Complete,
-    /// Each cuisine that was asked for is eaten.
+    /// Every requested cuisine is eaten.
     Cuisine,
     /// Houses allow what was asked for.
     RoomRule,
     /// One does not travel as was ruled out.
     TransportRule,
-    /// Rooms are of the kind that was asked for.
+    /// The rooms are of the requested kind.
     RoomType,
     /// The trip costs no more than the budget.
     Budget,

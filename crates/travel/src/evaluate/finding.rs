@@ -1,4 +1,4 @@
-//! What is wrong with a plan, in words, and which loophole it would have slipped through.
+//! What is wrong with a plan, in words, and which loophole would have let it pass.
 
 use super::check::Check;
 use super::loophole::Loophole;
@@ -6,9 +6,9 @@ use super::loophole::Loophole;
 /// An entry of a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryPlace {
-    /// Its key, one of [`KEYS`](crate::plan::KEYS), or [`CITY`](crate::plan::CITY).
+    /// The key of the entry, one of [`KEYS`](crate::plan::KEYS), or [`CITY`](crate::plan::CITY).
     pub key: &'static str,
-    /// Which of the sights of the day, from 0 and without empty ones; 0 elsewhere.
+    /// The index of the attraction within the day, from 0 and without empty ones; 0 for other entries.
     pub number: usize,
 }
 
@@ -23,11 +23,11 @@ impl From<&'static str> for EntryPlace {
 pub struct Finding {
     /// The check that it fails.
     pub check: Check,
-    /// The day, from 1; nothing where it is about the whole trip.
+    /// The day, from 1; `None` if the finding is about the whole trip.
     pub day: Option<usize>,
-    /// The entry of the day; nothing where it is about all of it.
+    /// The entry of the day; `None` if the finding is about the whole day.
     pub entry: Option<EntryPlace>,
-    /// The gap in the published check that lets it through, if one does.
+    /// The gap in the published check that lets this pass, if there is one.
     pub loophole: Option<Loophole>,
     /// What is wrong, as a sentence without a full stop.
     pub what: String,

@@ -1,4 +1,4 @@
-//! What the evaluator says of one plan.
+//! The evaluator's result for one plan.
 
 use std::collections::BTreeSet;
 
@@ -14,9 +14,9 @@ pub enum Mark {
     Passed,
     /// It does not.
     Failed,
-    /// Nothing was asked for. Counts neither as passed nor as failed.
+    /// The request does not ask for this. It counts neither as passed nor as failed.
     NotAsked,
-    /// The published evaluator would have ended with this.
+    /// The published evaluator would have stopped with this exception.
     Raised(Raised),
 }
 
@@ -50,19 +50,19 @@ impl From<Result<Option<bool>, Raised>> for Mark {
 pub struct Judgement {
     /// Whether there was a plan.
     pub delivered: bool,
-    /// The checks of [`Check::COMMONSENSE`], if there was one.
+    /// The checks of [`Check::COMMONSENSE`], if there was a plan.
     pub commonsense: Option<[Mark; 8]>,
     /// The checks of [`Check::HARD`], if the plan is complete and within the sandbox, and nothing was raised.
     pub hard: Option<[Mark; 5]>,
-    /// The same for any plan, to see what it would come to.
+    /// The same for any plan, to show what the result would be.
     pub hard_ungated: Option<[Mark; 5]>,
-    /// What the trip costs for all, in US dollars, if that can be said.
+    /// The cost of the trip for all travellers, in US dollars, if it can be computed.
     pub total_cost: Option<f64>,
-    /// The first check with which the published evaluator would have ended, and how. Such a plan is a failed one.
+    /// The first check at which the published evaluator would have stopped, and how. Such a plan fails.
     pub crash: Option<(Check, Raised)>,
-    /// Why the plan is no plan at all. Every check is then failed. In the right mode alone.
+    /// Why this is not a plan at all, in which case every check fails. Only in the right mode.
     pub malformed: Option<String>,
-    /// What is wrong, day by day. In the right mode alone.
+    /// What is wrong, day by day. Only in the right mode.
     pub findings: Vec<Finding>,
 }
 
@@ -107,12 +107,12 @@ impl Judgement {
         judgement
     }
 
-    /// The gaps that the plan would have slipped through, each once.
+    /// The gaps that would have let the plan pass, each listed once.
     pub fn loopholes(&self) -> BTreeSet<Loophole> {
         self.findings.iter().filter_map(|finding| finding.loophole).collect()
     }
 
-    /// What a check says; nothing where it was not carried out.
+    /// The result of a check; `None` if it was not carried out.
     pub fn mark(&self, check: Check) -> Option<Mark> {
         let of = |checks: &[Check], marks: &[Mark]| {
             checks.iter().zip(marks).find(|(it, _)| **it == check).map(|(_, mark)| *mark)
@@ -121,12 +121,12 @@ impl Judgement {
         commonsense.or_else(|| self.hard.and_then(|marks| of(&Check::HARD, &marks)))
     }
 
-    /// Whether all checks of common sense hold.
+    /// Whether all common-sense checks pass.
     pub fn commonsense_pass(&self) -> bool {
         self.crash.is_none() && self.commonsense.is_some_and(|marks| marks.into_iter().all(Mark::is_passed))
     }
 
-    /// Whether all that was asked for is met.
+    /// Whether every requirement of the request is met.
     pub fn hard_pass(&self) -> bool {
         let is_met = |mark| matches!(mark, Mark::Passed | Mark::NotAsked);
         self.crash.is_none() && self.hard.is_some_and(|marks| marks.into_iter().all(is_met))

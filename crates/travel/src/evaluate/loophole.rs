@@ -1,41 +1,41 @@
-//! What the published checks let through.
+//! The gaps in the published checks.
 
-/// A gap in a published check, through which a plan passes that ought not to.
+/// A gap in a published check that lets a wrong plan pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Loophole {
-    /// On trips of three days any known city will do as the destination.
+    /// On three-day trips, any known city is accepted as the destination.
     Destination,
-    /// Where the trip begins is not looked at unless the first day is one of travel.
+    /// The start of the trip is checked only if the first day is a travel day.
     Start,
-    /// A trip that never leaves its city is a round trip.
+    /// A trip that never leaves its city counts as a round trip.
     NoTrip,
-    /// The same place in another spelling is another place.
+    /// The same place in a different spelling counts as a different place.
     Spelling,
-    /// What stands behind the last semicolon of the sights is not looked at.
+    /// Text after the last semicolon of the attractions is not checked.
     LastAttraction,
-    /// The minimum of nights is not looked at where several houses fit the name.
+    /// The minimum number of nights is not checked if several houses match the name.
     AmbiguousStay,
-    /// The day of the journey home counts as a night.
+    /// The day of the return journey counts as a night.
     LastDayNight,
-    /// On days without travel, letters of the city are looked for and not the city.
+    /// On days without travel, the check looks for letters of the city rather than for the city.
     Letters,
-    /// On days of travel, a city may stand anywhere in the entry, in any order.
+    /// On travel days, a city may occur anywhere in the entry, in any order.
     CityInText,
-    /// What is no flight with a number, no car and no taxi is free and always there.
+    /// Transport that is neither a numbered flight nor a car or taxi is free and always available.
     AnyMeans,
-    /// Flights of other days will do.
+    /// Flights on other days are accepted.
     FlightDate,
-    /// Any part of a name will do, down to none.
+    /// Any part of a name is accepted, even an empty one.
     PartOfName,
     /// Null counts as filled in.
     NullEntry,
-    /// Keys that name nothing to do count as filled in.
+    /// Keys that name no activity count as filled in.
     OtherKeys,
-    /// Days after the last are not looked at.
+    /// Days after the last one are not checked.
     ExtraDays,
-    /// Part of the name of a cuisine will do.
+    /// Part of a cuisine's name is accepted.
     PartOfCuisine,
-    /// What was ruled out is allowed in other letters, such as `flight` for `Flight`.
+    /// An excluded means of transport is accepted in other letter case, such as `flight` for `Flight`.
     LowerCase,
 }
 

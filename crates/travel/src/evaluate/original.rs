@@ -1,7 +1,7 @@
-//! The checks as published, with all that is wrong with them: what they overlook, and what ends them.
+//! The checks as published, with all their faults: what they overlook, and what makes them raise an exception.
 //!
-//! A check reads a plan in a certain order and stops at the first thing that is wrong, so that the order says whether
-//! it fails or ends with an exception. The order here is theirs.
+//! A check reads a plan in a certain order and stops at the first fault, so the order decides whether it fails or
+//! raises an exception. The order here is that of the published code.
 
 mod commonsense;
 mod hard;
@@ -53,7 +53,7 @@ pub(super) fn judge(database: &Database, query: &Query, plan: &Plan) -> Judgemen
     Judgement::new(commonsense, hard, cost.ok())
 }
 
-/// The days that are read of a plan, and what they are judged by.
+/// The days of a plan that are read, and what they are judged against.
 struct Trip<'t> {
     database: &'t Database,
     query: &'t Query,
@@ -61,7 +61,7 @@ struct Trip<'t> {
 }
 
 impl Trip<'_> {
-    /// The days in their order. Asking for one may fail.
+    /// The days in order. Reading one may fail.
     fn days(&self) -> impl Iterator<Item = Result<&Value, Raised>> {
         self.days.iter().map(|day| match day {
             Ok(day) => Ok(day.as_ref()),
@@ -70,13 +70,13 @@ impl Trip<'_> {
     }
 }
 
-/// What stands under a key if something does: the value is true in Python's sense, and no hyphen.
+/// The entry under a key if it is filled in: the value is truthy in Python, and is not a hyphen.
 fn given<'v>(day: &'v Value, key: &str) -> Result<Option<&'v Value>, Raised> {
     let value = member(day, key)?;
     Ok((is_true(value) && value != NOTHING).then_some(value))
 }
 
-/// As [`given`], where the key may be missing.
+/// Like [`given`], but the key may be missing.
 fn given_if_there<'v>(day: &'v Value, key: &str) -> Result<Option<&'v Value>, Raised> {
     if crate::python::holds(day, key)? { given(day, key) } else { Ok(None) }
 }
@@ -91,7 +91,7 @@ fn name_and_city(value: &Value) -> Result<(&str, &str), Raised> {
     text(value).map(name_city)
 }
 
-/// The sights of a value. What stands behind the last semicolon is lost, and with it a sight without one.
+/// The attractions in a value. Text after the last semicolon is lost, and so is a single attraction without one.
 fn attractions(value: &Value) -> Result<impl Iterator<Item = &str>, Raised> {
     let all = crate::python::method_of_text(value)?;
     let terminated = all.rsplit_once(';').map(|(terminated, _)| terminated);
@@ -106,7 +106,7 @@ enum Place<'v> {
     City(&'v str),
 }
 
-/// Where a day is spent, by its `current_city`.
+/// Where a day is spent, according to its `current_city`.
 fn place(day: &Value) -> Result<Place<'_>, Raised> {
     let value = member(day, CITY)?;
     if crate::python::holds(value, "from")? {
@@ -120,11 +120,11 @@ fn place(day: &Value) -> Result<Place<'_>, Raised> {
 struct Travel<'v> {
     entry: &'v str,
     lower: String,
-    /// The two ends without parts in parentheses.
+    /// The two ends, without any parts in parentheses.
     leg: Option<(&'v str, &'v str)>,
 }
 
-/// How one travels on a day. The ends come from `current_city` where the entry has none.
+/// How the traveller moves on a day. If the entry has no ends, they come from `current_city`.
 fn travel(day: &Value) -> Result<Option<Travel<'_>>, Raised> {
     let Some(value) = given(day, TRANSPORTATION)? else { return Ok(None) };
     let entry = text(value)?;

@@ -14,7 +14,7 @@ use crate::query::Query;
 use crate::tables::Database;
 use itinerary::Itinerary;
 
-/// Judges a plan by what the checks were meant to say.
+/// Judges a plan by what the checks were intended to say.
 pub(super) fn judge(database: &Database, query: &Query, plan: &Plan) -> Judgement {
     if !plan.is_delivered() {
         return Judgement::not_delivered();
@@ -47,14 +47,14 @@ pub(super) fn judge(database: &Database, query: &Query, plan: &Plan) -> Judgemen
     judgement
 }
 
-/// What is found wrong, in the order in which it is.
+/// The faults found, in the order in which they were found.
 #[derive(Default)]
 struct Findings {
     all: Vec<Finding>,
 }
 
 impl Findings {
-    /// Something about an entry of a day, counted from 0.
+    /// A fault in an entry of a day, counted from 0.
     fn on(
         &mut self,
         check: Check,

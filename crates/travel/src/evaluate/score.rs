@@ -1,8 +1,8 @@
 //! The scores of many plans: delivery, micro and macro pass rates, and the table by level and days.
 //!
-//! Denominators come from the queries that were judged, not from constants: each query has eight checks of common
-//! sense, a budget, and as many more as it asks for. A plan that is missing, malformed, or would have ended the
-//! published evaluator passes nothing and stays in the denominators.
+//! Denominators come from the queries that were judged, not from constants: each query has eight common-sense checks,
+//! a budget, and one check for each further constraint of the request. A plan that is missing, malformed, or would
+//! have stopped the published evaluator passes nothing and stays in the denominators.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ pub struct Rates {
     pub commonsense_micro: Share,
     /// Plans of which all of them hold.
     pub commonsense_macro: Share,
-    /// Checks of what was asked for that hold.
+    /// The checks of the request that pass.
     pub hard_micro: Share,
     /// Plans of which all of them hold.
     pub hard_macro: Share,
@@ -80,9 +80,9 @@ pub struct Tally {
 #[derive(Debug, Clone, Default)]
 pub struct Scores {
     cells: BTreeMap<(Level, usize), Cell>,
-    /// Plans that are no plans at all, or would have ended the published evaluator.
+    /// Plans that are malformed, or would have stopped the published evaluator.
     pub malformed: usize,
-    /// Plans that would have slipped through each gap of the published checks.
+    /// Plans that each gap in the published checks would have let pass.
     pub loopholes: BTreeMap<Loophole, usize>,
 }
 
@@ -118,7 +118,7 @@ impl Scores {
         }
     }
 
-    /// The scores of the plans whose level and days are wanted.
+    /// The scores of the plans with the given level and days.
     pub fn rates(&self, is_wanted: impl Fn(Level, usize) -> bool) -> Rates {
         let mut rates = Rates::default();
         for (_, cell) in self.cells.iter().filter(|&(&(level, days), _)| is_wanted(level, days)) {
@@ -127,7 +127,7 @@ impl Scores {
         rates
     }
 
-    /// How each check fared, by level and days.
+    /// The results of each check, by level and days.
     pub fn table(&self) -> impl Iterator<Item = (Level, usize, Check, Tally)> {
         self.cells.iter().flat_map(|(&(level, days), cell)| {
             cell.checks.iter().map(move |(&check, &tally)| (level, days, check, tally))

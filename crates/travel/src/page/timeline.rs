@@ -1,4 +1,4 @@
-//! What is done when, day by day, and what it costs.
+//! The activities of each day, in order, with their costs.
 
 use planproof_suite::{Period, PeriodEntry};
 

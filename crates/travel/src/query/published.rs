@@ -1,5 +1,5 @@
-//! The published tables of queries: CSV with a header, in which dates, constraints, reference information and plans are
-//! values that Python wrote.
+//! The published tables of queries: CSV with a header, in which dates, constraints, reference information and plans
+//! are Python literals.
 
 use csv::{ReaderBuilder, StringRecord};
 use serde::Deserialize;

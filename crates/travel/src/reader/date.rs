@@ -1,4 +1,4 @@
-//! Days of the calendar, and how long a trip is.
+//! Calendar days, and how long a trip is.
 
 use super::number::{count, number};
 use super::token::{Kind, Token};

@@ -1,4 +1,4 @@
-//! How many people travel, and how many cities they see.
+//! How many people travel, and how many cities they visit.
 
 use super::number::count;
 use super::token::{Kind, Token};

@@ -113,8 +113,8 @@ impl Trials<'_, '_> {
     }
 
     fn search(&mut self, set: Set, objective: Objective) -> Found {
-        let asked = self.ground.asked(members(self.demands, set));
-        let found = search(self.ground, &asked, objective, self.steps_max.saturating_sub(self.steps));
+        let required = self.ground.required(members(self.demands, set));
+        let found = search(self.ground, &required, objective, self.steps_max.saturating_sub(self.steps));
         self.steps += found.steps;
         found
     }

@@ -13,7 +13,7 @@ use crate::tables::Database;
 pub(super) const MEALS_A_DAY: usize = 3;
 
 /// What is asked for, of all that can be.
-pub(super) struct Asked {
+pub(super) struct Required {
     /// Infinite where there is none.
     pub(super) budget: f64,
     pub(super) ban: Option<TransportRule>,
@@ -96,8 +96,8 @@ impl<'t> Ground<'t> {
     }
 
     /// What of the query is in force, if only these demands are.
-    pub(super) fn asked<'d>(&self, demands: impl IntoIterator<Item = &'d Demand>) -> Asked {
-        let mut asked = Asked {
+    pub(super) fn required<'d>(&self, demands: impl IntoIterator<Item = &'d Demand>) -> Required {
+        let mut required = Required {
             budget: f64::INFINITY,
             ban: None,
             room: None,
@@ -108,24 +108,24 @@ impl<'t> Ground<'t> {
         };
         for demand in demands {
             match demand {
-                Demand::Budget(budget) => asked.budget = *budget,
-                Demand::Transportation(ban) => asked.ban = Some(*ban),
-                Demand::RoomType(room) => asked.room = Some(*room),
-                Demand::HouseRule(rule) => asked.rule = Some(*rule),
+                Demand::Budget(budget) => required.budget = *budget,
+                Demand::Transportation(ban) => required.ban = Some(*ban),
+                Demand::RoomType(room) => required.room = Some(*room),
+                Demand::HouseRule(rule) => required.rule = Some(*rule),
                 Demand::Cuisine(cuisine) => {
                     let number = self.cuisines.iter().position(|it| it == cuisine);
-                    asked.cuisines |= number.map_or(0, |number| 1 << number);
+                    required.cuisines |= number.map_or(0, |number| 1 << number);
                 }
-                Demand::MinimumNights => asked.minimum_nights = true,
-                Demand::OneMeans => asked.one_means = true,
+                Demand::MinimumNights => required.minimum_nights = true,
+                Demand::OneMeans => required.one_means = true,
             }
         }
-        asked
+        required
     }
 
     /// The means to try one after the other.
-    pub(super) fn means(asked: &Asked) -> &'static [Means] {
-        match (asked.one_means, asked.ban) {
+    pub(super) fn means(required: &Required) -> &'static [Means] {
+        match (required.one_means, required.ban) {
             (false, _) => &[Means::All],
             (true, Some(TransportRule::NoSelfDriving)) => &[Means::Others],
             (true, _) => &[Means::OwnCar, Means::Others],

@@ -1,6 +1,6 @@
 //! The meals of a route: how many in each city, and which city has which cuisine.
 
-use super::ground::{Asked, Ground, MEALS_A_DAY};
+use super::ground::{Ground, MEALS_A_DAY, Required};
 use super::menu::entries_missing;
 use super::search::Stop;
 use super::town::Cuisines;
@@ -50,9 +50,9 @@ pub(super) fn sights_on_the_way(ground: &Ground<'_>, stops: &[Stop]) -> usize {
 ///
 /// Goes from city to city. A state is the set of cuisines so far, the meals already taken from the day of travel ahead,
 /// and the meals beyond the needed ones, as far as they matter. That is exact: the cost depends on nothing else.
-pub(super) fn share(ground: &Ground<'_>, asked: &Asked, stops: &[Stop]) -> Option<(f64, Vec<Share>)> {
+pub(super) fn share(ground: &Ground<'_>, required: &Required, stops: &[Stop]) -> Option<(f64, Vec<Share>)> {
     let missing = entries_missing(ground.query.days, stops.len(), sights_on_the_way(ground, stops));
-    let wanted = asked.cuisines;
+    let wanted = required.cuisines;
     if wanted == 0 && missing == 0 {
         let costs = stops.iter().map(|&stop| ground.menus[stop.town].cost(needed(stop), 0));
         let cost: f64 = costs.sum();

@@ -36,7 +36,7 @@ impl Ground<'_> {
         if (0..count).all(|town| !is_way(town, home, last)) {
             return format!("there is no way back from {place} to {} on {}", query.org, day(last));
         }
-        let nothing = self.asked([]);
+        let nothing = self.required([]);
         let lacks = |what: &str, has: &dyn Fn(&Self, usize) -> bool| {
             let count = (0..count).filter(|&town| has(self, town)).count();
             (count < stops).then(|| format!("too few cities in {place} have {what}: {count} of {stops}"))

@@ -1,7 +1,7 @@
 //! Branch and bound over routes and splits of the nights.
 
 use super::Objective;
-use super::ground::{Asked, Ground};
+use super::ground::{Ground, Required};
 use super::meals;
 use super::ways::Means;
 
@@ -29,13 +29,18 @@ pub(super) struct Found {
 }
 
 /// Looks for a route that meets what is asked: the first that is found, or one that costs least.
-pub(super) fn search(ground: &Ground<'_>, asked: &Asked, objective: Objective, steps_max: u64) -> Found {
+pub(super) fn search(
+    ground: &Ground<'_>,
+    required: &Required,
+    objective: Objective,
+    steps_max: u64,
+) -> Found {
     let mut found = Found { best: None, is_complete: true, steps: 0 };
     if ground.stops() == 0 || ground.nights_max() == 0 || ground.towns.len() < ground.stops() {
         return found;
     }
-    for &means in Ground::means(asked) {
-        let mut search = Search::new(ground, asked, means, objective, steps_max, found);
+    for &means in Ground::means(required) {
+        let mut search = Search::new(ground, required, means, objective, steps_max, found);
         search.extend(ground.home(), 0, 0.0);
         found = search.found;
         if search.is_done {
@@ -47,7 +52,7 @@ pub(super) fn search(ground: &Ground<'_>, asked: &Asked, objective: Objective, s
 
 struct Search<'s, 't> {
     ground: &'s Ground<'t>,
-    asked: &'s Asked,
+    required: &'s Required,
     means: Means,
     objective: Objective,
     steps_max: u64,
@@ -67,7 +72,7 @@ struct Search<'s, 't> {
 impl<'s, 't> Search<'s, 't> {
     fn new(
         ground: &'s Ground<'t>,
-        asked: &'s Asked,
+        required: &'s Required,
         means: Means,
         objective: Objective,
         steps_max: u64,
@@ -75,7 +80,7 @@ impl<'s, 't> Search<'s, 't> {
     ) -> Self {
         let stay = |town: usize, nights: usize| {
             let needed = meals::needed(Stop { town, nights });
-            let house = ground.towns[town].house(nights, asked);
+            let house = ground.towns[town].house(nights, required);
             if nights > ground.towns[town].sights.len() + 1 {
                 return f64::INFINITY;
             }
@@ -92,12 +97,12 @@ impl<'s, 't> Search<'s, 't> {
         let places = ground.home() + 1;
         let way = |at: usize| {
             let (day, from, to) = (at / places / places, at / places % places, at % places);
-            ground.way(from, to, day).ride(means, asked.ban).map_or(f64::INFINITY, |(cost, _)| cost)
+            ground.way(from, to, day).ride(means, required.ban).map_or(f64::INFINITY, |(cost, _)| cost)
         };
         let ways: Vec<f64> = (0..ground.query.days * places * places).map(way).collect();
         let mut search = Self {
             ground,
-            asked,
+            required,
             means,
             objective,
             steps_max,
@@ -147,7 +152,7 @@ impl<'s, 't> Search<'s, 't> {
     fn is_useless(&self, cost: f64) -> bool {
         // What is impossible costs without end, and there may be no budget.
         cost.is_infinite()
-            || cost > self.asked.budget
+            || cost > self.required.budget
             || self.found.best.as_ref().is_some_and(|best| cost >= best.cost)
     }
 
@@ -205,7 +210,7 @@ impl<'s, 't> Search<'s, 't> {
         self.step();
         let without: f64 =
             self.stops.iter().map(|&stop| self.ground.menus[stop.town].cost(meals::needed(stop), 0)).sum();
-        let Some((meals, _)) = meals::share(self.ground, self.asked, &self.stops) else { return };
+        let Some((meals, _)) = meals::share(self.ground, self.required, &self.stops) else { return };
         let cost = cost - without + meals;
         if !self.is_useless(cost) {
             let route = Route { means: self.means, stops: self.stops.clone(), cost };

@@ -1,6 +1,6 @@
 //! What a city has for travellers: rows of the tables that a plan can name so that the evaluator finds them.
 
-use super::ground::Asked;
+use super::ground::Required;
 use crate::Compat;
 use crate::entry::{name_city, strip_parenthesis};
 use crate::query::Query;
@@ -68,16 +68,16 @@ impl<'t> Town<'t> {
     }
 
     /// The cheapest house for a number of nights that meets what is asked.
-    pub(super) fn house(&self, nights: usize, asked: &Asked) -> Option<&House<'t>> {
+    pub(super) fn house(&self, nights: usize, required: &Required) -> Option<&House<'t>> {
         let forbids = |row: &Stay, rule: &str| match self.compat {
             Compat::Original => row.house_rules.contains(rule),
             Compat::Right => row.forbids(rule),
         };
         self.stays.iter().find(|house| {
             let row = house.row;
-            asked.rule.is_none_or(|rule| !forbids(row, rule.forbidden()))
-                && asked.room.is_none_or(|room| room.accepts(&row.room_type))
-                && (!asked.minimum_nights || nights as f64 >= row.minimum_nights)
+            required.rule.is_none_or(|rule| !forbids(row, rule.forbidden()))
+                && required.room.is_none_or(|room| room.accepts(&row.room_type))
+                && (!required.minimum_nights || nights as f64 >= row.minimum_nights)
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::ground::{Asked, Ground, MEALS_A_DAY};
+use super::ground::{Ground, MEALS_A_DAY, Required};
 use super::meals::{self, Share, needed};
 use super::menu;
 use super::search::Route;
@@ -33,17 +33,22 @@ struct Visit<'g, 't> {
 }
 
 /// The plan of a route, and what it costs. A generous one has meals on days of travel, as far as the budget goes.
-pub(super) fn plan(ground: &Ground<'_>, asked: &Asked, route: &Route, is_generous: bool) -> (Plan, f64) {
+pub(super) fn plan(
+    ground: &Ground<'_>,
+    required: &Required,
+    route: &Route,
+    is_generous: bool,
+) -> (Plan, f64) {
     let mut days = vec![Day::default(); ground.query.days];
-    let mut cost = write_ways(ground, asked, route, &mut days);
-    let mut visits = visits(ground, asked, route);
+    let mut cost = write_ways(ground, required, route, &mut days);
+    let mut visits = visits(ground, required, route);
     for visit in &mut visits {
         cost += write_stay(visit, &mut days);
     }
     write_sights(&visits, &mut days);
     if is_generous {
         for visit in &mut visits {
-            cost += write_more_meals(visit, &mut days, asked.budget - cost);
+            cost += write_more_meals(visit, &mut days, required.budget - cost);
         }
     }
     let days = (1..).zip(days).map(|(number, day)| day.write(number)).collect::<Vec<_>>();
@@ -68,11 +73,11 @@ impl Day {
 }
 
 /// Where one is, and how one gets there.
-fn write_ways(ground: &Ground<'_>, asked: &Asked, route: &Route, days: &mut [Day]) -> f64 {
+fn write_ways(ground: &Ground<'_>, required: &Required, route: &Route, days: &mut [Day]) -> f64 {
     let (mut here, mut day, mut cost) = (ground.home(), 0, 0.0);
     for (to, nights) in route.stops.iter().map(|stop| (stop.town, stop.nights)).chain([(ground.home(), 1)]) {
         let way = leg(ground.name(here), ground.name(to));
-        if let Some((price, ride)) = ground.way(here, to, day).ride(route.means, asked.ban) {
+        if let Some((price, ride)) = ground.way(here, to, day).ride(route.means, required.ban) {
             cost += price;
             days[day].ride = Some(ride_text(&ride, &way));
         }
@@ -100,13 +105,13 @@ fn ride_text(ride: &Ride<'_>, way: &str) -> String {
 }
 
 /// The cities of a route with their rows. A route that was found has a house and enough restaurants in each.
-fn visits<'g, 't>(ground: &'g Ground<'t>, asked: &Asked, route: &Route) -> Vec<Visit<'g, 't>> {
-    let shares = meals::share(ground, asked, &route.stops).map(|(_, shares)| shares).unwrap_or_default();
+fn visits<'g, 't>(ground: &'g Ground<'t>, required: &Required, route: &Route) -> Vec<Visit<'g, 't>> {
+    let shares = meals::share(ground, required, &route.stops).map(|(_, shares)| shares).unwrap_or_default();
     let mut day = 0;
     let mut visits = Vec::with_capacity(route.stops.len());
     for (stop, share) in route.stops.iter().zip(shares) {
         let town = &ground.towns[stop.town];
-        let Some(house) = town.house(stop.nights, asked) else { continue };
+        let Some(house) = town.house(stop.nights, required) else { continue };
         let mut restaurants = menu::choose(town, needed(*stop) + share.extra, share.cuisines);
         let rest = (0..town.restaurants.len()).filter(|number| !restaurants.contains(number));
         let rest: Vec<usize> = rest.collect();

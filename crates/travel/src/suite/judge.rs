@@ -65,7 +65,7 @@ pub(super) const SCORE_NAMES: [&str; 33] = [
 
 /// What is known of a run beside its plan.
 #[derive(Default)]
-pub(super) struct Around<'a> {
+pub(super) struct RunFacts<'a> {
     pub(super) ended: Option<&'a Ended<'a>>,
     pub(super) calls: usize,
     pub(super) has_call_error: bool,
@@ -81,7 +81,7 @@ pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscor
     // The loop is that of one agent: members of a team have rules of their own.
     let is_alone = calls.iter().all(|paired| paired.actor.is_none());
     let is_two_stage = case.task().options.mode == Mode::TwoStage;
-    let around = Around {
+    let run = RunFacts {
         ended: Some(&ended),
         calls: calls.len(),
         has_call_error: calls.iter().any(|it| it.result.is_some_and(|(_, result)| result.is_error)),
@@ -89,24 +89,24 @@ pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscor
         stated: manager::stated(case, events),
     };
     if case.task().options.mode == Mode::Reading {
-        return Ok(of_fields(case, ended.answer().and_then(object_in), &around));
+        return Ok(of_fields(case, ended.answer().and_then(object_in), &run));
     }
     let database = case.database().map_err(|error| Unscored::Outside { reason: error.to_string() })?;
     let plan = ended.answer().and_then(plan_in).unwrap_or_default();
-    Ok(of_plan(case, &database, Plan(plan), &around))
+    Ok(of_plan(case, &database, Plan(plan), &run))
 }
 
 /// The verdict on a plan; null where there is none.
-pub(super) fn of_plan(case: &TripCase, database: &Database, plan: Plan, around: &Around<'_>) -> Verdict {
+pub(super) fn of_plan(case: &TripCase, database: &Database, plan: Plan, run: &RunFacts<'_>) -> Verdict {
     let task = case.task();
     let is_original = task.options.compat == Compat::Original;
-    let plan = if is_original && around.stopped.is_some() { Plan(Value::Null) } else { plan };
+    let plan = if is_original && run.stopped.is_some() { Plan(Value::Null) } else { plan };
     let [original, right] =
         [Compat::Original, Compat::Right].map(|compat| evaluate::judge(database, &task.query, &plan, compat));
     let judged = if is_original { &original } else { &right };
     let fault = fault_of(judged);
-    let class = class_of_run(around).or_else(|| match judged {
-        _ if is_original && around.stopped.is_some() => find("stopped"),
+    let class = class_of_run(run).or_else(|| match judged {
+        _ if is_original && run.stopped.is_some() => find("stopped"),
         Judgement { delivered: false, .. } => find("undelivered"),
         _ if fault.is_some() => find("malformed"),
         _ if judged.final_pass() => None,
@@ -118,7 +118,7 @@ pub(super) fn of_plan(case: &TripCase, database: &Database, plan: Plan, around: 
     let passes = [original.final_pass(), right.final_pass()];
     let loopholes = right.loopholes();
     let applies = |flag: &str| {
-        has_common_flag(flag, around)
+        has_common_flag(flag, run)
             || (flag == classes::DIFFERS && passes[0] != passes[1])
             || loopholes.iter().any(|it| it.name() == flag)
     };
@@ -134,7 +134,7 @@ pub(super) fn of_plan(case: &TripCase, database: &Database, plan: Plan, around: 
         let holds = is_fit && judged.mark(check).is_some_and(Mark::is_passed);
         Score::new(check.key(), unit(holds))
     }));
-    let stated = around.stated.iter().flatten().zip(STATED);
+    let stated = run.stated.iter().flatten().zip(STATED);
     scores.extend(stated.map(|(is_right, (_, name))| Score::new(name, unit(*is_right))));
     let found = |finding: &evaluate::Finding| Found {
         check: finding.check.label().to_owned(),
@@ -153,15 +153,15 @@ pub(super) fn of_plan(case: &TripCase, database: &Database, plan: Plan, around: 
         findings: right.findings.iter().take(FINDINGS_MAX).map(found).collect(),
         fault,
         plan: kept.filter(|plan| plan.to_string().len() <= PLAN_BYTES_MAX),
-        ..empty(case, class, around)
+        ..empty(case, class, run)
     };
     finish(detail, class, scores, applies)
 }
 
 /// The verdict on the fields of a query.
-pub(super) fn of_fields(case: &TripCase, written: Option<Value>, around: &Around<'_>) -> Verdict {
+pub(super) fn of_fields(case: &TripCase, written: Option<Value>, run: &RunFacts<'_>) -> Verdict {
     let right = written.as_ref().map(|written| fields::compare(&case.task().query, written));
-    let class = class_of_run(around).or_else(|| match right {
+    let class = class_of_run(run).or_else(|| match right {
         None => find("no_fields"),
         Some(right) if right.contains(&false) => find("wrong_fields"),
         Some(_) => None,
@@ -174,13 +174,13 @@ pub(super) fn of_fields(case: &TripCase, written: Option<Value>, around: &Around
         delivered: right.is_some(),
         wrong_fields: wrong.map(|(_, field)| (*field).to_owned()).collect(),
         plan: written.filter(|it| it.to_string().len() <= PLAN_BYTES_MAX),
-        ..empty(case, class, around)
+        ..empty(case, class, run)
     };
-    finish(detail, class, scores, |flag| has_common_flag(flag, around))
+    finish(detail, class, scores, |flag| has_common_flag(flag, run))
 }
 
-fn empty(case: &TripCase, class: Option<Class>, around: &Around<'_>) -> Detail {
-    let answer = around.ended.and_then(Ended::answer);
+fn empty(case: &TripCase, class: Option<Class>, run: &RunFacts<'_>) -> Detail {
+    let answer = run.ended.and_then(Ended::answer);
     Detail {
         schema: VERDICT_SCHEMA.to_owned(),
         case: case.task().id(),
@@ -194,15 +194,15 @@ fn empty(case: &TripCase, class: Option<Class>, around: &Around<'_>) -> Detail {
         passes: [false; 2],
         findings: Vec::new(),
         fault: None,
-        stopped: around.stopped.clone(),
+        stopped: run.stopped.clone(),
         plan: None,
         answer: answer.map(|text| shortened(text, TEXT_CHARACTERS_MAX)),
-        ended: match around.ended {
+        ended: match run.ended {
             None | Some(Ended::Answered(_)) => None,
             Some(Ended::AtLimit(words)) => Some(words.clone()),
             Some(Ended::Broken(reason)) => Some(shortened(reason, TEXT_CHARACTERS_MAX)),
         },
-        calls: around.calls,
+        calls: run.calls,
     }
 }
 
@@ -221,14 +221,14 @@ fn finish(
     }
 }
 
-fn has_common_flag(flag: &str, around: &Around<'_>) -> bool {
-    (flag == classes::CALL_ERROR && around.has_call_error)
-        || (flag == classes::LOOP_STOPPED && around.stopped.is_some())
+fn has_common_flag(flag: &str, run: &RunFacts<'_>) -> bool {
+    (flag == classes::CALL_ERROR && run.has_call_error)
+        || (flag == classes::LOOP_STOPPED && run.stopped.is_some())
 }
 
 /// The class of a run that did not end with an answer.
-fn class_of_run(around: &Around<'_>) -> Option<Class> {
-    match around.ended {
+fn class_of_run(run: &RunFacts<'_>) -> Option<Class> {
+    match run.ended {
         Some(Ended::AtLimit(_)) => find("timeout"),
         Some(Ended::Broken(_)) => find("agent_failed"),
         Some(Ended::Answered(_)) | None => None,

@@ -7,7 +7,7 @@ use planproof_suite::{Case, CaseError, Data, Predicted};
 use serde_json::Value;
 
 use super::case::TripCase;
-use super::judge::{self, Around};
+use super::judge::{self, RunFacts};
 use super::task::{Mode, Task};
 use crate::Compat;
 use crate::plan::{Plan, Submission};
@@ -53,11 +53,11 @@ pub(super) fn score(
         if plan.is_none() {
             missing.push(case.task().id());
         }
-        let around = Around::default();
+        let run = RunFacts::default();
         verdicts.push(match case.task().options.mode {
-            Mode::Reading => judge::of_fields(case, plan, &around),
+            Mode::Reading => judge::of_fields(case, plan, &run),
             Mode::TwoStage | Mode::SolePlanning => {
-                judge::of_plan(case, &*case.database()?, Plan(plan.unwrap_or_default()), &around)
+                judge::of_plan(case, &*case.database()?, Plan(plan.unwrap_or_default()), &run)
             }
         });
     }

@@ -1,4 +1,4 @@
-//! What calls of level 3 give, alone and one after the other on one world, and how their records compare.
+//! What level-3 calls return, both alone and in sequence on one world, and how their records compare.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use super::read;
 /// The databases of level 3.
 const DATABASES: &str = "lv3_databases.json";
 
-/// What `Calculator` says of a formula with which the original is busy for ever.
+/// What `Calculator` returns for a formula on which the original never finishes.
 const ENDLESS: &str = "the formula never comes to an end";
 
 pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
@@ -62,7 +62,7 @@ fn field<'v>(case: &'v Value, name: &str) -> Result<&'v str> {
     case[name].as_str().with_context(|| format!("there is no text `{name}`"))
 }
 
-/// What a text comes to, in the form of the kit.
+/// The value of a text, in the form the kit uses.
 fn told(text: &str, world: &mut World) -> Result<(Value, Option<Record>)> {
     let mut told = json!({
         "extracted": call::extract(text), "parsed": null, "status": "NO_API_CALL", "result": null,

@@ -1,4 +1,4 @@
-//! What the published parsers, verifiers and executor say of the kit's replies, plans and programs.
+//! What the published parsers, verifiers and executor make of the kit's replies, plans and programs.
 
 use std::fs;
 use std::path::Path;

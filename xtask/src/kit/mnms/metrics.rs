@@ -1,4 +1,4 @@
-//! The metrics of single predictions, of groups of them and of whole files.
+//! The metrics of single predictions, of groups of predictions and of whole files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// The right plans of all whole files.
 const GOLD: &str = "full/gold_synth_882.jsonl";
 
-/// Which files there are, and in which format their predictions are.
+/// The files, each with the format of its predictions.
 const FILES: [(&str, Format); 6] = [
     ("preds_code_noisy.jsonl", Format::Code),
     ("preds_code_program_identity.jsonl", Format::Code),
@@ -125,7 +125,7 @@ fn rounded(metrics: &Metrics) -> Value {
     Value::Object(figures.map(|(name, value)| (name.to_owned(), Value::from(value))).collect())
 }
 
-/// All figures in per cent, with the counts behind them.
+/// All figures as percentages, with the counts behind them.
 fn unrounded(metrics: &Metrics) -> Value {
     let figures = metrics.figures().into_iter();
     let mut all: Map<String, Value> = figures.map(|(name, value)| (name.to_owned(), value.into())).collect();

@@ -1,8 +1,8 @@
-//! How many recorded values ours agree with.
+//! Counts how many recorded values agree with ours.
 
 use serde_json::Value;
 
-/// Most differences that are shown of a file.
+/// The maximum number of differences shown for a file.
 const SHOWN_MAX: usize = 5;
 
 /// The count of one file.
@@ -17,7 +17,7 @@ impl Agreement {
         Self { file, agree: 0, differ: 0 }
     }
 
-    /// Compares all that was recorded of a case with ours, which may say more.
+    /// Compares everything recorded for a case with ours, which may contain more.
     pub(super) fn compare(&mut self, recorded: &Value, ours: &Value) {
         if is_within(recorded, ours) {
             self.agree += 1;
@@ -35,7 +35,7 @@ impl Agreement {
     }
 }
 
-/// Whether each key of `recorded` has the same value in `ours`; numbers are compared by value, as Python does.
+/// Whether every key of `recorded` has the same value in `ours`. Numbers are compared by value, as in Python.
 fn is_within(recorded: &Value, ours: &Value) -> bool {
     match (recorded, ours) {
         (Value::Object(recorded), Value::Object(ours)) => {

@@ -1,4 +1,4 @@
-//! How ReWOO reads a plan and carries it out.
+//! How ReWOO parses a plan and executes it.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::{document, text};
 
-/// The tools that the published program had, and how the recording counted what it spent on them: of each call a
-/// quarter of the characters of a model's input and output, or the calls.
+/// The tools of the published program, and how the recording measured the cost of each: either a quarter of the
+/// characters of a model's input and output per call, or the number of calls.
 const TOOLS: [(&str, Option<&str>); 4] = [
     ("Wikipedia", None),
     ("LLM", Some("LLM_token")),
@@ -33,7 +33,7 @@ pub(super) fn rewoo(directory: &Path) -> Result<Vec<(Value, Value)>> {
     cases.collect()
 }
 
-/// The exception of Python that a fault of a plan is in the published program.
+/// The Python exception that the published program raises for a given fault in a plan.
 fn raised(fault: &PlanFault) -> &'static str {
     match fault {
         PlanFault::NoEquals { .. } => "ValueError: not enough values to unpack (expected 2, got 1)",
@@ -41,7 +41,7 @@ fn raised(fault: &PlanFault) -> &'static str {
     }
 }
 
-/// Carries a plan out with tools that answer with their name and what they were called with.
+/// Executes a plan with tools that answer with their own name and input.
 fn carried_out(plan: &PlanText) -> Result<Value> {
     let rules = EvidenceRules::Rewoo;
     let labels: Vec<&str> = plan.steps.iter().map(|step| step.label.as_str()).collect();

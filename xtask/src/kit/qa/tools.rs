@@ -1,4 +1,4 @@
-//! The published calculators, and how ReAct's environment cleans texts.
+//! The published calculators, and how ReAct's environment cleans text.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The published environments of `search` and `lookup`, around our tools in their dialects.
+//! The published `search` and `lookup` environments, built around our tools in the matching dialects.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use super::{document, text};
 
 type Pairs = Vec<(Value, Value)>;
 
-/// Longest time of a search, all of whose pages are in memory.
+/// The time limit of a search. All its pages are in memory.
 const SEARCH_TIME: Duration = Duration::from_secs(60);
 
-/// The page that the kit serves for every title that has none.
+/// The page the kit serves for every title without a page of its own.
 const NO_PAGE: &str = "Nowhere";
 
-/// What ReAct's environment answers to a thought, and once it is done.
+/// What ReAct's environment answers to a thought, and to any action once the episode is over.
 const AFTER_THOUGHT: &str = "Nice thought.";
 const AFTER_END: &str = "Episode finished, reward = 0\n";
 
@@ -36,7 +36,7 @@ fn call(tools: &SearchTools, runtime: &Runtime, tool: &str, text: &str) -> Strin
     runtime.block_on(tools.execute(&call)).text
 }
 
-/// Pages of HTML, of which the paragraphs and lists are read, or the list of hits.
+/// HTML pages, read either as paragraphs and lists or as a list of hits.
 struct Html(Value);
 
 impl PageSource for Html {
@@ -57,7 +57,7 @@ impl PageSource for Html {
     }
 }
 
-/// The texts of the elements that begin so, none of which holds another of its kind, without the tags in them.
+/// The texts, without tags, of the elements that start with this tag. None of them contains another of its kind.
 fn elements(html: &str, begin: &str, end: &str) -> Vec<String> {
     let (begin, end) = (format!("<{begin}>"), format!("</{end}>"));
     let inner = html.split(&begin).skip(1).map(|part| part.split(&end).next().unwrap_or_default());
@@ -120,8 +120,8 @@ pub(super) fn react_steps(directory: &Path) -> Result<Pairs> {
     Ok(pairs)
 }
 
-/// The summaries of the kit. Which titles are similar to one without a summary the kit does not say apart from the
-/// recorded answer, so it is read there.
+/// The summaries of the kit. The kit does not list separately which titles resemble one without a summary, so they
+/// are taken from the recorded answer.
 struct Summaries {
     texts: Value,
     similar: Vec<(String, Vec<String>)>,

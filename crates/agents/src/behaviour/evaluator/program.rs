@@ -24,14 +24,14 @@ pub const CHECKS_AT_ONCE_MAX: usize = 8;
 /// The exit status that refuses an answer.
 const REFUSED: i32 = 1;
 
-/// A program that is started for each proposed answer, directly, without a shell, in our environment and
-/// working directory.
+/// A program that is started for each proposed answer, directly, without a shell, in our environment and working
+/// directory.
 ///
-/// It gets the [`Proposal`] on stdin, as one line of JSON: `{"question": ..., "answer": ..., "work": ...}`.
-/// With exit status 0 it accepts the answer, with 1 it refuses it, and what it writes to stdout by then is
-/// told to the agent; what of that is no UTF-8 is replaced by U+FFFD. Everything else says nothing of the
-/// answer and is a failure: another status or a signal, a status of 1 with text on stderr alone (as of a
-/// script that broke off), more than [`CHECK_OUTPUT_BYTES_MAX`], or more time than [`CHECK_TIME_MAX`].
+/// It gets the [`Proposal`] on stdin, as one line of JSON: `{"question": ..., "answer": ..., "work": ...}`. Exit
+/// status 0 accepts the answer and 1 refuses it. The agent is given what the program wrote to stdout, in which
+/// invalid UTF-8 is replaced by U+FFFD. Everything else says nothing about the answer and is a failure: another
+/// status or a signal, a status of 1 with text on stderr alone (as from a script that crashed), more than
+/// [`CHECK_OUTPUT_BYTES_MAX`], or more time than [`CHECK_TIME_MAX`].
 ///
 /// Its process group is ended with it, by SIGTERM and 0.3 seconds later SIGKILL, and by SIGKILL alone when
 /// the future is dropped. A child that moves to a session of its own (`setsid`) leaves the group and is not
@@ -62,13 +62,13 @@ impl ProgramChecker {
         Ok(Self { program, time_max: CHECK_TIME_MAX, places: Arc::new(Semaphore::new(CHECKS_AT_ONCE_MAX)) })
     }
 
-    /// The same with another limit on time in the place of [`CHECK_TIME_MAX`].
+    /// The same with a time limit other than [`CHECK_TIME_MAX`].
     #[must_use]
     pub fn with_time_max(self, time_max: Duration) -> Self {
         Self { time_max, ..self }
     }
 
-    /// Makes sure that there is such a program, so that a typing mistake is told before any run.
+    /// Makes sure that the program exists, so that a typing mistake is reported before any run.
     ///
     /// # Errors
     /// There is none, or its file cannot be executed.
@@ -86,7 +86,7 @@ impl ProgramChecker {
         let mut input =
             serde_json::to_vec(&Input { question, answer, work }).map_err(|error| error.to_string())?;
         input.push(b'\n');
-        // The time of the program begins when it has a place.
+        // The time of the program starts when it gets a slot.
         let _place = self.places.acquire().await.map_err(|error| error.to_string())?;
         let mut running = Running::start(self.program.command(&[], None, None), CHECK_OUTPUT_BYTES_MAX)
             .map_err(|error| format!("`{}` could not be started: {error}", self.program.name()))?;
@@ -118,8 +118,8 @@ impl ProgramChecker {
     }
 }
 
-/// Whether a script that exits with 1 seems to have failed: the interpreters of most languages do so, and
-/// write why to stderr.
+/// Whether a script that exits with 1 seems to have crashed: the interpreters of most languages then write the reason
+/// to stderr.
 fn is_broken_off(output: &Output) -> bool {
     output.answer().is_empty() && !output.stderr_tail().is_empty()
 }

@@ -2,7 +2,7 @@
 
 use super::EvidenceRules;
 
-/// What stands for the evidence of work that could not be done.
+/// The evidence of work that could not be done.
 pub const NO_EVIDENCE: &str = "No evidence found";
 
 /// A plan, read.
@@ -54,7 +54,7 @@ pub enum PlanFault {
         /// Counted from 1.
         line: usize,
     },
-    /// A label that was given before; the latest counts.
+    /// A label that is already in use; the latest counts.
     #[error("line {line}: the label {label} was given before")]
     Repeated {
         /// Counted from 1.
@@ -66,13 +66,13 @@ pub enum PlanFault {
 
 /// Reads the text of a planner.
 ///
-/// Under [`EvidenceRules::Rewoo`] as its code does: marks stand at the beginning of their line; a label of
-/// two digits or more has [`NO_EVIDENCE`] instead of its call; a line that makes no sense ends it all.
-/// Otherwise white space before marks does not count, labels have any number, lines that follow a plan
-/// without a mark belong to it, and what makes no sense is told beside the rest.
+/// Under [`EvidenceRules::Rewoo`] as its code does: marks stand at the beginning of their line; a label of two digits
+/// or more has [`NO_EVIDENCE`] instead of its call; the first senseless line is fatal. Otherwise white space before
+/// marks is ignored, labels have any number, lines without a mark belong to the plan before them, and senseless lines
+/// are reported beside the rest.
 ///
 /// # Errors
-/// Under [`EvidenceRules::Rewoo`] the first line that makes no sense; otherwise never.
+/// Under [`EvidenceRules::Rewoo`] the first senseless line; otherwise never.
 pub fn read_plan(text: &str, rules: EvidenceRules) -> Result<PlanText, PlanFault> {
     let mut plan = PlanText::default();
     let is_strict = rules == EvidenceRules::Rewoo;
@@ -116,7 +116,7 @@ impl PlanText {
         }
     }
 
-    /// ReWOO's code takes all before the first equals sign for the label, wherever that is.
+    /// ReWOO's code takes everything before the first equals sign for the label, wherever the sign is.
     fn after_first_equals(&mut self, text: &str, line: usize) -> Result<(), PlanFault> {
         let (label, work) = text.split_once('=').ok_or(PlanFault::NoEquals { line })?;
         self.step(line, label.trim(), work.trim(), true);
@@ -125,8 +125,8 @@ impl PlanText {
 }
 
 impl PlanStep {
-    /// What the step asks for: a call as `Tool[input]`, or else the text itself. Under [`EvidenceRules::Rewoo`] a space
-    /// before the bracket belongs to the name, and the last character is dropped, whatever it is.
+    /// What the step requests: a call as `Tool[input]`, or else the text itself. Under [`EvidenceRules::Rewoo`] a
+    /// space before the bracket belongs to the name, and the last character is dropped, whatever it is.
     pub fn work(&self, rules: EvidenceRules) -> PlannedWork<'_> {
         let Some((tool, input)) = self.text.split_once('[') else { return PlannedWork::Text(&self.text) };
         if rules == EvidenceRules::Rewoo {

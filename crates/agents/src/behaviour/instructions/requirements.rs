@@ -1,6 +1,6 @@
-//! Requirements in words: a sentence of its own for what is often required, and for everything else one that
-//! is put together as the formula is. Parentheses keep parts apart, so that no two formulas with different
-//! meanings read alike.
+//! Requirements in words. Common requirements have sentences of their own; all others get a sentence composed along
+//! the structure of the formula. Parentheses separate its parts, so that no two formulas with different meanings read
+//! alike.
 
 use planproof_spec::{CallPattern, Predicate, Requirement, RequirementKind as Kind, Test};
 
@@ -80,7 +80,7 @@ fn often(requirement: &Requirement, prompt: Prompt<'_>) -> Option<String> {
     }
 }
 
-/// What is said of a section by an atom, after its subject; `None` for anything else.
+/// What an atom says about a section, without the subject; `None` for anything else.
 fn predicate(requirement: &Requirement, positive: bool, prompt: Prompt<'_>) -> Option<String> {
     Some(match (&requirement.kind, positive) {
         (Kind::State(name), true) => format!("is {}", prompt(name)),
@@ -92,7 +92,7 @@ fn predicate(requirement: &Requirement, positive: bool, prompt: Prompt<'_>) -> O
     })
 }
 
-/// What a formula says of the section that is the subject.
+/// What a formula says about the section that is the subject.
 fn clause(requirement: &Requirement, subject: &str, prompt: Prompt<'_>) -> String {
     if let Some(predicate) = predicate(requirement, true, prompt) {
         return format!("{subject} {predicate}");
@@ -203,7 +203,7 @@ mod tests {
         grown
     }
 
-    /// All requirements of up to two operators over two atoms: where two read alike, they hold of the same words.
+    /// All requirements of up to two operators over two atoms: if two read alike, they hold for the same words.
     #[test]
     fn requirements_with_different_meanings_read_differently() {
         let atoms = ["A", "call:x"];
@@ -233,12 +233,12 @@ mod tests {
         let mut known: BTreeMap<String, (String, Vec<bool>)> = BTreeMap::new();
         for requirement in one.iter().chain(&two) {
             let spec = read(&source(requirement)).expect("a specification");
-            let told = in_words(&spec.requirements[0], &|name| format!("[{name}]")).join(" ");
+            let sentence = in_words(&spec.requirements[0], &|name| format!("[{name}]")).join(" ");
             let meaning: Vec<bool> =
                 words.iter().map(|word| textbook::holds(&spec, &spec.requirements[0], word)).collect();
             let (other, same) =
-                known.entry(told.clone()).or_insert_with(|| (requirement.clone(), meaning.clone()));
-            assert_eq!(*same, meaning, "{requirement} and {other} read alike: {told}");
+                known.entry(sentence.clone()).or_insert_with(|| (requirement.clone(), meaning.clone()));
+            assert_eq!(*same, meaning, "{requirement} and {other} read alike: {sentence}");
         }
         assert!(known.len() > 500, "{}", known.len());
     }

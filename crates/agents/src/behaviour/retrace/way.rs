@@ -1,4 +1,4 @@
-//! The shortest way through an automaton on which given calls are made, all of them executed, and the run may end.
+//! The shortest path through an automaton that makes and executes all given calls, and on which the run may end.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -36,9 +36,8 @@ struct Place {
     waiting: usize,
 }
 
-/// The states of a way, the open one first; of several that are shortest the first in the order of the
-/// specification. `None` if there is none. A breadth-first walk: takes time in proportion to positions, calls
-/// and states.
+/// The states of a path, the open one first; among the shortest paths, the first in the order of the specification.
+/// `None` if there is none. A breadth-first search: takes time in proportion to positions, calls and states.
 pub(super) fn shortest_way(
     automaton: &Automaton,
     beginning: &Beginning,
@@ -85,7 +84,7 @@ fn is_end(automaton: &Automaton, place: Place, rules: &Rules<'_>) -> bool {
     place.made == rules.calls.len() && place.waiting == 0 && automaton.is_accepting(place.position)
 }
 
-/// Where a way is after a state; `None` if it may not come, or not without loss.
+/// The position of a path after a state; `None` if the state must not come, or loses something.
 fn enter(automaton: &Automaton, place: Place, id: StateId, rules: &Rules<'_>) -> Option<Place> {
     let state = automaton.state(id);
     let next = rules.calls.get(place.made);

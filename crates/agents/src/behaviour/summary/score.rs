@@ -1,4 +1,4 @@
-//! How likely a model finds a given text, by its length.
+//! How likely a given text is to a model, normalised by length.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl fmt::Display for Scored {
 /// Why a text has no score.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ScoreFault {
-    /// The model could not be had, or does not tell log-probabilities.
+    /// The model is unavailable, or does not report log-probabilities.
     #[error(transparent)]
     Model(ModelError),
     /// The tokens do not spell the text that was sent.
@@ -37,7 +37,7 @@ pub enum ScoreFault {
         /// The model.
         model: String,
     },
-    /// A token of the text is without a value.
+    /// A token of the text has no value.
     #[error("{model} tells no log-probability for a token of the text that was to be scored")]
     NoValue {
         /// The model.
@@ -56,11 +56,11 @@ pub fn normalised(log_probabilities: &[f64], alpha: f64) -> f64 {
 /// How likely `model` finds `text` after `before`, which a space is put after unless it ends in white space.
 /// One request, whose tokens are added to `usage`.
 ///
-/// A token that holds the end of `before` and the beginning of `text`, as the space before a word usually is
-/// one with it, counts as one of `text`, whole.
+/// A token that holds the end of `before` and the beginning of `text` counts as one of `text`: the space before a
+/// word is usually part of the word's token.
 ///
 /// # Errors
-/// [`ScoreFault`]: among others if `model` does not tell log-probabilities.
+/// [`ScoreFault`]: among others if `model` does not report log-probabilities.
 pub async fn score(
     model: &dyn Model,
     before: &str,
@@ -90,13 +90,12 @@ pub async fn score(
     Ok(Scored { score: normalised(&values, alpha), tokens: values.len() })
 }
 
-/// The tokens of a text that hold something of `end`, with which the text ends after a character of white
-/// space. `None` if the tokens cannot be those of such a text.
+/// The tokens of a text that contain a part of `end`, which is the end of the text, after white space. `None` if the
+/// tokens cannot be those of such a text.
 ///
-/// Tokens that hold parts of a character are told as U+FFFD, and marks for the beginning of a text stand
-/// among tokens, so neither their bytes nor their characters add up. What does add up are the characters of
-/// ASCII, none of which is ever divided: counted from the end, they lead to the white space before `end`, and
-/// the border is right behind it.
+/// Tokens that hold parts of a character are reported as U+FFFD, and there are tokens that mark the beginning of a
+/// text, so neither bytes nor characters add up. ASCII characters do add up, because none of them is ever divided:
+/// counted from the end, they lead to the white space before `end`, and the border is right behind it.
 pub(super) fn tokens_at_end<'t>(tokens: &'t [ScoredToken], end: &str) -> Option<&'t [ScoredToken]> {
     let mut wanted = end.bytes().rev().filter(u8::is_ascii);
     for (index, token) in tokens.iter().enumerate().rev() {
@@ -105,7 +104,7 @@ pub(super) fn tokens_at_end<'t>(tokens: &'t [ScoredToken], end: &str) -> Option<
                 Some(next) if next == byte => {}
                 Some(_) => return None,
                 None => {
-                    // What follows the border in this very token makes it one of the end.
+                    // Characters after the border make this token one of the end.
                     let tail = &token.text[place + 1..];
                     let whole = &tokens[index + 1..];
                     let found = if tail.is_empty() { whole } else { &tokens[index..] };
@@ -118,13 +117,13 @@ pub(super) fn tokens_at_end<'t>(tokens: &'t [ScoredToken], end: &str) -> Option<
     None
 }
 
-/// Whether `tail` and the tokens after it can spell `text`, as far as it goes beyond ASCII: characters that
-/// are told whole are characters of the text, in its order.
+/// Whether `tail` and the tokens after it can spell `text`, judged by the characters beyond ASCII: those that are
+/// reported whole are characters of the text, in its order.
 fn spells(tail: &str, tokens: &[ScoredToken], text: &str) -> bool {
-    let told = || tail.chars().chain(tokens.iter().flat_map(|token| token.text.chars()));
+    let spelled = || tail.chars().chain(tokens.iter().flat_map(|token| token.text.chars()));
     let mut characters = text.chars();
-    let mut beyond_ascii = told().filter(|c| !c.is_ascii() && *c != char::REPLACEMENT_CHARACTER);
-    told().next().is_none() == text.is_empty()
+    let mut beyond_ascii = spelled().filter(|c| !c.is_ascii() && *c != char::REPLACEMENT_CHARACTER);
+    spelled().next().is_none() == text.is_empty()
         && beyond_ascii.all(|character| characters.any(|other| other == character))
 }
 
@@ -146,10 +145,11 @@ mod tests {
             (&["<s>", "[", "Sum", "]", " ", "Ar", "thur"][..], "Arthur", Some(2)),
             (&["[", "Sum", "]", " Ar", "thur"], "Arthur", Some(2)),
             (&["[", "Sum", "] Arthur"], "Arthur", Some(1)),
-            // The end may stand in the text before as well.
+            // The end may occur in the text before as well.
             (&["a", " a", " a"], "a", Some(1)),
             (&["a", " ", "a", " ", "a"], "a a", Some(3)),
-            // White space at the border is the border's, but the first of the end is the end's.
+            // White space at the border belongs to the border, but the first white space of the end belongs to the
+            // end.
             (&["x", "\n", "\n", "a"], "\na", Some(2)),
             // Parts of characters: an emoji in three tokens, a space one with the first of them.
             (&["x", " \u{fffd}", "\u{fffd}", "\u{fffd}", " ok"], "\u{1f600} ok", Some(4)),
@@ -190,7 +190,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1024) })]
 
-        /// The twin knows the bytes of each token, so it sees at once which of them reach into the end.
+        /// The twin knows the bytes of each token, so it sees directly which of them reach into the end.
         #[test]
         fn tokens_of_the_end_are_found_wherever_texts_are_cut(
             before in "[ab \n\u{e9}\u{1f600}]{0,12}",

@@ -1,5 +1,5 @@
-//! How a service is asked, and where its answer stands: headers, a body with places for what belongs to the run, and a
-//! pointer into the reply.
+//! The form of a request to a service and of its reply: headers, a body with placeholders for the data of the run,
+//! and a pointer to the answer in the reply.
 
 use std::fmt;
 
@@ -18,13 +18,13 @@ pub const SERVICE_HEADERS_MAX: usize = 32;
 /// The answer is the whole reply, as text.
 const WHOLE_REPLY: &str = "text";
 
-/// The name of the model that an OpenAI-shaped service is asked for where nothing names one.
+/// The model name in requests to an OpenAI-shaped service if nobody gives one.
 const NO_MODEL: &str = "agent";
 
-/// What stands in braces for something of the run.
+/// The placeholders for the data of the run.
 const PLACEHOLDERS: [&str; 5] = ["query", "mcp_url", "model_url", "model_key", "model"];
 
-/// How a service is asked. By default it is POSTed `{"query", "mcp_url"}` and replies `{"answer"}`.
+/// The form of a request to a service. By default it is sent `{"query", "mcp_url"}` by POST and replies `{"answer"}`.
 #[derive(Debug, Clone, Default)]
 pub struct ServiceForm {
     headers: Vec<(HeaderName, SecretString)>,
@@ -39,7 +39,7 @@ enum Body {
     /// Our own question.
     #[default]
     Question,
-    /// OpenAI's chat completions. The protocol has no place for tools elsewhere, so their URL is in `metadata`.
+    /// OpenAI's chat completions. The protocol has no place for external tools, so their URL is in `metadata`.
     Chat { model: Option<String> },
     /// OpenAI's responses, with the run's tools as an MCP server.
     Responses { model: Option<String> },
@@ -72,7 +72,7 @@ pub enum BodyName<'a> {
     File(&'a str),
 }
 
-/// Why a service cannot be asked like that. All of these are the user's to mend; no value of a variable is repeated.
+/// Why a service cannot be called like that. The user can mend all of these; no value of a variable is repeated.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FormError {
     /// A header is not written as one.
@@ -83,7 +83,7 @@ pub enum FormError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The template is no document that can be sent.
+    /// The template is not a document that can be sent.
     #[error("the body {0}")]
     Body(String),
     /// The place of the answer.
@@ -109,11 +109,11 @@ impl<'a> BodyName<'a> {
 }
 
 impl ServiceForm {
-    /// With headers like `Authorization: Bearer ${NAME}`, in which `variable` says what stands for a name.
+    /// With headers like `Authorization: Bearer ${NAME}`, in which `variable` returns the value of a name.
     ///
     /// # Errors
-    /// A header that cannot be sent, that is ours to set, or whose variable is unknown; a key that is written out,
-    /// which would be stored with the campaign; more than [`SERVICE_HEADERS_MAX`].
+    /// A header that cannot be sent, that we set ourselves, or whose variable is unknown; a key in plain text, which
+    /// would be stored with the campaign; more than [`SERVICE_HEADERS_MAX`].
     pub fn with_headers(
         mut self,
         headers: &[String],
@@ -129,19 +129,19 @@ impl ServiceForm {
         Ok(self)
     }
 
-    /// For a service that reaches this machine by one of these names, as from within a container.
+    /// For a service that reaches this machine by one of these names, for example from within a container.
     #[must_use]
     pub fn reached_by(mut self, hosts: Vec<String>) -> Self {
         self.hosts = hosts;
         self
     }
 
-    /// The names by which the service reaches this machine; none where it does by its loopback address.
+    /// The names by which the service reaches this machine; empty if it uses the loopback address.
     pub(super) fn hosts(&self) -> &[String] {
         &self.hosts
     }
 
-    /// With the body of this protocol of OpenAI's, and the answer where it has it.
+    /// With the body of OpenAI's chat completions, and its place for the answer.
     #[must_use]
     pub fn chat(mut self, model: Option<&str>) -> Self {
         self.body = Body::Chat { model: model.map(str::to_owned) };
@@ -149,7 +149,7 @@ impl ServiceForm {
         self
     }
 
-    /// With the body of this protocol of OpenAI's, and the answer where it has it.
+    /// With the body of OpenAI's responses, and its place for the answer.
     #[must_use]
     pub fn responses(mut self, model: Option<&str>) -> Self {
         self.body = Body::Responses { model: model.map(str::to_owned) };
@@ -158,10 +158,10 @@ impl ServiceForm {
     }
 
     /// With a JSON document as the body, in whose texts `{query}`, `{mcp_url}`, `{model_url}`, `{model_key}` and
-    /// `{model}` stand for what belongs to the run.
+    /// `{model}` stand for the data of the run.
     ///
     /// # Errors
-    /// It is no JSON, or neither it nor a header says what the agent is asked, and where its tools are.
+    /// It is not JSON, or neither it nor a header contains the query and the URL of the tools.
     pub fn template(mut self, text: &str) -> Result<Self, FormError> {
         let template: Value =
             serde_json::from_str(text).map_err(|error| FormError::Body(format!("is no JSON: {error}")))?;
@@ -179,7 +179,7 @@ impl ServiceForm {
     /// With the answer at this place of the reply.
     ///
     /// # Errors
-    /// The place is none.
+    /// The pointer is invalid.
     pub fn answer_at(mut self, place: &str) -> Result<Self, FormError> {
         self.answer = match place {
             WHOLE_REPLY => Answer::Whole,
@@ -189,7 +189,7 @@ impl ServiceForm {
         Ok(self)
     }
 
-    /// Whether it says something of a model, which must then be served.
+    /// Whether it mentions a model, which must then be served.
     pub fn needs_model(&self) -> bool {
         ["model_url", "model_key", "model"].into_iter().any(|name| self.has_placeholder(name))
     }
@@ -206,7 +206,7 @@ impl ServiceForm {
     /// The headers of a run's request.
     ///
     /// # Errors
-    /// What belongs to the run cannot stand in a header: a query of several lines.
+    /// A value of the run cannot be put into a header: a query of several lines.
     pub(super) fn headers(&self, run: &ExternalRun<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, String> {
         let values = values(run);
         let made = self.headers.iter().map(|(name, value)| {
@@ -299,7 +299,7 @@ fn output_texts(reply: &Value) -> Vec<&str> {
     parts.filter(|part| part["type"] == "output_text").filter_map(|part| part["text"].as_str()).collect()
 }
 
-/// What belongs to a run, by the names that stand for it.
+/// The data of a run, by placeholder.
 fn values<'a>(run: &ExternalRun<'a>) -> [(&'static str, &'a str); PLACEHOLDERS.len()] {
     let model = run.model;
     let values = [
@@ -336,7 +336,7 @@ fn parse_header(
     variable: &dyn Fn(&str) -> Option<SecretString>,
 ) -> Result<(HeaderName, SecretString), FormError> {
     let Some((name, value)) = text.split_once(':') else {
-        // It may be a key alone, so nothing of it is repeated.
+        // The header may consist of a key alone, so nothing of it is repeated.
         let reason = "is not written as `Name: value`".to_owned();
         return Err(FormError::Header { name: "...".to_owned(), reason });
     };
@@ -361,7 +361,7 @@ fn parse_header(
     Ok((parsed, SecretString::from(value)))
 }
 
-/// The value with variables in the places of their names; `None` where it names none.
+/// The value with variables substituted; `None` if it contains none.
 fn resolve(value: &str, variable: &dyn Fn(&str) -> Option<SecretString>) -> Result<Option<String>, String> {
     let (mut made, mut rest, mut is_resolved) = (String::new(), value, false);
     while let Some((before, behind)) = rest.split_once("${") {

@@ -1,4 +1,4 @@
-//! The workers of a campaign: those that are free, and when one more is started.
+//! The workers of a campaign: the free ones, and when another one is started.
 
 use std::fmt;
 use std::pin::pin;
@@ -10,17 +10,17 @@ use tokio::time::{Instant, sleep_until};
 
 use super::process::Worker;
 
-/// How long a run waits for a worker that is busy while nobody knows how long a start takes.
+/// How long a run waits for a busy worker while the duration of a start is unknown.
 const FIRST_WAIT: Duration = Duration::from_secs(2);
 
-/// Held for each worker that is there or about to be.
+/// Held for each worker that exists or is about to start.
 pub(super) type Seat = Arc<()>;
 
-/// Workers that are free, and how many there are.
+/// The free workers, and the number of all workers.
 ///
-/// A run waits for one that is busy for as long as the last start took before it starts one more. So the waits and the
-/// starts of a campaign together take at most twice the time that they would if one knew beforehand which to choose:
-/// where tasks are short one worker serves them all, and where they are long there is soon one for each run.
+/// A run waits for a busy worker for as long as the last start took before it starts another one. So the waits and
+/// the starts of a campaign together take at most twice the time of the best choice made with foreknowledge: if tasks
+/// are short, one worker serves them all, and if they are long, there is soon one for each run.
 #[derive(Default)]
 pub(super) struct Pool {
     seats: Seat,
@@ -36,7 +36,7 @@ struct Free {
 }
 
 impl Pool {
-    /// A worker that is free, or one more made by `start`, with its seat.
+    /// A free worker, or a new one made by `start`, with its seat.
     ///
     /// # Errors
     /// Why no worker could be started.
@@ -47,14 +47,14 @@ impl Pool {
         let begun = Instant::now();
         let seat = loop {
             let mut freed = pin!(self.freed.notified());
-            // Before the look, so that none that is put back between look and wait is missed.
+            // Before the look-up, so that a worker that is returned between look-up and wait is not missed.
             freed.as_mut().enable();
             let wait = match self.find() {
                 Ok(taken) => return Ok(taken),
                 Err(wait) => wait,
             };
             let deadline = begun + wait;
-            // Nobody is there who could become free.
+            // No worker exists that could become free.
             let is_alone = Arc::strong_count(&self.seats) == 1;
             if is_alone || Instant::now() >= deadline {
                 break Arc::clone(&self.seats);
@@ -70,14 +70,14 @@ impl Pool {
         Ok((worker, seat))
     }
 
-    /// Gives a worker back that has answered.
+    /// Returns a worker that has answered.
     pub(super) fn put(&self, worker: Worker, seat: Seat) {
         self.free().workers.push((worker, seat));
         self.freed.notify_one();
     }
 
-    /// A worker that is free, or how long to wait for one. One that has died since its last task, or said something
-    /// that nobody asked for, is let go.
+    /// A free worker, or how long to wait for one. A worker that has died since its last task, or has written
+    /// something unasked, is discarded.
     fn find(&self) -> Result<(Worker, Seat), Duration> {
         let mut free = self.free();
         while let Some((mut worker, seat)) = free.workers.pop() {
@@ -89,7 +89,7 @@ impl Pool {
     }
 
     fn free(&self) -> MutexGuard<'_, Free> {
-        // A panic while the lock is held leaves a list of workers.
+        // A panic while the lock is held leaves a valid list of workers.
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! One worker: its start, and the lines that go to and fro.
+//! One worker: its start, and the lines that are exchanged with it.
 
 use std::io;
 use std::process::ExitStatus;
@@ -14,11 +14,11 @@ use super::super::question::Question;
 use super::super::{ExternalRun, shortened};
 use crate::program::{Program, Reply, Running, over_memory, with_last_words};
 
-/// Longest time from the start of a worker to its first line: libraries of agents take seconds to import, and more of
-/// them on a machine that is busy.
+/// Longest time from the start of a worker to its first line: libraries of agents take seconds to import, and longer
+/// on a busy machine.
 const START_MAX: Duration = Duration::from_secs(120);
 
-/// Where no model is: each task says where its own is. A client that is made before the first task finds out at once.
+/// An address without a model: each task has its own. A client made before the first task notices this at once.
 const NO_MODEL_YET: &str = "http://127.0.0.1:9/each-task-has-a-base_url-of-its-own";
 
 /// A worker that is ready for a task. Dropping it kills it, with its process group.
@@ -34,7 +34,7 @@ pub(super) enum Said {
     Answer(String),
     /// It reported an error, and is ready for the next task.
     Error(String),
-    /// It wrote something else, which is described. What it writes next cannot be relied on.
+    /// It wrote something else, which is described here. Its further output is unreliable.
     Nonsense(String),
     /// It ended; `None` if it only closed its stdout.
     Ended(Option<io::Result<ExitStatus>>),
@@ -56,7 +56,7 @@ impl Worker {
     /// Starts a worker and waits until it is ready.
     ///
     /// # Errors
-    /// Why it did not become ready, in words for a person.
+    /// Why it did not become ready, in words for the user.
     pub(super) async fn start(
         program: &Program,
         run: &ExternalRun<'_>,
@@ -96,8 +96,8 @@ impl Worker {
         }
     }
 
-    /// Gives it the task of a run, and waits for what it makes of it. Once dropped before its end, the worker is of no
-    /// use any more.
+    /// Sends it the task of a run, and waits for the outcome. If this is dropped before its end, the worker must not
+    /// be used again.
     ///
     /// # Errors
     /// It wrote more than it may.
@@ -138,7 +138,7 @@ impl Worker {
         self.running.stop().await;
     }
 
-    /// How it ended at that point, with the end of what it wrote. Ends what is left of it.
+    /// How it ended at that point, with the end of its output. Ends what is left of it.
     pub(super) async fn last_words(self, status: Option<io::Result<ExitStatus>>, when: &str) -> String {
         if let (Some(Ok(status)), Some(account)) = (&status, &self.held_to)
             && let Some(reason) = over_memory(*status, account)

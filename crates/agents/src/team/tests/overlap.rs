@@ -1,5 +1,5 @@
-//! Sub-tasks that do not need each other overlap: on a clock that only moves where everybody waits, a run takes as long
-//! as the longest path of its graph, whatever the machine does meanwhile.
+//! Independent sub-tasks overlap: on a clock that moves only while everybody waits, a run takes as long as the
+//! longest path of its graph, whatever the machine does meanwhile.
 
 use planproof_trace::Draw;
 use tokio::time::{Duration, Instant, sleep};

@@ -1,10 +1,10 @@
-//! A person who steps in, and runs that resume where they were cut off.
+//! A person who intervenes, and runs that resume where they were cut off.
 
 use planproof_plan::team::review::{Decision, Review, decisions};
 
 use super::*;
 
-/// A person who decides what stands in a list, and then approves.
+/// A person whose decisions come from a list, and who then approves.
 #[derive(Debug)]
 struct Person {
     decisions: Mutex<Vec<Decision>>,
@@ -76,7 +76,7 @@ async fn a_person_edits_drops_and_reruns() {
     assert_eq!(noted(&events, sections::UNDONE).iter().map(|(id, _)| *id).collect::<Vec<_>>(), ["a", "b"]);
     assert!(shown[2].refused.as_deref().unwrap().contains("there is no sub-task `x`"));
     assert_eq!(shown[1].graph.sub_tasks.len(), 2);
-    // What a person did is in the trace, under its own name and hand.
+    // A person's changes are in the trace, under the person's own actor.
     let by_person: Vec<_> = events
         .iter()
         .filter(|event| event.actor.as_ref().is_some_and(|actor| actor.as_str() == "person"))
@@ -118,7 +118,7 @@ async fn a_person_is_asked_once_where_that_is_wanted() {
     let (ran, events, shown) = reviewed(&chain(), ReviewWhen::Planned, Vec::new()).await;
     assert_eq!((ran.end, shown.len()), (EndReason::Answered { text: "done".into() }, 1));
     assert_eq!(started(&events), ["a", "b", "c"]);
-    // Who never approves does not keep the run going for ever.
+    // A person who never approves does not keep the run alive for ever.
     let for_ever = vec![Decision::Rerun { id: "a".into() }; REVISIONS_MAX as usize + 9];
     let (ran, ..) = reviewed(&chain(), ReviewWhen::Planned, for_ever).await;
     assert!(matches!(ran.end, EndReason::Unscored { .. }), "{ran:?}");

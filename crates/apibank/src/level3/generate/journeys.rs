@@ -174,11 +174,11 @@ pub(super) fn packing(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Op
         ],
     )?;
     let number = text(&flight, "flight_number")?;
-    let (told, there) = (weather.told("")?, weather.told(&format!(" in {destination}"))?);
+    let (weather_now, there) = (weather.in_words("")?, weather.in_words(&format!(" in {destination}"))?);
     let reply = say(
         draw,
         [
-            format!("The cheapest flight is {number}. In {destination} {told}. Take {clothes}."),
+            format!("The cheapest flight is {number}. In {destination} {weather_now}. Take {clothes}."),
             format!("Flight {number} is the cheapest. {}, so pack {clothes}.", capital(&there)),
         ],
     )?;

@@ -178,7 +178,7 @@ impl Plan {
     }
 
     /// `in Room 12 on 3 July 2024 from 10:00 to 11:00`
-    fn told(&self) -> String {
+    fn details(&self) -> String {
         let Self { location, day, hour, .. } = self;
         format!("in {location} on {} from {hour:02}:00 to {:02}:00", day.english(), hour + 1)
     }
@@ -193,16 +193,16 @@ pub(super) fn staff_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script)
     let first = members.first()?;
     let queried = script.call("QueryMeeting", &[("user_name", first.as_str().into())], &[place, added])?;
     let total = script.list(queried, "meetings")?.len();
-    let (topic, told) = (plan.topic, plan.told());
+    let (topic, details) = (plan.topic, plan.details());
     let requirement = say(
         draw,
         [
             format!(
-                "Set up a meeting of all members of {organisation} {told}, with the topic \"{topic}\". Then check \
+                "Set up a meeting of all members of {organisation} {details}, with the topic \"{topic}\". Then check \
                  the calendar of the member who is listed first."
             ),
             format!(
-                "Everybody at {organisation} is invited to talk about \"{topic}\" {told}. Add the meeting for all \
+                "Everybody at {organisation} is invited to talk about \"{topic}\" {details}. Add the meeting for all \
                  members in the order in which they are listed, and show me how many meetings the first of them \
                  has then."
             ),
@@ -212,7 +212,7 @@ pub(super) fn staff_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script)
     let reply = say(
         draw,
         [
-            format!("The meeting {told} is booked for {names}. {first} now has {total}."),
+            format!("The meeting {details} is booked for {names}. {first} now has {total}."),
             format!("I invited {names}. The calendar of {first} now shows {total}."),
         ],
     )?;
@@ -232,17 +232,17 @@ pub(super) fn office_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script
     }
     calls.push(members.0);
     plan.add(script, &present, &calls)?;
-    let (topic, told) = (plan.topic, plan.told());
+    let (topic, details) = (plan.topic, plan.details());
     let requirement = say(
         draw,
         [
             format!(
-                "Book a meeting on \"{topic}\" {told} for those members of {organisation} who are in the office \
+                "Book a meeting on \"{topic}\" {details} for those members of {organisation} who are in the office \
                  according to their travel status."
             ),
             format!(
                 "Which members of {organisation} are in the office? Invite these, and nobody else, to a meeting on \
-                 \"{topic}\" {told}."
+                 \"{topic}\" {details}."
             ),
         ],
     )?;
@@ -250,8 +250,8 @@ pub(super) fn office_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script
     let reply = say(
         draw,
         [
-            format!("{names} are in the office. I invited them to the meeting {told}."),
-            format!("The meeting on {topic} is booked {told}, with {names}."),
+            format!("{names} are in the office. I invited them to the meeting {details}."),
+            format!("The meeting on {topic} is booked {details}, with {names}."),
         ],
     )?;
     Some(Words { requirement, reply })

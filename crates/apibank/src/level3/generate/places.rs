@@ -63,7 +63,7 @@ impl Weather {
     }
 
     /// `it is sunny in Oslo, at 18 degrees and a humidity of 40 %`, where the place is ` in Oslo`; it may be empty.
-    pub(super) fn told(&self, place: &str) -> Option<String> {
+    pub(super) fn in_words(&self, place: &str) -> Option<String> {
         let (temperature, humidity) = (number(&self.temperature)?, number(&self.humidity)?);
         Some(format!(
             "{}{place}, at {} and a humidity of {humidity} %",
@@ -108,12 +108,12 @@ pub(super) fn outfit(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Opt
             format!("Recommend clothes that suit the present weather {at} {place}."),
         ],
     )?;
-    let (there, told) = (weather.told(&format!(" {at} {place}"))?, weather.told("")?);
+    let (there, weather_now) = (weather.in_words(&format!(" {at} {place}"))?, weather.in_words("")?);
     let reply = say(
         draw,
         [
             format!("{}. You should wear {clothes}.", capital(&there)),
-            format!("For {} I recommend {clothes}, because {told}.", inside(place)),
+            format!("For {} I recommend {clothes}, because {weather_now}.", inside(place)),
         ],
     )?;
     Some(Words { requirement, reply })
@@ -165,11 +165,11 @@ pub(super) fn at_home(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Op
             ),
         ],
     )?;
-    let (told, there) = (weather.told("")?, weather.told(" there")?);
+    let (weather_now, there) = (weather.in_words("")?, weather.in_words(" there")?);
     let reply = say(
         draw,
         [
-            format!("At {} {told}. Wear {clothes}.", inside(&address)),
+            format!("At {} {weather_now}. Wear {clothes}.", inside(&address)),
             format!("Your address is {address}. {}, so wear {clothes}.", capital(&there)),
         ],
     )?;

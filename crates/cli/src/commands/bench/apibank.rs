@@ -1,4 +1,4 @@
-//! The published data of API-Bank, from the folder that a user has.
+//! The published data of API-Bank, from a user's folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,14 +12,14 @@ use crate::select;
 /// Where the databases lie.
 const DATABASES: &str = "init_database";
 
-/// Where the dialogues lie, with their levels.
+/// The folders of the dialogues, with their levels.
 const DIALOGUES: [(&str, u8); 2] =
     [("lv1-lv2-samples/level-1-given-desc", 1), ("lv1-lv2-samples/level-2-toolsearcher", 2)];
 
 /// Most files of a folder.
 const FILES_MAX: usize = 10_000;
 
-/// Databases and dialogues of the folder `api-bank` of the published repository, as the suite reads them.
+/// Databases and dialogues of the folder `api-bank` of the published repository, in the form that the suite reads.
 pub(super) fn published(folder: &Path) -> Result<String, Failure> {
     let mut databases = BTreeMap::new();
     for path in files(&folder.join(DATABASES), "json")? {

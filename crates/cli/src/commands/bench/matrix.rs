@@ -8,7 +8,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{
-    Asked, CampaignOptions, OrderOptions, Outside, carry_out, new_campaign, resume_stored, stop_on_signal,
+    CampaignCommand, CampaignOptions, OrderOptions, Outside, carry_out, new_campaign, resume_stored,
+    stop_on_signal,
 };
 use super::super::{matrix, runtime};
 use crate::arguments::{BenchArguments, Global};
@@ -20,16 +21,16 @@ use crate::select;
 use crate::stored::Stored;
 use crate::stream::Stream;
 
-/// What the command line says of a matrix, with what makes its cases.
+/// The command line's description of a matrix, with the maker of its cases.
 pub(super) struct Request<'a> {
     pub(super) arguments: &'a BenchArguments,
-    pub(super) asked: Asked<'a>,
+    pub(super) command: CampaignCommand<'a>,
     /// Other files of the command, with the options that name them.
     pub(super) taken: Vec<(&'static str, &'a std::path::Path)>,
     pub(super) global: &'a Global,
 }
 
-/// Whom the command line asks for: all combinations; `None` where it names no agent.
+/// The agents in the command line: all combinations; `None` if it names no agent.
 pub(super) fn asked_for(
     arguments: &BenchArguments,
     global: &Global,
@@ -56,7 +57,7 @@ pub(super) fn asked_for(
     agents.iter().map(with_options).collect::<Result<_, _>>().map(Some)
 }
 
-/// Agents and models with each share of wrong answers for each `sim/gold` among them.
+/// Agents and models, with each `sim/gold` among them repeated for each share of wrong answers.
 fn with_noise(
     agents: Vec<String>,
     models: Vec<String>,
@@ -101,7 +102,7 @@ fn settings(sets: &[&String]) -> Result<Vec<(&'static str, Vec<String>)>, Failur
     Ok(all)
 }
 
-/// The values of a setting, which commas separate; one behind a backslash is a part of a value.
+/// The values of a setting, separated by commas; a comma after a backslash is a part of a value.
 fn values(text: &str) -> Vec<String> {
     let mut values = vec![String::new()];
     let mut characters = text.chars().peekable();
@@ -119,7 +120,7 @@ fn values(text: &str) -> Vec<String> {
 /// A new matrix.
 pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitCode, Failure> {
     let began = Instant::now();
-    let Request { arguments, asked, global, .. } = request;
+    let Request { arguments, command, global, .. } = request;
     let campaign = &arguments.campaign;
     if campaign.recording.replay.is_some() {
         return Err(Failure::usage(
@@ -131,27 +132,27 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
     let mut of_suite = OrderOptions::default();
-    of_suite.media = asked.media().map(planproof_runner::absolute).transpose()?;
-    of_suite.pages = asked.pages().map(crate::pages::absolute).transpose()?;
-    let new = new_campaign(campaign, global, first.clone(), asked, &of_suite);
-    let id = begin_matrix(&world, &new, agents, || asked.cases_of_suite())?;
+    of_suite.media = command.media().map(planproof_runner::absolute).transpose()?;
+    of_suite.pages = command.pages().map(crate::pages::absolute).transpose()?;
+    let new = new_campaign(campaign, global, first.clone(), command, &of_suite);
+    let id = begin_matrix(&world, &new, agents, || command.cases_of_suite())?;
     let store = StoreOptions::from(&campaign.store).open()?;
     let row = store.matrix(&id)?.ok_or_else(|| Failure::outside(format!("the matrix {id} is gone")))?;
     run(request, &store, row, page, began)
 }
 
-/// A matrix of the store, whose combinations go on.
+/// A matrix of the store, whose combinations are resumed.
 pub(super) fn go_on(request: &Request<'_>, store: &Store, row: MatrixRow) -> Result<ExitCode, Failure> {
     let first = store.campaigns_of_matrix(&row.id)?.into_iter().next();
     let first = first.ok_or_else(|| Failure::usage(format!("the matrix {} holds no campaign", row.id)))?;
     let options: CampaignOptions = crate::stored::options(&first)?;
     let what = format!("the matrix {}", row.id);
-    request.asked.must_fit(&options.kept, &what, ("resume it with", &format!("--resume {}", row.id)))?;
+    request.command.must_fit(&options.kept, &what, ("resume it with", &format!("--resume {}", row.id)))?;
     let page = page(request)?;
     run(request, store, row, page, Instant::now())
 }
 
-/// The page that is asked for. There are no other files of a matrix.
+/// The requested page. A matrix has no other files.
 fn page(request: &Request<'_>) -> Result<Option<ReportFile>, Failure> {
     let Request { arguments, taken, global, .. } = request;
     let ReportFileArguments { html, junit, csv, inspect, step_summary } = &arguments.all.files;
@@ -170,7 +171,7 @@ fn page(request: &Request<'_>) -> Result<Option<ReportFile>, Failure> {
     ReportFile::page(html.as_deref(), taken, global)
 }
 
-/// Runs what is not finished of it, one combination after the other, and shows the whole.
+/// Runs the unfinished part of it, one combination after the other, and shows the whole.
 fn run(
     request: &Request<'_>,
     store: &Store,
@@ -208,7 +209,7 @@ fn run(
         return Err(failure);
     }
     match matrix::print(&table, page, &notes, global) {
-        // Whoever reads no further wants to know all the same how it went.
+        // Even a user who reads no further wants to know the result.
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
     }
@@ -258,7 +259,8 @@ async fn carry_on(
         let own = StoreOptions::from(&arguments.campaign.store).open()?;
         let stored = Stored::load(&own, &row.id)?;
         let about = |failure: Failure| failure.about(&format!("combination {}, {}", place + 1, row.agent));
-        let prepared = resume_stored(own, stored, &arguments.campaign.model, budgets, &request.asked, global);
+        let prepared =
+            resume_stored(own, stored, &arguments.campaign.model, budgets, &request.command, global);
         let mut prepared = prepared.map_err(about)?;
         prepared.matrix = Some(matrix.row.id.clone());
         prepared.stream.clone_from(&stream);

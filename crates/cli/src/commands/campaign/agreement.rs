@@ -1,5 +1,5 @@
-//! Whether what the command line says of a campaign agrees with what was recorded. What is recorded may be said again
-//! beside `--replay`, so that one line of options serves a recording, its replays and live runs.
+//! Whether the command line agrees with the recording. Recorded options may be repeated beside `--replay`, so that
+//! one line of options serves a recording, its replays and live runs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use planproof_order::{DissectOptions, OrderSuite};
 use planproof_runner::{CasesOrigin, RecordedCampaign};
 use planproof_suite::Case;
 
-use super::asked::Asked;
+use super::campaign_command::CampaignCommand;
 use super::cases::{Drawn, Making, of_orders};
 use super::options::OrderOptions;
 use crate::arguments::{CHOOSING, CampaignArguments, CaseArguments, Given, Global, TestArguments};
 use crate::failure::Failure;
 use crate::select;
 
-/// An option as it would be written: the id of its argument, and its value. A switch that is on has an empty
-/// value; what is not said has none.
+/// An option in its written form: the id of its argument, and its value. A switch that is on has an empty value; an
+/// absent one has none.
 pub(super) type Written = (&'static str, Option<String>);
 
 /// Compares options as they are written.
@@ -64,23 +64,23 @@ pub(super) fn switch(is_on: bool) -> Option<String> {
     is_on.then(String::new)
 }
 
-/// Makes sure that nothing the command line says contradicts the recording, whose cases these are. `name` is the agent
-/// that is given, with its options.
+/// Makes sure that the command line does not contradict the recording, whose cases these are. `name` is the given
+/// agent, with its options.
 ///
 /// # Errors
-/// One error names every contradiction with both values.
+/// One error with every contradiction and both values.
 pub(super) fn must_agree(
     (recorded, order): (&RecordedCampaign, &OrderOptions),
     cases: &[Arc<dyn Case>],
     name: Option<&AgentSpec>,
     arguments: &CampaignArguments,
-    asked: &Asked<'_>,
+    command: &CampaignCommand<'_>,
     global: &Global,
 ) -> Result<(), Failure> {
     let note = &recorded.campaign;
     let mut agreement = Agreement { given: &global.given, contradictions: Vec::new() };
     match name {
-        // Programs may lie elsewhere on another machine; models and ways of planning are what was recorded.
+        // Programs may be elsewhere on another machine; models and ways of planning are as recorded.
         Some(name) if *name != recorded.agent && !is_same_program(name, &recorded.agent) => {
             agreement.contradictions.push(format!("recorded was the agent {}, now {name}", note.agent));
         }
@@ -105,20 +105,20 @@ pub(super) fn must_agree(
     agreement.switch("allow_distractors", !judge.distractor_fails, arguments.judge.allow_distractors);
     agreement.switch("fail_at_once", judge.at_once_fails, arguments.judge.fail_at_once);
     agreement.option("seed", Some(&options.seed.to_string()), Some(&global.seed.to_string()));
-    topics(&mut agreement, order, asked.topics())?;
-    match asked {
-        Asked::Test(asked) => {
-            drawn_cases(&mut agreement, (recorded, order), cases, asked, global.seed)?;
+    topics(&mut agreement, order, command.topics())?;
+    match command {
+        CampaignCommand::Test(test) => {
+            drawn_cases(&mut agreement, (recorded, order), cases, test, global.seed)?;
             agreement.option(
                 "repeat",
                 number(note.repeats).as_deref(),
-                number(asked.all.repeat.get()).as_deref(),
+                number(test.all.repeat.get()).as_deref(),
             );
             agreement
-                .options(dissecting(order.dissect.as_ref()), &dissecting(asked.dissect.options().as_ref()));
-            agreement.options(shrinking(order.shrink.as_ref()), &shrinking(asked.shrink.options().as_ref()));
+                .options(dissecting(order.dissect.as_ref()), &dissecting(test.dissect.options().as_ref()));
+            agreement.options(shrinking(order.shrink.as_ref()), &shrinking(test.shrink.options().as_ref()));
         }
-        Asked::Limit(plan, arguments) => {
+        CampaignCommand::Limit(plan, arguments) => {
             let shape = &arguments.shape;
             agreement.options(options.limit.as_ref().map(searching).unwrap_or_default(), &searching(plan));
             if let Some(Making::Levels(levels)) = made(note.drawn.as_ref().unwrap_or(&note.cases))? {
@@ -134,7 +134,7 @@ pub(super) fn must_agree(
                 agreement.options(shape.into_iter().filter(|(id, _)| !of_level.contains(id)).collect(), &now);
             }
         }
-        Asked::Bench(makes, repeat) => {
+        CampaignCommand::Bench(makes, repeat) => {
             let is_given = CHOOSING.iter().any(|id| global.given.has(id));
             let now = if is_given { makes.make()?.cases } else { cases.to_vec() };
             if !are_same(&now, cases) {
@@ -162,7 +162,7 @@ fn is_same_program(name: &AgentSpec, recorded: &AgentSpec) -> bool {
     name.is_program() && recorded.is_program() && name.is_guarded() == recorded.is_guarded()
 }
 
-/// How cases were made that were not given.
+/// How cases were made, unless they were given.
 fn made(origin: &CasesOrigin) -> Result<Option<Making>, Failure> {
     match origin {
         CasesOrigin::Made(how) => Making::read(how).map(Some),
@@ -197,10 +197,10 @@ fn drawn_cases(
     agreement: &mut Agreement<'_>,
     (recorded, order): (&RecordedCampaign, &OrderOptions),
     cases: &[Arc<dyn Case>],
-    asked: &TestArguments,
+    test: &TestArguments,
     seed: u64,
 ) -> Result<(), Failure> {
-    if let Some(file) = &asked.from {
+    if let Some(file) = &test.from {
         let orders = OrderSuite::new(order.judge());
         let now = of_orders(&orders, select::read_cases(file)?).cases;
         let is_same = are_same(&now, cases);
@@ -212,14 +212,14 @@ fn drawn_cases(
         }
         return Ok(());
     }
-    let now = Drawn::of(&asked.draw, seed, asked.cases)?.as_written();
+    let now = Drawn::of(&test.draw, seed, test.cases)?.as_written();
     let campaign = &recorded.campaign;
     let origin = campaign.drawn.as_ref().unwrap_or(&campaign.cases);
     match (made(origin)?, origin) {
         (Some(Making::Drawn(drawn)), _) => agreement.options(drawn.as_written(), &now),
-        // Nothing is known of cases from a file but how many they are.
+        // The only known fact about cases from a file is their number.
         (None, CasesOrigin::Given(count)) => {
-            agreement.option("cases", Some(&count.to_string()), Some(&asked.cases.to_string()));
+            agreement.option("cases", Some(&count.to_string()), Some(&test.cases.to_string()));
             for (id, now) in now.into_iter().filter(|(id, _)| *id != "cases") {
                 if agreement.given.has(id) {
                     let now = words(id, now.as_deref());

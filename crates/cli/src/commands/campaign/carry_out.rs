@@ -1,4 +1,4 @@
-//! Running a campaign that is prepared, and what it leads to, while somebody watches.
+//! Running a prepared campaign, and the campaigns that it leads to, with observers.
 
 use indicatif::ProgressBar;
 use planproof_bench::{Campaign, CampaignEnd, Outcome, RunProgress, Unit};
@@ -19,7 +19,7 @@ use crate::{orders, progress, signals};
 
 /// What came of a campaign.
 pub(in crate::commands) struct Ended {
-    /// All outcomes, those of before included, in the order of the cases.
+    /// All outcomes, including earlier ones, in the order of the cases.
     pub(in crate::commands) outcomes: Vec<Outcome>,
     /// What it took, and what ended it.
     pub(in crate::commands) progress: Progress,
@@ -27,13 +27,13 @@ pub(in crate::commands) struct Ended {
     pub(in crate::commands) seal: Option<Fingerprint>,
     /// Why it could not go on.
     pub(in crate::commands) failure: Option<Failure>,
-    /// What the dissection of its failures showed, as far as it came.
+    /// The dissection of its failures, as far as it got.
     pub(in crate::commands) dissection: Option<Dissection>,
-    /// What shrinking them showed, as far as it came.
+    /// Their shrinking, as far as it got.
     pub(in crate::commands) shrinking: Option<Shrinking>,
 }
 
-/// A token that Ctrl-C and its like cancel. A second one ends the process at once, whatever it does by then: what is
+/// A token that is cancelled by Ctrl-C and similar signals. A second one ends the process immediately: everything
 /// finished is in the store. Must be called within a Tokio runtime.
 pub(in crate::commands) fn stop_on_signal() -> CancellationToken {
     let stop = CancellationToken::new();
@@ -48,9 +48,8 @@ pub(in crate::commands) fn stop_on_signal() -> CancellationToken {
     stop
 }
 
-/// Runs what `next` says is to be run next, given all outcomes so far, until there is nothing. `stop` ends
-/// the campaign; what is finished stays in the store. Then dissects its failures, and shrinks them, where
-/// that is asked for.
+/// Runs what `next` returns, given all outcomes so far, until it returns nothing. `stop` ends the campaign; finished
+/// runs stay in the store. Then dissects its failures, and shrinks them, if that is requested.
 pub(in crate::commands) async fn carry_out(
     prepared: &Prepared,
     global: &Global,
@@ -61,7 +60,7 @@ pub(in crate::commands) async fn carry_out(
     let leads_on = order.dissect.is_some() || order.shrink.is_some();
     let typed = if leads_on { orders::cases(order.judge(), &run.campaign.cases)? } else { Vec::new() };
     let (mut dissection, mut shrinking) = (None, None);
-    // What was finished beside the campaign's own runs, and of what.
+    // The finished runs of derived campaigns, with their number.
     let mut further: Option<(Derived, usize)> = None;
     let orders = OrderSuite::new(order.judge());
     let leads_to = async |complete: Complete<'_, '_>| {
@@ -102,7 +101,7 @@ pub(in crate::commands) async fn carry_out(
         None => String::new(),
         Some((of, finished)) => format!(", and so are {finished} of the {} of its failures", of.noun()),
     };
-    // Where the store failed, some may be in it of which nobody was told any more.
+    // If the store failed, it may contain outcomes that were not reported.
     let finished =
         run.store.campaign(&run.campaign.id).map_or(ended.outcomes.len() as u64, |row| row.finished());
     let hint = format!(
@@ -119,12 +118,12 @@ pub(in crate::commands) async fn carry_out(
 /// Shows on stderr how a campaign goes.
 struct Watcher<'a> {
     global: &'a Global,
-    /// A person is asked on the same stream, so that a bar would be in the way.
+    /// Questions to a person use the same stream, so a bar would be in the way.
     is_reviewed: bool,
     bar: ProgressBar,
     failed: u64,
     campaign: &'a Campaign,
-    /// Takes down what happens, where that is asked for.
+    /// Records the campaign's events, if that is requested.
     stream: Option<&'a Stream>,
 }
 
@@ -180,7 +179,7 @@ impl Watch for Watcher<'_> {
     }
 }
 
-/// Why a campaign could not go on, and how to resume it.
+/// Why a campaign could not continue, and how to resume it.
 fn describe(halted: Halted, hint: &str) -> Failure {
     let error = match halted {
         Halted::Recording(error) => return Failure::outside(format!("{error}\n{hint}")),

@@ -20,7 +20,7 @@ use crate::commands::check::judge_options;
 use crate::failure::Failure;
 use crate::select;
 
-/// How cases of orders are made, as a recording keeps it.
+/// How cases of orders are made, in the form of a recording.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Making {
@@ -30,11 +30,11 @@ pub(super) enum Making {
     Levels(Vec<Drawn>),
 }
 
-/// All that it takes to draw the same cases again.
+/// Everything that is needed to draw the same cases again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Drawn {
-    /// In decimal digits, because many readers lose some of a number above 2^53.
+    /// In decimal digits, because many readers lose precision above 2^53.
     seed: String,
     first: u64,
     count: u64,
@@ -50,10 +50,10 @@ pub(super) struct Drawn {
     /// The time form; absent for the basic one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<DrawnTime>,
-    /// The share of infeasible cases; absent where none can be reported.
+    /// The share of infeasible cases; absent if none can be reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     infeasible: Option<f64>,
-    /// Only hard cases; absent where any will do.
+    /// Only hard cases; absent if any case will do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     hard: bool,
 }
@@ -87,7 +87,7 @@ impl From<&DrawnTime> for TimeOptions {
     }
 }
 
-/// The cases that the command line asks for.
+/// The requested cases.
 pub(super) fn of(arguments: &TestArguments, seed: u64, bank: &TopicBank) -> Result<Cases, Failure> {
     let suite = OrderSuite::new(judge_options(&arguments.campaign.judge));
     let Some(file) = &arguments.from else {
@@ -103,8 +103,7 @@ pub(super) fn of_orders(suite: &OrderSuite, cases: Vec<Case>) -> Cases {
     Cases::given(Arc::new(suite.clone()), cases)
 }
 
-/// The same, as a recording has to keep them: in full where they are about topics of the user's own,
-/// whose file may be another one by then.
+/// The same for a recording: in full if they are about topics of the user's own, whose file may have changed by then.
 fn of_topics(cases: Cases, shape: &ShapeArguments) -> Cases {
     match shape.topics {
         Some(_) => {
@@ -114,8 +113,8 @@ fn of_topics(cases: Cases, shape: &ShapeArguments) -> Cases {
     }
 }
 
-/// The cases of a search for a limit, level by level. Each number of actions has its own stretch of the
-/// seed's sequence, so that its cases are the same in every search and no two cases share an id.
+/// The cases of a search for a limit, level by level. Each number of actions has its own range of the seed's
+/// sequence, so that its cases are the same in every search and no two cases share an id.
 pub(super) fn of_levels(
     plan: &LimitPlan,
     shape: &ShapeArguments,
@@ -138,7 +137,7 @@ pub(super) fn of_levels(
     Ok(of_topics(draw_levels(levels, &OrderSuite::new(judge), bank)?, shape))
 }
 
-/// Makes cases again as they were made, of the topics that come with planproof.
+/// Makes cases again as they were made, with the topics that come with planproof.
 pub(super) fn make_again(order: &OrderOptions, how: &Value) -> Result<Cases, Failure> {
     let (suite, bank) = (OrderSuite::new(order.judge()), TopicBank::shipped());
     match Making::read(how)? {
@@ -166,7 +165,7 @@ fn draw_levels(levels: Vec<Drawn>, suite: &OrderSuite, bank: &TopicBank) -> Resu
 }
 
 impl Making {
-    /// As a recording keeps it.
+    /// In the form of a recording.
     ///
     /// # Errors
     /// It is not understood.

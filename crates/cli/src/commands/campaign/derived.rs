@@ -1,5 +1,5 @@
-//! Campaigns that a campaign leads to: the trials of the dissection of its failures, and the candidates of
-//! their shrinking.
+//! Campaigns that a campaign leads to: the trials of the dissection of its failures, and the candidates of their
+//! shrinking.
 
 use std::num::NonZeroU32;
 
@@ -26,12 +26,12 @@ impl Derived {
         format!("{campaign}.{}", self.noun())
     }
 
-    /// The one among those that a campaign led to.
+    /// The one of this kind among the campaigns that a campaign led to.
     pub(crate) fn find(self, campaign: &str, derived: &[Campaign]) -> Option<Campaign> {
         derived.iter().find(|it| it.id == self.id(campaign)).cloned()
     }
 
-    /// The campaign that led to that of this id; `None` where none did.
+    /// The campaign that led to the one with this id; `None` if there is none.
     pub(crate) fn parent(id: &str) -> Option<&str> {
         [Self::Dissection, Self::Shrinking]
             .iter()
@@ -52,7 +52,7 @@ impl Derived {
         }
     }
 
-    /// How it is done in a campaign that resumes: as it was begun, or as the command line says if it was not.
+    /// The options in a resumed campaign: those it was begun with, or those of the command line if there were none.
     pub(super) fn resumed<T: Copy + PartialEq>(
         self,
         now: Option<T>,
@@ -71,7 +71,7 @@ impl Derived {
     }
 }
 
-/// Such a campaign alone cannot resume: what comes next follows from the one that led to it.
+/// Such a campaign cannot resume alone: its next cases follow from the one that led to it.
 pub(super) fn must_be_asked_for(campaign: &str, commands: &CommandLines) -> Result<(), Failure> {
     let Some(parent) = Derived::parent(campaign) else { return Ok(()) };
     Err(Failure::usage(format!(
@@ -95,7 +95,7 @@ impl<'a> Keeper<'a> {
         Self { prepared, of, seed, repeats, is_created: false }
     }
 
-    /// Adds cases, each with where it comes from, behind the `first` so many that are there.
+    /// Adds cases, each with its origin, after the `first` ones that exist.
     pub(super) fn keep<'c>(
         &mut self,
         first: u32,

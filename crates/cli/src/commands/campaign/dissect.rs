@@ -1,4 +1,4 @@
-//! Dissecting the failures of a campaign that has come to its end.
+//! Dissecting the failures of a finished campaign.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) fn is_over(
     }
 }
 
-/// Dissects what was failed. `observe` is handed each trial with its outcome.
+/// Dissects the failures. `observe` gets each trial with its outcome.
 pub(super) async fn dissect(
     prepared: &Prepared,
     (campaign, cases): (&Campaign, &[Arc<OrderCase>]),
@@ -49,7 +49,7 @@ pub(super) async fn dissect(
     };
     let seed = DissectionRun::seed(campaign.seed);
     let mut keeper = Keeper::new(prepared, Derived::Dissection, seed, NonZeroU32::MIN);
-    // A replay asks nothing that was not asked when it was recorded.
+    // A replay sends no requests that were not sent when it was recorded.
     let may_run = |case: &Case| prepared.run.may_follow(&case.id, 0);
     let keep = |first: u32, trials: &[TrialRecord]| {
         keeper.keep(first, trials.iter().map(|record| (&record.case, record.origin())))

@@ -1,4 +1,4 @@
-//! What the guard of `repair:AGENT` gains over the bare agent.
+//! The gain of the guard of `repair:AGENT` over the bare agent.
 
 use std::io::Write as _;
 
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::stored::{Stored, StoredTraces};
 use crate::terminal;
 
-/// Says what the guard gains, where the store has the bare agent on the same cases; else how to find out.
+/// Reports the guard's gain, if the store has the bare agent on the same cases; else how to find out.
 pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
     let guarded = Stored::load(&prepared.run.store, &prepared.run.campaign.id)?;
     let mut out = terminal::text();

@@ -1,4 +1,4 @@
-//! What is kept of a campaign, as the commands read it: with what only campaigns of orders have.
+//! The stored options of a campaign for the commands, including those of campaigns of orders.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,26 +22,26 @@ use crate::suites;
 /// The suite of a campaign that names none.
 pub(crate) const ORDER: &str = "order";
 
-/// What only campaigns of one suite have: orders all of it but the last two.
+/// Options that only campaigns of one suite have: all of them are for orders, except the last two.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct OrderOptions {
     pub(super) repeated_fails: bool,
     pub(super) distractor_fails: bool,
     pub(super) at_once_fails: bool,
-    /// How failures are dissected; absent where they are not.
+    /// How failures are dissected; absent if they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dissect: Option<DissectOptions>,
-    /// How failures are shrunk; absent where they are not.
+    /// How failures are shrunk; absent if they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shrink: Option<ShrinkOptions>,
-    /// The topics of the user's own that its cases are about; absent where they come with planproof.
+    /// The user's own topics of its cases; absent if they come with planproof.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) topics: Option<TopicBank>,
-    /// The file of servers and folders that the tools of m&m's work with; absent where they are simulated.
+    /// The file of servers and folders for the tools of m&m's; absent if they are simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) media: Option<PathBuf>,
-    /// The pages that the tools of questions search; absent where they are those of planproof, or none.
+    /// The pages that the tools of questions search; absent for those of planproof, or for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pages: Option<String>,
 }
@@ -53,7 +53,7 @@ impl Default for OrderOptions {
 }
 
 impl OrderOptions {
-    /// Cases that are judged so, and nothing else.
+    /// The options of cases with this judge, and nothing else.
     pub(crate) fn judging(judge: JudgeOptions) -> Self {
         let JudgeOptions { repeated_fails, distractor_fails, at_once_fails } = judge;
         Self {
@@ -97,7 +97,7 @@ impl OrderOptions {
     }
 }
 
-/// What is kept of a campaign, read in full.
+/// The stored options of a campaign, parsed completely.
 #[derive(Debug, Clone)]
 pub(crate) struct CampaignOptions {
     pub(crate) kept: StoredOptions,
@@ -123,7 +123,7 @@ impl CampaignOptions {
         suites::of_campaign(&self.kept, &self.order)
     }
 
-    /// Refuses a campaign of another kind of case, for that reason.
+    /// Refuses a campaign with another kind of cases, for that reason.
     pub(crate) fn must_be_of_orders(&self, campaign: &str, why: &str) -> Result<(), Failure> {
         match &self.kept.suite {
             None => Ok(()),
@@ -146,7 +146,7 @@ pub(crate) fn of_simulation(campaign: &Campaign, synthesis: SynthesisUse) -> Sto
     options
 }
 
-/// The command that a campaign is one of.
+/// The command that a campaign belongs to.
 pub(crate) fn command(options: &StoredOptions) -> String {
     match (&options.suite, &options.limit) {
         (Some(suite), _) => format!("bench {suite}"),

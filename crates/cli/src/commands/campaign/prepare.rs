@@ -13,7 +13,7 @@ use planproof_runner::{
 use planproof_store::Store;
 
 use super::agreement::must_agree;
-use super::asked::Asked;
+use super::campaign_command::CampaignCommand;
 use super::derived::{Derived, must_be_asked_for};
 use super::dissect;
 use super::options::{ORDER, OrderOptions};
@@ -33,12 +33,13 @@ use crate::select;
 use crate::stored::{self, Stored};
 use crate::values::seconds;
 
-/// Prepares what the command line asks for. Everything the user may have got wrong comes before the store is touched.
+/// Prepares the request of the command line. All possible mistakes of the user are checked before the store is
+/// touched.
 pub(in crate::commands) fn prepare(
     arguments: &CampaignArguments,
     global: &Global,
     agent: Option<AgentSpec>,
-    asked: Asked<'_>,
+    command: CampaignCommand<'_>,
 ) -> Result<Prepared, Failure> {
     let mut reviewing = None;
     if let Some(agent) = &agent {
@@ -48,10 +49,10 @@ pub(in crate::commands) fn prepare(
         return Err(Failure::usage("--review shows one run at a time: leave --concurrency out"));
     }
     let mut prepared = match (&arguments.recording.replay, agent) {
-        (Some(file), agent) => replay(arguments, global, file, agent, asked),
-        (None, Some(agent)) => begin(arguments, global, agent, asked),
+        (Some(file), agent) => replay(arguments, global, file, agent, command),
+        (None, Some(agent)) => begin(arguments, global, agent, command),
         (None, None) => {
-            let prepared = go_on(arguments, global, asked)?;
+            let prepared = go_on(arguments, global, command)?;
             let name = AgentSpec::parse(&prepared.run.campaign.agent.name);
             let name = name.map_err(|error| Failure::usage(error.to_string()))?;
             reviewing = review::reviewing(arguments.review, &name)?;
@@ -77,26 +78,26 @@ pub(in crate::commands) fn named_agent(arguments: &CampaignArguments) -> Result<
     agent.map(|name| select::with_options(name, &arguments.agent_options)).transpose()
 }
 
-/// What the command line says of a new campaign.
+/// The command line's description of a new campaign.
 pub(in crate::commands) fn new_campaign(
     arguments: &CampaignArguments,
     global: &Global,
     agent: AgentSpec,
-    asked: &Asked<'_>,
+    command: &CampaignCommand<'_>,
     order: &OrderOptions,
 ) -> NewCampaign {
     let recording = &arguments.recording;
-    let program = program(arguments, asked);
-    // A program that knows how it is tested could draw the cases of a seed that it knows, with their answers. A cache
-    // holds answers to the cases of before, which have to be the same.
-    let can_be_drawn = !global.given.has("seed") && recording.cache.is_none() && asked.draws_cases();
+    let program = program(arguments, command);
+    // A program that recognises the test could draw the cases of a known seed, with their answers. A cache contains
+    // answers to earlier cases, which have to be the same.
+    let can_be_drawn = !global.given.has("seed") && recording.cache.is_none() && command.draws_cases();
     let seed_is_secret = can_be_drawn && agent.is_program() && program.isolate != Isolate::None;
-    // Many readers of JSON lose something of larger numbers.
+    // Many JSON readers lose precision of larger numbers.
     let drawn = || u64::from_le_bytes(select::random_bytes()) >> (u64::BITS - f64::MANTISSA_DIGITS);
     let seed = if seed_is_secret { drawn() } else { global.seed };
     NewCampaign {
         agent,
-        repeats: asked.repeats(),
+        repeats: command.repeats(),
         seed,
         seed_is_secret,
         timeout: arguments.model.run_time(arguments.timeout),
@@ -111,22 +112,22 @@ pub(in crate::commands) fn new_campaign(
             (None, None) => Keeping::Nowhere,
         },
         store: (&arguments.store).into(),
-        limit: asked.limit(),
-        suite: asked.suite().filter(|suite| *suite != ORDER).map(str::to_owned),
+        limit: command.limit(),
+        suite: command.suite().filter(|suite| *suite != ORDER).map(str::to_owned),
         of_suite: order.to_map(),
         command_line: global.command_line.clone(),
         label: arguments.label.clone(),
     }
 }
 
-/// What a program is started with, from which the files of the command line are hidden.
-fn program(arguments: &CampaignArguments, asked: &Asked<'_>) -> ProgramOptions {
+/// How a program is started, with the files of the command line hidden from it.
+fn program(arguments: &CampaignArguments, command: &CampaignCommand<'_>) -> ProgramOptions {
     let ProgramArguments { env, env_file, cwd, allow_host, isolate, agent_memory, header, body, answer } =
         arguments.program.clone();
     let (isolate, allow_hosts) = (isolate.into(), allow_host);
     let store = arguments.store.store.as_path();
     let files = arguments.files().into_iter().map(|(_, path)| path).filter(|path| *path != store);
-    let hidden = files.chain(asked.files()).filter(|path| *path != Path::new("-"));
+    let hidden = files.chain(command.files()).filter(|path| *path != Path::new("-"));
     let hidden = hidden.map(Path::to_owned).collect();
     ProgramOptions {
         env,
@@ -147,27 +148,31 @@ fn begin(
     arguments: &CampaignArguments,
     global: &Global,
     agent: AgentSpec,
-    asked: Asked<'_>,
+    command: CampaignCommand<'_>,
 ) -> Result<Prepared, Failure> {
     let asking = arguments.model.within(arguments.model.run_time(arguments.timeout))?;
-    let bank = select::topic_bank(asked.topics())?;
+    let bank = select::topic_bank(command.topics())?;
     let order = OrderOptions {
-        dissect: asked.dissect(),
-        shrink: asked.shrink(),
-        topics: asked.topics().map(|_| bank.clone()),
-        media: asked.media().map(planproof_runner::absolute).transpose()?,
-        pages: asked.pages().map(crate::pages::absolute).transpose()?,
+        dissect: command.dissect(),
+        shrink: command.shrink(),
+        topics: command.topics().map(|_| bank.clone()),
+        media: command.media().map(planproof_runner::absolute).transpose()?,
+        pages: command.pages().map(crate::pages::absolute).transpose()?,
         ..OrderOptions::judging(judge_options(&arguments.judge))
     };
-    asked.must_be_shrunk(order.shrink.as_ref())?;
-    let new = new_campaign(arguments, global, agent, &asked, &order);
+    command.must_be_shrunk(order.shrink.as_ref())?;
+    let new = new_campaign(arguments, global, agent, &command, &order);
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &arguments.store.store };
-    let run = planproof_runner::begin(&world, &new, || asked.cases(new.seed, &bank))?;
+    let run = planproof_runner::begin(&world, &new, || command.cases(new.seed, &bank))?;
     Ok(Prepared::new(run, order))
 }
 
-/// A campaign from the store: its cases, its options, and the runs that are finished, judged again from their traces.
-fn go_on(arguments: &CampaignArguments, global: &Global, asked: Asked<'_>) -> Result<Prepared, Failure> {
+/// A campaign from the store: its cases, its options, and the finished runs, judged again from their traces.
+fn go_on(
+    arguments: &CampaignArguments,
+    global: &Global,
+    command: CampaignCommand<'_>,
+) -> Result<Prepared, Failure> {
     must_exist(&arguments.store.store)?;
     let store = StoreOptions::from(&arguments.store).open()?;
     let row = stored::find(&store, arguments.resume.as_deref().unwrap_or("last"))?;
@@ -183,22 +188,22 @@ fn go_on(arguments: &CampaignArguments, global: &Global, asked: Asked<'_>) -> Re
             stored.commands.resume(&matrix.id)
         )));
     }
-    resume_stored(store, stored, &arguments.model, (&arguments.budget).into(), &asked, global)
+    resume_stored(store, stored, &arguments.model, (&arguments.budget).into(), &command, global)
 }
 
-/// The same of a campaign that was read, with these budgets.
+/// The same for a campaign that was already read, with these budgets.
 pub(in crate::commands) fn resume_stored(
     store: Store,
     stored: Stored,
     asking: &ModelArguments,
     budgets: BudgetOptions,
-    asked: &Asked<'_>,
+    command: &CampaignCommand<'_>,
     global: &Global,
 ) -> Result<Prepared, Failure> {
     let Stored { campaign, mut options, dissection, shrinking, .. } = stored;
     damage::must_be_none(&campaign.row.id, &campaign.named_damage(), campaign.seals.as_ref())?;
     let StoredCampaign { row, suite, cases, mut outcomes, .. } = campaign;
-    asked.must_fit(
+    command.must_fit(
         &options.kept,
         &format!("campaign {}", row.id),
         ("resume it with", &format!("--resume {}", row.id)),
@@ -206,10 +211,10 @@ pub(in crate::commands) fn resume_stored(
     outcomes.retain(|outcome| outcome.verdict.is_ok());
     let order = &mut options.order;
     let begun = dissection.as_ref().map(|(_, dissection)| dissection.options);
-    order.dissect = Derived::Dissection.resumed(asked.dissect(), order.dissect, begun)?;
+    order.dissect = Derived::Dissection.resumed(command.dissect(), order.dissect, begun)?;
     let begun = shrinking.as_ref().map(|(_, shrinking)| shrinking.options);
-    order.shrink = Derived::Shrinking.resumed(asked.shrink(), order.shrink, begun)?;
-    asked.must_be_shrunk(order.shrink.as_ref())?;
+    order.shrink = Derived::Shrinking.resumed(command.shrink(), order.shrink, begun)?;
+    command.must_be_shrunk(order.shrink.as_ref())?;
     let is_dissected =
         order.dissect.is_none_or(|options| dissect::is_over(&options, &outcomes, dissection.as_ref()));
     let is_shrunk = match order.shrink {
@@ -255,27 +260,27 @@ fn replay(
     global: &Global,
     file: &Path,
     agent: Option<AgentSpec>,
-    asked: Asked<'_>,
+    command: CampaignCommand<'_>,
 ) -> Result<Prepared, Failure> {
     let world = Outside { asking: &arguments.model, is_quiet: global.quiet, store: &arguments.store.store };
     let may_differ = &arguments.recording.may_differ;
     let recorded = RecordedCampaign::read(&world, file, may_differ.as_deref())?;
     let note = &recorded.campaign;
     let shown = file.display();
-    asked.must_fit(
+    command.must_fit(
         &note.options,
         &format!("the recording {shown}"),
         ("replay it with", &format!("--replay {shown}")),
     )?;
     let cases = recorded.cases(&world)?;
     let order = OrderOptions::of(&note.options)?;
-    must_agree((&recorded, &order), &cases.cases, agent.as_ref(), arguments, &asked, global)?;
-    asked.must_be_shrunk(order.shrink.as_ref())?;
+    must_agree((&recorded, &order), &cases.cases, agent.as_ref(), arguments, &command, global)?;
+    command.must_be_shrunk(order.shrink.as_ref())?;
     let replay = Replay {
         file: file.to_owned(),
         may_differ: may_differ.clone(),
         agent,
-        program: program(arguments, &asked),
+        program: program(arguments, &command),
         timeout: arguments.timeout.map(seconds),
         concurrency: arguments.concurrency,
         budgets: (&arguments.budget).into(),

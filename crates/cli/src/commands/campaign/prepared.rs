@@ -1,4 +1,4 @@
-//! A campaign that is prepared, and what is told of it.
+//! A prepared campaign, and the messages about it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use crate::progress::tell;
 use crate::stored::StoredTraces;
 use crate::stream::Stream;
 
-/// Most cases of a replay whose differences are told.
+/// Most cases of a replay whose differences are reported.
 const DIFFERENCES_SHOWN_MAX: usize = 5;
 
-/// A campaign about to be run, with what only orders have.
+/// A campaign that is ready to run, with the data that only orders have.
 pub(in crate::commands) struct Prepared {
     pub(in crate::commands) run: planproof_runner::Prepared,
     pub(in crate::commands) order: OrderOptions,
-    /// The matrix that it is a combination of, which goes on as a whole.
+    /// The matrix that it belongs to, which is resumed as a whole.
     pub(in crate::commands) matrix: Option<String>,
-    /// Takes down what happens while it is run, where that is asked for.
+    /// Records the events while it is run, if that is requested.
     pub(in crate::commands) stream: Option<Arc<Stream>>,
-    /// Trials of the dissection that are there already; those without a score are run again.
+    /// Existing trials of the dissection; unscored ones are run again.
     pub(super) trials: Vec<TrialRecord>,
     /// The same of the shrinking.
     pub(super) candidates: Vec<CandidateRecord>,
@@ -42,12 +42,12 @@ impl Prepared {
         commands(options, &self.order, &campaign.agent.name, store.path())
     }
 
-    /// How to resume it, or with the matrix that it belongs to.
+    /// How to resume it, or the matrix that it belongs to.
     pub(super) fn resume_line(&self) -> String {
         self.commands().resume(self.matrix.as_deref().unwrap_or(&self.run.campaign.id))
     }
 
-    /// Hands the campaign to `write` as reports take it.
+    /// Passes the campaign to `write` in the form for reports.
     pub(in crate::commands) fn reported(
         &self,
         outcomes: &[Outcome],
@@ -71,7 +71,7 @@ impl Prepared {
         })
     }
 
-    /// Tells on stderr in what a replay differs from its recording. Whether it does.
+    /// Reports on stderr how a replay differs from its recording. Returns whether it does.
     pub(in crate::commands) fn tell_differences(
         &self,
         outcomes: &[Outcome],
@@ -79,7 +79,7 @@ impl Prepared {
         shrinking: Option<&Shrinking>,
     ) -> bool {
         let Some(replayed) = self.run.replayed() else { return false };
-        // Those of dissection and shrinking come behind, where there are any.
+        // Those of dissection and shrinking follow, if there are any.
         let (mut cases, mut outcomes) = (Cow::from(&*self.run.campaign.cases), Cow::from(outcomes));
         let orders = OrderSuite::new(self.order.judge());
         for trial in dissection.into_iter().flat_map(|dissection| &dissection.trials) {

@@ -1,4 +1,4 @@
-//! Shrinking the smallest failures of a campaign that has come to its end.
+//! Shrinking the smallest failures of a finished campaign.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(super) fn is_over(
     })
 }
 
-/// Shrinks what was failed. `observe` is handed each run of a candidate.
+/// Shrinks the failures. `observe` gets each run of a candidate.
 pub(super) async fn shrink(
     prepared: &Prepared,
     (campaign, cases): (&Campaign, &[Arc<OrderCase>]),
@@ -50,7 +50,7 @@ pub(super) async fn shrink(
     let run = ShrinkRun { campaign, cases, id, options, failures, shrinker: shrinker() };
     let seed = ShrinkRun::seed(campaign.seed);
     let mut keeper = Keeper::new(prepared, Derived::Shrinking, seed, options.repeats());
-    // A replay asks nothing that was not asked when it was recorded.
+    // A replay sends no requests that were not sent when it was recorded.
     let may_run = |case: &Case, repeat: u32| prepared.run.may_follow(&case.id, repeat);
     let keep = |first: u32, candidates: &[CandidateRecord]| {
         keeper.keep(first, candidates.iter().map(|record| (&record.case, record.origin())))

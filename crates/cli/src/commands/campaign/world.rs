@@ -1,4 +1,4 @@
-//! What the runner has from the command line: agents, models and suites by their names, files, keys and messages.
+//! The command line as the runner's world: agents, models and suites by their names, files, keys and messages.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::arguments::ModelArguments;
 use crate::failure::Failure;
 use crate::{isolation, open_files, progress, secrets, select, suites};
 
-/// What the runner has from the command line.
+/// The command line as the runner's world.
 pub(in crate::commands) struct Outside<'a> {
     /// How models are asked.
     pub(in crate::commands) asking: &'a ModelArguments,

@@ -1,4 +1,4 @@
-//! Conversations in which a model is asked until its answer can be used.
+//! Conversations in which a model is asked until its answer is usable.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl Conversation {
         Ok(text)
     }
 
-    /// Asks until `read` says that the answer will do or there were enough rounds. The faults of the last answer.
+    /// Asks until `read` accepts the answer or the rounds are used up. Returns the faults of the last answer.
     async fn until(
         &mut self,
         prompt: String,
@@ -74,7 +74,7 @@ pub(super) struct Written {
     pub(super) drafts: Vec<Draft>,
     /// How many tasks have fewer queries than asked for.
     pub(super) short: usize,
-    /// How many plans keep the texts of the rule because no rewriting could be used.
+    /// How many plans keep the texts of the rule because no rewriting was usable.
     pub(super) not_rewritten: usize,
     /// Some of what was wrong.
     pub(super) faults: Vec<String>,
@@ -94,8 +94,8 @@ struct Queries {
     faults: Vec<String>,
 }
 
-/// Asks a model for the queries of all tasks, and for the texts of their plans. What comes of it follows from the
-/// answers alone, whatever order they come in.
+/// Asks a model for the queries of all tasks, and for the texts of their plans. The result depends on the answers
+/// alone, whatever order they come in.
 pub(super) async fn write_queries(
     model: &Arc<dyn Model>,
     tasks: &Tasks,
@@ -168,7 +168,7 @@ pub(super) struct Proposed {
     pub(super) alternatives: Alternatives,
     /// Some of what was wrong.
     pub(super) faults: Vec<String>,
-    /// How many tools it was asked about to the end.
+    /// The number of tools with a finished conversation.
     pub(super) finished: usize,
     /// Why it was not asked about all.
     pub(super) failed: Option<ModelError>,
@@ -176,7 +176,7 @@ pub(super) struct Proposed {
     pub(super) is_stopped: bool,
 }
 
-/// Asks a model which tools can stand for each tool.
+/// Asks a model which tools can replace each tool.
 pub(super) async fn propose(model: &Arc<dyn Model>, seed: u64, stop: &CancellationToken) -> Proposed {
     let mut proposed = Proposed::default();
     let tools: Vec<usize> = (0..catalogue().signatures().len()).collect();
@@ -209,7 +209,7 @@ async fn proposals(
     Ok((tool.name.clone(), names, faults))
 }
 
-/// Has a conversation about each item, several at once. What was finished, in the order of the items.
+/// Has a conversation about each item, several at once. Returns the finished ones, in the order of the items.
 async fn all<I, T, F>(
     items: &[I],
     ask: impl Fn(&I) -> F,
@@ -247,7 +247,7 @@ where
             Some(Ok((_, Err(error)))) => {
                 failed.get_or_insert(error);
             }
-            // Nothing of ours panics there; a model that does has failed.
+            // Our code does not panic there; a model that does has failed.
             Some(Err(error)) => {
                 failed.get_or_insert(ModelError::Configuration { what: error.to_string() });
             }

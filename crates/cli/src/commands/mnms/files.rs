@@ -1,4 +1,4 @@
-//! Files of drafts and sheets: read with what is wrong in them named, and written whole or not at all.
+//! Files of drafts and sheets: read with their faults named, and written completely or not at all.
 
 use std::fs;
 use std::io::Write as _;
@@ -17,7 +17,7 @@ use crate::report_files::ReportFile;
 use crate::terminal::{self, inline};
 use crate::{progress, select};
 
-/// Most bytes of a text file of a folder of inputs: so many characters have at most four times as many.
+/// Most bytes of a text file in a folder of inputs: a character has at most four bytes.
 const TEXT_BYTES_MAX: u64 = 4 * INPUT_CHARACTERS_MAX as u64 + 16;
 
 /// What is wrong in a file.
@@ -25,7 +25,7 @@ fn wrong(path: &Path, why: &dyn std::fmt::Display) -> Failure {
     Failure::usage(inline(&format!("{}: {why}", path.display())))
 }
 
-/// Drafts with the lines that they were read from, at least one.
+/// Drafts with their line numbers, at least one.
 pub(super) fn drafts(path: &Path) -> Result<(Vec<Draft>, Vec<String>), Failure> {
     let text = select::read_text(path)?;
     let drafts = read_drafts(&text).map_err(|error| wrong(path, &error))?;
@@ -70,12 +70,12 @@ pub(super) fn inputs(folder: &Path) -> Result<Inputs, Failure> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(fail)? {
         let entry = entry.map_err(fail)?;
-        // What has a name that is no text cannot stand in a query, and links lead where they like.
+        // A file whose name is not UTF-8 cannot be in a query, and links lead anywhere.
         let is_file = entry.file_type().map_err(fail)?.is_file();
         let Some(name) = entry.file_name().to_str().filter(|_| is_file).map(str::to_owned) else { continue };
         let is_text = name.to_ascii_lowercase().ends_with(".txt");
         let is_short = || entry.metadata().is_ok_and(|metadata| metadata.len() <= TEXT_BYTES_MAX);
-        // A text that is too long or none is ignored like any other file.
+        // A text that is too long or not UTF-8 is ignored like any other file.
         let text = if is_text && is_short() { fs::read_to_string(entry.path()).ok() } else { None };
         files.push(Listed { name, text });
         if files.len() > INPUTS_MAX {
@@ -90,7 +90,7 @@ pub(super) fn inputs(folder: &Path) -> Result<Inputs, Failure> {
 /// What is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Lines of JSON, in which any character can be said by its escape.
+    /// Lines of JSON, in which any character can be escaped.
     Lines,
     /// CSV.
     Sheet,
@@ -100,10 +100,10 @@ pub(super) enum Form {
 pub(super) struct Out(Option<(PathBuf, ReportFile)>);
 
 impl Out {
-    /// Finds out whether it can be written, before anything is asked or computed.
+    /// Checks that it can be written, before anything is requested or computed.
     pub(super) fn open(arguments: &MnmsOutArguments) -> Result<Self, Failure> {
         let Some(path) = &arguments.out else { return Ok(Self(None)) };
-        // What is no plain file, such as a pipe, holds nothing that could be lost.
+        // Anything but a plain file, such as a pipe, holds nothing that could be lost.
         if !arguments.force && path.is_file() {
             return Err(Failure::usage(format!(
                 "there is a {} already; --force replaces it",
@@ -113,7 +113,7 @@ impl Out {
         Ok(Self(Some((path.clone(), ReportFile::open("--out", path)?))))
     }
 
-    /// Writes it, and what came of it: with `--out` and `--json` to stdout, otherwise in words to stderr.
+    /// Writes it, and the result: with `--out` and `--json` to stdout, otherwise in words to stderr.
     pub(super) fn write(
         self,
         form: Form,

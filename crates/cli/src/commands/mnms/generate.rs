@@ -11,7 +11,7 @@ use super::asking::{Written, write_queries};
 use super::files::{self, Form, Out};
 use super::graph_by;
 use crate::arguments::{GenerateMnmsArguments, Global};
-use crate::commands::asked::Asked;
+use crate::commands::helper_model::HelperModel;
 use crate::commands::runtime;
 use crate::failure::{ExitCode, Failure};
 use crate::progress;
@@ -61,24 +61,24 @@ fn by_model(
     out: Out,
     global: &Global,
 ) -> Result<ExitCode, Failure> {
-    let asked = Asked::find(name, &arguments.asking)?;
+    let helper = HelperModel::find(name, &arguments.asking)?;
     let bar = progress::bar(global, tasks.tasks.len() as u64, 0);
     let written = runtime()?.block_on(async {
-        let stop = asked.stop();
-        write_queries(&asked.model, tasks, arguments.queries, global.seed, &stop, || bar.inc(1)).await
+        let stop = helper.stop();
+        write_queries(&helper.model, tasks, arguments.queries, global.seed, &stop, || bar.inc(1)).await
     });
     bar.finish_and_clear();
-    asked.tell_spent(global);
+    helper.tell_spent(global);
     let Written { drafts, short, not_rewritten, faults, finished, failed, is_stopped } = written;
     note_faults(&faults, global);
     let why = match (failed, is_stopped) {
         (Some(error), _) => Some(inline(&error.to_string())),
-        (None, true) => Some(asked.stopped_by()),
+        (None, true) => Some(helper.stopped_by()),
         (None, false) => None,
     };
     if drafts.is_empty() {
         return Err(Failure::outside(match why {
-            Some(why) => format!("no query was finished: {why}{}", asked.advice()),
+            Some(why) => format!("no query was finished: {why}{}", helper.advice()),
             None => format!("{name} wrote no query that can be used"),
         }));
     }
@@ -91,7 +91,7 @@ fn by_model(
     }
     let more = json!({
         "model": name,
-        "simulated": asked.model.is_simulated(),
+        "simulated": helper.model.is_simulated(),
         "tasks_finished": finished,
         "tasks_short": short,
         "not_rewritten": not_rewritten,
@@ -103,7 +103,7 @@ fn by_model(
         Some(why) => Err(Failure::outside(format!(
             "only {finished} of {} tasks were finished and written: {why}{}",
             tasks.tasks.len(),
-            asked.advice()
+            helper.advice()
         ))),
     }
 }

@@ -1,5 +1,5 @@
-//! `planproof mnms filter`, `mnms alternatives` and `mnms convert`: what is kept of drafts, what is added to them, and
-//! their forms.
+//! `planproof mnms filter`, `mnms alternatives` and `mnms convert`: selecting drafts, extending them, and their
+//! forms.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -141,7 +141,7 @@ pub(super) fn alternatives(arguments: &AlternativesArguments, global: &Global) -
     let (mut drafts, _) = files::drafts(&arguments.file)?;
     let (mut plans, mut unfit, mut cut) = (0, 0, 0);
     for draft in &mut drafts {
-        // The id alone, so that a draft has the same alternatives whatever else is in the file.
+        // Seeded by the id alone, so that a draft has the same alternatives whatever else is in the file.
         let draw = &mut Draw::new(global.seed, draft.id.unsigned_abs(), "mnms/others/1");
         let combined = good.combine(catalogue(), &graph, &draft.plan, draw);
         unfit += combined.unfit;

@@ -1,4 +1,4 @@
-//! `planproof mnms agree` and `mnms rate`: what filled sheets say.
+//! `planproof mnms agree` and `mnms rate`: the evaluation of filled sheets.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

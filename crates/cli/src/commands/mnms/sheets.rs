@@ -15,7 +15,7 @@ use super::asking::propose;
 use super::files::{self, Form, Out};
 use super::generate::note_faults;
 use crate::arguments::{AskingArguments, Global, SheetArguments};
-use crate::commands::asked::Asked;
+use crate::commands::helper_model::HelperModel;
 use crate::commands::runtime;
 use crate::failure::{ExitCode, Failure};
 use crate::terminal::inline;
@@ -24,7 +24,7 @@ use crate::terminal::inline;
 const RESULT_CHARACTERS_MAX: usize = 2000;
 /// Most raters of a sheet.
 const RATERS_MAX: usize = planproof_mnms::generate::RATERS_MAX;
-/// Fields that say what a plan gave, the first that is there.
+/// Fields with the result of a plan; the first existing one is used.
 const RESULT_FIELDS: [&str; 3] = ["msg", "result", "prediction"];
 
 pub(super) fn drafts(file: &Path, sheet: &SheetArguments, global: &Global) -> Result<ExitCode, Failure> {
@@ -47,22 +47,22 @@ pub(super) fn alternatives(
     let Some(name) = model else {
         return write(out, &["tool", "alternative", "source"], &rows, sheet, json!({}), global);
     };
-    let asked = Asked::find(name, asking)?;
+    let helper = HelperModel::find(name, asking)?;
     let proposed = runtime()?.block_on(async {
-        let stop = asked.stop();
-        propose(&asked.model, global.seed, &stop).await
+        let stop = helper.stop();
+        propose(&helper.model, global.seed, &stop).await
     });
-    asked.tell_spent(global);
+    helper.tell_spent(global);
     note_faults(&proposed.faults, global);
     let tools = catalogue().signatures().len();
     let why = match (&proposed.failed, proposed.is_stopped) {
         (Some(error), _) => Some(inline(&error.to_string())),
-        (None, true) => Some(asked.stopped_by()),
+        (None, true) => Some(helper.stopped_by()),
         (None, false) => None,
     };
-    // A sheet that lacks what a model would have proposed would be filled in for nothing.
+    // A sheet without a model's proposals would be filled in for nothing.
     if let Some(why) = why {
-        let (finished, advice) = (proposed.finished, asked.advice());
+        let (finished, advice) = (proposed.finished, helper.advice());
         return Err(Failure::outside(format!("asked about {finished} of {tools} tools only: {why}{advice}")));
     }
     let by_model = alternative_rows(&proposed.alternatives, name);
@@ -76,7 +76,7 @@ pub(super) fn alternatives(
     rows.sort_by(|one, other| one.id.cmp(&other.id));
     let more = json!({
         "model": name,
-        "simulated": asked.model.is_simulated(),
+        "simulated": helper.model.is_simulated(),
         "proposed": proposals,
         "faults": proposed.faults,
     });

@@ -1,4 +1,4 @@
-//! Where the events of a run go the moment they happen: to stdout, and to a trace file.
+//! The destinations of a run's events as they happen: stdout, and a trace file.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -17,7 +17,7 @@ struct State {
     /// `None` for JSON lines.
     transcript: Option<Transcript>,
     file: Option<File>,
-    /// What went wrong first. The run goes on without being shown, or written.
+    /// The first failure. The run continues without being shown, or written.
     stdout_error: Option<io::Error>,
     file_error: Option<io::Error>,
 }
@@ -55,7 +55,7 @@ impl LiveTrace {
         Ok(())
     }
 
-    /// Says what could not be shown or written. That nobody reads on is no failure.
+    /// Reports what could not be shown or written. A closed pipe is no failure.
     pub(super) fn finish(&self) -> Result<(), Failure> {
         let mut state = self.lock();
         if let Some(error) = state.file_error.take() {
@@ -70,7 +70,7 @@ impl LiveTrace {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic while the lock is held leaves a whole state, so it stays usable.
+        // A panic while the lock is held leaves a complete state, so it stays usable.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! A run as people read it: a line for each event.
+//! A run for people: a line for each event.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -51,7 +51,7 @@ impl Colours {
 /// What is known of the run so far.
 pub(super) struct Transcript {
     colours: Colours,
-    /// What the agent was asked, which agents within it are mostly asked again.
+    /// The agent's query, which agents within it usually repeat.
     query: Option<String>,
     turns: HashMap<Option<Actor>, u32>,
     pairing: Pairing,
@@ -70,7 +70,7 @@ impl Transcript {
         Self { colours, query, turns, pairing, begun, usage, answered, of_team: Vec::new() }
     }
 
-    /// What comes before the first event: nothing, but for a simulation.
+    /// The text before the first event: empty, except for a simulation.
     pub(super) fn header(&self, header: &Header) -> String {
         if !header.simulated {
             return String::new();
@@ -84,7 +84,7 @@ impl Transcript {
         )
     }
 
-    /// The line of an event, with its end; what changes the graph of a team is followed by how far that is.
+    /// The line of an event, with its line break; a change of a team's graph is followed by the progress.
     pub(super) fn event(&mut self, event: &Event) -> String {
         let mut shown = self.line_of_event(event);
         if let EventKind::Section { state, .. } = &event.kind
@@ -167,7 +167,7 @@ impl Transcript {
                 let text = format!("{} {}", cut(state, CALL_SHOWN), cut(text, WORDS_SHOWN));
                 line("section", "1", &text, &cut(note, CALL_SHOWN))
             }
-            // The question stands above, what the model wrote in its turns, and the rest is a tool's answer.
+            // The question is above, the model's text is in its turns, and the rest is a tool's answer.
             EventKind::Section { .. } => String::new(),
             EventKind::Correction { violation, appended, .. } => {
                 let appended = match cut(appended, CALL_SHOWN).as_str() {

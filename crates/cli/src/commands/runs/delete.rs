@@ -14,7 +14,7 @@ use crate::progress::tell;
 use crate::stored;
 use crate::terminal;
 
-/// Calls a campaign so, or by no name any more.
+/// Sets or removes a campaign's label.
 pub(super) fn label(path: &Path, run: &str, text: Option<&str>, global: &Global) -> Result<(), Failure> {
     let store = Store::open(path, StoreLimits::default())?;
     let campaign = stored::find(&store, run)?;
@@ -69,7 +69,7 @@ pub(super) fn run(path: &Path, names: &[String], is_agreed: bool, global: &Globa
     Ok(())
 }
 
-/// The campaigns of these names, each once; those of a matrix for its id.
+/// The campaigns of these names, each once; for a matrix all of its campaigns.
 fn meant(store: &Store, names: &[String]) -> Result<Vec<Campaign>, Failure> {
     let mut meant: Vec<Campaign> = Vec::new();
     for name in names {
@@ -99,7 +99,7 @@ fn in_words(campaign: &Campaign) -> String {
     )
 }
 
-/// Bytes of the file; 0 where that cannot be found out.
+/// Bytes of the file; 0 if that is unknown.
 fn size(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |file| file.len())
 }

@@ -1,4 +1,4 @@
-//! `planproof runs lessons` and `planproof runs forget`: what runs taught agents that have a memory.
+//! `planproof runs lessons` and `planproof runs forget`: the lessons of runs for agents with a memory.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::progress::tell;
 use crate::stored;
 use crate::terminal;
 
-/// Lists lessons, at most the newest so many.
+/// Lists lessons, at most the newest `most`.
 pub(super) fn list(
     store: &Store,
     run: Option<&str>,
@@ -52,7 +52,7 @@ pub(super) fn list(
     Ok(())
 }
 
-/// Deletes lessons, and says how many that were.
+/// Deletes lessons, and reports their number.
 pub(super) fn forget(
     path: &Path,
     run: Option<&str>,

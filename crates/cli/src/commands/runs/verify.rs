@@ -1,4 +1,4 @@
-//! `planproof runs verify`: whether what is stored of a campaign is what was written.
+//! `planproof runs verify`: whether the stored data of a campaign are what was written.
 
 use std::io::Write as _;
 
@@ -24,8 +24,8 @@ struct Found {
     seals: Option<Seals>,
 }
 
-/// Holds a campaign with what it led to, or all campaigns of a matrix, to its digests and seals; with a fingerprint, to
-/// that.
+/// Checks a campaign with those it led to, or all campaigns of a matrix, against their digests and seals, and against
+/// a given fingerprint.
 pub(super) fn run(
     store: &Store,
     name: &str,
@@ -55,7 +55,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// That this very key sealed a campaign last, and to its end: whoever writes everything anew has another key.
+/// Makes sure that this very key sealed a campaign last, and completely: a forger has another key.
 ///
 /// # Errors
 /// It did not.

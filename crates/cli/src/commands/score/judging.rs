@@ -8,7 +8,7 @@ use planproof_suite::questions::Question;
 use tokio::task::JoinSet;
 
 use crate::arguments::Global;
-use crate::commands::asked::Asked;
+use crate::commands::helper_model::HelperModel;
 use crate::commands::runtime;
 use crate::failure::Failure;
 use crate::progress;
@@ -17,25 +17,25 @@ use crate::terminal::inline;
 /// Most questions at once.
 const AT_ONCE_MAX: usize = 8;
 
-/// The answers of a model to all questions, by their keys. What it answers to one does not depend on the others, so
-/// that with the same answers, as from a cache, all comes to the same.
+/// The answers of a model to all questions, by their keys. Each answer is independent of the others, so the same
+/// answers, for example from a cache, give the same result.
 ///
 /// # Errors
-/// The model cannot be had, a budget is spent, or it was asked to stop.
+/// The model is unavailable, a budget is used up, or it was asked to stop.
 pub(super) fn answers(
-    asked: &Asked,
+    helper: &HelperModel,
     questions: &[Question],
     global: &Global,
 ) -> Result<BTreeMap<String, String>, Failure> {
     let bar = progress::bar(global, questions.len() as u64, 0);
     let answers = runtime()?.block_on(async {
-        let stop = asked.stop();
+        let stop = helper.stop();
         let (mut waiting, mut asking) = (questions.iter(), JoinSet::new());
         let mut answers = BTreeMap::new();
         loop {
             while asking.len() < AT_ONCE_MAX {
                 let Some(Question { key, text }) = waiting.next() else { break };
-                let (model, key) = (Arc::clone(&asked.model), key.clone());
+                let (model, key) = (Arc::clone(&helper.model), key.clone());
                 let settings =
                     Settings { temperature: Some(0.0), seed: Some(global.seed), ..Settings::default() };
                 let messages = vec![Message::User { text: text.clone() }];
@@ -44,7 +44,7 @@ pub(super) fn answers(
             }
             let joined = tokio::select! {
                 biased;
-                () = stop.cancelled() => return Err(asked.stopped_by()),
+                () = stop.cancelled() => return Err(helper.stopped_by()),
                 joined = asking.join_next() => joined,
             };
             match joined {
@@ -54,12 +54,12 @@ pub(super) fn answers(
                     answers.insert(key, reply.text);
                 }
                 Some(Ok((_, Err(error)))) => return Err(inline(&error.to_string())),
-                // Nothing of ours panics there; a model that does has failed.
+                // Our code does not panic there; a model that does has failed.
                 Some(Err(error)) => return Err(error.to_string()),
             }
         }
     });
     bar.finish_and_clear();
-    asked.tell_spent(global);
-    answers.map_err(|why| Failure::outside(format!("the judge model: {why}{}", asked.advice())))
+    helper.tell_spent(global);
+    answers.map_err(|why| Failure::outside(format!("the judge model: {why}{}", helper.advice())))
 }

@@ -8,7 +8,7 @@ use crate::commands::print_json;
 use crate::failure::{ExitCode, Failure};
 use crate::spec_source::Source;
 
-/// A state that is proposed, as it was written, with the call that it completes.
+/// A proposed state, as it was written, with the call that it completes.
 struct Proposal<'t> {
     text: &'t str,
     state: StateId,
@@ -46,7 +46,7 @@ impl Proposal<'_> {
     }
 }
 
-/// Where a walk is: what may come next, and whether it may end.
+/// The position of a walk: the possible next states, and whether it may end.
 fn position(automaton: &Automaton, walk: &Walk<'_>) -> Value {
     let valid: Vec<&str> =
         walk.valid().iter().map(|state| automaton.state(*state).name.value.as_str()).collect();

@@ -1,4 +1,4 @@
-//! `planproof topics from-mcp`: a topic of the tools that the user's agent will have.
+//! `planproof topics from-mcp`: a topic from the tools of the user's agent.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{NOTES_MAX, Out, note_in_order};
 use crate::arguments::{FromMcpArguments, Global};
-use crate::commands::asked::Asked;
+use crate::commands::helper_model::HelperModel;
 use crate::commands::tool_sources::Source;
 use crate::commands::{runtime, tool_sources};
 use crate::failure::{ExitCode, Failure};
@@ -24,14 +24,15 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
     }
     let sources = tool_sources::parse(&arguments.sources)?;
     let given = arguments.names.as_deref().map(read_names).transpose()?.unwrap_or_default();
-    let asked = arguments.model.as_deref().map(|model| Asked::find(model, &arguments.asking)).transpose()?;
+    let helper =
+        arguments.model.as_deref().map(|model| HelperModel::find(model, &arguments.asking)).transpose()?;
     let out = Out::open(&arguments.out)?;
     let runtime = runtime()?;
     let (tools, own_names) = runtime.block_on(list(&sources, global))?;
     let mut own = OwnTools { job: arguments.job.clone(), given, by_model: BTreeMap::new(), own_names };
-    if let Some(asked) = &asked {
-        own.by_model = runtime.block_on(name(asked, &tools, global))?;
-        asked.tell_spent(global);
+    if let Some(helper) = &helper {
+        own.by_model = runtime.block_on(name(helper, &tools, global))?;
+        helper.tell_spent(global);
     }
     let of_names = |what: String| match &arguments.names {
         Some(path) => Failure::usage(format!("--names {}: {what}", path.display())),
@@ -61,7 +62,7 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
     Ok(ExitCode::Passed)
 }
 
-/// A file of names: texts by tools, with null for those that are to be left out.
+/// A file of names: texts by tools, with null for omitted ones.
 fn read_names(path: &Path) -> Result<BTreeMap<String, Option<String>>, Failure> {
     serde_json::from_str(&select::read_text(path)?).map_err(|error| {
         Failure::usage(format!(
@@ -71,8 +72,8 @@ fn read_names(path: &Path) -> Result<BTreeMap<String, Option<String>>, Failure> 
     })
 }
 
-/// The tools of the sources, and what those are called there that have another name here. The servers are
-/// ended then; no tool is called.
+/// The tools of the sources, with their original names if they have another name here. The servers are ended then; no
+/// tool is called.
 async fn list(sources: &[Source], global: &Global) -> Result<(Vec<Tool>, BTreeMap<String, String>), Failure> {
     let stop = signals::stop_requested();
     let opened = tokio::select! {
@@ -103,15 +104,19 @@ async fn list(sources: &[Source], global: &Global) -> Result<(Vec<Tool>, BTreeMa
 }
 
 /// Texts of a model.
-async fn name(asked: &Asked, tools: &[Tool], global: &Global) -> Result<BTreeMap<String, String>, Failure> {
-    let stop = asked.stop();
+async fn name(
+    helper: &HelperModel,
+    tools: &[Tool],
+    global: &Global,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let stop = helper.stop();
     let named = tokio::select! {
         biased;
-        () = stop.cancelled() => return Err(Failure::outside(format!("{}{}", asked.stopped_by(), asked.advice()))),
-        named = name_tools(&asked.model, tools, global.seed) => named,
+        () = stop.cancelled() => return Err(Failure::outside(format!("{}{}", helper.stopped_by(), helper.advice()))),
+        named = name_tools(&helper.model, tools, global.seed) => named,
     };
     let (texts, dropped) = named
-        .map_err(|error| Failure::outside(format!("{}{}", inline(&error.to_string()), asked.advice())))?;
+        .map_err(|error| Failure::outside(format!("{}{}", inline(&error.to_string()), helper.advice())))?;
     for Dropped { job, text, why } in dropped.iter().take(NOTES_MAX) {
         let of = job.as_deref().unwrap_or_default();
         progress::say(global, &inline(&format!("note: not taken for `{of}`: \"{text}\": it {why}")));
@@ -130,7 +135,7 @@ async fn name(asked: &Asked, tools: &[Tool], global: &Global) -> Result<BTreeMap
     Ok(texts)
 }
 
-/// Says what is left out, and what to look at.
+/// Reports what is left out, and what to check.
 fn tell(named: &NamedTools, global: &Global) {
     for it in &named.left_out {
         progress::say(global, &inline(&format!("note: left out `{}`: {}", it.tool, it.why)));

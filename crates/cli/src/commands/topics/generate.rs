@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{NOTES_MAX, Out, note_in_order};
 use crate::arguments::{GenerateArguments, Global};
-use crate::commands::asked::Asked;
+use crate::commands::helper_model::HelperModel;
 use crate::commands::runtime;
 use crate::failure::{ExitCode, Failure};
 use crate::progress;
@@ -14,26 +14,26 @@ use crate::terminal::inline;
 
 pub(super) fn run(arguments: &GenerateArguments, global: &Global) -> Result<ExitCode, Failure> {
     let out = Out::open(&arguments.out)?;
-    let asked = Asked::find(&arguments.model, &arguments.asking)?;
+    let helper = HelperModel::find(&arguments.model, &arguments.asking)?;
     let wanted = TopicsWanted { jobs: arguments.jobs, activities: arguments.activities, seed: global.seed };
     let bar = progress::bar(global, u64::from(wanted.jobs), 0);
     let generated = runtime()?.block_on(async {
-        let stop = asked.stop();
-        generate_topics(&asked.model, wanted, &stop, |_| bar.inc(1)).await
+        let stop = helper.stop();
+        generate_topics(&helper.model, wanted, &stop, |_| bar.inc(1)).await
     });
     bar.finish_and_clear();
-    asked.tell_spent(global);
+    helper.tell_spent(global);
     tell(&generated, wanted, global);
     let Generated { topics, dropped, in_order, failed, is_stopped } = generated;
     let count = topics.len();
     let why = match (failed, is_stopped) {
         (Some(error), _) => Some(inline(&error.to_string())),
-        (None, true) => Some(asked.stopped_by()),
+        (None, true) => Some(helper.stopped_by()),
         (None, false) => None,
     };
     if topics.is_empty() {
         return Err(Failure::outside(match why {
-            Some(why) => format!("no topic was finished: {why}{}", asked.advice()),
+            Some(why) => format!("no topic was finished: {why}{}", helper.advice()),
             None => format!("{} listed no topic that can be used", arguments.model),
         }));
     }
@@ -55,13 +55,13 @@ pub(super) fn run(arguments: &GenerateArguments, global: &Global) -> Result<Exit
         Some(why) => Err(Failure::outside(format!(
             "only {count} of {} topics were finished and written: {why}{}",
             wanted.jobs,
-            asked.advice()
+            helper.advice()
         ))),
         None => Ok(ExitCode::Passed),
     }
 }
 
-/// Says what is not used, what is missing, and what to look at.
+/// Reports what is not used, what is missing, and what to check.
 fn tell(generated: &Generated, wanted: TopicsWanted, global: &Global) {
     let Generated { topics, dropped, in_order, .. } = generated;
     for Dropped { job, text, why } in dropped.iter().take(NOTES_MAX) {

@@ -1,4 +1,4 @@
-//! Conditions in words: what they ask for, and how they fare.
+//! Conditions in words: their demands, and whether they hold.
 
 use super::{Lookup, joined, relation};
 use crate::choice::form::{Condition, Field, Moment, Op, Test};
@@ -6,7 +6,7 @@ use crate::choice::time::read_time;
 use crate::choice::value::{Value, quoted};
 
 impl Test {
-    /// Whether a value passes; not where the two cannot be compared.
+    /// Whether a value passes; `None` if the two cannot be compared.
     pub(super) fn passes(&self, value: &Value) -> bool {
         match self {
             Self::Is(op, bound) => compares(value, *op, bound),
@@ -18,7 +18,7 @@ impl Test {
         }
     }
 
-    /// What it asks for, to come behind "is".
+    /// Its demand, in words that follow "is".
     pub(super) fn in_words(&self) -> String {
         match self {
             Self::Is(op, value) => format!("{}{value}", before_value(*op)),
@@ -115,7 +115,7 @@ impl Condition {
         }
     }
 
-    /// Whether it holds, for choosing words: what is certain is known elsewhere.
+    /// Whether it holds, for the choice of words: the definite result is computed elsewhere.
     pub(super) fn seems_true(&self, record: &Lookup) -> bool {
         match self {
             Self::Passes { field, test } => value(field, record).is_some_and(|value| test.passes(value)),
@@ -141,7 +141,7 @@ impl Condition {
         Some(minutes(to)? - minutes(from)?)
     }
 
-    /// How it fares, of a selection of which it is known whether it is met.
+    /// Its result, for a selection that is known to satisfy or violate it.
     pub(super) fn fate(&self, record: &Lookup, is_met: bool) -> String {
         let empty = self.slots().find(|slot| record(slot).is_none());
         match (self, empty) {

@@ -1,14 +1,14 @@
 //! Several slots whose keys are all different, or all the same.
 //!
-//! Beside removing a key that is taken, slots have to be matched with keys: where no matching gives each slot a key of
-//! its own, there is no selection (Hall's theorem; Régin, "A filtering algorithm for constraints of difference in
-//! CSPs", 1994, filters by the same matching, which is not done here).
+//! Besides removing a taken key, slots have to be matched with keys: if no matching gives each slot a key of its own,
+//! there is no selection (Hall's theorem; Régin, "A filtering algorithm for constraints of difference in CSPs", 1994,
+//! filters by the same matching, which is not done here).
 
 use super::Scratch;
 use super::relation::Ids;
 use crate::choice::domain::{Domains, Wiped};
 
-/// Slots whose ids are all different, but for those that are left empty.
+/// Slots whose ids are all different, ignoring empty ones.
 #[derive(Debug, Clone)]
 pub(in crate::choice) struct Different {
     pub(in crate::choice) columns: Vec<Ids>,
@@ -16,7 +16,7 @@ pub(in crate::choice) struct Different {
     pub(in crate::choice) keys: usize,
 }
 
-/// Slots whose ids are all equal, but for those that are left empty.
+/// Slots whose ids are all equal, ignoring empty ones.
 #[derive(Debug, Clone)]
 pub(in crate::choice) struct Same {
     pub(in crate::choice) columns: Vec<Ids>,
@@ -49,7 +49,7 @@ impl Different {
         }
     }
 
-    /// Whether each slot that is not yet done and cannot be left empty can have an id of its own.
+    /// Whether each open slot that cannot be left empty can have an id of its own.
     fn match_keys(&self, domains: &Domains, is_done: &[bool], scratch: &mut Scratch) -> Result<(), Wiped> {
         let mut choices: Vec<Vec<u32>> = Vec::new();
         let open = self
@@ -64,7 +64,7 @@ impl Different {
                 if scratch.see(column.ids[value]) {
                     ids.push(column.ids[value]);
                 }
-                // A slot with as many ids as there are slots finds one whatever the others take.
+                // A slot with at least as many ids as there are slots always finds one.
                 if ids.len() >= self.columns.len() {
                     break;
                 }
@@ -73,7 +73,7 @@ impl Different {
                 choices.push(ids);
             }
         }
-        // Fewer slots than ids of each have always a matching.
+        // If each has at least as many ids as there are slots, a matching always exists.
         if choices.iter().all(|ids| ids.len() >= choices.len()) {
             return Ok(());
         }
@@ -113,7 +113,7 @@ fn augment(
 
 impl Same {
     pub(super) fn run(&self, domains: &mut Domains, scratch: &mut Scratch) -> Result<(), Wiped> {
-        // Each slot keeps what those before it have; then all keep what the last one has.
+        // Each slot keeps the ids of those before it; then all keep the ids of the last one.
         let mut has_seen_any = false;
         for column in &self.columns {
             if domains.may_be_empty(column.slot) {

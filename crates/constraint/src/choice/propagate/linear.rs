@@ -1,21 +1,21 @@
 //! Bounds on sums.
 //!
-//! The smallest sum takes the smallest weight of each slot. A value whose weight takes more than what the bound leaves
-//! above that is impossible. Weights are sorted once, and both ends of what is left of them are remembered, so that no
-//! domain is searched for its smallest weight.
+//! The smallest sum takes the smallest weight of each slot. A value is impossible if its weight exceeds the rest that
+//! the bound leaves. Weights are sorted once, and both ends of their remaining range are stored, so that no domain is
+//! searched for its smallest weight.
 
 use super::Scratch;
 use crate::choice::domain::{Domains, Wiped};
 
-/// The smallest and the largest sum that is possible; none where it is not bounded on that side.
+/// The smallest and the largest allowed sum; `None` if it is not bounded on that side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::choice) struct Bounds {
     pub(in crate::choice) low: Option<i128>,
     pub(in crate::choice) high: Option<i128>,
 }
 
-/// A sum of weights over different slots, in the largest unit that all of them are multiples of: less by one is then
-/// the next smaller sum that there can be, and bounds are as tight as they can be.
+/// A sum of weights over different slots, in the largest unit that divides all of them: the next smaller sum is then
+/// exactly one less, and bounds are as tight as possible.
 #[derive(Debug, Clone)]
 pub(in crate::choice) struct Linear {
     pub(in crate::choice) terms: Vec<LinearTerm>,
@@ -24,12 +24,12 @@ pub(in crate::choice) struct Linear {
     unit: i128,
 }
 
-/// What each value of a slot adds to a sum.
+/// The contribution of each value of a slot to a sum.
 #[derive(Debug, Clone)]
 pub(in crate::choice) struct LinearTerm {
     pub(in crate::choice) slot: usize,
     pub(in crate::choice) weights: Vec<i128>,
-    /// The values by weight, and of equal weight by themselves.
+    /// The values sorted by weight, then by index.
     order: Vec<u32>,
 }
 
@@ -58,7 +58,7 @@ impl LinearTerm {
 }
 
 impl Linear {
-    /// Of sums that are `base` and so many units.
+    /// The sums `base` plus a number of units.
     pub(in crate::choice) fn new(mut terms: Vec<LinearTerm>, bounds: Bounds) -> Self {
         let (mut base, mut unit) = (0, 0);
         for term in &mut terms {
@@ -77,7 +77,7 @@ impl Linear {
         linear
     }
 
-    /// The largest sum of its weights that stands for no more than so much.
+    /// The largest number of units whose sum does not exceed this amount.
     pub(in crate::choice) fn at_most(&self, real: i128) -> i128 {
         (real - self.base).div_euclid(self.unit)
     }
@@ -87,7 +87,7 @@ impl Linear {
         self.base + self.unit * sum
     }
 
-    /// Two cells for each term: the places of its first and its last value in the order that may be left.
+    /// Two cells for each term: the positions of its first and its last remaining value in the sorted order.
     pub(in crate::choice) fn add_cells(&self, domains: &mut Domains) -> usize {
         let mut first = 0;
         for (place, term) in self.terms.iter().enumerate() {
@@ -100,7 +100,7 @@ impl Linear {
         first
     }
 
-    /// The value of least weight that is left of a slot; `None` where the slot adds nothing.
+    /// The remaining value of least weight of a slot; `None` if the slot adds nothing.
     pub(in crate::choice) fn least(&self, domains: &Domains, first: usize, slot: usize) -> Option<usize> {
         let place = self.terms.iter().position(|term| term.slot == slot)?;
         let term = &self.terms[place];
@@ -108,7 +108,7 @@ impl Linear {
         term.order[from..].iter().map(|value| *value as usize).find(|value| domains.has(slot, *value))
     }
 
-    /// The sum of what is left, where that is one value of each slot.
+    /// The sum of the remaining values, if there is one for each slot.
     pub(in crate::choice) fn least_sum(&self, domains: &Domains, first: usize) -> i128 {
         let weight =
             |term: &LinearTerm| self.least(domains, first, term.slot).map_or(0, |it| term.weights[it]);
@@ -152,7 +152,7 @@ impl Linear {
                     if largest - smallest > slack {
                         let cell = first + 2 * place + 1;
                         let mut to = domains.cell(cell);
-                        // It ends at the smallest weight, which is left and within the slack.
+                        // It ends at the smallest weight, which remains and is within the slack.
                         while term.weight(to) > smallest + slack || !domains.has(term.slot, term.value(to)) {
                             domains.remove(term.slot, term.value(to))?;
                             to -= 1;

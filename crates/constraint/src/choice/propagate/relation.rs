@@ -1,10 +1,10 @@
-//! Constraints between the keys of two slots. A slot that may be left empty is not relied on, because nothing is asked
-//! then.
+//! Constraints between the keys of two slots. Nothing is derived from a slot that may be left empty, because an empty
+//! slot satisfies every demand.
 
 use super::Scratch;
 use crate::choice::domain::{Domains, Set, Wiped};
 
-/// A small number for each value of a slot, the same for equal fields. The empty value has none of its own.
+/// A small number for each value of a slot, the same for equal fields. The empty value has none.
 #[derive(Debug, Clone)]
 pub(in crate::choice) struct Ids {
     pub(in crate::choice) slot: usize,
@@ -12,7 +12,7 @@ pub(in crate::choice) struct Ids {
 }
 
 impl Ids {
-    /// The id that all values left have; `None` where there are several, or the slot may be empty.
+    /// The id of all remaining values; `None` if there are several, or the slot may be empty.
     pub(super) fn sole(&self, domains: &Domains) -> Option<u32> {
         let empty = domains.empty(self.slot);
         let mut sole = None;
@@ -25,7 +25,7 @@ impl Ids {
         sole
     }
 
-    /// Removes the values with an id that does not hold, but not the empty one.
+    /// Removes the values with an id that does not hold, except the empty one.
     pub(super) fn retain(
         &self,
         domains: &mut Domains,
@@ -69,12 +69,12 @@ impl Related {
 #[derive(Debug, Clone)]
 pub(in crate::choice) struct Sorted {
     pub(in crate::choice) slot: usize,
-    /// Key and value, by key, without the empty value and those without a key.
+    /// Keys and values, sorted by key, without the empty value and those without a key.
     order: Vec<(i64, u32)>,
 }
 
 impl Sorted {
-    /// Of the keys of the candidates of a slot.
+    /// From the keys of a slot's candidates.
     pub(in crate::choice) fn new(slot: usize, keys: impl Iterator<Item = Option<i64>>) -> Self {
         let mut order: Vec<(i64, u32)> = Vec::new();
         for (value, key) in keys.enumerate() {
@@ -98,7 +98,7 @@ pub(in crate::choice) struct AtMost {
 }
 
 impl AtMost {
-    /// Four cells: for either side the places of its first key that may be left, and behind its last one.
+    /// Four cells: for either side the positions of its first remaining key, and after its last one.
     pub(super) fn add_cells(&self, domains: &mut Domains) -> usize {
         let first = domains.add_cell(0);
         domains.add_cell(self.left.order.len());
@@ -140,7 +140,7 @@ impl AtMost {
     }
 }
 
-/// If the premise's slot has a value of its set, the conclusion's has one of its own.
+/// If the premise's slot has a value of its set, the conclusion's slot has one of its set.
 #[derive(Debug, Clone)]
 pub(in crate::choice) struct Implies {
     pub(in crate::choice) premise: (usize, Set),

@@ -15,7 +15,7 @@ const CONDITIONS: &str = "one of `compare`, `member`, `time` and `filled`";
 const OPS: &str = "one of `==`, `!=`, `<`, `<=`, `>` and `>=`";
 const FIELD: &str = "a text `slot.field`";
 
-/// The keys of each kind, beside `id`, `text` and `kind`.
+/// The keys of each kind, in addition to `id`, `text` and `kind`.
 const OF_CONDITION: [&[&str]; 4] = [
     &["kind", "left", "op", "right", "value"],
     &["kind", "field", "in", "has", "not"],

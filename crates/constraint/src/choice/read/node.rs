@@ -1,4 +1,4 @@
-//! Values of JSON with their paths, and what is read from one of them.
+//! JSON values with their paths, and readers for them.
 
 use serde_json::Value as Json;
 
@@ -15,7 +15,7 @@ pub(super) struct Node<'j> {
     pub(super) path: String,
 }
 
-/// Collects what is wrong while it reads.
+/// Collects faults while reading.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     pub(super) faults: Vec<Fault>,
@@ -47,14 +47,14 @@ impl<'j> Node<'j> {
         expected: &'static str,
     ) -> Option<Self> {
         let found = self.optional(key);
-        // What is no object has been reported for its keys.
+        // Anything but an object has already been reported for its keys.
         if found.is_none() && self.json.is_object() {
             reader.report(self, FaultKind::KeyMissing { key, expected });
         }
         found
     }
 
-    /// The entries of an object, in the order of their keys; none of anything else or of too many, which is reported.
+    /// The entries of an object, sorted by key; empty for anything else and for too many, which is reported.
     pub(super) fn entries(
         &self,
         reader: &mut Reader,
@@ -73,7 +73,7 @@ impl<'j> Node<'j> {
         }
     }
 
-    /// The items of a list; none of anything else or of too many, which is reported.
+    /// The items of a list; empty for anything else and for too many, which is reported.
     pub(super) fn items(&self, reader: &mut Reader, expected: &'static str, limit: Limit) -> Vec<Self> {
         match self.json {
             Json::Array(items) if items.len() > limit.1 => reader.too_many(self, items.len(), limit),
@@ -89,10 +89,10 @@ impl<'j> Node<'j> {
     }
 }
 
-/// What there may be so many of, in the plural.
+/// The limited things, in the plural.
 pub(super) type Limit = (&'static str, usize);
 
-/// What a value of JSON is, with its article.
+/// The kind of a JSON value, with its article.
 fn kind(json: &Json) -> &'static str {
     match json {
         Json::Null => "null",
@@ -105,7 +105,7 @@ fn kind(json: &Json) -> &'static str {
 }
 
 impl Reader {
-    /// Keeps a fault, of those of one text not more than are of use.
+    /// Keeps a fault, up to a useful number per text.
     pub(super) fn report(&mut self, node: &Node, problem: FaultKind) {
         if self.faults.len() < FAULTS_MAX {
             let constraint = self.constraint.clone();
@@ -114,7 +114,7 @@ impl Reader {
         }
     }
 
-    /// Reports that there are too many of something, and has none of it.
+    /// Reports that there are too many of something, and returns none.
     fn too_many<T>(&mut self, node: &Node, count: usize, (what, limit): Limit) -> Vec<T> {
         self.report(node, FaultKind::TooMany { what, count, limit });
         Vec::new()
@@ -124,7 +124,7 @@ impl Reader {
         self.report(node, FaultKind::OtherKind { found: kind(node.json).to_owned(), expected });
     }
 
-    /// Reports what is no object, and keys that are not known.
+    /// Reports anything but an object, and unknown keys.
     pub(super) fn look_at_keys(&mut self, node: &Node, known: &'static [&'static str]) {
         match node.json {
             Json::Object(entries) => {

@@ -1,4 +1,4 @@
-//! What a field is for each candidate, as an integer.
+//! The value of a field for each candidate, as an integer.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(in crate::choice) struct Keys {
     pub(in crate::choice) keys: Vec<Option<i64>>,
 }
 
-/// What is known of the values of a constraint that are ordered or added, before they have all been seen.
+/// What is known about the ordered or added values of a constraint before all have been seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Expected {
     /// Any that have an order.
@@ -48,7 +48,7 @@ impl Expected {
     }
 }
 
-/// Numbers for values, the same for equal ones. All values have to be of one kind.
+/// Numbers for values, the same for equal ones. All values need the same kind.
 #[derive(Debug, Default)]
 pub(super) struct Interner {
     kind: Option<Kind>,
@@ -97,7 +97,7 @@ impl Interner {
 }
 
 impl Resolver<'_> {
-    /// The slot of a field; reports a slot or a field that there is not.
+    /// The slot of a field; reports an unknown slot or field.
     pub(super) fn slot_of(&mut self, field: &Field) -> Option<usize> {
         let slot = self.slot(&field.slot)?;
         let candidates = &self.slots[slot].candidates;
@@ -118,7 +118,7 @@ impl Resolver<'_> {
         Some(slot)
     }
 
-    /// The place of a slot; reports one that there is not.
+    /// The index of a slot; reports an unknown one.
     pub(super) fn slot(&mut self, name: &str) -> Option<usize> {
         match self.places.get(name) {
             Some(place) => Some(*place),
@@ -129,7 +129,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A field as places on a scale. What is expected becomes the scale of the first value.
+    /// A field as positions on a scale. The expected scale, if any, is that of the first value.
     pub(super) fn measured(&mut self, field: &Field, expected: &mut Expected) -> Option<Keys> {
         self.column(field, |value| {
             let (scale, amount) = value.measured().map_err(|fault| not_measured(value, fault, expected))?;
@@ -141,7 +141,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// A field as numbers that are equal where the values are.
+    /// A field as numbers that are equal if the values are.
     pub(super) fn interned(&mut self, field: &Field, interner: &mut Interner) -> Option<Keys> {
         self.column(field, |value| {
             let kind = Kind::of(value);
@@ -190,7 +190,7 @@ impl Resolver<'_> {
         Some((column.slot, column.keys.into_iter().map(|key| key.map(|key| key != 0)).collect()))
     }
 
-    /// A field as integers. The first value that is none is reported, with the number of the others.
+    /// A field as integers. The first invalid value is reported, with the number of the others.
     pub(super) fn column(
         &mut self,
         field: &Field,

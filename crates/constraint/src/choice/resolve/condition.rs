@@ -14,7 +14,7 @@ use crate::choice::value::{Scale, Value};
 pub(in crate::choice) enum Truth {
     True,
     False,
-    /// A candidate lacks a field that is named.
+    /// A candidate lacks a field of the condition.
     Missing,
     /// No field is missing, but a slot is empty.
     Empty,
@@ -25,12 +25,12 @@ impl Truth {
         if holds { Self::True } else { Self::False }
     }
 
-    /// Whether the condition is met where it is demanded.
+    /// Whether the condition is met as a demand.
     pub(in crate::choice) fn meets(self) -> bool {
         matches!(self, Self::True | Self::Empty)
     }
 
-    /// Whether the condition, as a premise, asks for the conclusion.
+    /// Whether the condition, as a premise, requires the conclusion.
     pub(in crate::choice) fn asks(self) -> bool {
         matches!(self, Self::True | Self::Missing)
     }
@@ -83,7 +83,7 @@ impl Judged {
     }
 }
 
-/// Of what is chosen for two slots, each maybe nothing, or without the field.
+/// For the candidates of two slots, each of which may be missing or lack the field.
 fn of_two<L, R>(left: Option<Option<L>>, right: Option<Option<R>>, holds: impl Fn(&L, &R) -> bool) -> Truth {
     match (left, right) {
         (Some(None), _) | (_, Some(None)) => Truth::Missing,
@@ -93,7 +93,7 @@ fn of_two<L, R>(left: Option<Option<L>>, right: Option<Option<R>>, holds: impl F
 }
 
 impl Resolver<'_> {
-    /// The table of a condition; `None` with at least one fault more where there is none.
+    /// The table of a condition; `None` with at least one additional fault if there is none.
     pub(super) fn condition(&mut self, condition: &Condition) -> Option<Judged> {
         match condition {
             Condition::Passes { field, test } => {
@@ -197,7 +197,7 @@ fn compared(left: Keys, op: Op, right: Keys, offset: i64) -> Judged {
     joined(Judged::Compare { left, op, right, offset })
 }
 
-/// A condition of two slots that are one becomes a condition of that.
+/// A condition on the same slot twice becomes a condition on that slot.
 fn joined(judged: Judged) -> Judged {
     let slots = judged.slots();
     let [one, other] = slots[..] else { return judged };

@@ -1,4 +1,4 @@
-//! What comes back as a chat completion, read into types that keep only what is used.
+//! A chat completion as a reply, read into types that keep only what is used.
 
 use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
 use serde::Deserialize;
@@ -51,7 +51,7 @@ pub(super) struct ReplyFunction<'a> {
     pub(super) arguments: Option<&'a RawValue>,
 }
 
-/// Token counts; what a server does not say, or not as a count, counts as zero.
+/// Token counts; a missing or invalid count is zero.
 #[derive(Deserialize, Clone, Copy)]
 pub(in crate::openai) struct WireUsage {
     #[serde(default, deserialize_with = "lenient::count")]
@@ -86,7 +86,7 @@ pub(in crate::openai) enum WireFinish {
 }
 
 impl WireFinish {
-    /// The reason in our words. Where the server names none that is known, the calls tell.
+    /// The reason in our terms. If the server names no known reason, the calls decide.
     pub(in crate::openai) fn reason(given: Option<Self>, has_calls: bool) -> FinishReason {
         match given {
             Some(Self::Stop) => FinishReason::Stop,

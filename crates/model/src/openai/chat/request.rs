@@ -10,15 +10,15 @@ use crate::json::write_text;
 use crate::openai::wire_seed;
 use crate::{ChatRequest, Message, Settings};
 
-/// How the limit on written tokens is spelt. OpenAI's reasoning models refuse the old name; several other servers do
-/// not know the new one.
+/// The name of the token limit. OpenAI's reasoning models refuse the old name; several other servers do not know the
+/// new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::openai) enum LimitField {
     MaxTokens,
     MaxCompletionTokens,
 }
 
-/// What comes after the model's name and the messages.
+/// The fields after the model's name and the messages.
 #[derive(Serialize)]
 struct Rest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,14 +39,14 @@ struct Rest<'a> {
     stream: Option<Streaming>,
 }
 
-/// Asks vLLM, and servers that follow it, to go on with the last message instead of beginning another one.
+/// Asks vLLM and compatible servers to continue the last message instead of beginning another one.
 #[derive(Serialize)]
 struct PartialTurn {
     continue_final_message: bool,
     add_generation_prompt: bool,
 }
 
-/// Asks for a stream that tells the tokens taken.
+/// Asks for a stream that reports token counts.
 #[derive(Serialize)]
 pub(in crate::openai) struct Streaming {
     stream: bool,
@@ -68,8 +68,8 @@ impl Streaming {
 /// Arguments as the text that holds them.
 pub(in crate::openai) struct ArgumentsText<'a>(pub(in crate::openai) &'a Arguments);
 
-/// Writes a message. By hand, because a conversation is written anew with every turn: with serde it took a third of all
-/// work of a run.
+/// Writes a message. Hand-written, because a conversation is written anew with every turn: with serde this took a
+/// third of all the work of a run.
 fn write_message(out: &mut Vec<u8>, message: &Message) -> Result<(), serde_json::Error> {
     match message {
         Message::System { text } => {
@@ -157,7 +157,7 @@ pub(in crate::openai) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, s
     serde_json::value::to_raw_value(&wire.collect::<Vec<_>>())
 }
 
-/// Writes a request's body. `settings` stand for those of the request.
+/// Writes a request's body. `settings` replace those of the request.
 pub(in crate::openai) fn render(
     model: &str,
     request: &ChatRequest,
@@ -201,7 +201,7 @@ pub(in crate::openai) fn render(
     Ok(bytes)
 }
 
-/// About how many bytes a request takes: enough in most cases, so that the buffer need not grow.
+/// The approximate size of a request in bytes: enough in most cases, so that the buffer need not grow.
 pub(in crate::openai) fn size_hint(request: &ChatRequest, tools: Option<&RawValue>) -> usize {
     let texts: usize = request
         .messages

@@ -1,4 +1,4 @@
-//! The events of a chat completion that is still being written.
+//! The events of a chat completion while it is being written.
 
 use planproof_trace::Usage;
 use serde::Deserialize;
@@ -49,7 +49,7 @@ pub(in crate::openai) struct ChunkDecoder<'a> {
     calls: BegunCalls,
     finish: Option<WireFinish>,
     usage: Usage,
-    /// Something of the reply has come, if only that it begins.
+    /// Some of the reply has arrived, at least its beginning.
     has_begun: bool,
 }
 
@@ -67,13 +67,13 @@ impl<'a> ChunkDecoder<'a> {
         };
         let known = match (delta.index, self.calls.last()) {
             (Some(place), _) => {
-                // Some servers give every call of a reply the place 0. A new id with a name is a new call.
+                // Some servers give every call of a reply the index 0. A new id with a name is a new call.
                 let is_same = |index: &usize| {
                     name.is_none() || id.as_deref().is_none_or(|id| self.calls.id(*index).as_str() == id)
                 };
                 self.calls.at(place).filter(is_same).ok_or(place)
             }
-            // A server that gives no places sends each call's id at its beginning, and perhaps again.
+            // A server that gives no indices sends each call's id at its beginning, and perhaps again.
             (None, Some((place, last))) if id.as_deref().is_none_or(|id| last.as_str() == id) => {
                 self.calls.at(place).ok_or(place)
             }
@@ -134,7 +134,7 @@ impl Decoder for ChunkDecoder<'_> {
         Ok(())
     }
 
-    /// Several servers leave out `[DONE]`; the reason to finish says as surely that the reply is whole.
+    /// Several servers leave out `[DONE]`; the finish reason proves just as well that the reply is complete.
     fn close(&mut self, out: &mut Deltas<'_>) {
         if self.finish.is_some() {
             self.end(out);

@@ -1,4 +1,4 @@
-//! What comes back as a response, read into types that keep only what is used.
+//! A response as a reply, read into types that keep only what is used.
 
 use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
 use serde::Deserialize;
@@ -48,7 +48,7 @@ struct WireUsage {
     output_tokens: Option<u64>,
 }
 
-/// One item of the output, with the fields of all kinds, of which each kind uses its own.
+/// One item of the output, with the fields of all kinds; each kind uses its own.
 #[derive(Deserialize)]
 pub(super) struct WireItem<'a> {
     #[serde(rename = "type")]
@@ -82,7 +82,7 @@ pub(super) struct End {
 }
 
 impl End {
-    /// The reason in our words. A model that was not cut off wants its calls executed, if it made any.
+    /// The reason in our terms. A model that was not cut off expects its calls to be executed, if there are any.
     pub(super) fn finish(&self, has_calls: bool) -> FinishReason {
         match self.finish {
             FinishReason::Stop if has_calls => FinishReason::ToolCalls,
@@ -101,13 +101,13 @@ impl WireResponse<'_> {
     /// How it ended.
     ///
     /// # Errors
-    /// The error that a failed one tells; [`ModelError::Malformed`] for one that has not ended.
+    /// The error that a failed one reports; [`ModelError::Malformed`] for one that has not ended.
     pub(super) fn end(&mut self, endpoint: &Endpoint) -> Result<End, ModelError> {
         if self.error.is_some() || self.status == Some(Status::Failed) {
             return Err(self.failure(endpoint));
         }
         let finish = match self.status {
-            // A server that names no status has no others either.
+            // A server that sends no status has only completed responses.
             Some(Status::Completed) | None => FinishReason::Stop,
             Some(Status::Incomplete) => {
                 let details = self.incomplete_details.take().and_then(|details| details.reason);

@@ -26,10 +26,10 @@ struct Body<'a> {
     stream: Option<bool>,
 }
 
-/// The messages as items. One message of the assistant is an item of words and an item for each call.
+/// The messages as items. One message of the assistant becomes an item of text and an item for each call.
 ///
-/// Standing instructions are items too, and not the field `instructions`, because that one is forgotten with the next
-/// request: what comes before a kept reply is all that led to it.
+/// System instructions are items too, instead of the field `instructions`, because that field is forgotten with the
+/// next request: a stored reply stands for all the items before it.
 struct Input<'a>(&'a [Message]);
 
 #[derive(Serialize)]
@@ -83,7 +83,7 @@ impl Serialize for Input<'_> {
     }
 }
 
-/// Writes the `tools` field. `strict` is off, because it would refuse schemas that leave anything open.
+/// Writes the `tools` field. `strict` is off, because it would refuse schemas that allow additional properties.
 pub(super) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, serde_json::Error> {
     #[derive(Serialize)]
     struct WireTool<'a> {
@@ -103,7 +103,7 @@ pub(super) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, serde_json::
     serde_json::value::to_raw_value(&wire.collect::<Vec<_>>())
 }
 
-/// Writes a request's body. `settings` stand for those of the request.
+/// Writes a request's body. `settings` replace those of the request.
 pub(super) fn render(
     model: &str,
     request: &ChatRequest,

@@ -1,4 +1,4 @@
-//! The events of a response that is still being written.
+//! The events of a response while it is being written.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use crate::connection::fault::Fault;
 use crate::connection::stream::{BegunCalls, Decoder, Deltas};
 use crate::{ChatRequest, ModelError};
 
-/// An event with the fields of all kinds, of which each kind uses its own.
+/// An event with the fields of all kinds; each kind uses its own.
 #[derive(Deserialize)]
 struct Event<'a> {
     #[serde(rename = "type", borrow)]
@@ -29,7 +29,7 @@ struct Event<'a> {
     code: Option<serde_json::Value>,
 }
 
-/// A text, or something that events of kinds we do not read have in its place.
+/// A text, or the value that other kinds of events have in its place, which is not read.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Text {
@@ -37,38 +37,38 @@ enum Text {
     Other(serde::de::IgnoredAny),
 }
 
-/// Reads the events of a reply to `request`. An item is told several times: as it begins, in pieces, whole,
-/// and once more with the whole response; only what is new each time is passed on.
+/// Reads the events of a reply to `request`. An item is sent several times: as it begins, in pieces, whole, and once
+/// more with the whole response; only what is new each time is passed on.
 pub(super) struct EventDecoder<'a> {
     request: &'a ChatRequest,
     calls: BegunCalls,
-    /// The items of words of which something has been passed on.
-    told: BTreeSet<u64>,
+    /// The text items of which something has been passed on.
+    passed_on: BTreeSet<u64>,
 }
 
 impl<'a> EventDecoder<'a> {
     pub(super) fn new(request: &'a ChatRequest) -> Self {
-        Self { request, calls: BegunCalls::default(), told: BTreeSet::new() }
+        Self { request, calls: BegunCalls::default(), passed_on: BTreeSet::new() }
     }
 
     fn text(&mut self, place: Option<u64>, text: String, out: &mut Deltas<'_>) {
         if !text.is_empty() {
-            self.told.insert(place.unwrap_or_default());
+            self.passed_on.insert(place.unwrap_or_default());
             out.text(text);
         }
     }
 
-    /// Whether words of the item have been passed on; of an item without a place, whether any words have.
-    fn has_told(&self, place: Option<u64>) -> bool {
-        place.map_or(!self.told.is_empty(), |place| self.told.contains(&place))
+    /// Whether text of the item has been passed on; for an item without an index, whether any text has.
+    fn has_passed_on(&self, place: Option<u64>) -> bool {
+        place.map_or(!self.passed_on.is_empty(), |place| self.passed_on.contains(&place))
     }
 
-    /// The call that arguments belong to. What comes before its beginning is passed over: the whole item follows.
+    /// The call that arguments belong to. Arguments before its beginning are ignored: the whole item follows.
     fn call(&self, place: Option<u64>) -> Option<usize> {
         self.calls.at(place.or(self.calls.last().map(|(place, _)| place))?)
     }
 
-    /// An item that begins, or that is told whole.
+    /// An item that begins, or that is sent whole.
     fn item(
         &mut self,
         place: Option<u64>,
@@ -76,7 +76,7 @@ impl<'a> EventDecoder<'a> {
         out: &mut Deltas<'_>,
     ) -> Result<(), ModelError> {
         match item.kind {
-            Some(ItemKind::Message) if !self.has_told(place) => {
+            Some(ItemKind::Message) if !self.has_passed_on(place) => {
                 let text = item.content.map(|content| content.into_text("")).unwrap_or_default();
                 self.text(place, text, out);
             }
@@ -115,11 +115,11 @@ impl<'a> EventDecoder<'a> {
         Ok(())
     }
 
-    /// The response has ended. It is told once more, which is of use only where words or calls were not told before:
-    /// some servers leave items out here, so that neither places nor numbers can be compared.
+    /// The response has ended. It is sent once more, which is useful only if text or calls were not sent before: some
+    /// servers leave items out here, so that neither indices nor numbers can be compared.
     fn end(&mut self, mut response: WireResponse<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
         let end = response.end(out.endpoint)?;
-        let (no_words, no_calls) = (self.told.is_empty(), self.calls.len() == 0);
+        let (no_words, no_calls) = (self.passed_on.is_empty(), self.calls.len() == 0);
         for (place, item) in (0..).zip(response.output.into_iter().flatten()) {
             match item.kind {
                 Some(ItemKind::Message) if no_words => self.item(Some(place), item, out)?,
@@ -135,7 +135,7 @@ impl<'a> EventDecoder<'a> {
 
 impl Decoder for EventDecoder<'_> {
     fn take(&mut self, name: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
-        // Gateways add it from habit; the end has been told before.
+        // Gateways add it out of habit; the end has been reported before.
         if data.trim() == "[DONE]" {
             return Ok(());
         }
@@ -189,6 +189,6 @@ impl Decoder for EventDecoder<'_> {
         Ok(())
     }
 
-    /// Only an event ends a response: without it neither its tokens nor its name are known.
+    /// Only an event ends a response: without it neither its tokens nor its id are known.
     fn close(&mut self, _: &mut Deltas<'_>) {}
 }

@@ -1,7 +1,7 @@
 //! A message as the events of a stream.
 //!
-//! The protocol sends one block after the other, and arguments that make an object, while a model may write several
-//! calls at once and what is no JSON. So words are passed on as they come, and calls once they are whole.
+//! The protocol sends one block after the other, with arguments that form an object, while a model may write several
+//! calls in parallel and invalid JSON. So text is passed on as it comes, and calls once they are complete.
 
 use planproof_trace::{FinishReason, ToolCall, Usage};
 use serde::Serialize;
@@ -57,7 +57,7 @@ fn whole_call(index: usize, call: &ToolCall, out: &mut Events) {
     let ToolCall { id, name, arguments } = call;
     let block = json!({"type": "tool_use", "id": id.as_str(), "name": name, "input": {}});
     begin_block(index, &block, out);
-    // An object of JSON values always renders.
+    // An object of JSON values always serialises.
     let input = serde_json::to_string(&ArgumentsObject(arguments)).unwrap_or_default();
     more_of_block(index, &json!({"type": "input_json_delta", "partial_json": input}), out);
     end_block(index, out);

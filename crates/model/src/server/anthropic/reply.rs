@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::ChatReply;
 use crate::content::ArgumentsObject;
 
-/// What all objects of one answer repeat.
+/// The fields that all objects of one answer share.
 pub(super) struct Envelope {
     pub(super) id: String,
     pub(super) model: String,
@@ -60,7 +60,7 @@ pub(super) fn stop_reason(finish: FinishReason, has_calls: bool) -> &'static str
 }
 
 impl Envelope {
-    /// A whole message. Words come before calls; where there are none, there is no block for them.
+    /// A whole message. Text comes before calls; without text, there is no block for it.
     pub(super) fn message<'a>(&'a self, reply: &'a ChatReply) -> MessageBody<'a> {
         let words = (!reply.text.is_empty()).then_some(Block::Text { text: &reply.text });
         let calls = reply.calls.iter().map(|ToolCall { id, name, arguments }| Block::ToolUse {
@@ -76,7 +76,7 @@ impl Envelope {
         }
     }
 
-    /// A message of which nothing is known yet. What it takes is said at its end.
+    /// A message before its content. Its token counts come at its end.
     pub(super) fn begun(&self) -> MessageBody<'_> {
         MessageBody {
             id: &self.id,

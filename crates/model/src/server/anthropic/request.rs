@@ -53,7 +53,7 @@ enum Role {
     Assistant,
 }
 
-/// A block with the fields of all kinds, of which each kind uses its own.
+/// A block with the fields of all kinds; each kind uses its own.
 #[derive(Deserialize)]
 struct Block<'a> {
     #[serde(rename = "type", borrow)]
@@ -68,15 +68,15 @@ struct Block<'a> {
     content: Option<&'a RawValue>,
 }
 
-/// What is asked.
-pub(super) struct Asked {
+/// A parsed request.
+pub(super) struct MessagesRequest {
     pub(super) request: ChatRequest,
     pub(super) model: String,
     pub(super) is_streamed: bool,
 }
 
 /// Reads the body of a request, for a message or for the count of its tokens.
-pub(super) fn read(shared: &Shared, body: &[u8]) -> Result<Asked, ApiError> {
+pub(super) fn read(shared: &Shared, body: &[u8]) -> Result<MessagesRequest, ApiError> {
     let wire: WireRequest<'_> =
         serde_json::from_slice(body).map_err(|error| ApiError::not_understood(&error))?;
     let mut messages = Vec::with_capacity(wire.messages.len() + 1);
@@ -95,7 +95,7 @@ pub(super) fn read(shared: &Shared, body: &[u8]) -> Result<Asked, ApiError> {
         stop: wire.stop_sequences.unwrap_or_default(),
     };
     let request = ChatRequest { messages, tools: Arc::clone(&offered.tools), settings, previous: None };
-    Ok(Asked { request, model: wire.model, is_streamed: wire.stream == Some(true) })
+    Ok(MessagesRequest { request, model: wire.model, is_streamed: wire.stream == Some(true) })
 }
 
 fn append(message: &WireMessage<'_>, place: usize, messages: &mut Vec<Message>) -> Result<(), ApiError> {
@@ -133,7 +133,7 @@ enum Said {
     Result(Message),
 }
 
-/// Reads a block; `None` where it is the provider's own business: thoughts, and the work of its own tools.
+/// Reads a block; `None` for internals of the provider: thoughts, and the work of its own tools.
 fn said(block: Block<'_>, path: &str) -> Result<Option<Said>, ApiError> {
     let missing =
         |field: &str| ApiError::invalid(format!("{path}.{field}"), format!("{path} needs `{field}`"));
@@ -179,7 +179,7 @@ pub(in crate::server) fn read_tools(text: &str) -> Result<OfferedTools, ApiError
     for (place, wire) in elements::<WireTool<'_>>(text)?.into_iter().enumerate() {
         match wire.kind.as_deref() {
             None | Some("custom") => {}
-            // These run at the provider, which is not there; agents add them to every request. The model is not
+            // These run at the provider, which is absent here; agents add them to every request. The model is not
             // offered them.
             Some(kind)
                 if ["web_search", "web_fetch", "code_execution", "tool_search"]

@@ -1,5 +1,5 @@
-//! Generated content as the events of a stream. The protocol sends calls whole; so words are passed on as they come,
-//! and calls at the end.
+//! Generated content as the events of a stream. The protocol sends calls whole; so text is passed on as it comes, and
+//! calls at the end.
 
 use planproof_trace::{FinishReason, Usage};
 
@@ -46,7 +46,7 @@ impl Narrator for ChunkNarrator {
         out.data(&self.envelope.piece(parts, Some((finish, usage))));
     }
 
-    /// The clients look for an error beside the events, not in one.
+    /// The clients expect an error beside the events, not in one.
     fn fail(self, error: &ApiError, out: &mut Events) {
         out.bare(&error.body(Protocol::Gemini));
     }

@@ -1,4 +1,4 @@
-//! Generated content as it stands on the wire.
+//! The wire format of generated content.
 
 use planproof_trace::{FinishReason, ToolCall, Usage};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::ChatReply;
 use crate::content::ArgumentsObject;
 
-/// What all objects of one answer repeat.
+/// The fields that all objects of one answer share.
 pub(super) struct Envelope {
     pub(super) id: String,
     pub(super) model: String,
@@ -62,7 +62,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Why the model stopped. Calls are no reason of their own.
+/// The finish reason. Calls have no reason of their own.
 fn finish_reason(finish: FinishReason) -> &'static str {
     match finish {
         FinishReason::Stop | FinishReason::Cut | FinishReason::ToolCalls => "STOP",
@@ -72,7 +72,7 @@ fn finish_reason(finish: FinishReason) -> &'static str {
 }
 
 impl Envelope {
-    /// A whole reply. One without words and calls still has a part.
+    /// A whole reply. One without text and calls still has a part.
     pub(super) fn whole<'a>(&'a self, reply: &'a ChatReply) -> ContentBody<'a> {
         let has_words = !reply.text.is_empty() || reply.calls.is_empty();
         let words = has_words.then_some(Part::Text(&reply.text));

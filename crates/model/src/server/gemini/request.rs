@@ -16,7 +16,7 @@ use crate::server::error::ApiError;
 use crate::server::request::{OfferedTools, Stop, append_user, elements, invalid_tool, settings, tool};
 use crate::{ChatRequest, Message};
 
-/// Members whose text is what a function has answered, where an answer is an object of one of them alone.
+/// Members that hold the text of a function's answer, if one of them is the only member.
 const ANSWERS: [&str; 3] = ["output", "error", "result"];
 
 #[derive(Deserialize)]
@@ -65,7 +65,7 @@ struct WireContent<'a> {
     parts: Option<Vec<Part<'a>>>,
 }
 
-/// A part with the fields of all kinds, of which each kind uses its own.
+/// A part with the fields of all kinds; each kind uses its own.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Part<'a> {
@@ -103,7 +103,7 @@ pub(super) fn read(shared: &Shared, body: &[u8]) -> Result<ChatRequest, ApiError
     to_request(shared, wire)
 }
 
-/// Reads the body of a request whose tokens are to be counted. It may hold the whole request in one member.
+/// Reads the body of a request to count tokens. It may hold the whole request in one member.
 pub(super) fn read_counted(shared: &Shared, body: &[u8]) -> Result<ChatRequest, ApiError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -142,7 +142,7 @@ fn to_request(shared: &Shared, wire: WireRequest<'_>) -> Result<ChatRequest, Api
     Ok(ChatRequest { messages, tools: Arc::clone(&offered.tools), settings, previous: None })
 }
 
-/// A conversation that is being read. Calls and answers need no ids in this protocol, but for us.
+/// A conversation while it is being read. Calls and answers need no ids in this protocol, but we need them.
 #[derive(Default)]
 struct Conversation {
     messages: Vec<Message>,
@@ -192,7 +192,7 @@ impl Conversation {
         ToolCall { id, name: call.name, arguments }
     }
 
-    /// The answer to the call of that id, otherwise to the first call of that function without an answer.
+    /// The answer to the call of that id, or else to the first unanswered call of that function.
     fn result(&mut self, response: WireResponse<'_>, path: &str) -> Result<Message, ApiError> {
         let WireResponse { id, name, response } = response;
         let by_id = self.open.iter().position(|(open, _)| Some(open.as_str()) == id.as_deref());
@@ -206,7 +206,7 @@ impl Conversation {
     }
 }
 
-/// The text of an answer: that of its one member, or else the whole object.
+/// The text of an answer: that of its only member, or else the whole object.
 fn answered(response: &RawValue) -> String {
     let object: Option<Map<String, Value>> = serde_json::from_str(response.get()).ok();
     let only = object.as_ref().filter(|object| object.len() == 1).and_then(|object| object.iter().next());
@@ -221,7 +221,7 @@ fn texts(parts: Vec<Part<'_>>, path: &str) -> Result<Vec<String>, ApiError> {
     parts.filter_map(Result::transpose).collect()
 }
 
-/// The words of a part. Thoughts, and the work of the provider's own tools, are its own business.
+/// The text of a part. Thoughts, and the work of the provider's own tools, are ignored.
 fn words(part: Part<'_>, path: &str) -> Result<Option<String>, ApiError> {
     if part.inline_data.is_some() || part.file_data.is_some() {
         let message = format!("{path}: data of other kinds than text is not supported");
@@ -230,8 +230,8 @@ fn words(part: Part<'_>, path: &str) -> Result<Option<String>, ApiError> {
     Ok(part.text.filter(|_| part.thought != Some(true)))
 }
 
-/// Reads a list of tools. Those that run at the provider, which is not there, have no declarations; the model is not
-/// offered them.
+/// Reads a list of tools. Those that run at the provider, which is absent here, have no declarations; the model is
+/// not offered them.
 pub(in crate::server) fn read_tools(text: &str) -> Result<OfferedTools, ApiError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

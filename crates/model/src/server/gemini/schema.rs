@@ -1,5 +1,5 @@
-//! Parameters as Google's `Schema` writes them, which is not quite JSON Schema: types are in capitals, `nullable`
-//! stands beside them, and whole numbers may be texts.
+//! Parameters in Google's `Schema`, which is not quite JSON Schema: types are in capitals, `nullable` is a separate
+//! member, and integers may be texts.
 
 use serde_json::{Map, Value};
 
@@ -13,8 +13,7 @@ const ONE: [&str; 2] = ["items", "additionalProperties"];
 /// Members that are an array of schemas.
 const SEVERAL: [&str; 2] = ["anyOf", "prefixItems"];
 
-/// The schema as JSON Schema. What it is already stays as it is. As deep as the parser let it become, hence at most 128
-/// levels.
+/// The schema as JSON Schema. Valid parts are unchanged. The parser limits its depth to 128 levels.
 pub(super) fn json_schema(mut schema: Map<String, Value>) -> Map<String, Value> {
     let is_nullable = schema.remove("nullable") == Some(Value::Bool(true));
     if let Some(Value::String(kind)) = schema.get_mut("type") {

@@ -1,12 +1,12 @@
 //! A response as the events of a stream.
 //!
-//! The protocol tells one item after the other, while a model may write several calls at once. So the first item that
-//! is not complete is told as it grows, and those behind it are told when their turn comes.
+//! The protocol sends one item after the other, while a model may write several calls in parallel. So the first
+//! incomplete item is sent as it grows, and those after it when their turn comes.
 
 use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
 use serde::Serialize;
 
-use super::Asked;
+use super::ReplyContext;
 use super::output::{Item, ItemBody, Outcome, ResponseBody, TextPart};
 use crate::server::Shared;
 use crate::server::error::ApiError;
@@ -15,24 +15,24 @@ use crate::{ChatDelta, ChatReply, ChatRequest};
 
 /// Tells one response.
 pub(super) struct EventNarrator {
-    asked: Asked,
+    context: ReplyContext,
     teller: Teller,
     items: Vec<Item>,
     /// Where the calls are among the items, by their place among the calls.
     calls: Vec<usize>,
     texts: usize,
-    /// The items before this one have been told to their end.
+    /// The items before this one have been sent completely.
     live: usize,
 }
 
 impl EventNarrator {
-    pub(super) fn new(asked: Asked) -> Self {
+    pub(super) fn new(context: ReplyContext) -> Self {
         let teller = Teller { sequence_number: 0 };
-        Self { asked, teller, items: Vec::new(), calls: Vec::new(), texts: 0, live: 0 }
+        Self { context, teller, items: Vec::new(), calls: Vec::new(), texts: 0, live: 0 }
     }
 
     fn tell_response(&mut self, event: &str, outcome: Outcome<'_>, out: &mut Events) {
-        let response = self.asked.envelope.response(outcome, &self.items);
+        let response = self.context.envelope.response(outcome, &self.items);
         self.teller.tell(Event { r#type: event, response: Some(response), ..Event::default() }, out);
     }
 
@@ -54,7 +54,7 @@ impl EventNarrator {
         }
     }
 
-    /// Tells the live item's end, so that the next one is live.
+    /// Sends the live item's end, so that the next one becomes live.
     fn end_live(&mut self, out: &mut Events) {
         if let Some(item) = self.items.get_mut(self.live) {
             item.complete = true;
@@ -109,25 +109,25 @@ impl Narrator for EventNarrator {
                 let last_is_text =
                     self.items.last().is_some_and(|item| matches!(item.body, ItemBody::Text { .. }));
                 if !last_is_text {
-                    let item = Item::text(self.asked.number, self.texts);
+                    let item = Item::text(self.context.number, self.texts);
                     self.texts += 1;
                     self.begin_item(item, out);
                 }
                 self.grow(self.items.len() - 1, &more, out);
             }
             ChatDelta::CallStart { id, name, .. } => {
-                // Words before a call have come to their end; other calls may still grow.
+                // Text before a call is complete; other calls may still grow.
                 let live_is_text =
                     self.items.get(self.live).map(|item| matches!(item.body, ItemBody::Text { .. }));
                 if live_is_text == Some(true) {
                     self.end_live(out);
                 }
                 let item = Item::call(
-                    self.asked.number,
+                    self.context.number,
                     self.calls.len(),
                     id.as_str().to_owned(),
                     name,
-                    &self.asked.offered,
+                    &self.context.offered,
                 );
                 self.calls.push(self.items.len());
                 self.begin_item(item, out);
@@ -150,13 +150,13 @@ impl Narrator for EventNarrator {
         out: &mut Events,
     ) {
         if self.items.is_empty() {
-            self.begin_item(Item::text(self.asked.number, 0), out);
+            self.begin_item(Item::text(self.context.number, 0), out);
         }
         self.end_all(out);
         let outcome = Outcome::Ended(finish, usage);
         let reply = self.reply(finish, usage);
-        // Kept before it is told: the caller may go on from it at once.
-        self.asked.keep(shared, request, reply);
+        // Stored before it is sent: the client may continue from it at once.
+        self.context.keep(shared, request, reply);
         self.tell_response(&format!("response.{}", outcome.status()), outcome, out);
     }
 
@@ -170,7 +170,7 @@ struct Teller {
     sequence_number: u64,
 }
 
-/// An event with the fields of all kinds, of which each kind has its own.
+/// An event with the fields of all kinds; each kind uses its own.
 #[derive(Serialize, Default)]
 struct Event<'a> {
     r#type: &'a str,

@@ -14,13 +14,13 @@ use crate::kept::KeptReplies;
 use crate::server::error::ApiError;
 use crate::server::request::Namespaced;
 
-/// What the caller adds to the conversation.
+/// The client's addition to the conversation.
 pub(super) enum Input<'a> {
     Text(String),
     Items(Vec<InputItem<'a>>),
 }
 
-/// An item with the fields of all kinds, of which each kind uses its own.
+/// An item with the fields of all kinds; each kind uses its own.
 #[derive(Deserialize)]
 pub(super) struct InputItem<'a> {
     #[serde(rename = "type")]
@@ -30,7 +30,7 @@ pub(super) struct InputItem<'a> {
     id: Option<String>,
     call_id: Option<String>,
     name: Option<String>,
-    /// That of a called tool, where it has one.
+    /// The namespace of a called tool, if it has one.
     namespace: Option<String>,
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
@@ -149,18 +149,18 @@ fn append(
                 ApiError::invalid(format!("input[{place}].id"), format!("Item with id '{id}' not found."))
             })?;
         }
-        // Thoughts of earlier turns are the provider's business.
+        // Thoughts of earlier turns are internals of the provider.
         Kind::Reasoning => {}
     }
     Ok(())
 }
 
-/// Adds what an earlier answer said or called; `None` if nothing is known of it.
+/// Adds the text or call of an earlier answer; `None` if it is unknown.
 fn append_reference(messages: &mut Vec<Message>, id: &str, responses: &KeptReplies) -> Option<()> {
     match item_name(id)? {
         ItemName::Text { response, place } => {
             let text = responses.reply(response)?.0;
-            // The first piece stands for the whole text, which is kept as one.
+            // The first piece stands for the whole text, which is stored as one.
             if place == 0 {
                 append_text(messages, text);
             }

@@ -1,4 +1,4 @@
-//! A response and its output items as they stand on the wire.
+//! The wire format of a response and its output items.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ pub(super) fn response_id(number: u64) -> String {
     format!("resp_{number}")
 }
 
-/// The number in an answer's id; `None` for an id that is none of ours.
+/// The number in an answer's id; `None` for a foreign id.
 pub(super) fn response_number(id: &str) -> Option<u64> {
     decimal(id.strip_prefix("resp_")?)
 }
@@ -37,7 +37,7 @@ impl ItemName {
     }
 }
 
-/// Reads an item's id; `None` for an id that is none of ours.
+/// Reads an item's id; `None` for a foreign id.
 pub(super) fn item_name(id: &str) -> Option<ItemName> {
     let (kind, rest) = id.split_once('_')?;
     let (response, place) = rest.split_once('_')?;
@@ -72,7 +72,7 @@ pub(super) enum ItemBody {
         call_id: String,
         /// As the model was offered the tool.
         name: String,
-        /// As the caller offered it, where it has a namespace.
+        /// The name as the client offered it, if it has a namespace.
         namespaced: Option<Namespaced>,
         arguments: String,
     },
@@ -99,7 +99,7 @@ impl Item {
         Self { id, complete: false, body }
     }
 
-    /// The items of a whole reply. One without words and calls still has a message.
+    /// The items of a whole reply. One without text and calls still has a message.
     pub(super) fn all_of(response: u64, reply: &ChatReply, offered: &OfferedTools) -> Vec<Self> {
         let words = (!reply.text.is_empty() || reply.calls.is_empty()).then(|| {
             let body = ItemBody::Text { text: reply.text.clone() };
@@ -177,7 +177,7 @@ pub(super) enum Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// The status, which is also the last word of the event that tells it.
+    /// The status, which is also the last word of the name of its event.
     pub(super) fn status(self) -> &'static str {
         match self {
             Self::InProgress => "in_progress",
@@ -188,7 +188,7 @@ impl Outcome<'_> {
     }
 }
 
-/// What all objects of one answer repeat.
+/// The fields that all objects of one answer share.
 pub(super) struct Envelope {
     pub(super) id: String,
     pub(super) created_at: u64,

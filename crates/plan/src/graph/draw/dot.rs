@@ -7,7 +7,7 @@ use crate::graph::links::Links;
 use crate::graph::state::SubTaskState;
 
 impl GraphDrawing {
-    /// The graph as DOT, for `dot -Tsvg` and whatever else reads the language of Graphviz.
+    /// The graph as DOT, for `dot -Tsvg` and other programs that read the language of Graphviz.
     pub fn to_dot(&self) -> String {
         let mut out =
             "digraph sub_tasks {\n  rankdir=TB;\n  node [shape=box, style=\"rounded,filled\"];\n".to_owned();

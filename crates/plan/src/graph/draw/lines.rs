@@ -11,7 +11,7 @@ use crate::graph::state::SubTaskState;
 const RUNNING_SHOWN_MAX: usize = 8;
 
 impl GraphDrawing {
-    /// The graph as lines, layer by layer, so that a sub-task stands below all that it comes after.
+    /// The graph as lines, layer by layer, so that a sub-task is below everything that it comes after.
     pub fn to_lines(&self) -> String {
         let sub_tasks = &self.graph().sub_tasks;
         let (layer_of, layers) = placed_in_layers(&Links::new(sub_tasks));
@@ -40,7 +40,7 @@ impl GraphDrawing {
 }
 
 impl GraphDrawing {
-    /// How far the graph is, on one line: how many sub-tasks there are in each state, and which are running.
+    /// The progress of the graph, on one line: the number of sub-tasks in each state, and which are running.
     pub fn to_status_line(&self) -> String {
         let of_state = |wanted: SubTaskState| self.states().filter(move |(_, state)| *state == wanted);
         let mut parts = vec![format!(

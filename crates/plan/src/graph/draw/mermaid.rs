@@ -31,7 +31,8 @@ impl GraphDrawing {
     }
 }
 
-/// In a quoted label whatever could end it, or be taken for markup, is written as an entity, which begins with `#`.
+/// In a quoted label every character that could end it, or be taken for markup, is written as an entity, which begins
+/// with `#`.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for character in on_one_line(text, DRAWN_CHARACTERS_MAX).chars() {

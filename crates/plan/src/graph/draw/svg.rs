@@ -1,4 +1,4 @@
-//! A graph as a picture that needs nothing beside it.
+//! A graph as a self-contained picture.
 
 use std::fmt::Write as _;
 
@@ -14,15 +14,15 @@ const GAP_ACROSS: usize = 28;
 const GAP_DOWN: usize = 48;
 const MARGIN: usize = 16;
 
-/// Characters on a line of a box: what fits at 12 pixels, wide letters included.
+/// Characters on a line of a box that fit at 12 pixels, even wide letters.
 const LINE_CHARACTERS: usize = 32;
 
 /// Lines of a sub-task's text.
 const TEXT_LINES: usize = 3;
 
 impl GraphDrawing {
-    /// The graph as SVG: layers from top to bottom, arrows to what comes after. It has no script, no style and no
-    /// reference to anything outside, and names its sub-tasks for who cannot see it.
+    /// The graph as SVG: layers from top to bottom, arrows to dependent sub-tasks. It has no script, no style and no
+    /// external reference, and names its sub-tasks for screen readers.
     pub fn to_svg(&self) -> String {
         let links = Links::new(&self.graph().sub_tasks);
         let (layer_of, layers) = placed_in_layers(&links);

@@ -1,4 +1,4 @@
-//! Calls that no run can contain, and calls of which a run gives one half alone.
+//! Calls that no run can contain, and calls of which a run provides just one half.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,9 +10,9 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::{CallPattern, Requirement, RequirementKind, Span};
 
 impl Checker<'_> {
-    /// Finds a shortest run on which arguments come without a tool, and one on which a tool is left without arguments.
+    /// Finds a shortest run with arguments but no tool, and one with a tool but no arguments.
     pub(super) fn roles(&mut self, whole: &Dfa) {
-        // Where a run is, and whether a tool has been named since the last call.
+        // The position of a run, and whether a tool has been named since the last call.
         type Place = (u32, bool);
         let start: Place = (whole.start(), false);
         let mut reached_by: BTreeMap<Place, Option<(Place, usize)>> = BTreeMap::from([(start, None)]);
@@ -62,7 +62,7 @@ impl Checker<'_> {
             ));
         }
         let Some(word) = without_arguments else { return };
-        // The tool that is left is the last one but for what ends the run or names another.
+        // The abandoned tool is the last one, unless the run ends or another tool is named after it.
         let names_tool =
             |symbol: &usize| self.spec.states[self.alphabet.state_of(*symbol).index()].names_tool();
         let named: Vec<usize> = word.iter().copied().filter(names_tool).collect();
@@ -79,8 +79,7 @@ impl Checker<'_> {
         );
     }
 
-    /// Finds calls that requirements speak of and that no run can contain, save those that they forbid in so
-    /// many words.
+    /// Finds calls in requirements that no run can contain, except those that a requirement explicitly forbids.
     pub(super) fn impossible(&mut self, whole: &Dfa) {
         let mut patterns: Vec<(&CallPattern, Span)> = Vec::new();
         let mut forbidden: Vec<&CallPattern> = Vec::new();
@@ -100,7 +99,7 @@ impl Checker<'_> {
                 (0..symbols.len()).any(|symbol| symbols[symbol] && is_executed(dfa, dfa.step(at, symbol)))
             })
         };
-        // A wider pattern says it of all that are like it.
+        // A wider pattern covers all narrower ones.
         patterns.sort_by_key(|(pattern, _)| pattern.predicates.len());
         let mut found: Vec<&CallPattern> = Vec::new();
         for (pattern, span) in patterns {
@@ -127,7 +126,7 @@ impl Checker<'_> {
     }
 }
 
-/// The patterns that a requirement forbids at every place, in so many words.
+/// The patterns that a requirement explicitly forbids at every place.
 fn collect_forbidden<'r>(requirement: &'r Requirement, forbidden: &mut Vec<&'r CallPattern>) {
     match &requirement.kind {
         RequirementKind::And(operands) => {
@@ -164,7 +163,7 @@ fn collect_never<'r>(never: &'r Requirement, forbidden: &mut Vec<&'r CallPattern
     }
 }
 
-/// Whether each call that is like `narrow` is like `wide` for certain.
+/// Whether every call that matches `narrow` certainly matches `wide`.
 fn covers(wide: &CallPattern, narrow: &CallPattern) -> bool {
     (wide.tool.is_none() || wide.tool == narrow.tool)
         && wide.predicates.iter().all(|predicate| narrow.predicates.contains(predicate))

@@ -1,4 +1,4 @@
-//! Texts that a model is shown: whether they keep to the specification that they are examples of.
+//! Example texts for a model: whether they conform to their specification.
 
 use planproof_trace::Arguments;
 
@@ -8,7 +8,7 @@ use crate::read::Draft;
 use crate::read::tree::Faults;
 use crate::{Compat, ContentRule, Example, ExampleCall, ExampleStep, ShownExample, State};
 
-/// Checks the content of each section against the rules of its state, save for tools, which are not known here.
+/// Checks the content of each section against the rules of its state, except tools, which are unknown here.
 pub(super) fn check_content(draft: &Draft, compat: Compat, faults: &mut Faults) {
     let states = draft.states.as_deref().unwrap_or_default();
     for example in &draft.examples {
@@ -16,7 +16,7 @@ pub(super) fn check_content(draft: &Draft, compat: Compat, faults: &mut Faults) 
             let Some(state) = states.iter().find(|state| state.name.value == section.state.value) else {
                 continue;
             };
-            // The question and what the environment writes may hold anything: their prompts are broken.
+            // The question and the environment's text may contain anything: their prompts are broken.
             if place == 0 || state.is_environment {
                 continue;
             }
@@ -56,7 +56,7 @@ fn fault_of(state: &State, content: &str, states: &[State], compat: Compat) -> O
 }
 
 impl Checker<'_> {
-    /// The states of a text, and the calls that its sections complete.
+    /// The states of a text, and the calls completed by its sections.
     pub(super) fn as_sequence(&self, example: &ShownExample) -> Example {
         let mut tool: Option<&str> = None;
         let mut steps = Vec::new();
@@ -65,7 +65,7 @@ impl Checker<'_> {
             let content = section.content.value.trim();
             let mut call = None;
             if state.is_some_and(State::completes_call) {
-                // Text that is no JSON is the one argument of some tool, whose name is not known.
+                // Text other than JSON is the only argument of some tool, whose name is unknown.
                 let arguments = Arguments::from_text(content).as_object().cloned().unwrap_or_default();
                 call = tool.take().map(|tool| ExampleCall { tool: tool.to_owned(), arguments });
             } else if state.is_some_and(State::names_tool) {

@@ -1,4 +1,4 @@
-//! Patterns of calls that match nothing, or less than they seem to: what can be seen without knowing the tools.
+//! Patterns of calls that match nothing, or less than intended: checks that need no tools.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::read::Draft;
 use crate::read::tree::Faults;
 use crate::{CallPattern, ExampleStep, Predicate, Requirement, RequirementKind, Span, Test};
 
-/// Calls `see` with each pattern of a requirement and its place.
+/// Calls `see` with each pattern of a requirement and its position.
 pub(super) fn each<'r>(requirement: &'r Requirement, see: &mut dyn FnMut(&'r CallPattern, Span)) {
     match &requirement.kind {
         RequirementKind::Call(pattern) => see(pattern, requirement.span),
@@ -32,7 +32,7 @@ pub(super) fn each<'r>(requirement: &'r Requirement, see: &mut dyn FnMut(&'r Cal
     }
 }
 
-/// Checks each pattern by itself, and the names of tools and the values in examples beside them.
+/// Checks each pattern by itself, together with the names of tools and the values in examples.
 pub(super) fn check(draft: &Draft, faults: &mut Faults) {
     let mut patterns: Vec<(&CallPattern, Span)> = Vec::new();
     for requirement in &draft.requirements {
@@ -57,7 +57,7 @@ fn check_name(pattern: &CallPattern, span: Span, faults: &mut Faults) {
     faults.push(fault.help("name the tools, as in (or call:delete call:destroy), or write call:* for any"));
 }
 
-/// Names that differ in capitals, `_` and `-` alone mean different tools, which is seldom meant.
+/// Names that differ only in capitals, `_` and `-` mean different tools, which is rarely intended.
 fn check_spelling(patterns: &[(&CallPattern, Span)], steps: &[&ExampleStep], faults: &mut Faults) {
     let in_patterns = patterns.iter().filter_map(|(pattern, span)| Some((pattern.tool.as_deref()?, *span)));
     let in_steps = steps.iter().filter_map(|step| Some((step.call.as_ref()?.tool.as_str(), step.state.span)));
@@ -117,7 +117,7 @@ fn quoted(texts: &[String]) -> String {
     crate::diagnostic::all_of(texts.iter().map(String::as_str))
 }
 
-/// The argument, where `/name` and `name` are the same.
+/// The argument; `/name` and `name` are the same.
 fn name_of(predicate: &Predicate) -> &str {
     let argument = predicate.argument.as_str();
     match argument.strip_prefix('/') {
@@ -131,12 +131,12 @@ pub(super) fn is_number(text: &str) -> bool {
     serde_json::from_str::<serde_json::Number>(text.trim()).is_ok()
 }
 
-/// Whether a test holds of numbers alone.
+/// Whether only numbers can pass a test.
 pub(super) fn is_numeric(test: &Test) -> bool {
     matches!(test, Test::Below(_) | Test::AtMost(_) | Test::Above(_) | Test::AtLeast(_))
 }
 
-/// A bound, and whether it is itself among the numbers that are left.
+/// A bound, and whether it is included.
 pub(super) type Bound = (f64, bool);
 
 /// Numbers that some tests leave.
@@ -189,8 +189,8 @@ impl Range {
     }
 }
 
-/// Why no value can pass all tests of one argument; `None` where one can, or where that cannot be seen (of
-/// several regular expressions).
+/// Why no value can pass all tests of one argument; `None` if one can, or if that cannot be decided (for several
+/// regular expressions).
 fn contradiction(predicates: &[&Predicate]) -> Option<String> {
     let tests = || predicates.iter().map(|predicate| &predicate.test);
     let passes = |value: &Value| {
@@ -218,7 +218,7 @@ fn contradiction(predicates: &[&Predicate]) -> Option<String> {
     (is_numeric && (range.is_empty() || is_excluded)).then(|| "no number lies within them".to_owned())
 }
 
-/// An example that gives a text where requirements compare numbers does not show what its author thinks.
+/// An example with a text does not show its author's intention if requirements compare numbers.
 fn check_values(patterns: &[(&CallPattern, Span)], step: &ExampleStep, faults: &mut Faults) {
     let Some(call) = &step.call else { return };
     let concerned =

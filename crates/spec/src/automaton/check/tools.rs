@@ -1,5 +1,4 @@
-//! What can be wrong with a specification for certain tools: names that none has, arguments that they do not
-//! take, tests that their schemas exclude.
+//! Checks of a specification against certain tools: unknown names, unknown arguments, tests that schemas exclude.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +12,16 @@ use crate::read::tree::Faults;
 use crate::spec::is_same;
 use crate::{CallPattern, Predicate, Severity, Span, Test};
 
-/// How many references of a schema are followed one after the other.
+/// How many references of a schema are followed in sequence.
 const REFERENCES_MAX: usize = 16;
 /// Most names that a message lists.
 const NAMES_SHOWN_MAX: usize = 12;
 
 impl Automaton {
-    /// What is wrong with the specification if these are the tools: requirements that name others, or test
-    /// what the tools' schemas do not have, or not so. Each pattern of calls is spoken of once, however often
-    /// it stands, and so is each unknown tool; in the order of the source. All are warnings, but for an error
-    /// where no run is left with these tools.
+    /// The faults of the specification if these are the tools: requirements that name others, or that test arguments
+    /// which the tools' schemas do not have, or have with another type. Each pattern of calls is reported once,
+    /// however often it occurs, and so is each unknown tool; in the order of the source. All are warnings, except an
+    /// error if no run is left with these tools.
     pub fn check_tools(&self, tools: &[Tool]) -> Vec<Diagnostic> {
         let mut faults = Faults::default();
         let mut seen: Vec<&CallPattern> = Vec::new();
@@ -73,7 +72,7 @@ fn check<'p>(
         None => tools.iter().collect(),
     };
     if let (Some(name), true) = (&pattern.tool, meant.is_empty()) {
-        // Said already, of another pattern or without the tools.
+        // Already reported, for another pattern or without the tools.
         if name.contains('*') || !unknown.insert(name) {
             return;
         }
@@ -91,7 +90,7 @@ fn check<'p>(
     }
 }
 
-/// The known name that is most likely meant: one that differs in capitals, `_` and `-` alone, or by a slip.
+/// The known name that was probably meant: one that differs only in capitals, `_` and `-`, or by a typing mistake.
 fn near<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
     let bare =
         |name: &str| -> String { name.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect() };
@@ -99,7 +98,7 @@ fn near<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
     same.or_else(|| nearest(name, known.iter().copied()))
 }
 
-/// Checks a test against the tools that its pattern means. Where it is of any tool, one that it can hold of is enough.
+/// Checks a test against the tools of its pattern. For any tool, one that can satisfy the test is enough.
 fn check_predicate(predicate: &Predicate, span: Span, tools: &[&Tool], faults: &mut Faults) {
     let argument = &predicate.argument;
     let (mut known, mut excluded, mut maybe_text) = (BTreeSet::new(), None, None);
@@ -191,19 +190,19 @@ fn type_of(value: &Value) -> u8 {
 
 /// Where an argument leads in a schema.
 enum Found {
-    /// To values that are known to this extent.
+    /// Certain values, as far as they are known.
     Values(Values),
-    /// To anything: the schema says nothing of it, but lets it pass in so many words.
+    /// Anything: the schema does not mention the value, but explicitly allows it.
     Anything,
     /// Nowhere: these are the names it has.
     Nowhere(Vec<String>),
 }
 
-/// What a schema says of a value, as far as it is looked into: never less than it lets pass.
+/// The constraints of a schema on a value, as far as they are analysed: never narrower than the schema.
 #[derive(Debug, Clone)]
 struct Values {
     types: u8,
-    /// The only values, where they are listed.
+    /// The only values, if they are listed.
     listed: Option<Vec<Value>>,
     min: Option<(f64, bool)>,
     max: Option<(f64, bool)>,
@@ -218,7 +217,7 @@ impl Values {
     fn admits(&self, test: &Test) -> Admits {
         let demanded = match test {
             Test::Has => return Admits::Yes,
-            // That it is another value is what is asked: a wrong type makes it hold always.
+            // The test requires another value: a wrong type makes it always true.
             Test::Equal(value) | Test::NotEqual(value) => type_of(value),
             Test::Matches(_) => TEXT,
             Test::Below(_) | Test::AtMost(_) | Test::Above(_) | Test::AtLeast(_) => NUMBER,
@@ -231,7 +230,7 @@ impl Values {
         }
         if let Some(listed) = &self.listed {
             let passes = |value: &Value| match test {
-                // What must be among them for the test to say anything.
+                // The required values for the test to be meaningful.
                 Test::NotEqual(other) => is_same(value, other),
                 test => holds(test, value),
             };
@@ -271,7 +270,7 @@ fn holds(test: &Test, value: &Value) -> bool {
     Predicate { argument: "value".into(), test: test.clone() }.holds(&object)
 }
 
-/// What a tool's schema says of an argument, or of what a JSON pointer leads to.
+/// The constraints of a tool's schema on an argument, or on the target of a JSON pointer.
 fn look_up(schema: &Map<String, Value>, argument: &str) -> Found {
     let path: Vec<String> = match argument.strip_prefix('/') {
         Some(path) => path.split('/').map(|part| part.replace("~1", "/").replace("~0", "~")).collect(),
@@ -300,7 +299,7 @@ fn look_up(schema: &Map<String, Value>, argument: &str) -> Found {
                 Some(Value::Bool(_)) | None => {}
                 Some(other) => next.extend(Some(other)),
             }
-            // A schema without a word on what an object holds says nothing of it, but for that of a tool itself.
+            // A schema without information on an object's members says nothing, except that of a tool itself.
             let says_nothing = properties.is_none() && !object.contains_key("items") && schema != &root;
             is_anything |=
                 says_nothing && !object.keys().any(|key| ["type", "enum", "const"].contains(&key.as_str()));
@@ -324,7 +323,7 @@ fn look_up(schema: &Map<String, Value>, argument: &str) -> Found {
     joined.map_or(Found::Anything, Found::Values)
 }
 
-/// The schema itself, or the schemas that it chooses between, with references within the document followed.
+/// The schema itself, or its alternatives, with references within the document resolved.
 fn alternatives<'s>(schema: &'s Value, root: &'s Value) -> Vec<&'s Value> {
     let mut found = Vec::new();
     let mut open = vec![(schema, 0)];
@@ -337,7 +336,7 @@ fn alternatives<'s>(schema: &'s Value, root: &'s Value) -> Vec<&'s Value> {
             found.push(schema);
             continue;
         }
-        // What stands beside the choices counts as well.
+        // Constraints beside the alternatives count as well.
         if schema.get("properties").is_some() {
             found.push(schema);
         }

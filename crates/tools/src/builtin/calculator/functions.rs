@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::number::{decimal, whole};
 use super::{Mistake, Number};
 
-/// Largest whole number whose factorial can be held.
+/// Largest integer whose factorial can be represented.
 const FACTORIAL_MAX: i128 = 170;
 
 type Result = std::result::Result<Number, Mistake>;
@@ -17,7 +17,7 @@ pub(super) struct Function {
     value: fn(&[Number]) -> Result,
 }
 
-/// Any number of arguments, but not none.
+/// Any number of arguments, except none.
 const SOME: (usize, usize) = (1, usize::MAX);
 
 const FUNCTIONS: [Function; 28] = [
@@ -74,7 +74,7 @@ pub(super) fn names() -> String {
     FUNCTIONS.map(|function| function.name).join(", ")
 }
 
-/// What to write instead of a name that is unknown.
+/// What to write instead of an unknown name.
 pub(super) fn hint(name: &str) -> String {
     match name {
         "x" => "for a multiplication write `*`".to_owned(),
@@ -119,13 +119,13 @@ fn to_whole(x: Number, rounding: fn(f64) -> f64) -> Number {
     }
 }
 
-/// Rounds halves away from zero, and takes the number as it is written: 2.675 to two digits is 2.68, although the
-/// floating point number is a little less.
+/// Rounds halves away from zero, based on the number as written: 2.675 to two digits is 2.68, although the floating
+/// point number is slightly less.
 fn round(x: Number, digits: Option<Number>) -> Result {
     let Some(digits) = digits.unwrap_or(Number::Integer(0)).to_integer() else {
         return Err(Mistake::NotWhole { function: "round, for the number of digits," });
     };
-    // Beyond these bounds every number is all kept or all gone.
+    // Beyond these bounds every number is unchanged or zero.
     let digits = digits.clamp(-400, 400) as i32;
     match x {
         Number::Integer(value) => Ok(round_integer(value, digits)),
@@ -140,7 +140,7 @@ fn round_integer(value: i128, digits: i32) -> Number {
     if digits >= 0 {
         return Number::Integer(value);
     }
-    // Half of a unit that does not fit is above every number that does.
+    // Half of a unit that is too large exceeds every representable number.
     let Some(unit) = 10i128.checked_pow(digits.unsigned_abs()) else { return Number::Integer(0) };
     let left = value % unit;
     let down = value - left;
@@ -152,7 +152,7 @@ fn round_integer(value: i128, digits: i32) -> Number {
 }
 
 fn round_decimal(value: f64, digits: i32) -> f64 {
-    // The fewest digits that stand for this number and no other.
+    // The shortest digits that identify this number.
     let text = format!("{:e}", value.abs());
     let Some((mantissa, exponent)) = text.split_once('e') else { return value };
     let exponent: i32 = exponent.parse().unwrap_or_default();
@@ -189,7 +189,7 @@ fn log(x: Number, base: Option<Number>) -> Result {
     if base <= 0.0 || base == 1.0 {
         return Err(Mistake::Undefined { what: "the base of a logarithm must be above 0 and not 1" });
     }
-    // Exact for whole powers, which a quotient of natural logarithms is not.
+    // Exact for integer powers, which a quotient of natural logarithms is not.
     if base == 2.0 {
         logarithm(x, f64::log2)
     } else if base == 10.0 {
@@ -206,7 +206,7 @@ fn arc(x: Number, function: fn(f64) -> f64) -> Result {
     decimal(function(x.to_f64()))
 }
 
-/// The first of the arguments that no other one comes before in this direction.
+/// The extreme argument in this direction; the first one among equals.
 fn extreme(numbers: &[Number], wanted: Ordering) -> Number {
     let compare = |a: Number, b: Number| match (a, b) {
         (Number::Integer(a), Number::Integer(b)) => a.cmp(&b),

@@ -1,11 +1,11 @@
-//! Numbers: exact where they are whole and fit, else floating point.
+//! Numbers: exact if they are integers that fit, else floating point.
 
 use std::fmt;
 
 use super::Mistake;
 
-/// Significant digits of a fraction that are shown. One less than every 64-bit number distinguishes, so that
-/// 0.1 + 0.2 is shown as 0.3.
+/// Significant digits of a displayed fraction. One less than 64-bit numbers always distinguish, so that 0.1 + 0.2 is
+/// shown as 0.3.
 const DIGITS_SHOWN: usize = 15;
 
 /// Whole floating point numbers below this are exact, and shown in full.
@@ -25,8 +25,8 @@ pub enum Number {
 
 use Number::{Decimal, Integer};
 
-/// As people write numbers: whole ones without a fraction, others with at most 15 significant digits, very large and
-/// very small ones as `1.5e-7`. What is shown can be read back.
+/// As people write numbers: integers without a fraction, others with at most 15 significant digits, very large and
+/// very small ones as `1.5e-7`. The output can be read back.
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -48,7 +48,7 @@ fn write_fraction(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
     if value < 0.0 {
         f.write_str("-")?;
     }
-    // Where the point stands among the digits.
+    // The position of the point among the digits.
     match exponent {
         -5..0 => write!(f, "0.{}{digits}", "0".repeat(exponent.unsigned_abs() as usize - 1)),
         0..15 => {
@@ -66,7 +66,7 @@ fn write_fraction(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
     }
 }
 
-/// A floating point result, if it is a number that can be held.
+/// A floating point result, if it is finite.
 pub(super) fn decimal(value: f64) -> Result<Number, Mistake> {
     if value.is_nan() {
         return Err(Mistake::Undefined { what: "the value is not a real number" });
@@ -88,7 +88,7 @@ impl Number {
         }
     }
 
-    /// The number itself if it is whole and known exactly.
+    /// The number itself if it is an integer and known exactly.
     pub fn to_integer(self) -> Option<i128> {
         match self {
             Integer(value) => Some(value),
@@ -131,7 +131,7 @@ impl Number {
         self.exactly(other, floor_quotient, floor_quotient_decimal)
     }
 
-    /// What is left by [`floor_over`](Self::floor_over): it has the sign of the divisor.
+    /// The remainder of [`floor_over`](Self::floor_over): it has the sign of the divisor.
     pub(super) fn remainder(self, other: Self) -> Result<Self, Mistake> {
         other.must_divide()?;
         self.exactly(other, floor_remainder, floor_remainder_decimal)
@@ -159,7 +159,7 @@ impl Number {
         if self.is_zero() { Err(Mistake::DivisionByZero) } else { Ok(()) }
     }
 
-    /// The exact result where both are whole and it fits, else the floating point one.
+    /// The exact result if both are integers and it fits, else the floating point one.
     fn exactly(
         self,
         other: Self,
@@ -175,7 +175,7 @@ impl Number {
     }
 }
 
-/// `None` where the exponent is negative or the power does not fit.
+/// `None` if the exponent is negative or the power does not fit.
 fn whole_power(base: i128, exponent: i128) -> Option<i128> {
     match base {
         0 | 1 if exponent > 0 => Some(base),
@@ -200,6 +200,6 @@ fn floor_remainder_decimal(a: f64, b: f64) -> f64 {
 }
 
 fn floor_quotient_decimal(a: f64, b: f64) -> f64 {
-    // What is divided here is a multiple of `b` but for rounding errors.
+    // The dividend is a multiple of `b` except for rounding errors.
     ((a - floor_remainder_decimal(a, b)) / b).round()
 }

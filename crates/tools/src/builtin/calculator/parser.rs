@@ -1,4 +1,4 @@
-//! Tokens to a value, by recursive descent. Nothing is kept of the expression: each part is calculated as it is read.
+//! Tokens to a value, by recursive descent. No tree is built: each part is evaluated as it is parsed.
 
 use super::number::decimal;
 use super::tokens::{Kind, Operator, Token};
@@ -35,7 +35,7 @@ impl<'a> Parser<'a> {
         self.tokens[self.at]
     }
 
-    /// Takes the next token. The end stays for ever.
+    /// Takes the next token. The end token is never consumed.
     fn take(&mut self) -> Token<'a> {
         let token = self.next();
         if token.kind != Kind::End {
@@ -61,7 +61,7 @@ impl<'a> Parser<'a> {
         CalculatorError { mistake: Mistake::Unexpected { wanted, found }, place }
     }
 
-    /// Reads what is a level deeper than this.
+    /// Parses one level deeper.
     fn deeper(&mut self, read: fn(&mut Self) -> Result<Number>) -> Result<Number> {
         if self.depth >= DEPTH_MAX {
             return Err(CalculatorError { mistake: Mistake::TooDeep, place: self.next().place });

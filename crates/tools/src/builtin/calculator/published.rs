@@ -1,11 +1,11 @@
-//! The calculators that were published with agents for question answering, mistakes included.
+//! The calculators that were published with agents for question answering, including their mistakes.
 //!
-//! Both hand what they are given to Python, less what they do not know. [`ibm`] is that of "Formally Specifying the
-//! High-Level Behavior of LLM-Based Agents" (arXiv 2310.08535), whose agents it serves as a tool: `2^3` is 23 there and
-//! `5%` is 5. [`gsm8k`] is that of GSM8K (arXiv 2110.14168), which fills in the value of a calculation that a model
-//! has begun to write.
+//! Both pass their input to Python, without the parts that they do not understand. [`ibm`] is that of "Formally
+//! Specifying the High-Level Behavior of LLM-Based Agents" (arXiv 2310.08535), where it is a tool of the agents:
+//! `2^3` is 23 there and `5%` is 5. [`gsm8k`] is that of GSM8K (arXiv 2110.14168), which fills in the value of a
+//! calculation that a model has begun to write.
 //!
-//! Whole numbers beyond 128 bits, which Python holds exactly, become floating point numbers here, and powers of that
+//! Integers beyond 128 bits, which Python represents exactly, become floating point numbers here, and powers of that
 //! size take no time.
 
 use super::{DEPTH_MAX, EXPRESSION_BYTES_MAX};
@@ -39,7 +39,7 @@ enum Raised {
     Overflow,
 }
 
-/// What the calculator of the paper on agents by specification answers. Takes time in proportion to the text.
+/// The answer of the calculator of the paper on agents by specification. Takes time in proportion to the text.
 pub fn ibm(expression: &str) -> String {
     let kept: String = expression.replace('x', "*").chars().filter(|it| KEPT.contains(*it)).collect();
     match evaluate(&kept).and_then(written) {
@@ -51,7 +51,7 @@ pub fn ibm(expression: &str) -> String {
     }
 }
 
-/// The value that the calculator of GSM8K fills in behind a text that ends within `<<...=`; `None` where it fills in
+/// The value that the calculator of GSM8K inserts after a text that ends within `<<...=`; `None` if it inserts
 /// nothing. Takes time in proportion to the text.
 pub fn gsm8k(text: &str) -> Option<PythonNumber> {
     let (_, rest) = text.rsplit_once("<<")?;
@@ -66,7 +66,7 @@ pub fn gsm8k(text: &str) -> Option<PythonNumber> {
     evaluate(&left).ok()
 }
 
-/// As the tool writes a value: whole ones without a fraction, others as Python's `repr`.
+/// A value in the tool's format: integers without a fraction, others as Python's `repr`.
 fn written(value: PythonNumber) -> Result<String, Raised> {
     match value {
         Int(value) => Ok(value.to_string()),
@@ -130,7 +130,7 @@ fn number(text: &str) -> Result<PythonNumber, Raised> {
     if text.contains('.') {
         return text.parse().map(Float).map_err(|_| Raised::Syntax);
     }
-    // Python refuses a whole number that begins with 0, but for one of zeros alone.
+    // Python refuses an integer that begins with 0, except for one of zeros alone.
     if text.is_empty() || (text.starts_with('0') && text.bytes().any(|it| it != b'0')) {
         return Err(Raised::Syntax);
     }
@@ -145,8 +145,8 @@ fn evaluate(text: &str) -> Result<PythonNumber, Raised> {
     Parser { tokens: &tokens, at: 0, raised: None }.whole()
 }
 
-/// Calculates while it reads. Python reads an expression as a whole first, so a fault of form outranks every other; of
-/// the others the first counts, behind which is calculated with any number.
+/// Evaluates while parsing. Python parses an expression as a whole first, so a syntax error outranks all other
+/// errors; among the others the first counts, after which the evaluation continues with any number.
 struct Parser<'t> {
     tokens: &'t [Token],
     at: usize,
@@ -230,7 +230,7 @@ impl Parser<'_> {
                 None => self.or_raise(Err(Raised::Type)),
             }
         };
-        // A number that is called as if it were a function.
+        // A number called like a function.
         while self.next_is(&[Token::Open]).is_some() {
             self.within(depth)?;
             value = self.or_raise(Err(Raised::Type));
@@ -238,7 +238,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// What stands between parentheses, of which the first was read; `None` where nothing does.
+    /// The content of parentheses, the first of which was read; `None` if it is empty.
     fn within(&mut self, depth: usize) -> Result<Option<PythonNumber>, Raised> {
         if self.next_is(&[Token::Close]).is_some() {
             return Ok(None);
@@ -290,7 +290,7 @@ fn power(base: f64, exponent: f64) -> Result<PythonNumber, Raised> {
         return Err(Raised::ZeroDivision);
     }
     if base < 0.0 && exponent.fract() != 0.0 {
-        // A complex number, which cannot be made whole.
+        // A complex number, which cannot be converted to an integer.
         return Err(Raised::Type);
     }
     let value = base.powf(exponent);

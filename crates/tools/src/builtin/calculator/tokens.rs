@@ -25,7 +25,7 @@ pub(super) enum Kind {
     End,
 }
 
-/// A token with its text and its place, in characters from 1.
+/// A token with its text and its position, in characters from 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token<'a> {
     pub(super) kind: Kind,
@@ -67,7 +67,7 @@ fn quoted(character: char) -> String {
     format!("`{}`{advice}", character.escape_debug())
 }
 
-/// The kind and the length in bytes of the token that `rest` begins with.
+/// The kind and the length in bytes of the token at the beginning of `rest`.
 fn token(rest: &str, first: char) -> Option<(Kind, usize)> {
     use Operator::{FloorOver, Minus, Over, Plus, Power, Remainder, Times};
     let operator = |operator, length| Some((Kind::Operator(operator), length));
@@ -108,7 +108,7 @@ fn number(text: &str) -> Option<(Kind, usize)> {
     if text[end..].starts_with(['e', 'E']) {
         let sign = usize::from(text[end + 1..].starts_with(['+', '-']));
         let exponent = digits(&text[end + 1 + sign..]);
-        // Without digits behind it the letter is the constant.
+        // Without digits after it the letter is the constant.
         if exponent > 0 {
             end += 1 + sign + exponent;
             is_integer = false;
@@ -118,11 +118,11 @@ fn number(text: &str) -> Option<(Kind, usize)> {
     if is_integer && let Ok(value) = written.parse() {
         return Some((Kind::Number(Number::Integer(value)), end));
     }
-    // Too many digits, or too large an exponent, is found out by the parser: the value is then infinite.
+    // The parser finds too many digits, or an exponent that is too large: the value is then infinite.
     Some((Kind::Number(Number::Decimal(written.parse().ok()?)), end))
 }
 
-/// How many bytes of digits `text` begins with, with single underscores between them.
+/// The number of bytes of digits at the beginning of `text`, with single underscores between them.
 fn digits(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);

@@ -1,7 +1,7 @@
 //! A dump of a MediaWiki server (`pages-articles.xml`), read page by page.
 //!
-//! Only pages of the main namespace are taken. The frame around pages is not parsed: what stands between `<page>` and
-//! `</page>` is, so that a dump of any size takes the memory of its largest page.
+//! Only pages of the main namespace are used. The frame around pages is not parsed, just the text between `<page>`
+//! and `</page>`, so that a dump of any size takes the memory of its largest page.
 
 use std::io::{self, BufRead};
 
@@ -35,7 +35,7 @@ pub(super) enum DumpError {
 pub(super) struct DumpPages<R> {
     from: R,
     line: u64,
-    /// What stood behind the last page in its line.
+    /// The rest of the line after the last page.
     left: Vec<u8>,
 }
 
@@ -44,7 +44,7 @@ impl<R: BufRead> DumpPages<R> {
         Self { from, line: 0, left: Vec::new() }
     }
 
-    /// The next page of the main namespace; `None` behind the last one.
+    /// The next page of the main namespace; `None` after the last one.
     pub(super) fn next(&mut self) -> Result<Option<DumpPage>, DumpError> {
         loop {
             let Some((line, bytes)) = self.next_block()? else { return Ok(None) };
@@ -59,8 +59,8 @@ impl<R: BufRead> DumpPages<R> {
         }
     }
 
-    /// The bytes from `<page>` to `</page>`, and the line in which they begin. Nothing else of a dump has these
-    /// letters, because text is escaped.
+    /// The bytes from `<page>` to `</page>`, and their first line. Nothing else of a dump contains these tags,
+    /// because text is escaped.
     fn next_block(&mut self) -> Result<Option<(u64, Vec<u8>)>, DumpError> {
         let mut block: Vec<u8> = Vec::new();
         let mut begun = 0;
@@ -99,7 +99,7 @@ impl<R: BufRead> DumpPages<R> {
 }
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    // Tags are indented by two or so; a line of text mostly has none.
+    // Tags are indented by two or so; a line of text usually is not.
     let mut from = 0;
     while let Some(at) = bytes[from..].iter().position(|byte| *byte == b'<') {
         if bytes[from + at..].starts_with(wanted) {
@@ -110,7 +110,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     None
 }
 
-/// What a page is; `None` for one that is of no concern, such as a talk page.
+/// A page; `None` for an irrelevant one, such as a talk page.
 fn page(node: Node<'_, '_>) -> Result<Option<DumpPage>, String> {
     let child = |name: &str| node.children().find(|child| child.tag_name().name() == name);
     let title = child("title").and_then(|title| title.text()).map(str::trim).unwrap_or_default().to_owned();

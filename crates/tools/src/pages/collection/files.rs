@@ -49,8 +49,7 @@ impl Kind {
     }
 }
 
-/// The files with documents, in the order of their paths; a file of
-/// several documents that is named itself is the only one.
+/// The files with documents, sorted by path; a file of several documents that is named itself is the only one.
 pub(super) fn list(folder: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>> {
     match fs::metadata(folder) {
         Ok(data) if data.is_dir() => {}
@@ -94,12 +93,12 @@ pub(super) fn list(folder: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A link that leads nowhere counts, so that it is reported. Pipes and devices do not: they could be read for ever.
+/// A dangling link counts, so that it is reported. Pipes and devices do not: they could be read for ever.
 fn is_link_to_file(path: &Path, kind: fs::FileType) -> bool {
     kind.is_symlink() && fs::metadata(path).map_or(true, |data| data.is_file())
 }
 
-/// Gives each document and redirect of the files to `take`.
+/// Passes each document and redirect of the files to `take`.
 pub(super) fn read(
     files: &[PathBuf],
     stop: &AtomicBool,

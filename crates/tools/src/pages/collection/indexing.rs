@@ -1,7 +1,7 @@
-//! Making the databases that a collection is searched in.
+//! Building the databases of a collection.
 //!
-//! Reading files, storing texts and indexing their words are a thread each, because each takes a good part of the time
-//! and none needs what the next one makes. For that, texts and words are two databases.
+//! Reading files, storing texts and indexing their words run on a thread each, because each takes a good part of the
+//! time and none needs the results of the others. Therefore texts and words are in two databases.
 
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -15,21 +15,21 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::files::{self, Document, Item};
 use super::{BYTES_MAX, CollectionError, DOCUMENT_BYTES_MAX, DOCUMENTS_MAX, REDIRECTS_MAX, title_key};
 
-/// Kibibytes of each database that are kept in memory.
+/// Memory cache of each database, in kibibytes.
 const CACHE_KIBIBYTES: i64 = 32 << 10;
 /// Bytes of words that SQLite collects before it writes a part of the index. Fewer parts are merged less often.
 const COLLECTED_BYTES: u32 = 48 << 20;
-/// Bytes of documents that are handed to another thread together.
+/// Bytes of documents that are sent to another thread together.
 const BATCH_BYTES: usize = 256 << 10;
 /// Batches that may wait for a thread.
 const BATCHES_MAX: usize = 8;
 
-/// Pages that are larger than usual have texts in fewer pieces.
+/// With larger pages than usual, texts are in fewer pieces.
 const PRAGMAS: &str = "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;";
 const TEXTS: &str = "
     CREATE TABLE document (id INTEGER PRIMARY KEY, title TEXT NOT NULL, folded TEXT NOT NULL, text TEXT NOT NULL);
     CREATE TABLE redirect (folded TEXT PRIMARY KEY, title TEXT NOT NULL) WITHOUT ROWID;";
-/// Made last, which is faster than keeping them up to date.
+/// Created last, which is faster than updating them.
 const TITLES: &str = "
     CREATE INDEX document_title ON document (title);
     CREATE INDEX document_folded ON document (folded);";
@@ -45,14 +45,14 @@ type Numbered = (u32, Document);
 /// The databases of a collection.
 #[derive(Debug)]
 pub(super) struct Databases {
-    /// Titles and texts, and titles that lead to others.
+    /// Titles and texts, and titles that redirect to others.
     pub(super) texts: Connection,
     /// The full-text index.
     pub(super) words: Connection,
 }
 
-/// Makes the databases of the documents and redirects in these files of a folder, and says how many documents there
-/// are.
+/// Builds the databases of the documents and redirects in these files of a folder, and returns the number of
+/// documents.
 pub(super) fn index(files: &[PathBuf], folder: &Path, stop: &AtomicBool) -> Result<(Databases, u32)> {
     let (mut texts, mut words) = (temporary()?, temporary()?);
     let stored = thread::scope(|scope| {
@@ -62,7 +62,7 @@ pub(super) fn index(files: &[PathBuf], folder: &Path, stop: &AtomicBool) -> Resu
         let into_words = &mut words;
         let indexing = scope.spawn(move || index_words(into_words, &numbered));
         let stored = store(&mut texts, folder, &read, to_words);
-        // A thread that cannot send any more ends.
+        // A thread that can no longer send ends.
         drop(read);
         let indexed = indexing.join().unwrap_or_else(|panic| resume_unwind(panic));
         indexed.map_err(CollectionError::from).and(stored)
@@ -78,7 +78,7 @@ fn temporary() -> rusqlite::Result<Connection> {
     Ok(database)
 }
 
-/// Reads all files, and sends what they hold, in its order; last what went wrong, if anything did.
+/// Reads all files, and sends their contents, in order; finally the error, if there was one.
 fn read_batches(files: &[PathBuf], stop: &AtomicBool, to: &SyncSender<Result<Vec<Item>>>) {
     let (mut batch, mut bytes) = (Vec::new(), 0);
     let read = files::read(files, stop, |item| {
@@ -91,10 +91,10 @@ fn read_batches(files: &[PathBuf], stop: &AtomicBool, to: &SyncSender<Result<Vec
             return Ok(());
         }
         bytes = 0;
-        // Whoever takes no more has an error of its own to report.
+        // A receiver that has ended has its own error to report.
         to.send(Ok(std::mem::take(&mut batch))).map_err(|_| CollectionError::GivenUp)
     });
-    // What was read before a fault may be a fault, too, and comes first.
+    // The data read before a fault may contain an earlier one.
     if to.send(Ok(batch)).is_ok()
         && let Err(error) = read
     {
@@ -102,7 +102,7 @@ fn read_batches(files: &[PathBuf], stop: &AtomicBool, to: &SyncSender<Result<Vec
     }
 }
 
-/// Stores what is received, and sends the documents on. Ends early where nobody takes them.
+/// Stores the received data, and forwards the documents. Ends early if the receiver has ended.
 fn store(
     texts: &mut Connection,
     folder: &Path,
@@ -151,7 +151,7 @@ fn store(
             }
         }
     }
-    // The other thread has all that it needs.
+    // The other thread has everything that it needs.
     drop(to);
     transaction.commit()?;
     if documents == 0 {
@@ -179,7 +179,7 @@ fn index_words(words: &mut Connection, received: &Receiver<Arc<Vec<Numbered>>>) 
     transaction.commit()
 }
 
-/// Documents that share a title are read together, so together they must not be too large.
+/// Documents that share a title are read together, so their total size is limited.
 fn refuse_large_pages(index: &Connection, folder: &Path) -> Result<()> {
     let sql = "SELECT title FROM document GROUP BY title HAVING sum(octet_length(text)) > ?1 LIMIT 1";
     let title: Option<String> = index.query_row(sql, [DOCUMENT_BYTES_MAX], |row| row.get(0)).optional()?;

@@ -1,13 +1,13 @@
 //! From the markup of MediaWiki to plain text, as far as sentences need it.
 //!
-//! Templates, tables, references, files, categories and comments are left out, links are replaced by what they show,
-//! headings stay as lines of `== ... ==`. What only the server can make of a page, such as what its templates say, is
-//! lost. Each character is looked at a fixed number of times, however the markup is nested or broken.
+//! Templates, tables, references, files, categories and comments are removed, links are replaced by their visible
+//! text, headings stay as lines of `== ... ==`. Content that only the server can produce, such as that of templates,
+//! is lost. Each character is examined a fixed number of times, however the markup is nested or broken.
 
 /// Prefixes of links that show nothing in the text.
 const HIDDEN_LINKS: [&str; 4] = ["file", "image", "category", "media"];
 
-/// Elements that are left out with all that they hold.
+/// Elements that are removed with their content.
 const HIDDEN_ELEMENTS: [&str; 9] = [
     "ref",
     "gallery",
@@ -20,7 +20,7 @@ const HIDDEN_ELEMENTS: [&str; 9] = [
     "templatestyles",
 ];
 
-/// Names of characters, as people write them in pages.
+/// Names of characters that occur in pages.
 const ENTITIES: [(&str, &str); 12] = [
     ("nbsp", " "),
     ("thinsp", " "),
@@ -65,7 +65,7 @@ fn without_comments(text: &str) -> String {
     out + rest
 }
 
-/// Leaves out elements that show nothing, and the tags of all others.
+/// Removes invisible elements, and the tags of all others.
 fn without_elements(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -77,7 +77,7 @@ fn without_elements(text: &str) -> String {
             .map_or(from.len(), |end| end + 1);
         let name = from[1..name_end].trim_matches('/').to_ascii_lowercase();
         let Some(end) = from.find('>').filter(|_| !name.is_empty()) else {
-            // A sign for less, or a tag that never ends.
+            // A less-than sign, or an unterminated tag.
             out.push('<');
             rest = &from[1..];
             continue;
@@ -97,8 +97,7 @@ fn without_elements(text: &str) -> String {
     out + rest
 }
 
-/// Leaves out templates (`{{ }}`) and tables (`{| |}`), whatever stands in them. One that is not closed ends with its
-/// paragraph.
+/// Removes templates (`{{ }}`) and tables (`{| |}`) with their content. An unclosed one ends with its paragraph.
 fn without_nested(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
@@ -128,7 +127,7 @@ fn without_nested(text: &str) -> String {
     out
 }
 
-/// Most bytes that are searched for an end behind an empty line: templates with paragraphs in them are not longer.
+/// Most bytes after an empty line that are searched for an end: templates with paragraphs in them are not longer.
 const LOOK_AHEAD_BYTES_MAX: usize = 20_000;
 
 fn closes_later(bytes: &[u8]) -> bool {
@@ -173,7 +172,7 @@ fn with_links_shown(text: &str) -> String {
 /// Longest link with links in it, in bytes, such as a picture with its caption.
 const LINK_BYTES_MAX: usize = 5_000;
 
-/// Where the `]]` stands that ends a link, of which `[[` was read.
+/// The position of the `]]` that ends a link, whose `[[` was read.
 fn link_end(text: &str) -> Option<usize> {
     let bytes = &text.as_bytes()[..text.len().min(LINK_BYTES_MAX)];
     let (mut depth, mut at) = (0_usize, 0);
@@ -194,7 +193,7 @@ fn link_end(text: &str) -> Option<usize> {
     None
 }
 
-/// The text with names and numbers of characters replaced.
+/// The text with character names and numbers replaced.
 fn decoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -22,10 +22,10 @@ pub const ATTEMPTS_MAX: u32 = 3;
 /// Longest wait that a server can ask for; if it asks for more, the request has failed.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(10);
 
-/// How long is waited where the server does not say.
+/// The default wait if the server names none.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Wikis want to know who asks, and where to find out more.
+/// Wikis want to know the client, and where to find out more.
 const AGENT: HeaderValue = HeaderValue::from_static(concat!(
     "planproof/",
     env!("CARGO_PKG_VERSION"),
@@ -46,7 +46,7 @@ struct Endpoint {
 
 impl ApiClient {
     pub(super) fn new(url: &str) -> Result<Self, WikiError> {
-        // The URL is not repeated in these messages, for what is wrong with it may be a password in it.
+        // The URL is not repeated in these messages, because the fault may be a password in it.
         let invalid = |reason: String| WikiError::InvalidUrl { reason };
         let uri: Uri = url.parse().map_err(|error| invalid(format!("{error}")))?;
         let Some(authority) = uri.authority().filter(|authority| !authority.host().is_empty()) else {
@@ -70,7 +70,7 @@ impl ApiClient {
         &self.0.host
     }
 
-    /// The body of the answer to a query with these parameters. An error is what the agent is told.
+    /// The body of the answer to a query with these parameters. An error is for the agent.
     pub(super) async fn get(&self, parameters: &[(&str, &str)]) -> Result<Bytes, String> {
         let mut url = format!("{}?action=query&format=json&formatversion=2", self.0.url);
         for (key, value) in parameters {
@@ -121,7 +121,7 @@ async fn body(response: Response<Incoming>) -> Result<Bytes, String> {
     }
 }
 
-/// Seconds only: the dates that the header may hold as well are not sent by wikis.
+/// Only seconds: wikis do not send the dates that the header may also contain.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))

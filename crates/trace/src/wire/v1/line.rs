@@ -1,4 +1,4 @@
-//! The lines as types, and the way from and to the types in memory.
+//! The lines as types, and their conversion from and to the types in memory.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::{
     FinishReason, Header, LimitKind, PictureType, Tally, ToolCall, ToolResult, Usage,
 };
 
-/// As much of any line as it takes to know which type it is of.
+/// The part of a line that identifies its type.
 #[derive(Deserialize)]
 pub(super) struct Head {
     pub(super) schema: Option<String>,
@@ -21,8 +21,8 @@ pub(super) struct Head {
     pub(super) reason: Option<Reason>,
 }
 
-/// What a line is of that begins like those that we write: its type, and why the run ended where it says that. It is a
-/// guess, because the rest of the line is not looked at; nothing where the line begins in another way.
+/// The type of a line that begins like those that we write, with the reason if it is the end of a run. It is a guess,
+/// because the rest of the line is not examined; `None` if the line begins in another way.
 pub(super) fn glance(line: &str) -> Option<(Type, Option<Reason>)> {
     let rest = line.strip_prefix("{\"at\":")?.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = match rest.strip_prefix(",\"actor\":\"") {
@@ -158,8 +158,8 @@ struct BatchLine<'a> {
     calls: Vec<Cow<'a, str>>,
 }
 
-/// `A` is the object itself when writing. When reading it is the object's text, parsed afterwards, so that arguments
-/// that nest as deep as JSON may can be read back although the line around them is one level more.
+/// When writing, `A` is the object itself. When reading, it is the object's text, parsed afterwards, so that
+/// arguments with the deepest possible JSON nesting can be read back although the surrounding line adds one level.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CallLine<'a, A> {
@@ -310,7 +310,7 @@ struct FailureLine<'a> {
     message: Cow<'a, str>,
 }
 
-/// What is wrong with a line: a byte of it, from 1 (0: the whole line), and words.
+/// The fault of a line: a byte of it, from 1 (0: the whole line), and words.
 pub(super) struct LineError {
     pub(super) column: usize,
     pub(super) what: String,
@@ -327,7 +327,7 @@ impl LineError {
 impl From<serde_json::Error> for LineError {
     fn from(error: serde_json::Error) -> Self {
         let message = error.to_string();
-        // The place is told apart from the message; `serde_json` counts lines within this one line.
+        // The position is removed from the message; `serde_json` counts lines within this one line.
         let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
         Self { column: error.column(), what: what.to_owned(), is_cut: error.is_eof() }
     }
@@ -489,7 +489,7 @@ fn write(line: &impl Serialize, out: &mut Vec<u8>) {
     serde_json::to_writer(out, line).expect("writing JSON into memory cannot fail");
 }
 
-/// Reads the line of an event of which it is known what it is. `known` is the actor of the latest event that has one.
+/// Reads the line of an event whose type is known. `known` is the latest actor.
 pub(super) fn read_event(
     line: &str,
     r#type: Type,
@@ -566,7 +566,7 @@ pub(super) fn read_event(
 
 fn read_actor(name: Option<&str>, known: &mut Option<Actor>) -> Result<Option<Actor>, LineError> {
     let Some(name) = name else { return Ok(None) };
-    // Most events are of the same actor as the one before: they share its name.
+    // Most events have the same actor as the previous one: they share its name.
     if known.as_ref().is_none_or(|known| known.as_str() != name) {
         let actor = Actor::new(name).map_err(|error| LineError::new(format!("`actor`: {error}")))?;
         *known = Some(actor);

@@ -11,7 +11,7 @@ use crate::{Actor, Event, Header, Trace};
 /// Reads a file that holds exactly one trace.
 ///
 /// # Errors
-/// The first line that is wrong, and why; also where there is no trace, or a second one.
+/// The first wrong line, with the reason; also if there is no trace, or a second one.
 pub fn read_trace(text: &str) -> Result<Trace, WireError> {
     let mut traces = read_traces(text);
     let trace = traces.next().ok_or(WireError::Empty)??;
@@ -21,8 +21,8 @@ pub fn read_trace(text: &str) -> Result<Trace, WireError> {
     }
 }
 
-/// Reads a file of any number of traces, one after the other: only the trace being read is in memory. Ends after the
-/// first error; the traces before it are whole. An event belongs to the last header above it.
+/// Reads a file of any number of traces, one after the other: only the current trace is in memory. Ends after the
+/// first error; the traces before it are complete. An event belongs to the last header above it.
 pub fn read_traces(text: &str) -> Traces<'_> {
     Traces {
         lines: text.lines().enumerate().peekable(),
@@ -37,7 +37,7 @@ pub fn read_traces(text: &str) -> Traces<'_> {
 #[derive(Debug)]
 pub struct Traces<'t> {
     lines: Peekable<Enumerate<Lines<'t>>>,
-    /// The last line has no line break, so it may be cut.
+    /// The last line has no line break, so it may be incomplete.
     ends_in_line: bool,
     /// The header of the trace to come, and its line.
     header: Option<(usize, Header)>,
@@ -73,8 +73,8 @@ impl Traces<'_> {
     }
 
     fn read_line(&mut self, line: usize, text: &str) -> Result<Line, WireError> {
-        // Nearly all lines are as we write them. Where the guess does not fit, the line is read thoroughly, which gives
-        // the same event or the same error.
+        // Nearly all lines are as we write them. If the guess does not fit, the line is parsed completely, which
+        // gives the same event or the same error.
         if let Some((r#type, reason)) = glance(text)
             && let Ok(event) = line::read_event(text, r#type, reason, &mut self.actor)
         {
@@ -82,7 +82,7 @@ impl Traces<'_> {
         }
         let is_last = self.ends_in_line && self.lines.peek().is_none();
         let wrong = |error: LineError| {
-            // A number that stops at its point or its exponent is called invalid, not cut.
+            // `serde_json` calls a number that stops at its point or its exponent invalid, not incomplete.
             let is_half_number = error.what == "invalid number" && error.column == text.len();
             if is_last && (error.is_cut || is_half_number) {
                 WireError::Truncated { line }

@@ -10,11 +10,11 @@ use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, KEYS, MEALS, NOT_NEEDED, TRAN
 use crate::python::{Raised, equal, holds, is_true, member, method_of_text};
 use crate::tables::Mode;
 
-/// The share of the six entries a day that has to be filled in.
+/// The share of a day's six entries that must be filled in.
 const FILLED_SHARE_MIN: f64 = 0.5;
 
-/// The trip is a round trip from the origin, no city comes twice, and all are known. The destination of trips of three
-/// days is not looked at.
+/// The trip is a round trip from the origin, visits no city twice, and all its cities are known. The destination of
+/// three-day trips is not checked.
 pub(super) fn route(trip: &Trip<'_>) -> Result<bool, Raised> {
     let mut cities = Vec::with_capacity(2 * trip.days.len());
     for (number, day) in trip.days().enumerate() {
@@ -34,7 +34,7 @@ pub(super) fn route(trip: &Trip<'_>) -> Result<bool, Raised> {
     }))
 }
 
-/// Whether no city but the first is visited twice, and none between is named only once.
+/// Whether no city except the first is visited twice, and every city in between is named more than once.
 fn is_sequence(cities: &[&str]) -> bool {
     let last = cities.len().saturating_sub(1);
     let mut seen = BTreeSet::new();
@@ -80,7 +80,7 @@ pub(super) fn attractions_differ(trip: &Trip<'_>) -> Result<bool, Raised> {
     Ok(true)
 }
 
-/// Nobody leaves a house before the nights that it wants. Only those are looked at of which the table has one.
+/// Each stay meets the minimum nights of its house. Only houses in the table are checked.
 pub(super) fn minimum_nights(trip: &Trip<'_>) -> Result<bool, Raised> {
     let mut nights = Vec::with_capacity(trip.days.len());
     for day in trip.days() {
@@ -106,7 +106,7 @@ pub(super) fn minimum_nights(trip: &Trip<'_>) -> Result<bool, Raised> {
     Ok(true)
 }
 
-/// One travels on the first day, and one's own car goes with no other means.
+/// There is travel on the first day, and a self-driven car is not combined with other means.
 pub(super) fn transportation(trip: &Trip<'_>) -> Result<bool, Raised> {
     let mut is_used = [false; 3];
     for (number, day) in trip.days().enumerate() {
@@ -129,8 +129,8 @@ pub(super) fn transportation(trip: &Trip<'_>) -> Result<bool, Raised> {
     Ok(!(self_driving && (taxi || flight)))
 }
 
-/// What is done names the city of the day. On days without travel the published code takes the city apart: for
-/// transport it looks for each letter, for meals and sights for any, for a house for the last.
+/// Activities name the city of the day. On days without travel the published code iterates over the city's letters:
+/// transport is checked against each letter, meals and attractions against any, and accommodation against the last.
 pub(super) fn current_city(trip: &Trip<'_>) -> Result<bool, Raised> {
     for day in trip.days() {
         let day = day?;
@@ -177,8 +177,8 @@ pub(super) fn current_city(trip: &Trip<'_>) -> Result<bool, Raised> {
     Ok(true)
 }
 
-/// What is named is in the tables, by any part of its name. Dates of flights are not looked at, nor anything that is no
-/// flight with a number, no car and no taxi.
+/// Everything named is in the tables, matched by any part of its name. Flight dates are not checked, nor is transport
+/// other than a numbered flight, a car or a taxi.
 pub(super) fn sandbox(trip: &Trip<'_>) -> Result<bool, Raised> {
     let database = trip.database;
     for day in trip.days() {
@@ -227,7 +227,7 @@ pub(super) fn sandbox(trip: &Trip<'_>) -> Result<bool, Raised> {
     Ok(true)
 }
 
-/// How one travels on the road, by an entry in lower case.
+/// The means of road transport, from an entry in lower case.
 pub(super) fn road_mode(lower: &str) -> Option<Mode> {
     if lower.contains("self-driving") {
         return Some(Mode::SelfDriving);
@@ -235,7 +235,7 @@ pub(super) fn road_mode(lower: &str) -> Option<Mode> {
     lower.contains("taxi").then_some(Mode::Taxi)
 }
 
-/// All days are there, the number of cities is right, and what has to be filled in is.
+/// All days are present, the number of cities is right, and the required entries are filled in.
 pub(super) fn complete(trip: &Trip<'_>) -> Result<bool, Raised> {
     let mut days = 0;
     for day in trip.days() {
@@ -259,7 +259,7 @@ pub(super) fn complete(trip: &Trip<'_>) -> Result<bool, Raised> {
     Ok(filled as f64 / (KEYS.len() * trip.query.days) as f64 >= FILLED_SHARE_MIN)
 }
 
-/// Whether the trip begins at the origin, if it says where, and goes to as many other cities as were asked for.
+/// Whether the trip begins at the origin, if it names a start, and visits as many other cities as requested.
 fn has_right_cities(trip: &Trip<'_>) -> Result<bool, Raised> {
     let mut cities = BTreeSet::new();
     for (number, day) in trip.days().enumerate() {
@@ -275,7 +275,7 @@ fn has_right_cities(trip: &Trip<'_>) -> Result<bool, Raised> {
     Ok(cities.len() == trip.query.visiting_city_number)
 }
 
-/// Whether the keys of a day are there, and those that are needed filled in. Null counts as filled in.
+/// Whether a day has its keys, with the required ones filled in. Null counts as filled in.
 fn is_filled(day: &Value, is_last: bool) -> Result<bool, Raised> {
     for key in KEYS {
         if !holds(day, key)? {

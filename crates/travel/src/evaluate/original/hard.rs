@@ -1,4 +1,4 @@
-//! The five checks of what was asked for.
+//! The five checks of the request.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use crate::plan::{ACCOMMODATION, MEALS, TRANSPORTATION};
 use crate::python::{Raised, holds};
 use crate::query::TransportRule;
 
-/// What the trip costs for all. What is in no table costs nothing, but for ways on the road, which end the published
-/// code. A flight is found by its number alone.
+/// The cost of the trip for all travellers. Anything not in the tables is free, except road legs, on which the
+/// published code raises an exception. A flight is found by its number alone.
 pub(super) fn cost(trip: &Trip<'_>) -> Result<f64, Raised> {
     let (database, people) = (trip.database, trip.query.people_number);
     let mut total = 0.0;
@@ -72,13 +72,13 @@ pub(super) fn room_rule(trip: &Trip<'_>) -> Result<Option<bool>, Raised> {
     each_stay(trip, |stay| !stay.house_rules.contains(rule.forbidden())).map(Some)
 }
 
-/// All rooms are of the kind that was asked for.
+/// All rooms are of the requested kind.
 pub(super) fn room_type(trip: &Trip<'_>) -> Result<Option<bool>, Raised> {
     let Some(wanted) = trip.query.local_constraint.room_type else { return Ok(None) };
     each_stay(trip, |stay| wanted.accepts(&stay.room_type)).map(Some)
 }
 
-/// Whether something holds of all houses that the table has.
+/// Whether a condition holds for all houses that are in the table.
 fn each_stay(trip: &Trip<'_>, holds: impl Fn(&crate::tables::Stay) -> bool) -> Result<bool, Raised> {
     for day in trip.days() {
         let Some(value) = given(day?, ACCOMMODATION)? else { continue };
@@ -90,7 +90,7 @@ fn each_stay(trip: &Trip<'_>, holds: impl Fn(&crate::tables::Stay) -> bool) -> R
     Ok(true)
 }
 
-/// No entry has the word for what was ruled out, with the one capital letter that the published plans have.
+/// No entry contains the word for an excluded means, with the initial capital that the published plans use.
 pub(super) fn transportation(trip: &Trip<'_>) -> Result<Option<bool>, Raised> {
     let word = match trip.query.local_constraint.transportation {
         None => return Ok(None),

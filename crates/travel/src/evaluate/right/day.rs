@@ -1,4 +1,4 @@
-//! What is named is in the tables, and where one is that day.
+//! Checks that everything named is in the tables, and where the traveller is on that day.
 
 use super::Findings;
 use super::itinerary::{Day, Entry, Itinerary, Means, Place, Travel};
@@ -28,7 +28,7 @@ pub(super) fn check(database: &Database, query: &Query, itinerary: &Itinerary<'_
     }
 }
 
-/// The two ends of a way: those of the entry, or else those of the day.
+/// The two ends of a journey: those of the entry, or else those of the day.
 pub(crate) fn ends<'p>(day: &Day<'p>, travel: &Travel<'p>) -> Option<(&'p str, &'p str)> {
     travel.leg.or(match day.place {
         Place::Leg(from, to) => Some((from, to)),
@@ -36,7 +36,7 @@ pub(crate) fn ends<'p>(day: &Day<'p>, travel: &Travel<'p>) -> Option<(&'p str, &
     })
 }
 
-/// The flight that is meant: the one of the day if there is one, else another one on the same way.
+/// The intended flight: one on that day if there is one, otherwise any on the same route.
 pub(crate) fn flight<'t>(
     database: &'t Database,
     number: &str,
@@ -50,7 +50,7 @@ pub(crate) fn flight<'t>(
     Some(of_day.map_or((first, false), |flight| (flight, true)))
 }
 
-/// One travels where the day says, and not on other days.
+/// The traveller travels where the day says, and not on other days.
 fn leg(number: usize, day: &Day<'_>, travel: &Travel<'_>, findings: &mut Findings) {
     let check = Check::CurrentCity;
     match (day.place, travel.leg) {
@@ -68,7 +68,7 @@ fn leg(number: usize, day: &Day<'_>, travel: &Travel<'_>, findings: &mut Finding
     }
 }
 
-/// An entry lies where one is; where one sleeps, at the end of the day.
+/// An entry lies where the traveller is that day; accommodation, where the day ends.
 fn city(
     at: (usize, EntryPlace),
     day: &Day<'_>,
@@ -103,7 +103,7 @@ fn city(
     }
 }
 
-/// An entry is in a table, with its whole name.
+/// An entry is in a table under its full name.
 fn named<T: tables::Place>(
     table: &Table<T>,
     at: (usize, EntryPlace),
@@ -122,7 +122,7 @@ fn named<T: tables::Place>(
     findings.on(Check::Sandbox, at, loophole, format!("the tables do not have {}", entry.text));
 }
 
-/// What one travels by is in the tables, on that way and that day.
+/// The means of transport is in the tables for that route and that day.
 fn means(
     database: &Database,
     query: &Query,

@@ -1,4 +1,4 @@
-//! What was asked for: the budget and the local constraints.
+//! The requirements of the request: the budget and the local constraints.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::plan::{ACCOMMODATION, TRANSPORTATION};
 use crate::query::{Query, TransportRule};
 use crate::tables::{Database, Mode, Place, Table};
 
-/// Gives what the trip costs for all, in US dollars, if the tables know all of it.
+/// Returns the cost of the trip for all travellers, in US dollars, if the tables cover all of it.
 pub(super) fn check(
     database: &Database,
     query: &Query,
@@ -60,7 +60,7 @@ fn cost(database: &Database, query: &Query, number: usize, day: &Day<'_>) -> Opt
     Some(total)
 }
 
-/// Each cuisine is eaten once, anywhere but at home.
+/// Each cuisine is eaten once, anywhere but in the origin.
 fn cuisine(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let Some(wanted) = &query.local_constraint.cuisine else { return };
     let (mut eaten, mut partly) = (BTreeSet::new(), BTreeSet::new());
@@ -82,7 +82,7 @@ fn cuisine(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findin
     }
 }
 
-/// Rooms are of the right kind, in houses that allow what was asked for.
+/// The rooms are of the right kind, in houses whose rules allow the request.
 fn rooms(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     for (number, day) in itinerary.days.iter().enumerate() {
         let Some(entry) = &day.stay else { continue };
@@ -99,8 +99,8 @@ fn rooms(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings
     }
 }
 
-/// The loophole of names, if the published evaluator takes any house or restaurant for another one, whose name has the
-/// right one in it and which comes first.
+/// The loophole of names: whether the published evaluator mistakes a house or restaurant for an earlier one whose
+/// name contains the right name.
 fn misread(database: &Database, itinerary: &Itinerary<'_>) -> Option<Loophole> {
     let is_any = itinerary.days.iter().any(|day| {
         day.meals.iter().flatten().any(|meal| is_misread(&database.restaurants, meal))

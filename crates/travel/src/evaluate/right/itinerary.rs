@@ -1,4 +1,4 @@
-//! From what an agent wrote to what it means: places, legs, entries with a name and a city.
+//! Parses what an agent wrote into what it means: places, legs, entries with a name and a city.
 
 use serde_json::Value;
 
@@ -7,15 +7,15 @@ use crate::evaluate::EntryPlace;
 use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, KEYS, MEALS, NOT_NEEDED, Plan, TRANSPORTATION};
 use crate::tables::{Mode, clean_name};
 
-/// A plan whose days are objects, and whose entries are texts or null.
+/// A plan whose days are objects and whose entries are texts or null.
 pub(crate) struct Itinerary<'p> {
     /// As many as were asked for, or fewer.
     pub(crate) days: Vec<Day<'p>>,
-    /// How many days come after these and are filled in.
+    /// The number of further days that are filled in.
     pub(crate) extra: usize,
 }
 
-/// A day. An entry that is missing, null, empty or a hyphen is none.
+/// A day. An entry that is missing, null, empty or a hyphen is `None`.
 pub(crate) struct Day<'p> {
     pub(crate) place: Place<'p>,
     pub(crate) travel: Option<Travel<'p>>,
@@ -62,7 +62,7 @@ pub(crate) enum Place<'p> {
 pub(crate) struct Travel<'p> {
     pub(crate) text: &'p str,
     pub(crate) means: Means<'p>,
-    /// The two ends, where the entry names them.
+    /// The two ends, if the entry names them.
     pub(crate) leg: Option<(&'p str, &'p str)>,
 }
 
@@ -84,12 +84,12 @@ pub(crate) struct Entry<'p> {
     /// With single blanks.
     pub(crate) name: String,
     pub(crate) city: &'p str,
-    /// Whether the published evaluator does not see it, because no semicolon follows.
+    /// Whether the published evaluator overlooks it, because no semicolon follows.
     pub(crate) is_overlooked: bool,
 }
 
 impl<'p> Itinerary<'p> {
-    /// Reads a plan.
+    /// Parses a plan.
     ///
     /// # Errors
     /// What makes it no plan at all, as a sentence without a full stop.
@@ -159,7 +159,7 @@ impl<'p> Day<'p> {
     }
 }
 
-/// A city without blanks and the state behind it.
+/// A city without surrounding blanks, and the state after it.
 fn city(text: &str) -> &str {
     strip_parenthesis(text.trim()).trim()
 }
@@ -172,7 +172,7 @@ fn place(text: &str) -> Place<'_> {
     let is_leg = text.get(..5).is_some_and(|begin| begin.eq_ignore_ascii_case("from "));
     let ends = is_leg.then(|| text.get(5..).unwrap_or_default().split_once(" to ")).flatten();
     match ends {
-        // As for the published evaluator, a leg ends at a comma.
+        // As in the published evaluator, a leg ends at a comma.
         Some((one, other)) => Place::Leg(city(one), city(other.split(',').next().unwrap_or_default())),
         None => Place::City(city(text)),
     }

@@ -1,4 +1,4 @@
-//! What days have to do with each other: the route, what comes twice, nights, means of transport, and what is left out.
+//! Checks that span several days: the route, repeated places, nights, means of transport, and missing entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, KEYS, MEALS, TRANSPORTATION};
 use crate::query::Query;
 use crate::tables::{Database, Mode, Place as _};
 
-/// The share of the entries that has to be filled in: one of so many.
+/// The divisor of the share of entries that must be filled in.
 const FILLED_OF: usize = 2;
 
 pub(super) fn check(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
@@ -21,7 +21,7 @@ pub(super) fn check(database: &Database, query: &Query, itinerary: &Itinerary<'_
     complete(query, itinerary, findings);
 }
 
-/// One is always where one came to, sees no city twice, and ends where one began.
+/// The traveller is always where the last journey ended, visits no city twice, and ends at the origin.
 fn route(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let check = Check::Route;
     let mut here = query.org.as_str();
@@ -123,7 +123,7 @@ fn attractions(itinerary: &Itinerary<'_>, findings: &mut Findings) {
     }
 }
 
-/// One stays as many nights on end as the house wants. The last day has no night.
+/// Each stay lasts at least the minimum number of consecutive nights of its house. The last day has no night.
 fn minimum_nights(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let key = |entry: &Option<Entry<'_>>| entry.as_ref().map(|it| (it.name.clone(), it.city.to_owned()));
     let stays: Vec<_> = itinerary.days.iter().map(|day| key(&day.stay)).collect();
@@ -148,7 +148,7 @@ fn minimum_nights(database: &Database, query: &Query, itinerary: &Itinerary<'_>,
     }
 }
 
-/// One sets out on the first day, and one's own car goes with nothing else.
+/// There is travel on the first day, and a self-driven car is not combined with other means.
 fn transportation(itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let check = Check::Transportation;
     if itinerary.days.first().is_none_or(|day| day.travel.is_none()) {

@@ -1,4 +1,4 @@
-//! What is run to shrink failures: what was run by now, and what comes next.
+//! The runs for shrinking failures: those made so far, and the next ones.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -13,13 +13,13 @@ use super::{CandidateRecord, FailureCount, ShrinkOptions, Shrinking, ShrunkFailu
 use crate::{OrderCase, OrderOutcome, OrderRun, typed};
 
 /// All failures being shrunk.
-pub(super) struct Course<'a> {
+pub(super) struct Search<'a> {
     cases: &'a [Arc<OrderCase>],
     options: ShrinkOptions,
     failures: Vec<Failure<'a>>,
     skipped: Vec<(u32, NoShrinking)>,
     records: Vec<CandidateRecord>,
-    /// The record of an error's paragraph, and whether it is one that confirms.
+    /// The index of the record for an error and a paragraph, and whether it confirms the result.
     places: HashMap<(u32, bool, String), usize>,
 }
 
@@ -28,9 +28,9 @@ struct Failure<'a> {
     error: u32,
     id: String,
     target: Target,
-    search: ShrinkSearch<'a>,
+    reducer: ShrinkSearch<'a>,
     stage: Stage,
-    /// What is run in this round: the record, and which repeats of it.
+    /// The runs of this round: the record, and which of its repeats.
     wave: Option<(usize, Range<u32>)>,
     /// Candidates by now.
     candidates: u32,
@@ -44,13 +44,13 @@ struct Failure<'a> {
 /// How far a failure is.
 #[derive(Clone, Copy)]
 enum Stage {
-    /// The candidate of the search is being run; so far it came to this.
+    /// The current candidate is being run; these are its counts so far.
     Searching(FailureCount),
     Confirming,
     Over,
 }
 
-impl<'a> Course<'a> {
+impl<'a> Search<'a> {
     pub(super) fn new(
         cases: &'a [Arc<OrderCase>],
         errors: Vec<(u32, Target)>,
@@ -65,11 +65,11 @@ impl<'a> Course<'a> {
             let case = cases[error as usize].case();
             match shrinker.search(case) {
                 Err(why) => skipped.push((error, why)),
-                Ok(search) => failures.push(Failure {
+                Ok(reducer) => failures.push(Failure {
                     error,
                     id: case.id.clone(),
                     target,
-                    search,
+                    reducer,
                     stage: Stage::Searching(FailureCount::default()),
                     wave: None,
                     candidates: 0,
@@ -82,7 +82,7 @@ impl<'a> Course<'a> {
         Self { cases, options, failures, skipped, records, places }
     }
 
-    /// Goes on as far as the runs that are there allow, without asking for others.
+    /// Advances as far as the existing runs allow, without requesting others.
     pub(super) fn follow(&mut self) {
         for place in 0..self.failures.len() {
             loop {
@@ -105,7 +105,7 @@ impl<'a> Course<'a> {
         Shrinking { options, failures, skipped, candidates: records }
     }
 
-    /// The record of a candidate, made if it is not there.
+    /// The record of a candidate, created if necessary.
     fn place(&mut self, error: u32, number: Option<u32>, case: Case) -> usize {
         let key = (error, number.is_none(), case.paragraph.clone());
         let Self { places, records, .. } = self;
@@ -117,13 +117,13 @@ impl<'a> Course<'a> {
 }
 
 impl Failure<'_> {
-    /// What it takes to go on: a case, which of the candidates it is, and which repeats of it. Nothing where
-    /// it is over.
+    /// What the next step requires: a case, which of the candidates it is, and which repeats of it. `None` if it is
+    /// over.
     fn wanted(&mut self, options: &ShrinkOptions) -> Option<(Case, Option<u32>, Range<u32>)> {
         if let Stage::Searching(count) = self.stage {
             let more = count.runs_to_decide(options);
             let is_new = count.runs == 0;
-            match self.search.candidate() {
+            match self.reducer.candidate() {
                 Some(candidate) if self.runs + more <= options.runs_max => {
                     let number = self.candidates + u32::from(is_new);
                     let id = format!("{}.candidate-{number}", self.id);
@@ -133,7 +133,7 @@ impl Failure<'_> {
                 _ => self.stage = Stage::Confirming,
             }
         }
-        let shrunk = self.search.shrunk();
+        let shrunk = self.reducer.shrunk();
         if matches!(self.stage, Stage::Over) || options.confirm == 0 || shrunk.end == ShrinkEnd::NotFailing {
             self.stage = Stage::Over;
             return None;
@@ -142,13 +142,13 @@ impl Failure<'_> {
         Some((case, None, 0..options.confirm))
     }
 
-    /// The runs that were wanted are those of that record.
+    /// The requested runs are those of that record.
     fn begin(&mut self, record: usize, number: Option<u32>, repeats: Range<u32>) {
         self.candidates = self.candidates.max(number.unwrap_or(0));
         self.wave = Some((record, repeats));
     }
 
-    /// Takes in what the runs of the round came to, if all are there and have a score.
+    /// Evaluates the runs of the round, if all of them exist and have a score.
     fn absorb(&mut self, records: &[CandidateRecord], options: &ShrinkOptions) {
         let Some((place, repeats)) = self.wave.clone() else { return };
         let CandidateRecord { case, outcomes, .. } = &records[place];
@@ -165,7 +165,7 @@ impl Failure<'_> {
                 count.failed += found.failed;
                 count.runs += found.runs;
                 if let Some(fails) = count.decision(options) {
-                    self.search.answer(fails);
+                    self.reducer.answer(fails);
                     *count = FailureCount::default();
                 }
             }
@@ -178,7 +178,7 @@ impl Failure<'_> {
     }
 
     fn conclude(self, records: &[CandidateRecord]) -> ShrunkFailure {
-        let shrunk = self.search.shrunk();
+        let shrunk = self.reducer.shrunk();
         let of_result = (0..).zip(records).filter(|(_, record)| {
             record.error == self.error && record.case.paragraph == shrunk.case.paragraph
         });
@@ -206,7 +206,7 @@ impl Failure<'_> {
     }
 }
 
-impl Rounds for Course<'_> {
+impl Rounds for Search<'_> {
     type Record = CandidateRecord;
 
     fn records(&self) -> &[CandidateRecord] {
@@ -239,7 +239,7 @@ impl Rounds for Course<'_> {
                 repeats.clone().filter(is_left).map(|repeat| Unit { ordinal: *place as u32, repeat })
             });
             let units: Vec<Unit> = units.collect();
-            // A round whose runs are all there is passed over.
+            // A round whose runs all exist is skipped.
             if !units.is_empty() || waves.is_empty() {
                 return units;
             }

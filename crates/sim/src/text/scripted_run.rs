@@ -1,4 +1,4 @@
-//! Where a run in text stands in its script, so that the script means the same in both forms.
+//! The position of a run in text within its script, so that the script means the same in both forms.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use planproof_trace::{Arguments, TimeOfDay, Tool};
 
 use crate::SimKind;
 use crate::day::{DayScript, Known, start_in};
-use crate::heed::{Progress, is_right_call};
+use crate::follow_guard::{Progress, is_right_call};
 use crate::reading::task_of;
 use crate::report::numbers;
 use crate::script::Script;
 use crate::step::{Slip, Step};
 
-/// Most calls of a plan that is told in words.
-const TOLD_CALLS_MAX: usize = 200;
+/// Most calls of a plan in words.
+const CALLS_IN_WORDS_MAX: usize = 200;
 
 /// The next thing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,28 +31,28 @@ pub(super) enum Next {
 pub(super) struct NextCall {
     /// The place of its tool.
     pub(super) tool: u16,
-    /// When the task starts, in minutes from midnight, where the tool takes that.
+    /// The start of the task, in minutes from midnight, if the tool takes one.
     pub(super) start: Option<u16>,
-    /// The sentences that it reports, a bit for each; none where it does something else.
+    /// The sentences that it reports, a bit for each; none if it is not a report.
     pub(super) sentences: u64,
     /// What goes wrong with it.
     pub(super) slip: Slip,
-    /// Asked again, the model makes the same mistake.
+    /// The model repeats the mistake if it is asked again.
     pub(super) insists: bool,
-    /// How many of the calls right before it could as well come after it.
+    /// How many of the calls right before it could just as well come after it.
     pub(super) free: usize,
 }
 
 /// A run so far.
 #[derive(Debug, Clone)]
-pub(super) struct Course<'s> {
+pub(super) struct ScriptedRun<'s> {
     kind: SimKind,
     script: &'s Script,
     key: u64,
     tools: Arc<[Tool]>,
     seed: u64,
     calls: usize,
-    /// Calls without a result, which are the last ones.
+    /// Calls without a result; they are the last ones.
     pending: usize,
     so_far: SoFar<'s>,
 }
@@ -71,14 +71,14 @@ struct Day<'s> {
     script: &'s DayScript,
     /// From results alone.
     certain: Known,
-    /// And from what is expected of the calls that have no result yet.
+    /// Also from the expected results of the open calls.
     expected: Known,
     /// Tool and start of each of these.
     open: Vec<(String, Option<u16>)>,
 }
 
-impl<'s> Course<'s> {
-    /// A run in which nothing has happened, of a request with that key.
+impl<'s> ScriptedRun<'s> {
+    /// A run before its first call, for a request with that key.
     pub(super) fn new(kind: SimKind, script: &'s Script, key: u64, request: &ChatRequest) -> Self {
         let so_far = match script {
             Script::Turns { .. } => SoFar::Turns(Progress::default()),
@@ -103,7 +103,7 @@ impl<'s> Course<'s> {
         self.tools.get(usize::from(place))
     }
 
-    /// The place of a tool, whose name may be written in other capitals.
+    /// The index of a tool, whose name may differ in case.
     pub(super) fn place_of(&self, name: &str) -> Option<u16> {
         let same = |tool: &Tool| tool.name.eq_ignore_ascii_case(name.trim());
         self.tools.iter().position(same).and_then(|place| u16::try_from(place).ok())
@@ -122,10 +122,10 @@ impl<'s> Course<'s> {
         let (step, free) = match (self.script, &self.so_far) {
             (Script::Turns { calls, end, free, report }, SoFar::Turns(progress)) => {
                 let (step, turn) = progress.next(calls, *report);
-                let free = turn.filter(|_| !progress.has_heeded()).and_then(|turn| free.get(turn));
+                let free = turn.filter(|_| !progress.has_followed_advice()).and_then(|turn| free.get(turn));
                 (step.unwrap_or_else(|| progress.end(*end, *report)), free.copied().unwrap_or_default())
             }
-            // When a task may start depends on when the one before it ended.
+            // When a task may start depends on when the previous one ended.
             (_, SoFar::Day(day)) => (day.script.step_after(&day.expected), 0),
             (Script::Day(_), SoFar::Turns(_)) => return Next::Say(""),
         };
@@ -142,7 +142,7 @@ impl<'s> Course<'s> {
         }
     }
 
-    /// Whether a mistake with the next call is made again when the model is asked again.
+    /// Whether a mistake in the next call is repeated when the model is asked again.
     fn insists(&self, tool: u16) -> bool {
         match (self.script, &self.so_far) {
             (Script::Turns { calls, .. }, SoFar::Turns(progress)) => {
@@ -182,19 +182,19 @@ impl<'s> Course<'s> {
         let is_known = self.place_of(name).is_some();
         match (self.script, &mut self.so_far) {
             (Script::Turns { calls, .. }, SoFar::Turns(progress)) => {
-                // Whoever called the tool rightly after all has no call to make up for.
+                // A model that called the tool correctly after all has no call to make up for.
                 progress.called(calls, |slip| slip != Slip::WrongName || is_known);
             }
             (_, SoFar::Day(day)) => {
                 let arguments = Arguments::from_text(input);
-                let told = || TimeOfDay::parse(input.trim()).map(TimeOfDay::minute);
-                day.called(&self.tools, name.trim(), start_in(&arguments).or_else(told));
+                let plain_time = || TimeOfDay::parse(input.trim()).map(TimeOfDay::minute);
+                day.called(&self.tools, name.trim(), start_in(&arguments).or_else(plain_time));
             }
             (Script::Day(_), SoFar::Turns(_)) => {}
         }
     }
 
-    /// The environment has written: the results of the calls that had none, if there are any.
+    /// The environment has written: the results of the open calls, if there are any.
     pub(super) fn answered(&mut self, content: &str) {
         self.pending = 0;
         match (self.script, &mut self.so_far) {
@@ -212,23 +212,23 @@ impl<'s> Course<'s> {
     }
 
     /// The whole plan in words, as far as it can be known.
-    pub(super) fn told(&self) -> String {
-        let mut course = self.clone();
-        let mut told = Vec::new();
-        while let (Next::Call(call), true) = (course.next(), told.len() < TOLD_CALLS_MAX) {
-            let task = course.task(call.tool).to_owned();
-            let name = course.tool(call.tool).map(|tool| tool.name.clone()).unwrap_or_default();
+    pub(super) fn in_words(&self) -> String {
+        let mut run = self.clone();
+        let mut words = Vec::new();
+        while let (Next::Call(call), true) = (run.next(), words.len() < CALLS_IN_WORDS_MAX) {
+            let task = run.task(call.tool).to_owned();
+            let name = run.tool(call.tool).map(|tool| tool.name.clone()).unwrap_or_default();
             let start = call.start.map(planproof_synth::clock_time).unwrap_or_default();
-            told.push(match (start.as_str(), call.sentences) {
+            words.push(match (start.as_str(), call.sentences) {
                 ("", 0) => task,
                 ("", sentences) => conflict_in_words(sentences),
                 (start, _) => format!("{task} at {start}"),
             });
-            course.called(&name, &start);
+            run.called(&name, &start);
         }
-        match course.next() {
-            Next::Say(text) if told.is_empty() => text.to_owned(),
-            _ => format!("The plan: {}.", told.join(", ")),
+        match run.next() {
+            Next::Say(text) if words.is_empty() => text.to_owned(),
+            _ => format!("The plan: {}.", words.join(", ")),
         }
     }
 }
@@ -266,7 +266,7 @@ impl Day<'_> {
     }
 }
 
-/// The items of a numbered list of so many, which may go over several lines.
+/// The `count` items of a numbered list; an item may span several lines.
 fn numbered(text: &str, count: usize) -> Option<Vec<&str>> {
     if count < 2 {
         return None;

@@ -1,11 +1,11 @@
-//! A model that is asked for texts, such as topics and queries, with a meter around it and a cache around that.
+//! A model that writes texts for commands, such as topics and queries, wrapped in a meter and a cache.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use planproof_model::Model;
 use planproof_model::metering::{Meter, Spent};
-use planproof_runner::{Around, Budgets, ModelForm, Models, key_needed, open_cache};
+use planproof_runner::{Budgets, ModelForm, Models, Wrapping, key_needed, open_cache};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -14,8 +14,8 @@ use crate::commands::campaign::Outside;
 use crate::failure::Failure;
 use crate::{progress, secrets, signals};
 
-/// The model with what watches over it.
-pub(crate) struct Asked {
+/// The model with its meter and its limits.
+pub(crate) struct HelperModel {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) meter: Arc<Meter>,
     deadline: Option<Instant>,
@@ -24,8 +24,8 @@ pub(crate) struct Asked {
     is_cached: bool,
 }
 
-impl Asked {
-    /// The model of that name. Nothing is asked yet.
+impl HelperModel {
+    /// The model with that name. Sends no request yet.
     pub(crate) fn find(name: &str, arguments: &AskingArguments) -> Result<Self, Failure> {
         let world = Outside { asking: &arguments.model, is_quiet: false, store: Path::new("") };
         let models = Models::live(&world, key_needed(arguments.cache.as_deref()));
@@ -36,8 +36,8 @@ impl Asked {
         let open = |path: &Path| open_cache(&world, path, secrets::held());
         let cache = arguments.cache.as_deref().map(open).transpose()?;
         let meter = Arc::new(Meter::new(budgets.budget(), models.with_cost(Spent::default(), &prices)));
-        let around = Around { meter: &meter, prices: &prices, file: cache.as_ref() };
-        let model = models.surrounded(name, ModelForm::Chat, &around)?;
+        let wrapping = Wrapping { meter: &meter, prices: &prices, file: cache.as_ref() };
+        let model = models.wrapped(name, ModelForm::Chat, &wrapping)?;
         Ok(Self {
             model,
             meter,
@@ -47,7 +47,7 @@ impl Asked {
         })
     }
 
-    /// Is cancelled when the time is over or a signal asks us to stop. Must be called within a Tokio runtime.
+    /// Cancelled when the time is over or a signal asks us to stop. Must be called within a Tokio runtime.
     pub(crate) fn stop(&self) -> CancellationToken {
         let (stop, deadline) = (CancellationToken::new(), self.deadline);
         let (cancelled, signal) = (stop.clone(), signals::stop_requested());

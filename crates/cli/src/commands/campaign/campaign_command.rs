@@ -1,4 +1,4 @@
-//! Which command asks for a campaign.
+//! The command that requests a campaign.
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -16,26 +16,26 @@ use crate::arguments::{LimitArguments, TestArguments};
 use crate::commands::check::judge_options;
 use crate::failure::Failure;
 
-/// Which command asks for a campaign, with what only that command says of a new one.
+/// The command that requests a campaign, with its own options for a new one.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::commands) enum Asked<'a> {
+pub(in crate::commands) enum CampaignCommand<'a> {
     /// `test`.
     Test(&'a TestArguments),
-    /// `limit`, for a search along this plan in cases of this shape.
+    /// `limit`, for a search with this plan in cases of this shape.
     Limit(LimitPlan, &'a LimitArguments),
-    /// `bench`, for these cases of any suite, each run so often.
+    /// `bench`, for these cases of any suite, each with this number of runs.
     Bench(&'a dyn MakesCases, NonZeroU32),
 }
 
-/// What makes the cases of a new campaign of `bench`.
+/// The maker of the cases of a new campaign of `bench`.
 pub(in crate::commands) trait MakesCases: std::fmt::Debug {
     /// The name of their suite.
     fn suite(&self) -> &str;
 
-    /// The file of what its tools work with, where the user named one.
+    /// The file with the resources of its tools, if the user named one.
     fn media(&self) -> Option<&Path>;
 
-    /// The pages that its tools search, where the user named some.
+    /// The pages that its tools search, if the user named some.
     fn pages(&self) -> Option<&str>;
 
     /// The files that the command line names beside those of every campaign: data, and reports.
@@ -44,12 +44,12 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
     /// The cases.
     ///
     /// # Errors
-    /// What the user named cannot be read, or holds none.
+    /// The named data cannot be read, or is empty.
     fn make(&self) -> Result<Cases, Failure>;
 }
 
-impl Asked<'_> {
-    /// The cases, of this bank unless they are in a file.
+impl CampaignCommand<'_> {
+    /// The cases, drawn from this bank unless they are in a file.
     pub(super) fn cases(&self, seed: u64, bank: &TopicBank) -> Result<Cases, Failure> {
         match self {
             Self::Test(arguments) => cases::of(arguments, seed, bank),
@@ -61,7 +61,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The file of what the tools of a benchmark work with, where the user named one.
+    /// The file with the resources of a benchmark's tools, if the user named one.
     pub(in crate::commands) fn media(&self) -> Option<&Path> {
         match self {
             Self::Test(_) | Self::Limit(..) => None,
@@ -69,7 +69,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The pages that the tools of a benchmark search, where the user named some.
+    /// The pages that a benchmark's tools search, if the user named some.
     pub(in crate::commands) fn pages(&self) -> Option<&str> {
         match self {
             Self::Test(_) | Self::Limit(..) => None,
@@ -77,7 +77,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether the cases are drawn by the seed.
+    /// Whether the seed determines the cases.
     pub(super) fn draws_cases(&self) -> bool {
         match self {
             Self::Test(arguments) => arguments.from.is_none(),
@@ -102,7 +102,7 @@ impl Asked<'_> {
     /// The cases of a benchmark.
     ///
     /// # Errors
-    /// As of [`MakesCases::make`].
+    /// Those of [`MakesCases::make`].
     pub(in crate::commands) fn cases_of_suite(&self) -> Result<Cases, Failure> {
         match self {
             Self::Bench(makes, _) => makes.make(),
@@ -110,7 +110,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The file of topics, where the user has their own.
+    /// The file of topics, if the user has one.
     pub(super) fn topics(&self) -> Option<&Path> {
         match self {
             Self::Test(arguments) => arguments.draw.shape.topics.as_deref(),
@@ -119,7 +119,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The name of the suite, where the command is not one for orders.
+    /// The name of the suite, unless the command is for orders.
     pub(super) fn suite(&self) -> Option<&str> {
         match self {
             Self::Test(_) | Self::Limit(..) => None,
@@ -150,7 +150,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Makes sure that failures are shrunk where the smallest cases are asked for.
+    /// Makes sure that failures are shrunk if the smallest cases are requested.
     pub(super) fn must_be_shrunk(&self, how: Option<&ShrinkOptions>) -> Result<(), Failure> {
         let Self::Test(TestArguments { shrink, .. }) = self else { return Ok(()) };
         if shrink.shrink_to.is_some() && how.is_none() {
@@ -167,8 +167,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Makes sure that a campaign of before, called `what`, is one of this command. If not, says how to
-    /// `go_on` with it: the words before the command, and the option behind it.
+    /// Makes sure that an earlier campaign, called `what`, belongs to this command. If not, explains how to resume it
+    /// with `go_on`: the words before the command, and the option after it.
     pub(in crate::commands) fn must_fit(
         &self,
         options: &StoredOptions,

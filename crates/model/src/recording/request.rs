@@ -1,4 +1,4 @@
-//! A request without secrets, and what it is known by.
+//! A request without secrets, and its key.
 
 use std::borrow::Cow;
 
@@ -8,33 +8,33 @@ use super::key::{self, Key, KnownTools, ToolLists};
 use super::redact;
 use crate::{ChatRequest, CompletionRequest, Message, ReplyId, Settings};
 
-/// A request.
-pub(super) struct Asked<'a> {
-    /// The same for the same request, wherever it is made.
+/// A request with its keys.
+pub(super) struct KeyedRequest<'a> {
+    /// The same for equal requests, wherever they are made.
     pub(super) key: Key,
     /// The same for requests of one model with the same settings and tools.
     pub(super) setup: Key,
     pub(super) settings: Cow<'a, Settings>,
-    pub(super) asking: Asking<'a>,
+    pub(super) body: RequestBody<'a>,
 }
 
 /// What is asked.
-pub(super) enum Asking<'a> {
+pub(super) enum RequestBody<'a> {
     /// To go on with a conversation.
     Chat {
         messages: Cow<'a, [Message]>,
         tools: KnownTools,
-        /// The reply that the server goes on from.
+        /// The reply that the server continues from.
         previous: Option<&'a ReplyId>,
-        /// Of the beginnings of the conversation, from none of its messages to all.
+        /// The keys of the conversation's beginnings, from none of its messages to all.
         keys: Vec<Key>,
     },
     /// To go on from a plain text.
     Completion { prompt: Cow<'a, str>, score_prompt: bool },
 }
 
-impl<'a> Asked<'a> {
-    /// A request whose conversation begins at `start`.
+impl<'a> KeyedRequest<'a> {
+    /// A request whose conversation continues from `start`.
     pub(super) fn chat(
         model: &str,
         request: &'a ChatRequest,
@@ -54,8 +54,8 @@ impl<'a> Asked<'a> {
         let settings = redact::settings(&request.settings, secrets);
         let setup = key::setup(model, tools.key, &settings);
         let previous = request.previous.as_ref();
-        let asking = Asking::Chat { messages, tools, previous, keys };
-        Self { key: key::chat(setup, last), setup, settings, asking }
+        let body = RequestBody::Chat { messages, tools, previous, keys };
+        Self { key: key::chat(setup, last), setup, settings, body }
     }
 
     pub(super) fn completion(model: &str, request: &'a CompletionRequest, secrets: &Secrets) -> Self {
@@ -63,7 +63,7 @@ impl<'a> Asked<'a> {
         let settings = redact::settings(&request.settings, secrets);
         let setup = key::setup(model, key::tools(&[]), &settings);
         let key = key::completion(setup, &prompt, request.score_prompt);
-        let asking = Asking::Completion { prompt, score_prompt: request.score_prompt };
-        Self { key, setup, settings, asking }
+        let body = RequestBody::Completion { prompt, score_prompt: request.score_prompt };
+        Self { key, setup, settings, body }
     }
 }

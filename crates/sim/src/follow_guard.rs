@@ -1,8 +1,7 @@
-//! What a simulated model makes of a guard's words, and how far it has got in its turns where some were denied.
+//! How a simulated model reacts to a guard, and its progress in turns of which some were denied.
 //!
-//! A model that heeds them calls what is right instead, of several what comes first in its own plan, and then
-//! tries again what was denied. [`SimKind::InOrder`] does not: it keeps to its plan, and what was
-//! denied stays undone.
+//! A model that follows the guard makes one of the calls named as right, the first one in its own plan, and then
+//! repeats the denied call. [`SimKind::InOrder`] does not: it keeps to its plan, and denied calls stay undone.
 
 use std::collections::VecDeque;
 
@@ -15,25 +14,25 @@ use crate::SimKind;
 use crate::report::{REPORTED, Report, report_tool};
 use crate::step::{Slip, Step};
 
-/// A call that the model is told to make.
+/// A call that the guard names as right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Advised {
     /// The place of its tool.
     pub(crate) tool: u16,
-    /// Its start in minutes from midnight, where one is told.
+    /// Its start in minutes from midnight, if the guard names one.
     pub(crate) start: Option<u16>,
 }
 
 /// Whether a tool's answer says that the call was denied.
-pub(crate) fn is_held_back(answer: &str) -> bool {
+pub(crate) fn is_denied(answer: &str) -> bool {
     // Every turn looks at all answers so far; a searcher of `str` takes longer to set up than to search these.
     memmem::find(answer.as_bytes(), GUARD_NOT_DONE.as_bytes()).is_some()
 }
 
 /// The calls that an answer names as right: each a tool in backticks, then the task, then perhaps a start.
 pub(crate) fn advice(answer: &str, tools: &[Tool]) -> Vec<Advised> {
-    let Some((_, told)) = answer.split_once(GUARD_RIGHT_NOW) else { return Vec::new() };
-    let mut pieces = told.split('`').skip(1);
+    let Some((_, right_calls)) = answer.split_once(GUARD_RIGHT_NOW) else { return Vec::new() };
+    let mut pieces = right_calls.split('`').skip(1);
     let mut advised = Vec::new();
     while let (Some(name), Some(rest)) = (pieces.next(), pieces.next()) {
         let Some(place) = shown_place(tools, name, "") else { continue };
@@ -46,20 +45,20 @@ pub(crate) fn advice(answer: &str, tools: &[Tool]) -> Vec<Advised> {
     advised
 }
 
-/// How far a model has got in turns that were known from the start.
+/// A model's progress in turns that were known from the start.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     /// The next turn that was not tried yet.
     at: usize,
-    /// Turns that were denied, to be tried again.
+    /// Denied turns, to be repeated.
     again: VecDeque<usize>,
-    /// What it will call next, because it was told to.
+    /// Its next call, which the guard named.
     advised: Option<u16>,
-    /// Tools that it has called because it was told to.
-    heeded: Vec<u16>,
+    /// Tools that it has called because the guard named them.
+    followed: Vec<u16>,
     /// Calls that have no answer yet.
     open: VecDeque<Made>,
-    /// It was told that there is a conflict to report, and has no plan any more.
+    /// The guard said that there is a conflict to report; the plan no longer applies.
     is_told_of_conflict: bool,
 }
 
@@ -68,12 +67,12 @@ pub(crate) struct Progress {
 enum Made {
     /// A turn of the plan.
     Turn(usize),
-    /// Advice, or what follows at the end of the plan.
+    /// Advice, or the turns after the end of the plan.
     Other,
 }
 
 impl Progress {
-    /// The next turn; `None` at the end of the plan. And its place in the plan, where it is tried for the first time.
+    /// The next turn; `None` at the end of the plan. Also its index in the plan, if it is tried for the first time.
     pub(crate) fn next(&self, calls: &[Step], report: Option<Report>) -> (Option<Step>, Option<usize>) {
         if let Some(tool) = self.advised {
             let sentences = report.filter(|report| report.tool == tool).map_or(0, |report| report.all);
@@ -87,7 +86,7 @@ impl Progress {
 
     /// What follows at the end of the plan.
     pub(crate) fn end(&self, end: Step, report: Option<Report>) -> Step {
-        let has_reported = report.is_some_and(|report| self.heeded.contains(&report.tool));
+        let has_reported = report.is_some_and(|report| self.followed.contains(&report.tool));
         if has_reported { Step::Say(REPORTED) } else { end }
     }
 
@@ -96,18 +95,18 @@ impl Progress {
         if self.is_told_of_conflict {
             return None;
         }
-        let is_open = |turn: &usize| tool_of(calls, *turn).is_some_and(|tool| !self.heeded.contains(&tool));
+        let is_open = |turn: &usize| tool_of(calls, *turn).is_some_and(|tool| !self.followed.contains(&tool));
         let again = self.again.iter().copied().find(is_open);
         again
             .map(|turn| (turn, false))
             .or_else(|| (self.at..calls.len()).find(is_open).map(|turn| (turn, true)))
     }
 
-    /// A call has been made. `is_made_good` says of a turn with a mistake in it that the call had none, so
-    /// that a turn that would make up for it is passed over.
+    /// Records a call. `is_made_good` says whether a call with a mistake turned out right, so that the turn that
+    /// would correct it is skipped.
     pub(crate) fn called(&mut self, calls: &[Step], is_made_good: impl Fn(Slip) -> bool) {
         if let Some(tool) = self.advised.take() {
-            self.heeded.push(tool);
+            self.followed.push(tool);
             self.open.push_back(Made::Other);
             return;
         }
@@ -127,10 +126,10 @@ impl Progress {
         }
     }
 
-    /// The first of the calls without an answer has got this one.
+    /// Records the answer to the first unanswered call.
     pub(crate) fn answered(&mut self, kind: SimKind, calls: &[Step], tools: &[Tool], answer: &str) {
         let Some(made) = self.open.pop_front() else { return };
-        if kind == SimKind::InOrder || !is_held_back(answer) {
+        if kind == SimKind::InOrder || !is_denied(answer) {
             return;
         }
         if let Made::Turn(turn) = made {
@@ -150,9 +149,9 @@ impl Progress {
         self.open.len()
     }
 
-    /// Whether it has done anything that it was told to, or is about to.
-    pub(crate) fn has_heeded(&self) -> bool {
-        self.advised.is_some() || !self.heeded.is_empty()
+    /// Whether it has followed advice, or is about to.
+    pub(crate) fn has_followed_advice(&self) -> bool {
+        self.advised.is_some() || !self.followed.is_empty()
     }
 
     /// The turn that was not tried yet.

@@ -1,4 +1,4 @@
-//! The trials of a dissection: which have been made, and which come next.
+//! The trials of a dissection: those made so far, and the next ones.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use planproof_trace::Draw;
 use super::{DissectOptions, DissectedError, Dissection, Next, Seen, Trial, TrialRecord, next};
 use crate::{OrderCase, OrderRun, typed};
 
-/// Makes trials and knows what they showed.
-pub(super) struct Course<'a> {
+/// Makes trials and interprets them.
+pub(super) struct Search<'a> {
     cases: &'a [Arc<OrderCase>],
-    /// The places of those that are dissected.
+    /// The indices of the dissected errors.
     errors: &'a [u32],
     options: DissectOptions,
     seed: u64,
@@ -23,13 +23,13 @@ pub(super) struct Course<'a> {
     trials: Vec<TrialRecord>,
     places: BTreeMap<(u32, Trial), usize>,
     impossible: BTreeMap<(u32, Trial), String>,
-    /// Those that are not gone on with this time.
+    /// Errors whose dissection has stopped for this time.
     halted: HashSet<u32>,
 }
 
 /// The next move of the dissection of an error.
 enum Move {
-    /// The trial at this place, which is made already.
+    /// The trial at this index, which already exists.
     Again(usize),
     /// A trial that is not made yet.
     New(Box<TrialRecord>),
@@ -37,7 +37,7 @@ enum Move {
     Over(Next),
 }
 
-impl<'a> Course<'a> {
+impl<'a> Search<'a> {
     pub(super) fn new(
         cases: &'a [Arc<OrderCase>],
         errors: &'a [u32],
@@ -72,7 +72,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// What comes next for an error. Trials that cannot be made are noted and passed over.
+    /// The next trial of an error. Trials that cannot be made are recorded and skipped.
     fn advance(&mut self, error: u32) -> Move {
         loop {
             let trial = match next(&self.options, |trial| self.seen(error, trial)) {
@@ -130,7 +130,7 @@ impl<'a> Course<'a> {
     }
 }
 
-impl Rounds for Course<'_> {
+impl Rounds for Search<'_> {
     type Record = TrialRecord;
 
     fn records(&self) -> &[TrialRecord] {
@@ -155,7 +155,7 @@ impl Rounds for Course<'_> {
                 Move::New(record) => new.push(*record),
             }
         }
-        // A round that was cut off comes to its end first, so that the trials of the next have the places that they
+        // A round that was cut off is completed first, so that the trials of the next one get the indices that they
         // would have had.
         if round.is_empty() {
             round.extend(new.into_iter().map(|record| self.add(record)));
