@@ -68,8 +68,8 @@ use config::Origins;
 use failure::{ExitCode, Failure};
 use progress::tell;
 
-/// What a configuration file says, in a form of our own, or why it cannot be used. For the fuzz targets alone, which reach
-/// nothing else of the command.
+/// What a configuration file says, in a form of our own, or why it cannot be used. For the fuzz targets alone, which
+/// reach nothing else of the command.
 ///
 /// # Errors
 /// The file cannot be used.
