@@ -1,9 +1,9 @@
 //! Which campaigns are run, or deleted, right now: by locks that the system releases when the process ends that holds
 //! them, however it ends.
 //!
-//! A lock is on a file beside the store, one for each campaign with all that it leads to, or for each matrix. What is in
-//! the file is the number of the process, for people. One that a killed process has left behind is taken over by the
-//! next.
+//! A lock is on a file beside the store, one for each campaign with all that it leads to, or for each matrix. What is
+//! in the file is the number of the process, for people. One that a killed process has left behind is taken over by
+//! the next.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -28,9 +28,9 @@ pub(crate) struct Held {
 }
 
 impl Store {
-    /// Keeps campaigns (their ids in full), with all that they lead to and the other combinations of their matrices, from
-    /// being run or deleted by others until this store is closed. To be called before anything is read of a campaign that
-    /// resumes.
+    /// Keeps campaigns (their ids in full), with all that they lead to and the other combinations of their matrices,
+    /// from being run or deleted by others until this store is closed. To be called before anything is read of a
+    /// campaign that resumes.
     ///
     /// # Errors
     /// [`StoreError::Running`] where somebody else holds one of them, and then none is held more than before;
@@ -53,7 +53,8 @@ impl Store {
         Ok(())
     }
 
-    /// The end of the name of the file: by numbers alone, because an id may hold anything in a store that somebody sent.
+    /// The end of the name of the file: by numbers alone, because an id may hold anything in a store that somebody
+    /// sent.
     fn name_of_lock(&self, campaign: &str) -> Result<String, StoreError> {
         let sql = "WITH RECURSIVE above (key, parent, matrix) AS (
                        SELECT key, parent, matrix FROM campaign WHERE id = ?1

@@ -26,9 +26,9 @@
 //! for progress, `schema/3.sql` for summaries, `schema/4.sql` for campaigns that others lead to, as in `derived.rs`,
 //! `schema/5.sql` for those that were asked for together, as in `matrix.rs`, `schema/6.sql` for what runs taught, as in
 //! `lesson.rs`, `schema/7.sql` for digests (`digest.rs`) and the chain that seals a campaign (`seal.rs`), by which
-//! `verify.rs` tells what is damaged, and `schema/8.sql` for labels, in `delete.rs`, which also deletes campaigns; who runs one is in `held.rs`; a
-//! store of an older version is read as it is, and brought up to date when something is written). Cases, options,
-//! verdicts and summaries are texts that it does not look into.
+//! `verify.rs` tells what is damaged, and `schema/8.sql` for labels, in `delete.rs`, which also deletes campaigns; who
+//! runs one is in `held.rs`; a store of an older version is read as it is, and brought up to date when something is
+//! written). Cases, options, verdicts and summaries are texts that it does not look into.
 
 mod delete;
 mod derived;

@@ -76,7 +76,8 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
     }
 }
 
-/// A banner about damaged runs, with what is wrong with each; nothing where there are none. `whose` says whose they are.
+/// A banner about damaged runs, with what is wrong with each; nothing where there are none. `whose` says whose they
+/// are.
 pub(super) fn damaged(runs: &[DamagedRun], whose: &str) -> Markup {
     let named: Vec<String> =
         runs.iter().map(|run| format!("case {}, repeat {}: {}", run.case, run.repeat, run.why)).collect();
