@@ -172,6 +172,10 @@ pub struct Report {
     pub synthesis_seconds: Option<f64>,
     /// Seconds that the agent took, summed over runs (which may have gone on at the same time).
     pub agent_seconds: f64,
+    /// How long the command that ran them took, on the clock on the wall; `None` for a campaign of before. For people
+    /// alone: it is no figure of the runs, and the store does not have it.
+    #[serde(skip)]
+    pub wall: Option<std::time::Duration>,
     /// Tokens.
     pub tokens: Tokens,
     /// What it took to hold models to their specifications; null where the agent is not made from one.
@@ -371,6 +375,7 @@ impl Report {
                 .map(|made| SolverUse { calls: made.solver_calls, seconds: made.solver_time.as_secs_f64() }),
             synthesis_seconds: input.synthesis.map(|made| made.time.as_secs_f64()),
             agent_seconds: input.runs.iter().map(|run| run.wall.as_secs_f64()).sum(),
+            wall: None,
             tokens: Tokens {
                 input: input.runs.iter().map(|run| run.usage.input_tokens).sum(),
                 output: input.runs.iter().map(|run| run.usage.output_tokens).sum(),

@@ -41,12 +41,15 @@ pub fn own() -> Result<Vec<Problem>, DataError> {
     read(OWN, "own.jsonl", OWN_ID_PREFIX)
 }
 
+/// What a line of the published data looks like.
+const EXAMPLE: &str = r##"a line such as {"question": "How many ...?", "answer": "... #### 18"}"##;
+
 fn read(text: &str, file: &str, prefix: &str) -> Result<Vec<Problem>, DataError> {
     let mut problems = Vec::new();
     for line in lines(text, file) {
         let (number, line) = line?;
-        let row: Row =
-            serde_json::from_str(line).map_err(|error| DataError::of_json(file, Some(number), &error))?;
+        let row: Row = serde_json::from_str(line)
+            .map_err(|error| DataError::of_json(file, Some(number), &error).expecting(EXAMPLE))?;
         let Some((solution, answer)) = row.answer.split_once(STRICT_MARK) else {
             let what =
                 format!("the answer has no `{STRICT_MARK}`, behind which the right number has to stand");
