@@ -15,13 +15,13 @@
 //! (`stated.rs`) and about conflicts (`conflict.rs`), and drawn in `picture.rs`; what there is to say of single
 //! events is in `notes.rs`.
 //!
-//! Which wordings fail most is counted in `phrasing.rs`. What came of a run with the verdict as the oracle gives it (`outcome.rs`) is what dissecting and shrinking go by.
-//! Both are campaigns of their own that follow from what came before (`course.rs`, run by `run.rs`, summed up in
-//! `report.rs`): the dissection of failures (`dissect.rs`; `dissect/part.rs` takes a part of one) and the shrinking of
-//! failures with several runs of each smaller case (`shrink.rs`). How both lie in the store is said in `led_to.rs`.
-//! Learning data is made in `learning.rs` (of agents that write text in `learning/text.rs`). Topics (`topics.rs`) come
-//! from a model (`topics/generate.rs`) or of a user's own tools (`topics/own_tools.rs`). How long the solver took is
-//! counted in `solver.rs`.
+//! Which wordings fail most is counted in `phrasing.rs`. What came of a run with the verdict as the oracle gives it
+//! (`outcome.rs`) is what dissecting and shrinking go by. Both are campaigns of their own that follow from what
+//! came before (`course.rs`, run by `run.rs`, summed up in `report.rs`): the dissection of failures (`dissect.rs`;
+//! `dissect/part.rs` takes a part of one) and the shrinking of failures with several runs of each smaller case
+//! (`shrink.rs`). How both lie in the store is said in `led_to.rs`. Learning data is made in `learning.rs` (of
+//! agents that write text in `learning/text.rs`). Topics (`topics.rs`) come from a model (`topics/generate.rs`) or
+//! of a user's own tools (`topics/own_tools.rs`). How long the solver took is counted in `solver.rs`.
 
 mod answer;
 mod case;

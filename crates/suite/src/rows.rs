@@ -57,10 +57,10 @@ impl DataError {
         }
     }
 
-    /// The same with what is expected in such a file, as an example: a line, or a document.
+    /// The same with what is to be written in such a file: "a line such as ...".
     #[must_use]
     pub fn expecting(mut self, example: &str) -> Self {
-        self.what = format!("{}; expected {example}", self.what);
+        self.what = format!("{}; write {example}", self.what);
         self
     }
 }

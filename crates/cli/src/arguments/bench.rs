@@ -72,8 +72,8 @@ pub(crate) struct BenchArguments {
 /// What is a benchmark of its own.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
-    /// Make a dated table of models on the same cases to order, each with a recording to publish. What is finished is kept:
-    /// the same command goes on where the last one ended.
+    /// Make a dated table of models on the same cases to order, each with a recording to publish. What is finished is
+    /// kept: the same command continues where the last one ended.
     Models(ModelsArguments),
 }
 

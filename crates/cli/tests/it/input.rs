@@ -323,15 +323,15 @@ fn a_broken_file_is_named_with_what_is_expected_in_it() {
     for (line, parts) in [
         (
             "bench gsm8k tools@sim/perfect --data broken.jsonl",
-            ["broken.jsonl:1:", "the JSON breaks off", "expected a line such as {\"question\":"],
+            ["broken.jsonl:1:", "the JSON breaks off", "write a line such as {\"question\":"],
         ),
         (
             "bench hotpotqa tools@sim/perfect --data broken.jsonl",
-            ["broken.jsonl:1:", "the JSON breaks off", "expected questions such as {\"_id\":"],
+            ["broken.jsonl:1:", "the JSON breaks off", "write questions such as {\"_id\":"],
         ),
         (
             "score gsm8k broken.jsonl",
-            ["broken.jsonl:1:", "the JSON breaks off", "expected a line such as {\"id\":"],
+            ["broken.jsonl:1:", "the JSON breaks off", "write a line such as {\"id\":"],
         ),
         (
             "test tools@sim/perfect --from broken.jsonl",
@@ -358,4 +358,14 @@ fn a_base_url_that_is_none_is_named_by_its_variable() {
     command.env("OPENAI_API_KEY", "k-1234567890").env("OPENAI_BASE_URL", "127.0.0.1:9/v1");
     let err = Run::of(command, "").code(2).err;
     assert!(err.contains("write OPENAI_BASE_URL as in http://127.0.0.1:8000/v1"), "{err}");
+}
+
+#[test]
+fn a_path_of_windows_keeps_its_backslashes() {
+    let run =
+        Place::new().run_words(&["test", r"command:C:\Python\python.exe agent.py", "--cases", "2"]).code(2);
+    assert!(
+        run.err.contains(r"no program `C:\Python\python.exe`: it is written as a path of Windows"),
+        "{run:?}"
+    );
 }

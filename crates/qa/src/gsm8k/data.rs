@@ -87,7 +87,10 @@ mod tests {
     #[test]
     fn faults_are_named_with_their_places() {
         let fault = |line: &str| read_data(&format!("\n{line}"), "x.jsonl").unwrap_err().to_string();
-        assert_eq!(fault("{\"question\":1}"), "x.jsonl:2:13: invalid type: integer `1`, expected a string");
+        assert_eq!(
+            fault("{\"question\":1}"),
+            format!("x.jsonl:2:13: invalid type: integer `1`, expected a string; write {EXAMPLE}")
+        );
         assert!(fault("{\"question\":\"a\"").starts_with("x.jsonl:2:15: EOF"));
         assert!(
             fault(r#"{"question":"a","answer":"4"}"#).starts_with("x.jsonl:2: the answer has no `#### `")
