@@ -68,6 +68,10 @@ pub enum CommandError {
     },
 }
 
+/// What is said of a program whose name has backslashes, where no such file is in the folders of `PATH`.
+const OTHER_SYSTEM: &str =
+    "it is written as a path of Windows; on this system a path is written with `/`, as in `./my_program`";
+
 impl Program {
     /// Splits a command into words by the rules of the shell: blanks, quotes and backslashes count; pipes, variables
     /// and patterns mean nothing (for those write `sh -c '...'`). A Windows path keeps its backslashes. `example` is
@@ -112,6 +116,9 @@ impl Program {
             let mut candidates = env::split_paths(&path).map(|folder| folder.join(&self.name));
             if let Some(found) = candidates.find(|candidate| is_executable(candidate)) {
                 return Ok(found);
+            }
+            if self.name.contains('\\') {
+                return Err(CommandError::NotFound { program: self.name.clone(), hint: OTHER_SYSTEM });
             }
             "it is in none of the folders of PATH; give its path, as in `./my_program` (no shell reads the command: for `cd`, variables or pipes write `sh -c '...'`)"
         };

@@ -171,6 +171,10 @@ pub struct Report {
     pub synthesis_seconds: Option<f64>,
     /// The agent's time in seconds, summed over runs (which may have been concurrent).
     pub agent_seconds: f64,
+    /// How long the command that ran them took, on the clock on the wall; `None` for a campaign of before. For people
+    /// alone: it is no figure of the runs, and the store does not have it.
+    #[serde(skip)]
+    pub wall: Option<std::time::Duration>,
     /// Tokens.
     pub tokens: Tokens,
     /// The cost of holding models to their specifications; null if the agent is not made from one.
@@ -370,6 +374,7 @@ impl Report {
                 .map(|made| SolverUse { calls: made.solver_calls, seconds: made.solver_time.as_secs_f64() }),
             synthesis_seconds: input.synthesis.map(|made| made.time.as_secs_f64()),
             agent_seconds: input.runs.iter().map(|run| run.wall.as_secs_f64()).sum(),
+            wall: None,
             tokens: Tokens {
                 input: input.runs.iter().map(|run| run.usage.input_tokens).sum(),
                 output: input.runs.iter().map(|run| run.usage.output_tokens).sum(),

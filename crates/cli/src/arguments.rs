@@ -21,7 +21,9 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::values::{Signed, whole};
 pub(crate) use agent::*;
-pub(crate) use bench::{BenchArguments, CHOOSING, ChoiceArguments, ScoreArguments};
+pub(crate) use bench::{
+    BenchArguments, BenchCommand, CHOOSING, ChoiceArguments, ModelsArguments, ScoreArguments, TestForm,
+};
 pub(crate) use campaign::*;
 pub(crate) use cases::*;
 pub(crate) use groups::in_groups;

@@ -117,6 +117,9 @@ impl From<RecordingError> for Failure {
             RecordingError::CannotWrite { .. } | RecordingError::InUse { .. } => {
                 Self::outside(error.to_string())
             }
+            RecordingError::NotARecording { .. } => {
+                Self::usage(format!("{error}; name a file that --record or --cache wrote"))
+            }
             _ => Self::usage(error.to_string()),
         }
     }
@@ -133,9 +136,27 @@ impl From<RunnerError> for Failure {
     }
 }
 
+/// What synthesis calls its options, and what they are on the command line.
+const SYNTHESIS_OPTIONS: [(&str, &str); 7] = [
+    ("actions", "--actions"),
+    ("distractors", "--distractors"),
+    ("sentences", "--sentences-max"),
+    ("sub-sentences", "--sub-sentences-max"),
+    ("list length", "--list-max"),
+    ("relative depth", "--relative-depth"),
+    ("tries", "--tries-max"),
+];
+
 impl From<SynthesisError> for Failure {
     fn from(error: SynthesisError) -> Self {
-        Self::usage(error.to_string())
+        match &error {
+            SynthesisError::Option { option, value, range } => {
+                let named = |name: &&(&str, &str)| name.0 == *option;
+                let option = SYNTHESIS_OPTIONS.iter().find(named).map_or(*option, |(_, option)| option);
+                Self::usage(format!("{option} is {value}; it must be {range}"))
+            }
+            _ => Self::usage(error.to_string()),
+        }
     }
 }
 

@@ -257,7 +257,10 @@ fn came_to(report: &Report) -> String {
     if report.all_not_run() > 0 {
         let _ = writeln!(out, "Not run:    {}", report.all_not_run());
     }
-    let _ = writeln!(out, "Agent time: {}, all runs added up", seconds(report.agent_seconds));
+    let wall = report
+        .wall
+        .map_or_else(String::new, |wall| format!("; {} on the clock", seconds(wall.as_secs_f64())));
+    let _ = writeln!(out, "Agent time: {}, all runs added up{wall}", seconds(report.agent_seconds));
     out
 }
 

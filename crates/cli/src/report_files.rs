@@ -28,6 +28,7 @@ const RANDOM_DIGITS: usize = 8;
 
 /// Which reports to write, and where. `-` is stdout, for one of them.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Reports as files")]
 pub(crate) struct ReportFileArguments {
     /// Write a page for a browser, with the failures in full.
     #[arg(long, value_name = "FILE")]

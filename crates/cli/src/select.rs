@@ -75,7 +75,12 @@ pub(crate) fn read_cases(path: &Path) -> Result<Vec<Case>, Failure> {
     }
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = || format!("{}, line {}", path.display(), number + 1);
-        let case = read_case(line).map_err(|error| Failure::usage(format!("{}: {error}", place())))?;
+        let case = read_case(line).map_err(|error| {
+            Failure::usage(format!(
+                "{}: {error}; each line is a case as `planproof synth` writes it",
+                place()
+            ))
+        })?;
         refuse_keys(&case)?;
         if !ids.insert(case.id.clone()) {
             return Err(Failure::usage(format!("{}: there is a case \"{}\" already", place(), case.id)));
@@ -100,7 +105,8 @@ fn refuse_keys(case: &Case) -> Result<(), Failure> {
 pub(crate) fn topic_bank(path: Option<&Path>) -> Result<TopicBank, Failure> {
     let Some(path) = path else { return Ok(TopicBank::shipped().clone()) };
     let fail = |what: String| Failure::usage(format!("--topics {}: {what}", path.display()));
-    let bank = TopicBank::from_json(&read_text(path)?).map_err(|error| fail(error.to_string()))?;
+    let bank = TopicBank::from_json(&read_text(path)?)
+        .map_err(|error| fail(format!("{error}; `planproof topics --json` shows the form of such a file")))?;
     let schemas = SchemaCache::default();
     for tool in bank.topics().iter().flat_map(|topic| &topic.activities).filter_map(|it| it.tool.as_ref()) {
         schemas.check_schema(&tool.input_schema).map_err(|reason| {

@@ -52,7 +52,8 @@ impl DataError {
     pub(crate) fn of_json(file: &str, line: usize, error: &serde_json::Error) -> Self {
         let what = error.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
-        Self::new(file, Some(line), format!("{what}, at column {}", error.column()))
+        let advice = if error.is_eof() { ": the JSON breaks off; each line is one whole object" } else { "" };
+        Self::new(file, Some(line), format!("{what}, at column {}{advice}", error.column()))
     }
 }
 

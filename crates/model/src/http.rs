@@ -119,7 +119,7 @@ impl Endpoint {
     /// [`ModelError::Configuration`] for a URL that is not plain `http(s)://host[:port][/path]`, for a key that no
     /// header can carry, and if there are no root certificates for `https`.
     pub(crate) fn new(base_url: &str, path: &'static str, identity: Identity) -> Result<Self, ModelError> {
-        let (url, uri) = parse_url(base_url, path)?;
+        let (url, uri) = parse_url(base_url, path, identity.base_url_variable)?;
         let Some(authority) = uri.authority() else {
             return Err(refuse("the base URL needs a scheme and a host, as in http://127.0.0.1:8000/v1"));
         };
@@ -162,7 +162,7 @@ impl Endpoint {
     /// # Errors
     /// Those of [`Endpoint::new`].
     pub(crate) fn sibling(&self, base_url: &str, path: &'static str) -> Result<Self, ModelError> {
-        let (url, uri) = parse_url(base_url, path)?;
+        let (url, uri) = parse_url(base_url, path, self.server.base_url_variable)?;
         Ok(Self { uri, url, path, server: Arc::clone(&self.server) })
     }
 
@@ -281,8 +281,10 @@ impl Endpoint {
             "/responses" => ", or take the agent `tools`, which sends the whole conversation",
             _ => "",
         };
+        // That is where most servers have them, and where people forget it.
+        let version = if self.uri.path().contains(VERSION) { "" } else { ", which mostly ends in /v1" };
         format!(
-            "{message}; there is no endpoint {path}: set {variable} to the URL up to and without {path}{otherwise}"
+            "{message}; there is no endpoint {path}: set {variable} to the URL up to and without {path}{version}{otherwise}"
         )
     }
 
@@ -378,15 +380,22 @@ fn is_missing(status: u16, message: &str) -> bool {
     matches!(status, 404 | 405) && !message.to_ascii_lowercase().contains("model")
 }
 
+/// What the paths of OpenAI's protocols begin with.
+const VERSION: &str = "/v1";
+
 fn refuse(what: &str) -> ModelError {
     ModelError::Configuration { what: what.to_owned() }
 }
 
-/// `base_url` + `path`, as text and parsed.
-fn parse_url(base_url: &str, path: &str) -> Result<(String, Uri), ModelError> {
+/// `base_url` + `path`, as text and parsed. `variable` may hold the base URL.
+fn parse_url(base_url: &str, path: &str, variable: &str) -> Result<(String, Uri), ModelError> {
     let url = format!("{}{path}", base_url.trim_end_matches('/'));
     // The URL is not repeated in this message and those that follow: the fault may be a password in it.
-    let uri = url.parse().map_err(|error| refuse(&format!("the base URL cannot be read: {error}")))?;
+    let uri = url.parse().map_err(|error| {
+        refuse(&format!(
+            "the base URL cannot be read: {error}; write {variable} as in http://127.0.0.1:8000/v1"
+        ))
+    })?;
     Ok((url, uri))
 }
 

@@ -112,7 +112,7 @@ pub struct Prices {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PricesError {
     /// It is not JSON, or lacks the fields of the schema.
-    #[error("it is no file of prices: {what}")]
+    #[error("it is no file of prices: {what}; docs/files.md shows the form of one")]
     Malformed {
         /// What is wrong, and where.
         what: String,

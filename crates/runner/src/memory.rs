@@ -58,8 +58,8 @@ pub(crate) fn memory(
     let left = store.count_lessons(&which)?;
     if left != count {
         return Err(RunnerError::usage(format!(
-            "{} of the {count} lessons that the campaign was begun with were deleted since, and a campaign goes on with the \
-             same ones; begin a new campaign",
+            "{} of the {count} lessons that the campaign was begun with have been deleted since, and a campaign keeps the same \
+             ones to its end; begin a new campaign",
             count.saturating_sub(left)
         )));
     }

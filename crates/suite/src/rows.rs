@@ -44,7 +44,10 @@ impl DataError {
     /// An error of the JSON parser, which counts lines from the beginning of its input.
     pub fn of_json(file: &str, line: Option<usize>, error: &serde_json::Error) -> Self {
         let (says, has_line) = (error.to_string(), line.is_some());
-        let what = says.rsplit_once(" at line ").map_or(says.as_str(), |(what, _)| what).to_owned();
+        let mut what = says.rsplit_once(" at line ").map_or(says.as_str(), |(what, _)| what).to_owned();
+        if error.is_eof() {
+            what += ": the JSON breaks off, so that something is missing at its end";
+        }
         let is_known = error.line() > 0;
         Self {
             file: file.to_owned(),
@@ -52,6 +55,13 @@ impl DataError {
             column: is_known.then(|| error.column()),
             what,
         }
+    }
+
+    /// The same with what is to be written in such a file: "a line such as ...".
+    #[must_use]
+    pub fn expecting(mut self, example: &str) -> Self {
+        self.what = format!("{}; write {example}", self.what);
+        self
     }
 }
 
@@ -87,7 +97,9 @@ pub fn lines<'t>(
 /// # Errors
 /// The file is no such JSON, or names more than [`LINES_MAX`] places.
 pub fn read_places(text: &str, file: &str) -> Result<Vec<usize>, DataError> {
-    let value: Value = serde_json::from_str(text).map_err(|error| DataError::of_json(file, None, &error))?;
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        DataError::of_json(file, None, &error).expecting("a list of places, such as [0, 5, 12]")
+    })?;
     let list = |value: &Value| -> Option<Vec<usize>> {
         value.as_array()?.iter().map(|it| it.as_u64().and_then(|it| usize::try_from(it).ok())).collect()
     };
@@ -107,6 +119,9 @@ pub fn read_places(text: &str, file: &str) -> Result<Vec<usize>, DataError> {
         )),
     }
 }
+
+/// What a line of predictions looks like.
+const EXAMPLE: &str = r#"a line such as {"id": "gsm8k-1", "prediction": "... 18"}"#;
 
 /// A line of predictions. Other fields are ignored.
 #[derive(Deserialize)]
@@ -134,8 +149,8 @@ pub fn matched(
     for (count, line) in lines(text, file).enumerate() {
         let (number, line) = line?;
         let refuse = |words: String| DataError::new(file, Some(number), words);
-        let row: Row =
-            serde_json::from_str(line).map_err(|error| DataError::of_json(file, Some(number), &error))?;
+        let row: Row = serde_json::from_str(line)
+            .map_err(|error| DataError::of_json(file, Some(number), &error).expecting(EXAMPLE))?;
         if *has_ids.get_or_insert(row.id.is_some()) != row.id.is_some() {
             let words =
                 "some predictions have an `id` and some have none; write it in all of them or in none";

@@ -1,5 +1,7 @@
 //! What a user may have meant with a text that names no agent.
 
+use super::AgentKind;
+
 /// Prefixes of model names whose provider is known.
 const FAMILIES: [(&str, &str); 7] = [
     ("gpt-", "openai"),
@@ -28,6 +30,13 @@ const INTERPRETERS: [(&str, &str); 6] = [
 pub(super) fn agent(text: &str) -> Option<String> {
     if text.starts_with("http://") || text.starts_with("https://") {
         return Some(format!("url:{text}"));
+    }
+    // A kind and its model with the wrong sign between them.
+    if let Some((kind, model)) = text.split_once([':', '/'])
+        && AgentKind::parse(kind).is_ok()
+        && PROVIDERS.iter().any(|provider| model.starts_with(provider))
+    {
+        return Some(format!("{kind}@{model}"));
     }
     let program = text.split_whitespace().next()?;
     if let Some((_, interpreter)) = INTERPRETERS.iter().find(|(end, _)| program.ends_with(end)) {
@@ -58,6 +67,8 @@ mod tests {
     fn what_lacks_its_beginning_is_completed() {
         for (text, meant) in [
             ("gpt-5-mini", "tools@openai/gpt-5-mini"),
+            ("react:sim/perfect", "react@sim/perfect"),
+            ("cot/openai/gpt-5-mini", "cot@openai/gpt-5-mini"),
             ("o3", "tools@openai/o3"),
             ("claude-sonnet-4-5", "tools@anthropic/claude-sonnet-4-5"),
             ("openai/ft:x", "tools@openai/ft:x"),

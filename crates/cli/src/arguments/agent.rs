@@ -11,6 +11,7 @@ use crate::values::{SECONDS_MAX, above_zero, seconds, whole};
 
 /// Options of agents that are made from a specification.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Agent")]
 pub(crate) struct AgentArguments {
     /// Take N samples and answer as most of them do (`direct`, `cot`; `fallback:` takes 5 where nothing is said).
     #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
@@ -95,6 +96,7 @@ pub(crate) enum Way {
 
 /// How a model behind a server is asked. Simulated models in process need none of it.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Requests to the model")]
 pub(crate) struct ModelArguments {
     /// Most requests begun a second, over all runs.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]

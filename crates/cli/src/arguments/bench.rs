@@ -2,21 +2,26 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand, ValueEnum};
+use planproof_model::prices::DOLLARS_MAX;
+use planproof_runner::CASES_MAX;
 
+use super::cases::parse_range;
 use super::{AllCasesArguments, AskingArguments, CampaignArguments};
-use crate::values::{file, whole};
+use crate::values::{above_zero, file, whole};
 
 /// Options that say which cases there are.
 pub(crate) const CHOOSING: [&str; 7] = ["data", "limit", "shuffle", "places", "days", "level", "from"];
 
 #[derive(Debug, Args)]
 #[command(
+    args_conflicts_with_subcommands = true,
     mut_arg("resume", |arg| arg.conflicts_with_all(CHOOSING).conflicts_with("repeat")),
     mut_arg("allow_repeats", |arg| arg.hide(true)),
     mut_arg("allow_distractors", |arg| arg.hide(true)),
     mut_arg("fail_at_once", |arg| arg.hide(true)),
-    after_help = "Without a suite it lists those that there are. Exit status as of `planproof test`."
+    after_help = "Examples:\n  planproof bench\n  planproof bench gsm8k cot@openai/gpt-5-mini --data test.jsonl --limit 100\n\n\
+                  Without a suite it lists those that there are. Exit status as of `planproof test`."
 )]
 pub(crate) struct BenchArguments {
     /// The suite, as `gsm8k`. Without one, those that there are are listed.
@@ -60,10 +65,82 @@ pub(crate) struct BenchArguments {
     pub(crate) compat: Option<String>,
     #[command(flatten)]
     pub(crate) all: AllCasesArguments,
+    #[command(subcommand)]
+    pub(crate) command: Option<BenchCommand>,
+}
+
+/// What is a benchmark of its own.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchCommand {
+    /// Make a dated table of models on the same cases to order, each with a recording to publish. What is finished is
+    /// kept: the same command continues where the last one ended.
+    Models(ModelsArguments),
+}
+
+/// Models by one protocol.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+                  planproof bench models openai/gpt-5-mini anthropic/claude-haiku-4-5 --estimate\n  \
+                  planproof bench models openai/gpt-5-mini anthropic/claude-haiku-4-5 --max-cost 2\n\n\
+                  Exit status: 0 all rows are there; 2 usage or input error; 3 a row was not run, or not to its end.")]
+pub(crate) struct ModelsArguments {
+    /// The models, as `openai/gpt-5-mini`, each in our function-calling loop; or agents with a model, as
+    /// `react@openai/gpt-5-mini`.
+    #[arg(required = true, value_name = "MODEL")]
+    pub(crate) agents: Vec<String>,
+    /// Number of cases.
+    #[arg(long, default_value_t = 200, value_name = "N", value_parser = whole(1, CASES_MAX))]
+    pub(crate) cases: u64,
+    /// Number of actions: one number, or a range with both ends included.
+    #[arg(long, default_value = "3..8", value_name = "N..M", value_parser = parse_range)]
+    pub(crate) actions: (u32, u32),
+    /// A form of the cases; repeated, each model has a row for each.
+    #[arg(long, value_enum, value_name = "FORM", default_value = "basic")]
+    pub(crate) form: Vec<TestForm>,
+    /// Most money that all rows together may cost, in US dollars. A request that does not fit any more is not sent.
+    #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
+    pub(crate) max_cost: Option<f64>,
+    /// Say what it would cost, by the tokens of a simulated model and the prices; no model is asked.
+    #[arg(long, conflicts_with = "max_cost")]
+    pub(crate) estimate: bool,
+    /// The folder of the recordings, one for each row.
+    #[arg(long, value_name = "FOLDER", default_value = "recordings")]
+    pub(crate) recordings: PathBuf,
+    /// Prices of models, instead of those that are compiled in (docs/files.md says how they are written).
+    #[arg(long, value_name = "FILE", env = "PLANPROOF_PRICES", value_parser = file())]
+    pub(crate) prices: Option<PathBuf>,
+}
+
+/// A form of cases to order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestForm {
+    /// Tasks in an order.
+    Basic,
+    /// Tasks in an order, at clock times.
+    Time,
+}
+
+impl TestForm {
+    /// The word for it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Basic => "basic",
+            Self::Time => "time",
+        }
+    }
+
+    /// What `planproof test` is given for it.
+    pub(crate) fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::Basic => &[],
+            Self::Time => &["--time"],
+        }
+    }
 }
 
 /// Which cases of which data.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Cases")]
 pub(crate) struct ChoiceArguments {
     /// The benchmark's own data, as it is published; without it, a few cases that come with planproof. `--set NAME`
     /// says which of several sets in a folder.
@@ -78,10 +155,10 @@ pub(crate) struct ChoiceArguments {
     /// Take the cases at the places that this JSON file lists, counted from 0, in their order: a published sample.
     #[arg(long, value_name = "FILE", conflicts_with = "shuffle")]
     pub(crate) places: Option<PathBuf>,
-    /// Cases of `travelplanner` with trips of so many days alone.
+    /// Cases of `travelplanner` with trips of this many days only.
     #[arg(long, value_name = "N", value_parser = whole(1, usize::MAX))]
     pub(crate) days: Option<usize>,
-    /// Cases of `travelplanner` of this level alone: `easy`, `medium` or `hard`.
+    /// Cases of `travelplanner` of this level only: `easy`, `medium` or `hard`.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) level: Option<String>,
 }

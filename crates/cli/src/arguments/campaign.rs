@@ -157,7 +157,7 @@ pub(crate) struct CampaignArguments {
     #[command(flatten)]
     pub(crate) store: StoreArguments,
     /// Resume a campaign that was interrupted or whose budget was used up: its id, the beginning of it, or `last`.
-    /// What is finished is kept. New budgets take the place of the old ones and hold for the campaign as a whole.
+    /// What is finished is kept. New budgets replace the old ones and hold for the campaign as a whole.
     #[arg(
         long,
         value_name = "RUN",
@@ -169,6 +169,7 @@ pub(crate) struct CampaignArguments {
 
 /// What a program is started with that is an agent.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Programs and services under test")]
 pub(crate) struct ProgramArguments {
     /// Pass this variable of the environment to the `command:` or `worker:` agent, though it looks as if it held a key:
     /// with --serve-model the agent gets none of those (*_API_KEY, *_TOKEN, *_SECRET, *_PASSWORD, AWS_* and
@@ -281,6 +282,7 @@ impl CampaignArguments {
 
 /// What may be spent.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Budget")]
 pub(crate) struct BudgetArguments {
     /// Most money that the model's tokens may cost, in US dollars. A request that does not fit any more is
     /// not sent; what is finished by then is kept. Resume a campaign with `--resume` and a larger budget.
@@ -299,6 +301,7 @@ pub(crate) struct BudgetArguments {
 
 /// What becomes of the model's answers, and where they come from.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Recording and replay")]
 pub(crate) struct RecordingArguments {
     /// Write the campaign to this file, with all that the model is asked and answers, for `--replay`.
     #[arg(long, value_name = "FILE", value_parser = file(), conflicts_with = "cache")]

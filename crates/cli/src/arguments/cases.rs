@@ -12,6 +12,7 @@ use crate::values::{file, share, whole};
 
 /// How cases are drawn.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Cases")]
 pub(crate) struct CaseArguments {
     /// Number of actions: one number, or a range with both ends included.
     #[arg(long, default_value = "3..5", value_name = "N..M", value_parser = parse_range)]
@@ -29,6 +30,7 @@ pub(crate) struct CaseArguments {
 
 /// How cases are drawn, whatever their number of actions.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Cases")]
 pub(crate) struct ShapeArguments {
     /// Draw from the topics of this file (topics v1; `planproof topics generate` and `planproof topics
     /// from-mcp` write one) instead of those that come with planproof; `-` for stdin. With `--from`,
@@ -133,7 +135,7 @@ fn parse_minutes(text: &str) -> Result<(u16, u16), &'static str> {
     Ok((minutes(low)?, minutes(high)?))
 }
 
-fn parse_range(text: &str) -> Result<(u32, u32), &'static str> {
+pub(super) fn parse_range(text: &str) -> Result<(u32, u32), &'static str> {
     let number = |part: &str| {
         part.parse::<u32>().map_err(|_| "write a whole number or a range of two, as in 4 or 3..5")
     };
@@ -202,6 +204,7 @@ pub(crate) struct CheckArguments {
 
 /// What counts as a failure.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Judging")]
 pub(crate) struct JudgeArguments {
     /// A repeated action is flagged but does not fail the case.
     #[arg(long)]

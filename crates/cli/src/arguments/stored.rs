@@ -13,6 +13,7 @@ use crate::values::{file, fingerprint, label, whole};
 pub(crate) const STORE_DEFAULT: &str = ".planproof/runs.db";
 
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Run store")]
 pub(crate) struct StoreArguments {
     /// The run store; it is made if it does not exist.
     #[arg(

@@ -23,6 +23,11 @@ const SHRINKING: [&str; 4] = ["shrink", "shrink_max", "shrink_runs", "shrink_rep
 pub(super) const RECORDED: [&[&str]; 4] = [&DRAWING, &DISSECTING, &SHRINKING, &["repeat"]];
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+                  planproof test tools@sim/careless --cases 200\n  \
+                  planproof test react@openai/gpt-5-mini --actions 3..8 --max-cost 1 --record run.jsonl\n  \
+                  planproof test 'command:python agent.py' --serve-model openai/gpt-5-mini\n  \
+                  planproof test --resume last")]
 #[command(mut_arg("agent", |arg| arg.required_unless_present_any(BEGINNING)))]
 #[command(mut_arg("resume", |arg| {
     arg.conflicts_with_all(SHAPE).conflicts_with_all(DRAWING).conflicts_with_all(["topics", "repeat"])
@@ -48,6 +53,7 @@ pub(crate) struct TestArguments {
 
 /// Whether the cause of each failure is looked for.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Causes of failures")]
 pub(crate) struct DissectArguments {
     /// Look for the cause of each failure: ask the agent the same again, then with other words, another topic, another
     /// paragraph of the same meaning. With `--resume` also of a campaign that was finished without it.
@@ -90,6 +96,7 @@ impl DissectArguments {
 
 /// Whether failures are made smaller.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Smaller failing cases")]
 pub(crate) struct ShrinkArguments {
     /// Make the smallest failures smaller still: fewer actions, requirements and words, as long as the agent
     /// fails in the same way, in 2 of 3 runs. Their runs are kept in the run store and are in all reports of

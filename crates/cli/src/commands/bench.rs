@@ -2,6 +2,7 @@
 
 mod apibank;
 mod matrix;
+mod models;
 
 use std::collections::HashSet;
 use std::fs;
@@ -17,7 +18,7 @@ use planproof_suite::{Case, CaseError, Data, Selection, Suite};
 use super::campaign::{CampaignCommand, CampaignRequest, MakesCases};
 use super::print_json;
 use super::runs::must_exist;
-use crate::arguments::{BenchArguments, ChoiceArguments, Global, ReviewChoice};
+use crate::arguments::{BenchArguments, BenchCommand, ChoiceArguments, Global, ReviewChoice};
 use crate::config::data_set;
 use crate::failure::{ExitCode, Failure};
 use crate::suites;
@@ -28,6 +29,9 @@ use crate::{media, secrets, select, travel};
 const OF_ORDERS: [&str; 3] = ["allow_repeats", "allow_distractors", "fail_at_once"];
 
 pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCode, Failure> {
+    if let Some(BenchCommand::Models(models)) = &arguments.command {
+        return models::run(models, arguments, global);
+    }
     let (resume, replay) = (&arguments.campaign.resume, &arguments.campaign.recording.replay);
     let Some(name) = &arguments.suite else {
         if resume.is_some() || replay.is_some() {

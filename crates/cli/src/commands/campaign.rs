@@ -15,6 +15,7 @@ mod world;
 
 use std::io::Write as _;
 use std::path::Path;
+use std::time::Instant;
 
 use planproof_agents::AgentSpec;
 use planproof_bench::{Finding, Outcome, Report, RunSummary, SummaryInput, pick_findings};
@@ -83,10 +84,11 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     let stream = Stream::open(request.campaign.stream.as_deref(), &request.taken)?;
     let mut prepared = prepare(request.campaign, global, request.agent.clone(), request.command)?;
     prepared.stream = stream;
-    let run = &prepared.run;
+    let (run, began) = (&prepared.run, Instant::now());
     let all = |outcomes: &[Outcome]| run.all_at_once(outcomes);
     let Ended { outcomes, progress, seal, failure, dissection, shrinking } =
         runtime()?.block_on(async { carry_out(&prepared, global, &stop_on_signal(), all).await })?;
+    let wall = began.elapsed();
     let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();
     let report = Report::of_summaries(SummaryInput {
         suite: &*run.suite,
@@ -101,6 +103,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         ended_by: progress.ended_by.as_deref(),
     });
     let mut report = run.options.completed(report, &progress);
+    report.wall = Some(wall);
     report.seal = seal.map(|seal| seal.to_string());
     report.label = run.store.campaign(&run.campaign.id)?.label;
     if dissection.is_some() || shrinking.is_some() {
@@ -319,7 +322,7 @@ fn ended(report: &Report, resumed: &str) -> Option<String> {
         Some((of, left)) => format!("the {} of {left} failures is not finished", of.noun()),
         None => format!("{not_run} of {all} {noun}"),
     };
-    let again = format!(" Go on with: {resumed}{}", planproof_runner::larger(budget));
+    let again = format!(" Resume with: {resumed}{}", planproof_runner::larger(budget));
     let again = if report.replay { "" } else { &again };
     Some(format!("Ended by the budget of {budget}: {what}.{again}"))
 }

@@ -136,7 +136,7 @@ fn cost(campaign: &Campaign) -> Option<f64> {
 }
 
 /// A moment in milliseconds since 1970 as "2026-11-20 12:33".
-fn date(milliseconds: u64) -> String {
+pub(super) fn date(milliseconds: u64) -> String {
     let moment = std::time::UNIX_EPOCH + Duration::from_millis(milliseconds);
     let text = humantime::format_rfc3339_seconds(moment).to_string();
     text.replace('T', " ").chars().take(16).collect()
@@ -248,7 +248,10 @@ pub(crate) fn say_what_is_missing(campaign: &Campaign, commands: &CommandLines) 
 }
 
 fn no_case(campaign: &Campaign, id: &str) -> Failure {
-    Failure::usage(format!("campaign {} has no case \"{id}\"", campaign.id))
+    Failure::usage(format!(
+        "campaign {0} has no case \"{id}\": `planproof runs export {0} --format cases` lists them with their ids",
+        campaign.id
+    ))
 }
 
 fn show_case(

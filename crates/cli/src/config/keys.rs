@@ -17,7 +17,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 96] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 97] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -36,6 +36,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 96] = [
     ("bench", "may-differ", "belongs to one recording"),
     ("bench", "review", "asks the person at one terminal"),
     ("bench", "stream", "is what one call writes"),
+    ("bench models", "estimate", "says what one call prints"),
     ("bench", "model", "is of the agents that one call names"),
     ("bench", "allow-repeats", "is about orders"),
     ("bench", "allow-distractors", "is about orders"),

@@ -52,7 +52,7 @@ fn a_budget_is_kept_told_and_enlarged() {
         let (id, before) = finished(&place).unwrap();
         let again = format!("planproof test --resume {id} --max-cost USD");
         let said = format!(
-            "Ended by the budget of {ended_by}: {left} of 120 cases were not run. Go on with: {again}"
+            "Ended by the budget of {ended_by}: {left} of 120 cases were not run. Resume with: {again}"
         );
         assert_eq!(run.err.lines().last(), Some(said.as_str()));
         assert_eq!(before.len() as u64, done);
@@ -143,7 +143,7 @@ fn budgets_that_make_no_sense_are_refused_before_anything_is_sent() {
         ),
         (
             "test tools@openai/m --prices worse.json",
-            "--prices worse.json: it is no file of prices: EOF while parsing a value at line 2 column 9"
+            "--prices worse.json: it is no file of prices: EOF while parsing a value at line 2 column 9; docs/files.md shows the form of one"
                 .to_owned(),
         ),
         (
@@ -196,7 +196,7 @@ fn the_time_of_a_campaign_has_an_end() {
     assert_eq!((&report["unscored"], &report["ended_by"]), (&json!(0), &json!("0.02 minutes")));
     let (id, before) = finished(&place).unwrap();
     let said = format!(
-        "Ended by the budget of 0.02 minutes: 6 of 10 cases were not run. Go on with: planproof test --resume {id}"
+        "Ended by the budget of 0.02 minutes: 6 of 10 cases were not run. Resume with: planproof test --resume {id}"
     );
     assert_eq!(run.err.lines().last(), Some(said.as_str()));
     let server = StandIn::start(|_, _| say("Well."));

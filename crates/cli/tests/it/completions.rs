@@ -5,9 +5,10 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 50] = [
+const PAGES: [&str; 51] = [
     "planproof",
     "planproof-bench",
+    "planproof-bench-models",
     "planproof-check",
     "planproof-completions",
     "planproof-demo",

@@ -99,7 +99,7 @@ fn a_budget_ends_a_dissection_and_a_larger_one_finishes_it() {
     let part = place.run(&format!("{line} --max-tokens {} -q --json", first + 9000)).code(1);
     let report = part.json();
     assert!(report["not_run"] == 0 && report["dissection"]["unfinished"].as_u64().unwrap() > 0, "{report}");
-    assert!(part.err.contains("failures is not finished. Go on with: planproof test --resume"), "{part:?}");
+    assert!(part.err.contains("failures is not finished. Resume with: planproof test --resume"), "{part:?}");
     let (_, runs) = finished(&place).unwrap();
     assert_eq!(runs.len(), 30);
     let resumed = place.run("test --resume last --max-tokens 9000000 -q --json").code(1).json();

@@ -65,7 +65,10 @@ fn options_that_make_no_sense_are_refused() {
         assert!(run.err.contains("a number from 0 to 1, as 0.2"), "{share}: {run:?}");
     }
     let run = place.run("synth --infeasible 0.5 --sentences-max 1").code(2);
-    assert!(run.err.contains("sentences is 1; it must be at least 2 where cases are infeasible"), "{run:?}");
+    assert!(
+        run.err.contains("--sentences-max is 1; it must be at least 2 where cases are infeasible"),
+        "{run:?}"
+    );
     let run = place.run("test tools@sim/perfect --from c.json --infeasible 0.5").code(2);
     assert!(run.err.contains("--infeasible"), "{run:?}");
     let run = place.run("limit tools@sim/perfect --infeasible 0.5").code(2);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cases::lines_of;
 use crate::check::small_case;
-use crate::support::Place;
+use crate::support::{Place, Run};
 
 /// Asserts that the command gives this one line on stderr, and nothing else, and exits with 2.
 #[track_caller]
@@ -119,12 +119,12 @@ fn numbers_that_make_no_sense() {
             "--cases 99999999999999999999999999999999999999999999999999999999999999999999",
             "--cases is 99999999999999999999999999999…; it must be a whole number from 1 to 100000",
         ),
-        ("--actions 0", "actions is 0; it must be a number or a rising range within 2..64"),
+        ("--actions 0", "--actions is 0; it must be a number or a rising range within 2..64"),
         ("--first 18446744073709551615", "--first 18446744073709551615: there are no 50 cases from there on"),
         ("--timeout nan", "--timeout is nan; it must be above 0 and at most 604800 seconds"),
         ("--iterations 0", "--iterations is 0; it must be a whole number from 1 to 4294967295"),
-        ("--actions 5..3", "actions is 5..3; it must be a number or a rising range within 2..64"),
-        ("--actions 1..65", "actions is 1..65; it must be a number or a rising range within 2..64"),
+        ("--actions 5..3", "--actions is 5..3; it must be a number or a rising range within 2..64"),
+        ("--actions 1..65", "--actions is 1..65; it must be a number or a rising range within 2..64"),
         ("--topic astronaut", "no topic \"astronaut\" in the topic bank; `planproof topics` lists them"),
     ] {
         let line = format!("test tools@sim/perfect {options}");
@@ -197,7 +197,7 @@ fn campaigns_and_cases_that_are_not_there() {
         "{run:?}"
     );
     let run = place.run("runs show last --case 9-9").code(2);
-    assert!(run.err.ends_with(" has no case \"9-9\"\n"), "{run:?}");
+    assert!(run.err.contains(" has no case \"9-9\": `planproof runs export "), "{run:?}");
     place.write("two.jsonl", &place.run("synth --count 2").code(0).out);
     let check = |rest: &str, message: &str| {
         let line = format!("check --case two.jsonl {rest}");
@@ -313,4 +313,59 @@ fn traces_that_make_no_sense() {
     assert_eq!(check(""), "error: the file has no trace\n");
     assert!(check("{}\n").starts_with("error: the trace cannot be read: "));
     assert!(check("what?\n").starts_with("error: the trace cannot be read: "));
+}
+
+#[test]
+fn a_broken_file_is_named_with_what_is_expected_in_it() {
+    let place = Place::new();
+    place.write("broken.jsonl", "{\"question\": \"How many?\",\n");
+    place.write("topics.json", "{\"jobs\": [");
+    for (line, parts) in [
+        (
+            "bench gsm8k tools@sim/perfect --data broken.jsonl",
+            ["broken.jsonl:1:", "the JSON breaks off", "write a line such as {\"question\":"],
+        ),
+        (
+            "bench hotpotqa tools@sim/perfect --data broken.jsonl",
+            ["broken.jsonl:1:", "the JSON breaks off", "write questions such as {\"_id\":"],
+        ),
+        (
+            "score gsm8k broken.jsonl",
+            ["broken.jsonl:1:", "the JSON breaks off", "write a line such as {\"id\":"],
+        ),
+        (
+            "test tools@sim/perfect --from broken.jsonl",
+            ["broken.jsonl, line 1:", "EOF", "as `planproof synth` writes it"],
+        ),
+        (
+            "test tools@sim/perfect --topics topics.json",
+            ["--topics topics.json:", "EOF", "`planproof topics --json` shows the form"],
+        ),
+        (
+            "test --replay broken.jsonl",
+            ["broken.jsonl is no recording", "no JSON object", "a file that --record or --cache wrote"],
+        ),
+    ] {
+        let err = place.run(line).code(2).err;
+        assert!(parts.iter().all(|part| err.contains(part)), "{line}: {err}");
+    }
+}
+
+#[test]
+fn a_base_url_that_is_none_is_named_by_its_variable() {
+    let place = Place::new();
+    let mut command = place.command(&["test", "tools@openai/m", "--cases", "2", "-q"]);
+    command.env("OPENAI_API_KEY", "k-1234567890").env("OPENAI_BASE_URL", "127.0.0.1:9/v1");
+    let err = Run::of(command, "").code(2).err;
+    assert!(err.contains("write OPENAI_BASE_URL as in http://127.0.0.1:8000/v1"), "{err}");
+}
+
+#[test]
+fn a_path_of_windows_keeps_its_backslashes() {
+    let run =
+        Place::new().run_words(&["test", r"command:C:\Python\python.exe agent.py", "--cases", "2"]).code(2);
+    assert!(
+        run.err.contains(r"no program `C:\Python\python.exe`: it is written as a path of Windows"),
+        "{run:?}"
+    );
 }

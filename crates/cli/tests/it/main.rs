@@ -4,6 +4,7 @@
 
 mod behaviours;
 mod bench;
+mod bench_models;
 mod budgets;
 mod campaigns;
 mod cases;

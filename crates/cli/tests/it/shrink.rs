@@ -162,7 +162,7 @@ fn a_budget_ends_a_shrinking_and_a_larger_one_finishes_it() {
     assert_eq!((&report["not_run"], &report["failed"]), (&json!(0), &whole["failed"]));
     assert!(report["shrinking"]["unfinished"].as_u64().unwrap() > 0, "{report}");
     assert!(
-        part.err.contains("failures is not finished. Go on with: planproof test --resume")
+        part.err.contains("failures is not finished. Resume with: planproof test --resume")
             && part.err.contains("the shrinking of "),
         "{part:?}"
     );

@@ -110,7 +110,7 @@ fn what_a_user_gets_wrong_is_told() {
         ),
         (
             "synth --time --actions 1",
-            "error: actions is 1; it must be a number or a rising range within 2..64",
+            "error: --actions is 1; it must be a number or a rising range within 2..64",
         ),
         ("synth --time --durations 2000", "error: duration is 2000; it must be 1 to 1440 minutes"),
         ("synth --time --durations 30..20", "error: duration is 30..20; it must be a rising range"),

@@ -41,12 +41,15 @@ pub fn own() -> Result<Vec<Problem>, DataError> {
     read(OWN, "own.jsonl", OWN_ID_PREFIX)
 }
 
+/// What a line of the published data looks like.
+const EXAMPLE: &str = r##"a line such as {"question": "How many ...?", "answer": "... #### 18"}"##;
+
 fn read(text: &str, file: &str, prefix: &str) -> Result<Vec<Problem>, DataError> {
     let mut problems = Vec::new();
     for line in lines(text, file) {
         let (number, line) = line?;
-        let row: Row =
-            serde_json::from_str(line).map_err(|error| DataError::of_json(file, Some(number), &error))?;
+        let row: Row = serde_json::from_str(line)
+            .map_err(|error| DataError::of_json(file, Some(number), &error).expecting(EXAMPLE))?;
         let Some((solution, answer)) = row.answer.split_once(STRICT_MARK) else {
             let what =
                 format!("the answer has no `{STRICT_MARK}`, behind which the right number has to stand");
@@ -84,7 +87,10 @@ mod tests {
     #[test]
     fn faults_are_named_with_their_places() {
         let fault = |line: &str| read_data(&format!("\n{line}"), "x.jsonl").unwrap_err().to_string();
-        assert_eq!(fault("{\"question\":1}"), "x.jsonl:2:13: invalid type: integer `1`, expected a string");
+        assert_eq!(
+            fault("{\"question\":1}"),
+            format!("x.jsonl:2:13: invalid type: integer `1`, expected a string; write {EXAMPLE}")
+        );
         assert!(fault("{\"question\":\"a\"").starts_with("x.jsonl:2:15: EOF"));
         assert!(
             fault(r#"{"question":"a","answer":"4"}"#).starts_with("x.jsonl:2: the answer has no `#### `")

@@ -115,7 +115,8 @@ const HARNESS: (&str, &str) = ("Question:", "Answer:");
 pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<Question>, DataError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut read = Reading { benchmark, file, questions: Vec::new(), ids: HashSet::new() };
-    let whole = |error: serde_json::Error| DataError::of_json(file, None, &error);
+    let whole =
+        |error: serde_json::Error| DataError::of_json(file, None, &error).expecting(example(benchmark));
     match benchmark {
         Benchmark::HotpotQa if text.trim_start().starts_with('[') => {
             for row in serde_json::from_str::<Vec<HotpotRow>>(text).map_err(whole)? {
@@ -131,7 +132,9 @@ pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<Que
             for line in lines(text, file) {
                 let (number, line) = line?;
                 let place = Some(number);
-                let refuse = |error: serde_json::Error| DataError::of_json(file, place, &error);
+                let refuse = |error: serde_json::Error| {
+                    DataError::of_json(file, place, &error).expecting(example(benchmark))
+                };
                 match benchmark {
                     Benchmark::HotpotQa => read.hotpot(serde_json::from_str(line).map_err(refuse)?, place)?,
                     Benchmark::TriviaQa => read.trivia_line(line, number)?,
@@ -140,6 +143,18 @@ pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<Que
         }
     }
     Ok(read.questions)
+}
+
+/// What a question of the published data looks like.
+fn example(benchmark: Benchmark) -> &'static str {
+    match benchmark {
+        Benchmark::HotpotQa => {
+            r#"questions such as {"_id": "5a8b", "question": "Who ...?", "answer": "..."}"#
+        }
+        Benchmark::TriviaQa => {
+            r#"questions such as {"Question": "Who ...?", "QuestionId": "tc_1", "Answer": {"Value": "...", "Aliases": []}}"#
+        }
+    }
 }
 
 /// Ten questions of our own, about pages of our own, so that a first try needs no download.
@@ -247,8 +262,9 @@ impl Reading<'_> {
     fn trivia_line(&mut self, text: &str, number: usize) -> Result<(), DataError> {
         let line = Some(number);
         // The error of an untagged enumeration is not helpful, so the line is first parsed as JSON.
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| DataError::of_json(self.file, line, &error))?;
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            DataError::of_json(self.file, line, &error).expecting(example(self.benchmark))
+        })?;
         match serde_json::from_value(value) {
             Ok(TriviaLine::Copy { question, question_id, answer }) => {
                 self.trivia(question, question_id, answer, line)

@@ -197,8 +197,8 @@ pub(super) fn cases(table: &AgentTable) -> Markup {
         section aria-labelledby="cases" {
             h2 #cases { "Who passed which case" }
             p.intro {
-                "Cases with a score in all, those first that not all passed or failed alike, which are "
-                (count(differing)) " of the " (count(table.cases.len() as u64)) " shown. "
+                "Cases with a score in all campaigns, first the " (count(differing)) " of "
+                (count(table.cases.len() as u64)) " shown on which the campaigns differ. "
                 @if is_repeated { "With several runs of a case: how many of them passed. " }
                 @if table.cases_left_out > 0 { (counted(table.cases_left_out, "more case is", "more cases are")) " not shown. " }
                 "Columns are campaigns, as numbered."

@@ -271,7 +271,7 @@ fn way(continuation: Continuation) -> &'static str {
     match continuation {
         Continuation::Text => "continues plain text",
         Continuation::PartialTurn => "continues its own message",
-        Continuation::Chat => "is told to go on with its text",
+        Continuation::Chat => "is asked to continue its text",
     }
 }
 

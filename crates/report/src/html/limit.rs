@@ -24,7 +24,7 @@ pub(super) fn key_figures(report: &LimitReport, campaign: &ReportedCampaign<'_>)
                         },
                         None => { strong { "Not finished." } " " },
                     }
-                    "Go on with " (command(&campaign.command_to_resume()))
+                    "Resume with " (command(&campaign.command_to_resume()))
                 }
             }
             div.figures {

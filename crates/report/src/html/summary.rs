@@ -247,7 +247,7 @@ fn not_run(campaign: &ReportedCampaign<'_>) -> Markup {
     let (one, several) =
         if campaign.repeats > 1 { ("run is", "runs are") } else { ("case has", "cases have") };
     let rest =
-        if campaign.repeats > 1 { " not finished. Go on with " } else { " no finished run. Go on with " };
+        if campaign.repeats > 1 { " not finished. Resume with " } else { " no finished run. Resume with " };
     html! {
         (counted(campaign.report.all_not_run(), one, several)) (rest)
         (command(&campaign.command_to_resume()))
@@ -389,7 +389,7 @@ pub(super) fn by_size(report: &Report) -> Markup {
         section aria-labelledby="by-size" {
             h2 #by-size { "Success by number of " (report.unit.many) }
             @if !names.is_empty() {
-                p.intro { "A rate means something by its distance from its baselines. " (names.join("; ")) "." }
+                p.intro { "Read a rate against its baselines. " (names.join("; ")) "." }
             }
             div.beside {
                 (success_by_size(report.unit.many, &sizes, &series))

@@ -194,7 +194,7 @@ fn run(
     if let Some(budget) = &table.ended_by {
         let larger = planproof_runner::larger(budget);
         notes.push(format!(
-            "Ended by the budget of {budget}: {} runs were not finished. Go on with: {resume}{larger}",
+            "Ended by the budget of {budget}: {} runs were not finished. Resume with: {resume}{larger}",
             table.not_run()
         ));
     }

@@ -124,7 +124,7 @@ pub(super) fn of_levels(
     let count: u64 = plan.levels().map(|(_, cases)| u64::from(cases)).sum();
     if count > CASES_MAX {
         return Err(Failure::usage(format!(
-            "so many numbers of actions and cases of each make {count} cases; a campaign has at most {CASES_MAX}"
+            "these numbers of actions, with as many cases of each, make {count} cases; a campaign has at most {CASES_MAX}"
         )));
     }
     let level = |(actions, count): (u32, u32)| {

@@ -1,0 +1,421 @@
+//! `planproof bench models`: models by one protocol, a dated row each.
+//!
+//! Each row is a campaign as `planproof test` begins one, found again in the run store by its label and its agent, so
+//! that what is finished is not paid twice.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+
+use planproof_agents::AgentSpec;
+use planproof_bench::Report;
+use planproof_model::prices::{Money, Prices};
+use planproof_runner::{StoreOptions, is_complete, parts};
+use planproof_store::{Campaign, Store};
+use planproof_suite::statistics::Rate;
+use planproof_trace::Usage;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::super::campaign::{CampaignCommand, carry_out, named_agent, prepare, stop_on_signal};
+use super::super::runs::date;
+use super::super::{print_json, runtime};
+use crate::arguments::{BenchArguments, Command, Global, ModelsArguments, TestArguments, TestForm};
+use crate::config;
+use crate::failure::{ExitCode, Failure};
+use crate::progress;
+use crate::select;
+use crate::stored::Stored;
+use crate::terminal;
+
+/// The kind of agent of a model that is named alone.
+const KIND: &str = "tools";
+
+/// Who stands in for the models where the cost is estimated.
+const STAND_IN: &str = "sim/perfect";
+
+/// What the names of simulated models begin with.
+const SIMULATED: &str = "sim/";
+
+/// Most characters of why a row was not run.
+const REASON_CHARACTERS_MAX: usize = 300;
+
+pub(super) fn run(
+    arguments: &ModelsArguments,
+    bench: &BenchArguments,
+    global: &Global,
+) -> Result<ExitCode, Failure> {
+    let agents: Vec<AgentSpec> = arguments.agents.iter().map(|name| agent(name)).collect::<Result<_, _>>()?;
+    let prices = prices(arguments.prices.as_deref())?;
+    let models = Models { arguments, store: &bench.campaign.store.store, global, prices };
+    let mut left = arguments.max_cost.and_then(Money::from_dollars);
+    let rows = runtime()?.block_on(async {
+        let stop = stop_on_signal();
+        let mut rows = Vec::new();
+        for agent in &agents {
+            for form in arguments.form.iter().copied() {
+                let row = match arguments.estimate {
+                    true => models.estimate(agent, form, &stop).await?,
+                    false => models.row(agent, form, left, &stop).await?,
+                };
+                left =
+                    left.map(|left| left.minus(row.cost.and_then(Money::from_dollars).unwrap_or_default()));
+                rows.push(row);
+            }
+        }
+        Ok::<_, Failure>(rows)
+    })?;
+    if global.json {
+        print_json(&rows)?;
+    } else {
+        write!(terminal::text(), "{}", models.table(&rows))?;
+    }
+    let is_whole = rows.iter().all(|row| row.not_run.is_none() && row.unfinished == 0);
+    Ok(if is_whole { ExitCode::Passed } else { ExitCode::Outside })
+}
+
+fn prices(file: Option<&Path>) -> Result<Prices, Failure> {
+    let Some(path) = file else { return Ok(Prices::shipped().clone()) };
+    let read = Prices::read(&select::read_text(path)?);
+    read.map_err(|error| Failure::usage(format!("--prices {}: {error}", path.display())))
+}
+
+/// The agent of that name; a model alone is that of our function-calling loop.
+fn agent(name: &str) -> Result<AgentSpec, Failure> {
+    let is_model = !name.contains('@') && name.contains('/') && !name.contains(':');
+    let spec = select::agent_spec(&if is_model { format!("{KIND}@{name}") } else { name.to_owned() })?;
+    match parts(&spec).model {
+        Some(_) => Ok(spec),
+        None => Err(Failure::usage(format!(
+            "{name} has no model: name a model, as in openai/gpt-5-mini, or an agent with one, as in react@openai/gpt-5-mini"
+        ))),
+    }
+}
+
+/// What is known of a model.
+#[derive(Debug, Default, Serialize)]
+struct Row {
+    agent: String,
+    form: &'static str,
+    /// When its campaign began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    date: Option<String>,
+    /// The planproof that prints the row, which judged the runs again.
+    planproof: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    campaign: Option<String>,
+    simulated: bool,
+    passed: u64,
+    scored: u64,
+    /// The success rate with its 95 % interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate: Option<Rate>,
+    /// Cases that were not run, or say nothing of the model.
+    unfinished: u64,
+    /// In US dollars: what was paid, or with `--estimate` what would be.
+    cost: Option<f64>,
+    cost_is_estimate: bool,
+    tokens: [u64; 2],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recording: Option<String>,
+    /// Why there are no figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_run: Option<String>,
+}
+
+struct Models<'a> {
+    arguments: &'a ModelsArguments,
+    store: &'a Path,
+    global: &'a Global,
+    prices: Prices,
+}
+
+impl Models<'_> {
+    /// What all rows of a form have in common, by which their campaigns are found again.
+    fn label(&self, form: TestForm, is_estimate: bool) -> String {
+        let ModelsArguments { cases, actions: (least, most), .. } = self.arguments;
+        let what = if is_estimate { "estimate of models" } else { "models" };
+        format!(
+            "{what}: {}, {cases} cases, {least}..{most} actions, seed {}",
+            form.as_str(),
+            self.global.seed
+        )
+    }
+
+    /// The newest campaign of that agent and label.
+    fn find(&self, agent: &AgentSpec, label: &str) -> Result<Option<Campaign>, Failure> {
+        if !self.store.exists() {
+            return Ok(None);
+        }
+        let rows = self.open()?.campaigns()?;
+        let is_it = |row: &Campaign| row.agent == agent.as_str() && row.label.as_deref() == Some(label);
+        Ok(rows.into_iter().find(is_it))
+    }
+
+    fn open(&self) -> Result<Store, Failure> {
+        Ok(StoreOptions { path: self.store.to_owned(), pages_max: None }.open()?)
+    }
+
+    /// A row with all of its cases run, as far as the budget goes.
+    async fn row(
+        &self,
+        agent: &AgentSpec,
+        form: TestForm,
+        left: Option<Money>,
+        stop: &CancellationToken,
+    ) -> Result<Row, Failure> {
+        let label = self.label(form, false);
+        let recording = self.recording(agent, form);
+        let found = self.find(agent, &label)?;
+        let mut why = None;
+        if found.as_ref().is_none_or(|row| !is_complete(row)) {
+            let spent = found.as_ref().and_then(|row| self.report(&row.id).ok()?.cost);
+            // Nobody is paid for a simulation, whose price nobody knows.
+            let left = left.filter(|_| !parts(agent).model.is_some_and(|model| model.starts_with(SIMULATED)));
+            let budget = left.map(|left| left.plus(spent.and_then(Money::from_dollars).unwrap_or_default()));
+            if left.is_some_and(|left| left == Money::default()) {
+                why = Some("the budget of --max-cost is used up".to_owned());
+            } else {
+                std::fs::create_dir_all(&self.arguments.recordings).map_err(|error| {
+                    let folder = self.arguments.recordings.display();
+                    Failure::usage(format!("--recordings {folder}: the folder cannot be made: {error}"))
+                })?;
+                let line = match &found {
+                    Some(row) => vec!["--resume".to_owned(), row.id.clone()],
+                    None => self.new_campaign(agent.as_str(), form, &label, Some(&recording)),
+                };
+                progress::say(self.global, &format!("{agent}, {}", form.as_str()));
+                let came = self.test(line, budget, stop).await;
+                if stop.is_cancelled() {
+                    came?;
+                } else if let Err(failure) = came {
+                    why = Some(reason(&failure.describe()));
+                }
+            }
+        }
+        let mut row = match self.find(agent, &label)? {
+            Some(campaign) => self.of_campaign(&campaign, form)?,
+            None => Row { agent: agent.to_string(), form: form.as_str(), ..Row::default() },
+        };
+        row.planproof = env!("CARGO_PKG_VERSION");
+        if row.scored == 0 {
+            row.not_run = why.or(row.not_run).or_else(|| Some("no run has a score".to_owned()));
+        } else {
+            row.recording = Some(recording.display().to_string());
+        }
+        Ok(row)
+    }
+
+    /// What a row would cost by the tokens of a simulated model, which is asked the same.
+    async fn estimate(
+        &self,
+        agent: &AgentSpec,
+        form: TestForm,
+        stop: &CancellationToken,
+    ) -> Result<Row, Failure> {
+        let label = self.label(form, true);
+        let parts = parts(agent);
+        let stand_in = select::agent_spec(&format!("{}@{STAND_IN}", parts.kind))?;
+        if self.find(&stand_in, &label)?.is_none_or(|row| !is_complete(&row)) {
+            let line = self.new_campaign(stand_in.as_str(), form, &label, None);
+            self.test(line, None, stop).await?;
+        }
+        let campaign = self.find(&stand_in, &label)?;
+        let campaign = campaign.ok_or_else(|| Failure::outside("the simulated campaign is gone"))?;
+        let tokens = self.report(&campaign.id)?.tokens;
+        let usage = Usage { input_tokens: tokens.input, output_tokens: tokens.output };
+        let model = parts.model.unwrap_or_default();
+        let price = self.prices.find(&model);
+        Ok(Row {
+            agent: agent.to_string(),
+            form: form.as_str(),
+            planproof: env!("CARGO_PKG_VERSION"),
+            cost: price.map(|price| price.of(usage).dollars()),
+            cost_is_estimate: true,
+            tokens: [tokens.input, tokens.output],
+            ..Row::default()
+        })
+    }
+
+    /// The words of `planproof test` for a new campaign.
+    fn new_campaign(
+        &self,
+        agent: &str,
+        form: TestForm,
+        label: &str,
+        recording: Option<&Path>,
+    ) -> Vec<String> {
+        let ModelsArguments { cases, actions: (least, most), prices, .. } = self.arguments;
+        let [cases, seed] = [*cases, self.global.seed].map(|number| number.to_string());
+        let actions = format!("{least}..{most}");
+        let mut line =
+            vec![agent, "--cases", &cases, "--actions", &actions, "--seed", &seed, "--label", label];
+        line.extend(form.options());
+        let recording = recording.map(|path| path.to_string_lossy());
+        line.extend(recording.iter().flat_map(|path| ["--record", path]));
+        let prices = prices.as_ref().map(|path| path.to_string_lossy());
+        line.extend(prices.iter().flat_map(|path| ["--prices", path]));
+        line.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Runs `planproof test` with these words and this budget, and prints nothing of it.
+    async fn test(
+        &self,
+        words: Vec<String>,
+        budget: Option<Money>,
+        stop: &CancellationToken,
+    ) -> Result<(), Failure> {
+        let mut line = ["planproof", "--config", "none", "test"].map(str::to_owned).to_vec();
+        line.extend(words);
+        line.extend(["--store".to_owned(), self.store.to_string_lossy().into_owned()]);
+        line.extend(budget.iter().flat_map(|budget| ["--max-cost".to_owned(), budget.dollars().to_string()]));
+        if self.global.quiet {
+            line.push("--quiet".to_owned());
+        }
+        let parsed = config::parse(line.into_iter().map(Into::into).collect())?;
+        let global = &parsed.arguments.global;
+        let Command::Test(arguments) = &parsed.arguments.command else {
+            return Err(Failure::outside("`planproof test` is another command"));
+        };
+        let arguments: &TestArguments = arguments;
+        let agent = named_agent(&arguments.campaign)?;
+        let prepared = prepare(&arguments.campaign, global, agent, CampaignCommand::Test(arguments))?;
+        let run = &prepared.run;
+        let ended = carry_out(&prepared, global, stop, |outcomes| run.all_at_once(outcomes)).await?;
+        match (ended.failure, run.options.broken_setup(&ended.progress)) {
+            (Some(failure), _) => Err(failure),
+            (None, Some(why)) => Err(Failure::outside(why)),
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn report(&self, id: &str) -> Result<Report, Failure> {
+        Stored::load(&self.open()?, id)?.report()
+    }
+
+    fn of_campaign(&self, campaign: &Campaign, form: TestForm) -> Result<Row, Failure> {
+        let stored = Stored::load(&self.open()?, &campaign.id)?;
+        let report = stored.report()?;
+        let unscored = stored.campaign.unscored().map(|why| reason(&why.to_string()));
+        Ok(Row {
+            agent: campaign.agent.clone(),
+            form: form.as_str(),
+            date: date(campaign.created_ms).split(' ').next().map(str::to_owned),
+            campaign: Some(campaign.id.clone()),
+            simulated: campaign.simulated,
+            passed: report.passed,
+            scored: report.scored(),
+            rate: report.success(),
+            unfinished: report.all_unscored() + report.all_not_run(),
+            cost: report.cost,
+            cost_is_estimate: report.cost_is_estimate,
+            tokens: [report.tokens.input, report.tokens.output],
+            not_run: unscored.filter(|_| report.scored() == 0),
+            ..Row::default()
+        })
+    }
+
+    /// Where the recording of a row goes.
+    fn recording(&self, agent: &AgentSpec, form: TestForm) -> std::path::PathBuf {
+        let ModelsArguments { cases, recordings, .. } = self.arguments;
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+        let name: String = agent.as_str().chars().map(plain).collect();
+        recordings.join(format!("{name}-{}-{cases}-{}.jsonl", form.as_str(), self.global.seed))
+    }
+
+    /// The rows as a table in Markdown, with what holds for all of them above it.
+    fn table(&self, rows: &[Row]) -> String {
+        let ModelsArguments { cases, actions: (least, most), estimate, .. } = self.arguments;
+        let mut out = format!(
+            "{cases} cases of {least} to {most} actions, seed {}, planproof {}.\n",
+            self.global.seed,
+            env!("CARGO_PKG_VERSION")
+        );
+        if *estimate {
+            let _ = write!(
+                out,
+                "SIMULATION: {STAND_IN} was asked the same, and no model. It counts tokens in its own way, and a model that \
+                 thinks\nwrites many times as much. Prices are of {}.\n\n\
+                 | Agent | Form | Tokens read | Tokens written | Estimate |\n|---|---|---:|---:|---:|\n",
+                self.prices.as_of()
+            );
+        } else {
+            if rows.iter().any(|row| row.simulated) {
+                out += "SIMULATION: models named `sim/` are simulated, and their rows say nothing of any real model.\n";
+            }
+            out +=
+                "\n| Agent | Form | Date | Passed (95 %) | Cost | Recording |\n|---|---|---|---|---:|---|\n";
+        }
+        for row in rows {
+            let agent = cell(&row.agent);
+            let _ = match (estimate, &row.not_run) {
+                (true, _) => {
+                    let [read, written] = row.tokens;
+                    let cost = row.cost.map_or("no price is known".to_owned(), dollars);
+                    writeln!(out, "| `{agent}` | {} | {read} | {written} | {cost} |", row.form)
+                }
+                (false, Some(why)) => {
+                    writeln!(out, "| `{agent}` | {} | not run | {} | not run | none |", row.form, cell(why))
+                }
+                (false, None) => writeln!(out, "| `{agent}` | {} |{}", row.form, figures(row)),
+            };
+        }
+        out
+    }
+}
+
+/// The cells of a row that was run.
+fn figures(row: &Row) -> String {
+    let percent = |share: f64| format!("{:.1}", share * 100.0);
+    let rate = row.rate.map_or_else(String::new, |Rate { rate, low, high }| {
+        format!(", {} % ({} to {})", percent(rate), percent(low), percent(high))
+    });
+    let unfinished = match row.unfinished {
+        0 => String::new(),
+        unfinished => format!("; {unfinished} not run or without a score"),
+    };
+    let about = if row.cost_is_estimate { "at most " } else { "" };
+    let cost = row.cost.map_or("-".to_owned(), |cost| format!("{about}{}", dollars(cost)));
+    format!(
+        " {} | {} of {}{rate}{unfinished} | {cost} | {} |",
+        row.date.as_deref().unwrap_or("-"),
+        row.passed,
+        row.scored,
+        row.recording.as_deref().map_or("none".to_owned(), |it| format!("`{}`", cell(it)))
+    )
+}
+
+fn dollars(cost: f64) -> String {
+    format!("${cost:.2}")
+}
+
+/// A text that neither ends a cell nor a row.
+fn cell(text: &str) -> String {
+    terminal::inline(text).replace('|', "\\|")
+}
+
+/// Why something was not run, in one line.
+fn reason(text: &str) -> String {
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let line = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    crate::render::short(&line, REASON_CHARACTERS_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_alone_is_one_of_our_loop() {
+        let name = |text| agent(text).map(|agent| agent.to_string()).map_err(|failure| failure.describe());
+        assert_eq!(name("openai/gpt-5-mini").unwrap(), "tools@openai/gpt-5-mini");
+        assert_eq!(name("react@sim/perfect").unwrap(), "react@sim/perfect");
+        assert!(name("command:agent").unwrap_err().contains("has no model"));
+    }
+
+    #[test]
+    fn reasons_and_cells_are_of_one_line() {
+        assert_eq!(reason("error: no key\n  set it\n"), "no key set it");
+        assert_eq!(cell("a|b\nc"), "a\\|b\\nc");
+    }
+}
