@@ -68,8 +68,8 @@ use config::Origins;
 use failure::{ExitCode, Failure};
 use progress::tell;
 
-/// A configuration file written anew in a form of our own, or why it cannot be used. Only the fuzz targets call it, which
-/// reach nothing else of the command.
+/// A configuration file written anew in a form of our own, or why it cannot be used. Only the fuzz targets call it,
+/// which reach nothing else of the command.
 ///
 /// # Errors
 /// The file cannot be used.

@@ -14,14 +14,13 @@
 //! (`explanation.rs`) consists of phrases (`words.rs`) about constraints (`stated.rs`) and conflicts (`conflict.rs`),
 //! and is drawn in `picture.rs`; remarks on single events are in `notes.rs`.
 //!
-//! Which wordings fail most is counted in `phrasing.rs`. The outcome of a run with the oracle's verdict (`outcome.rs`) is
-//! the input of dissecting and shrinking. Both are campaigns of their own whose cases follow from earlier outcomes
-//! (`search.rs`, run by `run.rs`, summed up in `report.rs`): the dissection of failures (`dissect.rs`; `dissect/part.rs`
-//! takes a part of one) and the shrinking of failures with several runs of each smaller case (`shrink.rs`). `led_to.rs`
-//! describes both in the store. Learning data is made in `learning.rs` (for agents that write text in
-//! `learning/text.rs`). Topics (`topics.rs`) come from a model (`topics/generate.rs`) or from a user's own tools
-//! (`topics/own_tools.rs`). The solver's time is
-//! counted in `solver.rs`.
+//! Which wordings fail most is counted in `phrasing.rs`. The outcome of a run with the oracle's verdict
+//! (`outcome.rs`) is the input of dissecting and shrinking. Both are campaigns of their own whose cases follow from
+//! earlier outcomes (`search.rs`, run by `run.rs`, summed up in `report.rs`): the dissection of failures
+//! (`dissect.rs`; `dissect/part.rs` takes a part of one) and the shrinking of failures with several runs of each
+//! smaller case (`shrink.rs`). `led_to.rs` describes both in the store. Learning data is made in `learning.rs` (for
+//! agents that write text in `learning/text.rs`). Topics (`topics.rs`) come from a model (`topics/generate.rs`) or
+//! from a user's own tools (`topics/own_tools.rs`). The solver's time is counted in `solver.rs`.
 
 mod answer;
 mod case;

@@ -1,9 +1,9 @@
 //! Which wordings, and which kinds of relation, failed runs violate most.
 //!
-//! A failed run has a score for each wording that states a requirement of its case: the share of these requirements that was
-//! violated, weighted by their number. A requirement that several wordings state counts for each of them. One with a
-//! task that was not done is left out, because nobody can say whether it would have been kept. Infeasible cases have no
-//! such scores, since nothing is to be done in them.
+//! A failed run has a score for each wording that states a requirement of its case: the share of these requirements
+//! that was violated, weighted by their number. A requirement that several wordings state counts for each of them.
+//! One with a task that was not done is left out, because nobody can say whether it would have been kept. Infeasible
+//! cases have no such scores, since nothing is to be done in them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

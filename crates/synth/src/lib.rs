@@ -29,8 +29,8 @@
 //! (`file/verdict.rs`), smaller cases that still fail (`shrink.rs`, a test at a time in `shrink/search.rs`), and
 //! equivalent variants of a case (`variant.rs`, with other texts in `variant/terminals.rs` and another paragraph in
 //! `variant/structure.rs`), for which the tree is recovered from the paragraph (`recover.rs`), as it is to find which
-//! wording states a requirement (`phrasing.rs`). The reader must use neither the tree nor the wordings of the generator:
-//! it has `data/directions.json` as the counterpart of the generator's `data/wordings.json`.
+//! wording states a requirement (`phrasing.rs`). The reader must use neither the tree nor the wordings of the
+//! generator: it has `data/directions.json` as the counterpart of the generator's `data/wordings.json`.
 
 mod case;
 mod grammar;
