@@ -1,4 +1,4 @@
-//! Deleting campaigns, and what users call them.
+//! Deletes and labels campaigns.
 
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -10,26 +10,26 @@ pub const LABEL_CHARACTERS_MAX: usize = 80;
 /// What was deleted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Deleted {
-    /// The ids of the campaigns, those that one led to behind it.
+    /// The ids of the campaigns; the campaigns derived from one follow it.
     pub campaigns: Vec<String>,
-    /// How many runs they had.
+    /// Number of runs deleted with them.
     pub runs: u64,
-    /// How many lessons these had taught.
+    /// Number of lessons from those runs.
     pub lessons: u64,
 }
 
-/// The campaigns of the one with key ?1, with what it led to, the last first.
+/// The campaign with key ?1 and all campaigns derived from it, newest first.
 const FAMILY: &str = "
     WITH RECURSIVE family (key) AS (
         SELECT ?1 UNION SELECT campaign.key FROM campaign JOIN family ON campaign.parent = family.key)
     SELECT key FROM family ORDER BY key DESC";
 
 impl Store {
-    /// Calls a campaign (its id in full) so, or by no name any more. What is longer than [`LABEL_CHARACTERS_MAX`] is
-    /// for the caller to refuse.
+    /// Sets the label of a campaign (its full id), or removes it. The caller must reject a label longer than
+    /// [`LABEL_CHARACTERS_MAX`].
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of writing.
+    /// [`StoreError::UnknownCampaign`], and write errors.
     pub fn set_label(&self, campaign: &str, label: Option<&str>) -> Result<(), StoreError> {
         self.must_be_writable()?;
         let set =
@@ -40,12 +40,12 @@ impl Store {
         }
     }
 
-    /// Deletes campaigns (their ids in full) with their cases, runs, lessons and what they led to, in one transaction.
-    /// A matrix goes with the last of its campaigns. They should be [held](Self::hold). The file keeps its size
-    /// until [`compact`](Self::compact).
+    /// Deletes campaigns (their full ids) with their cases, runs, lessons and derived campaigns, in one
+    /// transaction. A matrix is deleted with the last of its campaigns. The caller should [hold](Self::hold) the
+    /// campaigns. The file keeps its size until [`compact`](Self::compact).
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of writing. Nothing is deleted then.
+    /// [`StoreError::UnknownCampaign`], and write errors; nothing is deleted then.
     pub fn delete_campaigns(&self, campaigns: &[&str]) -> Result<Deleted, StoreError> {
         self.must_be_writable()?;
         let delete = || {
@@ -56,7 +56,7 @@ impl Store {
                     .query_row("SELECT key FROM campaign WHERE id = ?1", [id], |row| row.get(0))
                     .optional()?;
                 let Some(key) = key else {
-                    // It may have gone with the one that led to it.
+                    // It may have been deleted with the campaign it was derived from.
                     if deleted.campaigns.iter().any(|gone| gone == id) {
                         continue;
                     }
@@ -73,16 +73,16 @@ impl Store {
         delete().map_err(|error| self.place.error(error))?
     }
 
-    /// Gives back to the disk what deleting has freed. Writes the whole file anew, for which the disk needs that much
-    /// room again, and waits for everybody else who uses it.
+    /// Returns the space freed by deletions to the disk. This rewrites the whole file, which needs the same amount
+    /// of free disk space again, and waits for all other users of the file.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] while others use it, and the errors of writing. The store is as it was then.
+    /// [`StoreError::Busy`] while others use the file, and write errors. The store is left unchanged then.
     pub fn compact(&self) -> Result<(), StoreError> {
         self.must_be_writable()?;
         let compact = || {
             self.connection.execute_batch("VACUUM")?;
-            // What was written stands in the log until it is moved into the file.
+            // Written data stays in the log until it is moved into the file.
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         };
         compact().map_err(|error| self.place.error(error))
@@ -103,7 +103,7 @@ fn delete_family(transaction: &Transaction<'_>, key: i64, deleted: &mut Deleted)
         deleted.runs += count("SELECT count(*) FROM run WHERE campaign = ?1", key)?;
         let id = transaction.query_row("SELECT id FROM campaign WHERE key = ?1", [key], |row| row.get(0))?;
         deleted.campaigns.insert(place, id);
-        // Events and lessons go with their runs.
+        // Events and lessons are deleted with their runs.
         for table in ["link", "seal", "run", "campaign_case"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE campaign = ?1"), [key])?;
         }

@@ -1,4 +1,4 @@
-//! Campaigns that others lead to: their cases are not all known when they begin.
+//! Derived campaigns: campaigns that another campaign leads to. Not all of their cases are known when they begin.
 
 use rusqlite::{TransactionBehavior, params};
 
@@ -10,16 +10,16 @@ use crate::{Campaign, NewCampaign, NewCase, Store, StoreError};
 pub struct DerivedCase {
     /// The case.
     pub case: NewCase,
-    /// Where it comes from, as JSON; kept as it is.
+    /// Where it comes from, as JSON; stored unchanged.
     pub origin: String,
 }
 
 impl Store {
-    /// Creates a campaign without cases that the campaign `parent` (its id in full) leads to. It is found by
-    /// its whole id and by [`derived`](Self::derived) alone, and stands in no listing.
+    /// Creates a campaign without cases, derived from the campaign `parent` (its full id). It can be found only by
+    /// its full id and through [`derived`](Self::derived), and appears in no listing.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], [`StoreError::CampaignExists`], and the errors of writing.
+    /// [`StoreError::UnknownCampaign`], [`StoreError::CampaignExists`], and write errors.
     pub fn create_derived(&self, parent: &str, campaign: &NewCampaign<'_>) -> Result<(), StoreError> {
         let key = self.find(parent)?.0;
         self.create_campaign(campaign, std::iter::empty::<NewCase>())?;
@@ -29,11 +29,11 @@ impl Store {
         Ok(())
     }
 
-    /// Adds cases to a campaign (its id in full) behind the `first` so many that it has, in one transaction.
+    /// Adds cases to a campaign (its full id) after its existing `first` cases, in one transaction.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], [`StoreError::Failed`] if it has another number of cases by now, and
-    /// the errors of writing. Nothing is added then.
+    /// [`StoreError::UnknownCampaign`], [`StoreError::Failed`] if the number of existing cases is not `first`, and
+    /// write errors; nothing is added then.
     pub fn add_cases(&self, campaign: &str, first: u32, cases: &[DerivedCase]) -> Result<(), StoreError> {
         self.must_be_writable()?;
         let (key, count, _) = self.find(campaign)?;
@@ -61,10 +61,10 @@ impl Store {
         insert().map_err(|error| self.place.error(error))
     }
 
-    /// The campaigns that the campaign `parent` (its id in full) led to, the oldest first.
+    /// The campaigns derived from the campaign `parent` (its full id), oldest first.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    /// [`StoreError::UnknownCampaign`], and read errors.
     pub fn derived(&self, parent: &str) -> Result<Vec<Campaign>, StoreError> {
         let key = self.find(parent)?.0;
         if self.version < PARENT_VERSION {
@@ -73,11 +73,11 @@ impl Store {
         self.select_campaigns("WHERE parent = ?1 ORDER BY key", &[&key])
     }
 
-    /// Where the cases of a campaign (its id in full) come from, in their order: as JSON, `None` where one was drawn or
-    /// given.
+    /// The origin of each case of a campaign (its full id), in case order: as JSON, or `None` if the case was drawn
+    /// or given.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    /// [`StoreError::UnknownCampaign`], and read errors.
     pub fn origins(&self, campaign: &str) -> Result<Vec<Option<String>>, StoreError> {
         let key = self.find(campaign)?.0;
         let origin = if self.version < PARENT_VERSION { "NULL" } else { "origin" };

@@ -1,7 +1,8 @@
-//! Digests: what a finished run, its case and the row of its campaign are held to when they are read.
+//! Digests, against which a finished run, its case and the row of its campaign are checked when they are read.
 //!
-//! A digest is SHA-256 over fields that say how long they are, so that no two lists of fields are the same bytes. That
-//! of a trace is the exception: it is over the bytes that `runs export` writes, so that anybody can make it again.
+//! A digest is the SHA-256 of length-prefixed fields, so that no two lists of fields give the same bytes. The
+//! digest of a trace is the exception: it covers the bytes that `runs export` writes, so that anybody can recompute
+//! it.
 
 use ring::digest::{Context, SHA256};
 
@@ -11,11 +12,11 @@ pub(crate) const DIGEST_BYTES: usize = 32;
 /// SHA-256.
 pub(crate) type Digest = [u8; DIGEST_BYTES];
 
-/// Adds up the fields of a digest.
+/// Feeds the fields of a digest into the hash.
 pub(crate) struct Fields(Context);
 
 impl Fields {
-    /// A digest of such a kind: those of two kinds are never the same.
+    /// Starts a digest of this kind; digests of different kinds never coincide.
     pub(crate) fn new(kind: &str) -> Self {
         Self(Context::new(&SHA256)).bytes(kind.as_bytes())
     }
@@ -59,14 +60,14 @@ impl TraceDigest {
         Self(Context::new(&SHA256))
     }
 
-    /// That of a whole trace, each line with its end.
+    /// The digest of a whole trace; each line includes its line break.
     pub(crate) fn of(trace: &[u8]) -> Digest {
         let mut context = Context::new(&SHA256);
         context.update(trace);
         finish(context)
     }
 
-    /// Adds lines, without the break behind the last.
+    /// Adds lines, given without the last line break.
     pub(crate) fn lines(&mut self, lines: &[u8]) {
         self.0.update(lines);
         self.0.update(b"\n");
@@ -94,7 +95,7 @@ pub(crate) fn of_verdict(verdict: &[u8]) -> Digest {
     Fields::new("verdict").bytes(verdict).finish()
 }
 
-/// What a run consists of beside what it came to.
+/// The digests of what a run consists of, besides its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Parts {
     pub(crate) case: Digest,
@@ -116,10 +117,10 @@ impl Parts {
     }
 }
 
-/// The place of a finished run, and how it came out.
+/// The position of a finished run in its campaign, and its outcome.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Came<'a> {
-    /// The campaign's id, in full.
+    /// The campaign's full id.
     pub(crate) campaign: &'a [u8],
     pub(crate) ordinal: i64,
     pub(crate) repeat: i64,

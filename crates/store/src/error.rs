@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do about it.
+//! What can go wrong, and how to fix it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::{RunId, StoreLimits};
 
-/// Why the store could not do what it was asked. It can be cloned because a failed [`Writer`](crate::Writer)
-/// repeats its error to every later caller.
+/// Why an operation of the store failed. It can be cloned because a failed [`Writer`](crate::Writer) repeats its
+/// error to every later caller.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -20,7 +20,7 @@ pub enum StoreError {
         /// Why.
         reason: String,
     },
-    /// The file is something else.
+    /// The file is not a run store.
     #[error("{} is not a planproof run store: choose another file", path.display())]
     NotAStore {
         /// The file.
@@ -39,7 +39,7 @@ pub enum StoreError {
         /// The newest version this program knows.
         supported: i64,
     },
-    /// The file was a run store, but its content makes no sense.
+    /// The file was a run store, but its content is corrupt.
     #[error(
         "the run store {} is damaged ({what}): restore a copy, or save what is whole with `planproof runs export` and what \
          `sqlite3 FILE .recover` finds",
@@ -51,7 +51,8 @@ pub enum StoreError {
         /// What SQLite says.
         what: String,
     },
-    /// What was committed last is in a log beside the file, which cannot be read where the folder cannot be written.
+    /// The latest commits are in a log beside the file, and SQLite cannot read that log in a folder that is not
+    /// writable.
     #[error(
         "the run store {} cannot be read where it is: its last part is in {}-wal, and the folder cannot be written; copy both \
          files into a folder that can, and read the copy",
@@ -71,7 +72,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// Another program kept the file locked for writing.
+    /// Another program held the write lock on the file for too long.
     #[error("the run store {} was locked by another program for {waited_ms} ms: try again when it is done", path.display())]
     Busy {
         /// The file.
@@ -79,7 +80,7 @@ pub enum StoreError {
         /// [`StoreLimits::busy_ms`].
         waited_ms: u32,
     },
-    /// The disk, or the room allowed by [`StoreLimits::pages_max`], is used up. All that was committed is kept.
+    /// The disk, or the space allowed by [`StoreLimits::pages_max`], is used up. Everything committed is kept.
     #[error(
         "the run store {} is full ({}): what was committed is kept; make room and resume the campaign",
         path.display(),
@@ -88,10 +89,10 @@ pub enum StoreError {
     Full {
         /// The file.
         path: PathBuf,
-        /// The limit in pages; `None` where only the disk limits the file.
+        /// The limit in pages; `None` if only the disk limits the file.
         limit: Option<u32>,
     },
-    /// Another process runs a campaign right now, or deletes it.
+    /// Another process is running or deleting a campaign.
     #[error(
         "campaign {campaign} is running in another process{}: wait until that has ended, or end it",
         process.map_or_else(String::new, |process| format!(" (process {process})"))
@@ -99,10 +100,10 @@ pub enum StoreError {
     Running {
         /// Its id.
         campaign: String,
-        /// The number of the process, where it is known.
+        /// The process id, if known.
         process: Option<u32>,
     },
-    /// Somebody else wrote into the chain of a campaign while this writer ran it.
+    /// Another program wrote to the chain of a campaign while this writer ran the campaign.
     #[error(
         "another program wrote into the campaign in the run store {} while it ran: `planproof runs verify` says what \
          it left; run one program at a time, then resume",
@@ -120,24 +121,24 @@ pub enum StoreError {
         /// What SQLite says.
         what: String,
     },
-    /// A campaign of that id exists.
+    /// There is already a campaign with this id.
     #[error("there is a campaign {id:?} already")]
     CampaignExists {
         /// The id.
         id: String,
     },
-    /// No campaign has that id, or an id that begins like that.
+    /// No campaign has this id, or an id that starts with it.
     #[error("there is no campaign {name:?}: `planproof runs list` shows all")]
     UnknownCampaign {
-        /// What was looked for.
+        /// The name that was looked up.
         name: String,
     },
-    /// More than one campaign's id begins like that.
+    /// The ids of several campaigns start with this prefix.
     #[error("{prefix:?} may be any of {}: write more of it", matches.join(", "))]
     AmbiguousCampaign {
-        /// What was looked for.
+        /// The prefix that was looked up.
         prefix: String,
-        /// Some of the ids that begin like that.
+        /// Some of the matching ids.
         matches: Vec<String>,
     },
     /// The campaign has no such unit.
@@ -150,7 +151,7 @@ pub enum StoreError {
         /// The repeat, from 0.
         repeat: u32,
     },
-    /// The unit is finished and has a score, and no such unit is run twice.
+    /// The unit is finished and has a score; such a unit is never run twice.
     #[error("repeat {repeat} of case {ordinal} of campaign {campaign:?} is finished already")]
     AlreadyFinished {
         /// The campaign's id.
@@ -160,7 +161,7 @@ pub enum StoreError {
         /// The repeat, from 0.
         repeat: u32,
     },
-    /// This very writer is running the unit.
+    /// This writer is already running the unit.
     #[error("repeat {repeat} of case {ordinal} of campaign {campaign:?} is running already")]
     AlreadyRunning {
         /// The campaign's id.
@@ -170,29 +171,29 @@ pub enum StoreError {
         /// The repeat, from 0.
         repeat: u32,
     },
-    /// The run was never started by this writer, or is finished.
+    /// This writer never started the run, or the run is finished.
     #[error("run {run} is not open for writing")]
     RunNotOpen {
         /// The run.
         run: RunId,
     },
-    /// Another program started the same unit again, so this run is void.
+    /// Another program started the same unit again, so this run no longer counts.
     #[error("run {run} was replaced: another program resumed the same campaign")]
     RunReplaced {
         /// The run.
         run: RunId,
     },
-    /// One event is larger than the store takes. Its run can no longer be finished.
+    /// The event is larger than the store accepts. Its run can no longer be finished.
     #[error("an event of run {run} takes {bytes} bytes, the limit is {limit}")]
     EventTooLarge {
         /// The run.
         run: RunId,
-        /// Bytes of its line.
+        /// Size of its line in bytes.
         bytes: usize,
         /// [`StoreLimits::event_bytes_max`].
         limit: usize,
     },
-    /// The thread that writes has ended.
+    /// The writing thread has ended.
     #[error("the writer of the run store {} has stopped", path.display())]
     WriterStopped {
         /// The file.
@@ -201,14 +202,14 @@ pub enum StoreError {
     /// The export's destination failed.
     #[error("cannot write the export: {reason}")]
     Export {
-        /// What kind of failure it is: a closed pipe need not be one.
+        /// The kind of failure: a closed pipe, for example, need not count as one.
         kind: std::io::ErrorKind,
         /// Why.
         reason: String,
     },
 }
 
-/// Turns SQLite's errors into ours.
+/// Converts SQLite's errors into ours.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
@@ -220,7 +221,7 @@ impl Place {
         Self { path: path.to_owned(), limits }
     }
 
-    // By value, because that is how `map_err` hands it over.
+    // By value, because `map_err` passes it by value.
     #[expect(clippy::needless_pass_by_value, reason = "the shape `map_err` wants")]
     pub(crate) fn error(&self, error: rusqlite::Error) -> StoreError {
         let path = self.path.clone();
@@ -231,7 +232,7 @@ impl Place {
             Some(ErrorCode::DiskFull) => StoreError::Full { path, limit: self.limits.pages_max },
             Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path },
             Some(ErrorCode::CannotOpen) => {
-                // The operating system's word for a missing file or directory says more than SQLite's.
+                // The operating system's message about a missing file or directory is more specific than SQLite's.
                 let reason =
                     path.metadata().err().map_or_else(|| error.to_string(), |error| error.to_string());
                 StoreError::CannotOpen { path, reason }

@@ -1,9 +1,9 @@
-//! Which campaigns are run, or deleted, right now: by locks that the system releases when the process ends that holds
-//! them, however it ends.
+//! Keeps track of which campaigns are being run or deleted, with locks that the operating system releases when the
+//! process that holds them ends, however it ends.
 //!
-//! A lock is on a file beside the store, one for each campaign with all that it leads to, or for each matrix. What is
-//! in the file is the number of the process, for people. One that a killed process has left behind is taken over by
-//! the next.
+//! A lock is a locked file beside the store: one for each campaign together with its derived campaigns, or for each
+//! matrix. The file contains the process id, for people to read. A file left behind by a killed process is taken
+//! over by the next process.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -14,13 +14,13 @@ use std::process;
 
 use crate::{Store, StoreError};
 
-/// What stands behind the name of the store in the name of such a file.
+/// Follows the name of the store in the name of a lock file.
 const SUFFIX: &str = "-running-";
 
-/// Most bytes that are read of such a file: a number of a process is shorter.
+/// Maximum number of bytes read from a lock file; a process id is shorter.
 const FILE_BYTES_MAX: u64 = 16;
 
-/// A file that is locked, until this is dropped, which removes it.
+/// A locked file, which is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     path: PathBuf,
@@ -28,13 +28,13 @@ pub(crate) struct Held {
 }
 
 impl Store {
-    /// Keeps campaigns (their ids in full), with all that they lead to and the other combinations of their matrices,
-    /// from being run or deleted by others until this store is closed. To be called before anything is read of a
-    /// campaign that resumes.
+    /// Prevents others from running or deleting campaigns (their full ids), their derived campaigns and the other
+    /// combinations of their matrices until this store is closed. Call it before reading anything of a campaign to
+    /// be resumed.
     ///
     /// # Errors
-    /// [`StoreError::Running`] where somebody else holds one of them, and then none is held more than before;
-    /// [`StoreError::UnknownCampaign`], and the errors of reading and writing.
+    /// [`StoreError::Running`] if another process holds one of them, in which case no further campaign is held;
+    /// [`StoreError::UnknownCampaign`], and read and write errors.
     pub fn hold<'a>(&self, campaigns: impl IntoIterator<Item = &'a str>) -> Result<(), StoreError> {
         self.must_be_writable()?;
         let mut wanted = BTreeSet::new();
@@ -53,8 +53,8 @@ impl Store {
         Ok(())
     }
 
-    /// The end of the name of the file: by numbers alone, because an id may hold anything in a store that somebody
-    /// sent.
+    /// The end of the file name. It consists of numbers only, because an id in a store from elsewhere may contain
+    /// anything.
     fn name_of_lock(&self, campaign: &str) -> Result<String, StoreError> {
         let sql = "WITH RECURSIVE above (key, parent, matrix) AS (
                        SELECT key, parent, matrix FROM campaign WHERE id = ?1
@@ -91,7 +91,8 @@ impl Store {
                 }
                 Err(TryLockError::Error(error)) => return Err(wrong(error)),
             }
-            // Whoever held it before may have removed it since it was opened: then it keeps nobody from anything.
+            // The previous holder may have removed the file after we opened it; a lock on it would then block
+            // nobody.
             let there = fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
             let ours = file.metadata().map_err(wrong)?;
             if there == Some((ours.dev(), ours.ino())) {
@@ -102,7 +103,7 @@ impl Store {
     }
 }
 
-/// The number of the process that has locked the file, if it has written that down yet.
+/// The id of the process that locked the file, if it has written it yet.
 fn holder(file: &File) -> Option<u32> {
     let mut text = String::new();
     file.take(FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
@@ -111,7 +112,8 @@ fn holder(file: &File) -> Option<u32> {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // The lock goes with the file, which is closed behind this. What is left of it is taken over.
+        // The lock is released when the file is closed, just after this. A file that could not be removed is taken
+        // over later.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! What finished runs taught, for campaigns that begin later.
+//! Lessons from finished runs, for campaigns that begin later.
 
 use rusqlite::{ToSql, params};
 
@@ -8,22 +8,22 @@ use crate::{Store, StoreError};
 /// A lesson that a run teaches as it finishes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewLesson {
-    /// Who may recall it; a word that the store does not look into.
+    /// Who may recall it; the store does not interpret this word.
     pub kept_as: String,
-    /// The tool that it is about; `None` where it is about a whole run.
+    /// The tool that it is about; `None` if it is about a whole run.
     pub tool: Option<String>,
-    /// The words by which it is found.
+    /// The words by which it can be found.
     pub about: String,
     /// The lesson.
     pub text: String,
 }
 
-/// A lesson as it is kept.
+/// A stored lesson.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LessonRow {
-    /// The campaign whose run taught it.
+    /// The campaign of the run that taught it.
     pub campaign: String,
-    /// The case of the run.
+    /// The case of that run.
     pub case: String,
     /// Which repeat of the case, from 0.
     pub repeat: u32,
@@ -31,20 +31,20 @@ pub struct LessonRow {
     pub lesson: NewLesson,
 }
 
-/// Which lessons are meant: those to which all that is said here applies.
+/// Selects lessons: those that satisfy every condition set here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WhichLessons<'a> {
-    /// Those of runs of this campaign (its id in full).
+    /// Lessons from runs of this campaign (its full id).
     pub campaign: Option<&'a str>,
-    /// Those about this tool.
+    /// Lessons about this tool.
     pub tool: Option<&'a str>,
-    /// Those kept as this.
+    /// Lessons with this `kept_as`.
     pub kept_as: Option<&'a str>,
-    /// Those up to this key, which [`Store::newest_lesson`] gave.
+    /// Lessons up to this key, obtained from [`Store::newest_lesson`].
     pub up_to: Option<i64>,
 }
 
-/// The lessons that are meant.
+/// Selects the lessons that satisfy [`WhichLessons`].
 const MEANT: &str = "(?1 IS NULL OR run IN (SELECT run.id FROM run JOIN campaign ON campaign.key = run.campaign
                                             WHERE campaign.id = ?1))
                      AND (?2 IS NULL OR tool = ?2) AND (?3 IS NULL OR kept_as = ?3) AND (?4 IS NULL OR lesson.key <= ?4)";
@@ -56,11 +56,11 @@ impl WhichLessons<'_> {
 }
 
 impl Store {
-    /// The lessons that are meant, at most the newest so many, the oldest first. They are ordered by what taught them
-    /// (campaign, case, repeat, place in the run), so that it does not matter which of several runs ended first.
+    /// The newest selected lessons, at most `newest` of them, oldest first. They are ordered by origin (campaign,
+    /// case, repeat, position in the run), so the order does not depend on which run ended first.
     ///
     /// # Errors
-    /// The errors of reading.
+    /// Read errors.
     pub fn lessons(&self, which: &WhichLessons<'_>, newest: u32) -> Result<Vec<LessonRow>, StoreError> {
         if self.version < LESSON_VERSION {
             return Ok(Vec::new());
@@ -81,10 +81,10 @@ impl Store {
         Ok(rows)
     }
 
-    /// How many lessons are meant.
+    /// Number of selected lessons.
     ///
     /// # Errors
-    /// The errors of reading.
+    /// Read errors.
     pub fn count_lessons(&self, which: &WhichLessons<'_>) -> Result<u64, StoreError> {
         if self.version < LESSON_VERSION {
             return Ok(0);
@@ -94,10 +94,10 @@ impl Store {
         Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or_default())
     }
 
-    /// The key of the newest lesson that there ever was up to now; 0 before the first.
+    /// The key of the newest lesson ever stored, including deleted ones; 0 if there was none.
     ///
     /// # Errors
-    /// The errors of reading.
+    /// Read errors.
     pub fn newest_lesson(&self) -> Result<i64, StoreError> {
         if self.version < LESSON_VERSION {
             return Ok(0);
@@ -106,10 +106,10 @@ impl Store {
         Ok(self.select(sql, &[], |row| row.get(0))?.pop().unwrap_or_default())
     }
 
-    /// Deletes the lessons that are meant, and gives how many that were.
+    /// Deletes the selected lessons and returns their number.
     ///
     /// # Errors
-    /// The errors of writing.
+    /// Write errors.
     pub fn delete_lessons(&self, which: &WhichLessons<'_>) -> Result<u64, StoreError> {
         self.must_be_writable()?;
         let WhichLessons { campaign, tool, kept_as, up_to } = *which;

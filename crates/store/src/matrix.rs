@@ -1,29 +1,29 @@
-//! Campaigns that were asked for together, over the same cases.
+//! Matrices: campaigns that were requested together, over the same cases.
 
 use rusqlite::{TransactionBehavior, params};
 
 use crate::schema::MATRIX_VERSION;
 use crate::{Campaign, NewCampaign, NewCase, Store, StoreError};
 
-/// Campaigns that were asked for together: combinations of agents, models and settings.
+/// Campaigns that were requested together: combinations of agents, models and settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
     /// Its id.
     pub id: String,
     /// When it was created, in milliseconds since 1970.
     pub created_ms: u64,
-    /// The command line that asked for it.
+    /// The command line that created it.
     pub command_line: String,
-    /// What all of its campaigns may spend together, as JSON; kept as it is.
+    /// The budgets shared by all of its campaigns, as JSON; stored unchanged.
     pub budgets: String,
 }
 
 impl Store {
-    /// Creates a matrix of these campaigns, in this order, each over all of `cases`, in one transaction: after a crash
-    /// either all of it is there or nothing.
+    /// Creates a matrix of these campaigns, in this order, each over all of `cases`, in one transaction: after a
+    /// crash, either everything is stored or nothing.
     ///
     /// # Errors
-    /// [`StoreError::CampaignExists`], and the errors of writing. Nothing is created then.
+    /// [`StoreError::CampaignExists`], and write errors; nothing is created then.
     pub fn create_matrix(
         &self,
         matrix: &Matrix,
@@ -69,12 +69,12 @@ impl Store {
         }
     }
 
-    /// The matrix of that id, or the only one whose id begins like that; for `last`, the one of which the newest
-    /// campaign is a combination. `None` where there is none, or a campaign outside it has an id that begins like that
-    /// too.
+    /// The matrix with this id, or the only one whose id starts with it; for `last`, the matrix that the newest
+    /// campaign belongs to. `None` if there is no such matrix, or if the id of a campaign outside it starts the
+    /// same way.
     ///
     /// # Errors
-    /// The errors of reading.
+    /// Read errors.
     pub fn matrix(&self, name: &str) -> Result<Option<Matrix>, StoreError> {
         if self.version < MATRIX_VERSION || name.is_empty() {
             return Ok(None);
@@ -97,10 +97,10 @@ impl Store {
         Ok(if found.len() == 1 && others == 0 { found.pop() } else { None })
     }
 
-    /// The matrix that a campaign (its id in full) is a combination of.
+    /// The matrix that a campaign (its full id) belongs to.
     ///
     /// # Errors
-    /// The errors of reading.
+    /// Read errors.
     pub fn matrix_of(&self, campaign: &str) -> Result<Option<Matrix>, StoreError> {
         if self.version < MATRIX_VERSION {
             return Ok(None);
@@ -109,10 +109,10 @@ impl Store {
         Ok(self.select_matrices(clause, campaign)?.pop())
     }
 
-    /// The campaigns of a matrix (its id in full), in the order of its combinations.
+    /// The campaigns of a matrix (its full id), in the order of its combinations.
     ///
     /// # Errors
-    /// The errors of reading.
+    /// Read errors.
     pub fn campaigns_of_matrix(&self, matrix: &str) -> Result<Vec<Campaign>, StoreError> {
         if self.version < MATRIX_VERSION {
             return Ok(Vec::new());
@@ -121,10 +121,10 @@ impl Store {
         self.select_campaigns(clause, &[&matrix])
     }
 
-    /// Gives a matrix (its id in full) other budgets.
+    /// Replaces the budgets of a matrix (its full id).
     ///
     /// # Errors
-    /// The errors of writing.
+    /// Write errors.
     pub fn set_matrix_budgets(&self, matrix: &str, budgets: &str) -> Result<(), StoreError> {
         self.must_be_writable()?;
         let sql = "UPDATE matrix SET budgets = ?2 WHERE id = ?1";

@@ -1,22 +1,23 @@
-//! What changes of a campaign while it runs, beside its runs.
+//! The data of a campaign that changes while it runs, besides its runs.
 
-/// How a campaign goes. The store keeps what it was told last.
+/// The progress of a campaign. The store keeps only the latest report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
     /// What was paid for.
     pub spent: Spent,
-    /// Tokens that models read which were given to a program, whether they were paid for or came from a recording.
+    /// Tokens read by models for replies that reached a program, whether they were paid for or came from a
+    /// recording.
     pub served_input_tokens: u64,
-    /// Tokens that they wrote.
+    /// Tokens written in those replies.
     pub served_output_tokens: u64,
-    /// The budget that ended it before its last case; `None` while none has.
+    /// The budget that ended the campaign before its last case; `None` if none did.
     pub ended_by: Option<String>,
-    /// The budgets it has, as JSON; kept as they are.
+    /// The budgets of the campaign, as JSON; stored unchanged.
     pub budgets: String,
 }
 
 impl Default for Progress {
-    /// That of a new campaign.
+    /// The progress of a new campaign.
     fn default() -> Self {
         Self {
             spent: Spent::default(),
@@ -28,15 +29,15 @@ impl Default for Progress {
     }
 }
 
-/// What was paid for, over all beginnings of a campaign.
+/// What was paid for, over the start and all resumptions of a campaign.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
     /// Tokens read.
     pub input_tokens: u64,
     /// Tokens written.
     pub output_tokens: u64,
-    /// Money, in millionths of a millionth of a US dollar; `None` where no price is known.
+    /// Cost in picodollars (10⁻¹² US dollars); `None` if no price is known.
     pub picodollars: Option<u64>,
-    /// Some of it is what it may have been at most.
+    /// Whether part of it is an upper bound instead of a measured value.
     pub is_estimate: bool,
 }

@@ -1,4 +1,4 @@
-//! Reading: listings, rows and exports. Nothing here holds more than a page of rows in memory.
+//! Reading: listings, rows and exports. Nothing here keeps more than a page of rows in memory.
 
 use std::io::Write;
 
@@ -11,29 +11,29 @@ use crate::{Progress, RunId, Spent, Store, StoreError};
 /// Rows fetched at a time. They hold whole cases and verdicts, a few KiB each.
 const ROWS_PER_PAGE: u32 = 64;
 
-/// The same where each row comes with its trace, which may hold pictures.
+/// Rows fetched at a time when each comes with its trace, which may contain pictures.
 const TRACES_PER_PAGE: u32 = 16;
 
-/// The same for summaries, which take some ten bytes.
+/// Summaries fetched at a time; each takes some ten bytes.
 const SUMMARIES_PER_PAGE: u32 = 4096;
 
-/// Ids named when a prefix fits several campaigns.
+/// Maximum number of ids listed when a prefix matches several campaigns.
 const MATCHES_MAX: u32 = 5;
 
-/// A campaign and how far it is.
+/// A campaign and its progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Campaign {
     /// Its id.
     pub id: String,
     /// When it was created, in milliseconds since 1970.
     pub created_ms: u64,
-    /// The command line that asked for it.
+    /// The command line that created it.
     pub command_line: String,
-    /// The agent, as it is written on the command line.
+    /// The agent, as written on the command line.
     pub agent: String,
-    /// The model, where the agent's loop is ours.
+    /// The model, if the agent's loop is ours.
     pub model: Option<String>,
-    /// The model is one of our simulations.
+    /// Whether the model is one of our simulations.
     pub simulated: bool,
     /// All options, as the JSON it was created with.
     pub options: String,
@@ -41,22 +41,22 @@ pub struct Campaign {
     pub cases: u32,
     /// How often each case is run.
     pub repeats: u32,
-    /// Units that were begun and are not finished.
+    /// Units that were started but not finished.
     pub started: u64,
-    /// Finished units the agent passed.
+    /// Finished units that the agent passed.
     pub passed: u64,
-    /// Finished units the agent did not pass.
+    /// Finished units that the agent did not pass.
     pub failed: u64,
     /// Finished units that could not be scored.
     pub unscored: u64,
-    /// What the writer was told last of how it goes.
+    /// The progress that the writer reported last.
     pub progress: Progress,
-    /// What its user calls it.
+    /// The label set by its user.
     pub label: Option<String>,
 }
 
 impl Campaign {
-    /// Units in all: cases times repeats.
+    /// Total number of units: cases times repeats.
     pub fn total(&self) -> u64 {
         u64::from(self.cases) * u64::from(self.repeats)
     }
@@ -87,23 +87,23 @@ pub struct Unit {
     pub repeat: u32,
 }
 
-/// How far a run is.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunState {
-    /// It was begun: it is going on, or was cut off.
+    /// It was started: it is still running, or was interrupted.
     Started,
-    /// It has its verdict.
+    /// It has a verdict.
     Finished,
 }
 
 /// The latest run of a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunRow {
-    /// Names it for [`Store::trace_lines`].
+    /// Identifies it for [`Store::trace_lines`].
     pub run: RunId,
-    /// What it is a run of.
+    /// The unit it is a run of.
     pub unit: Unit,
-    /// How far it is.
+    /// Its state.
     pub state: RunState,
     /// Whether the agent passed; `None` if the run could not be scored or is not finished.
     pub passed: Option<bool>,
@@ -113,10 +113,10 @@ pub struct RunRow {
     pub wall_ms: Option<u64>,
     /// The verdict, as JSON; `None` if it is not finished.
     pub verdict: Option<String>,
-    /// Whether it was held to its digest. A run that is not finished has none, nor has one that ended before the store
-    /// kept them.
+    /// Whether it was checked against its digest. An unfinished run has no digest, nor has a run that ended before
+    /// the store kept digests.
     pub is_checked: bool,
-    /// What is wrong with it. Nothing else of it may be shown then.
+    /// What is wrong with it. If something is, nothing else of the run may be shown.
     pub damage: Option<Damage>,
 }
 
@@ -125,25 +125,25 @@ pub struct RunRow {
 pub struct TracedRun {
     /// The run.
     pub row: RunRow,
-    /// Its trace, as a trace v1 file; empty where the run is not finished, or damaged.
+    /// Its trace, as a trace v1 file; empty if the run is unfinished or damaged.
     pub trace: String,
 }
 
-/// What figures need of a case.
+/// The data of a case from which figures are computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseSummaryRow {
     /// Its place in the campaign, from 0.
     pub ordinal: u32,
     /// Its id.
     pub id: String,
-    /// Its summary, as JSON; `None` where it was created without one.
+    /// Its summary, as JSON; `None` if it was created without one.
     pub summary: Option<String>,
 }
 
-/// What figures need of a finished run.
+/// The data of a finished run from which figures are computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummaryRow {
-    /// What it is a run of.
+    /// The unit it is a run of.
     pub unit: Unit,
     /// Whether the agent passed; `None` if the run could not be scored.
     pub passed: Option<bool>,
@@ -151,18 +151,19 @@ pub struct RunSummaryRow {
     pub class: Option<String>,
     /// How long it took, in milliseconds.
     pub wall_ms: u64,
-    /// Its summary, as JSON; `None` where it was finished without one.
+    /// Its summary, as JSON; `None` if it was finished without one.
     pub summary: Option<String>,
-    /// What is wrong with it. Nothing else of it may be shown then. Its trace and verdict are not looked at.
+    /// What is wrong with it. If something is, nothing else of the run may be shown. Its trace and verdict are not
+    /// checked.
     pub damage: Option<Damage>,
 }
 
-/// What was written of a campaign's traces.
+/// The result of exporting a campaign's traces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
-    /// How many traces.
+    /// Number of traces written.
     pub traces: u64,
-    /// Runs that were left out because they are damaged.
+    /// Runs that were omitted because they are damaged.
     pub left_out: Vec<DamagedRun>,
 }
 
@@ -173,13 +174,14 @@ const CAMPAIGN: &str = "
            (SELECT count(*) FROM run WHERE campaign = key AND state = 'finished' AND passed = 0),
            (SELECT count(*) FROM run WHERE campaign = key AND state = 'finished' AND passed IS NULL),";
 
-/// The version of the schema from which on the campaign knows of its progress.
+/// The schema version that introduced the progress of a campaign.
 const PROGRESS_VERSION: i64 = 2;
 
 const PROGRESS: &str = "spent_input_tokens, spent_output_tokens, spent_picodollars, spent_is_estimate,
                         served_input_tokens, served_output_tokens, ended_by, budgets";
 
-/// The same where there is none: what step 2 of the schema gives to campaigns of before.
+/// Stands in for the progress columns of older versions: the values that migration step 2 gives to existing
+/// campaigns.
 const NO_PROGRESS: &str = "0, 0, NULL, 0, 0, 0, NULL, '{}'";
 
 const CASE_SUMMARIES: &str = "
@@ -191,13 +193,13 @@ const RUN_SUMMARIES: &str = "
     WHERE campaign = ?1 AND (ordinal, repeat) > (?2, ?3) AND state = 'finished'
     ORDER BY ordinal, repeat LIMIT ?4";
 
-/// The same where there are no digests.
+/// Stands in for the query of run summaries if there are no digests.
 const UNCHECKED_RUN_SUMMARIES: &str = "
     SELECT ordinal, repeat, passed, class, wall_ms, summary, NULL, NULL, id FROM run INDEXED BY run_summary
     WHERE campaign = ?1 AND (ordinal, repeat) > (?2, ?3) AND state = 'finished'
     ORDER BY ordinal, repeat LIMIT ?4";
 
-/// The same where there are no summaries.
+/// Stands in for the query of case summaries if there are no summaries.
 const OLD_CASE_SUMMARIES: &str = "
     SELECT ordinal, case_id, NULL FROM campaign_case
     WHERE campaign = ?1 AND ordinal >= ?2 ORDER BY ordinal LIMIT ?3";
@@ -208,19 +210,19 @@ const OLD_RUN_SUMMARIES: &str = "
     ORDER BY ordinal, repeat LIMIT ?4";
 
 impl Store {
-    /// All campaigns that were asked for, the newest first; not those that others led to. Takes time in
-    /// proportion to the number of runs, but reads an index only, no events and no verdicts.
+    /// All campaigns created by users, newest first, without derived ones. The time is proportional to the number
+    /// of runs, but only an index is read, no events or verdicts.
     ///
     /// # Errors
-    /// The errors of reading.
+    /// Read errors.
     pub fn campaigns(&self) -> Result<Vec<Campaign>, StoreError> {
         self.select_campaigns(&format!("WHERE {} ORDER BY key DESC", self.asked_for()), &[])
     }
 
-    /// The campaign of that id, or whose id alone begins like that, or, for `last`, the newest.
+    /// The campaign with this id, or the only one whose id starts with it; for `last`, the newest one.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], [`StoreError::AmbiguousCampaign`], and the errors of reading.
+    /// [`StoreError::UnknownCampaign`], [`StoreError::AmbiguousCampaign`], and read errors.
     pub fn campaign(&self, name: &str) -> Result<Campaign, StoreError> {
         let find = |clause: &str, parameters: &[&dyn ToSql]| self.select_campaigns(clause, parameters);
         let mut found = find("WHERE id = ?1", &[&name])?;
@@ -239,10 +241,10 @@ impl Store {
         found.pop().ok_or_else(|| StoreError::UnknownCampaign { name: name.to_owned() })
     }
 
-    /// The cases of a campaign (its id in full), in order.
+    /// The cases of a campaign (its full id), in order.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
+    /// [`StoreError::UnknownCampaign`], and read errors, immediately or while iterating.
     pub fn cases(
         &self,
         campaign: &str,
@@ -261,10 +263,10 @@ impl Store {
         }))
     }
 
-    /// One case of a campaign (its id in full), by its place; `None` where there are fewer.
+    /// One case of a campaign (its full id), by its position; `None` if the campaign has fewer cases.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    /// [`StoreError::UnknownCampaign`], and read errors.
     pub fn case(&self, campaign: &str, ordinal: u32) -> Result<Option<CaseRow>, StoreError> {
         let (key, ..) = self.find(campaign)?;
         let mut found = self.select(
@@ -275,11 +277,11 @@ impl Store {
         Ok(found.pop())
     }
 
-    /// The summaries of a campaign's cases (its id in full), in order. Reads an index only, but in a store of an older
-    /// version, which has none.
+    /// The summaries of a campaign's cases (its full id), in order. Reads only an index, except in a store of an
+    /// older version, which has none.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
+    /// [`StoreError::UnknownCampaign`], and read errors, immediately or while iterating.
     pub fn case_summaries(
         &self,
         campaign: &str,
@@ -296,11 +298,11 @@ impl Store {
         }))
     }
 
-    /// The summaries of a campaign's finished runs (its id in full), by case and repeat. Reads an index only, but in a
-    /// store of an older version, which has none.
+    /// The summaries of a campaign's finished runs (its full id), by case and repeat. Reads only an index, except
+    /// in a store of an older version, which has none.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
+    /// [`StoreError::UnknownCampaign`], and read errors, immediately or while iterating.
     pub fn run_summaries(
         &self,
         campaign: &str,
@@ -343,10 +345,11 @@ impl Store {
         }))
     }
 
-    /// The latest run of one unit of a campaign (its id in full), held to its digest; `None` where none was begun.
+    /// The latest run of one unit of a campaign (its full id), checked against its digest; `None` if none was
+    /// started.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    /// [`StoreError::UnknownCampaign`], and read errors.
     pub fn run(&self, campaign: &str, unit: Unit) -> Result<Option<TracedRun>, StoreError> {
         let (key, ..) = self.find(campaign)?;
         let _snapshot = self.snapshot()?;
@@ -359,11 +362,11 @@ impl Store {
         found.first().map(|run| self.read_run(&of, RunId(*run), unit)).transpose()
     }
 
-    /// The latest run of each unit of a campaign (its id in full) that was begun, by case and repeat, each held to its
-    /// digest, which takes reading its events.
+    /// The latest run of each started unit of a campaign (its full id), by case and repeat. Each is checked against
+    /// its digest, which requires reading its events.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
+    /// [`StoreError::UnknownCampaign`], and read errors, immediately or while iterating.
     pub fn runs(
         &self,
         campaign: &str,
@@ -371,7 +374,7 @@ impl Store {
         self.runs_as(campaign, ROWS_PER_PAGE, |run| run.row)
     }
 
-    /// The same with their traces, which takes no longer.
+    /// Like [`Store::runs`], with the traces, which takes no longer.
     ///
     /// # Errors
     /// As [`Store::runs`].
@@ -394,7 +397,7 @@ impl Store {
         let mut last: (i64, i64) = (-1, -1);
         Ok(pages(move || {
             let of = OfCampaign { key, id: &campaign, digests_from };
-            // A run that is replaced meanwhile must not look like one that lost its events.
+            // A run that is replaced in the meantime must not look like one that lost its events.
             let _snapshot = self.snapshot()?;
             let page = self.run_ids(key, last, rows_per_page)?;
             last = page.last().map_or(last, |(_, unit)| (unit.ordinal.into(), unit.repeat.into()));
@@ -402,7 +405,7 @@ impl Store {
         }))
     }
 
-    /// The next runs of a campaign behind a unit.
+    /// The next runs of a campaign after the unit `last`.
     fn run_ids(&self, key: i64, last: (i64, i64), most: u32) -> Result<Vec<(RunId, Unit)>, StoreError> {
         self.select(
             "SELECT id, ordinal, repeat FROM run
@@ -412,7 +415,7 @@ impl Store {
         )
     }
 
-    /// From which run on those of a campaign that ended have digests.
+    /// The first run id from which on every finished run of a campaign has a digest.
     fn digests_from(&self, key: i64) -> Result<i64, StoreError> {
         if self.version < DIGEST_VERSION {
             return Ok(i64::MAX);
@@ -422,10 +425,11 @@ impl Store {
         Ok(found.pop().unwrap_or_default())
     }
 
-    /// The runs of a campaign (its id in full) that were begun and not finished, by case and repeat: what was cut off.
+    /// The runs of a campaign (its full id) that were started but not finished, by case and repeat: the interrupted
+    /// ones.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    /// [`StoreError::UnknownCampaign`], and read errors.
     pub fn cut_off(&self, campaign: &str) -> Result<Vec<(Unit, RunId)>, StoreError> {
         let (key, ..) = self.find(campaign)?;
         self.select(
@@ -435,10 +439,10 @@ impl Store {
         )
     }
 
-    /// The units of a campaign (its id in full) that have no score yet, by case and repeat: what is left to run.
+    /// The units of a campaign (its full id) that have no score yet, by case and repeat: what is left to run.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of reading, then or while iterating.
+    /// [`StoreError::UnknownCampaign`], and read errors, immediately or while iterating.
     pub fn unfinished(
         &self,
         campaign: &str,
@@ -463,11 +467,11 @@ impl Store {
         }))
     }
 
-    /// The trace of a run as lines of trace v1, without line breaks: the header, then the events. Nothing for
-    /// a run that is not, or no longer, in the store.
+    /// The trace of a run as lines of trace v1, without line breaks: the header, then the events. Yields nothing
+    /// for a run that is not, or is no longer, in the store.
     ///
     /// # Errors
-    /// The errors of reading, while iterating.
+    /// Read errors, while iterating.
     pub fn trace_lines(&self, run: RunId) -> impl Iterator<Item = Result<String, StoreError>> + '_ {
         let mut next: i64 = -1;
         pages(move || {
@@ -485,12 +489,12 @@ impl Store {
         })
     }
 
-    /// Writes the traces of all finished runs of a campaign (its id in full) as a trace v1 file, by case and repeat, so
-    /// the same campaign is the same bytes however often it was interrupted. Runs that are damaged are left out. Shows
-    /// one state of the store even while others write; the write-ahead log grows meanwhile.
+    /// Writes the traces of all finished runs of a campaign (its full id) as a trace v1 file, by case and repeat,
+    /// so the same campaign gives the same bytes however often it was interrupted. Damaged runs are omitted. The
+    /// export shows one state of the store even while others write; the write-ahead log grows in the meantime.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], [`StoreError::Export`], and the errors of reading.
+    /// [`StoreError::UnknownCampaign`], [`StoreError::Export`], and read errors.
     pub fn export_traces(&self, campaign: &str, out: &mut impl Write) -> Result<Exported, StoreError> {
         let _snapshot = self.snapshot()?;
         let write_error =
@@ -511,7 +515,7 @@ impl Store {
         Ok(exported)
     }
 
-    /// The condition of a campaign that no other one led to.
+    /// The SQL condition for campaigns that are not derived.
     fn asked_for(&self) -> &'static str {
         if self.version < PARENT_VERSION { "TRUE" } else { "parent IS NULL" }
     }
@@ -554,7 +558,7 @@ impl Store {
     }
 }
 
-/// The rows of page after page, until a page is empty or an error.
+/// The rows of page after page, until a page is empty or fails.
 fn pages<T>(
     mut fetch: impl FnMut() -> Result<Vec<T>, StoreError>,
 ) -> impl Iterator<Item = Result<T, StoreError>> {

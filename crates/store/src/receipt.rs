@@ -1,4 +1,4 @@
-//! The promise that something handed to the writer will be done.
+//! Receipts: futures for operations handed to the writer.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,8 +7,8 @@ use std::task::{Context, Poll, Waker};
 
 use crate::StoreError;
 
-/// Comes true when the writer has done what it was handed, or failed to. [`wait`](Self::wait) for it on a thread, or
-/// `await` it in any async runtime. Dropping it changes nothing: the work is done all the same.
+/// Completes when the writer has carried out an operation or failed to. [`wait`](Self::wait) for it on a thread, or
+/// `await` it in any async runtime. Dropping it changes nothing: the operation is carried out all the same.
 #[derive(Debug)]
 #[must_use = "the work may fail, and only the receipt tells"]
 pub struct Receipt<T>(Arc<Slot<T>>);
@@ -27,16 +27,16 @@ struct State<T> {
 
 impl<T> Slot<T> {
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        // Nothing that can panic happens while the lock is held.
+        // Nothing can panic while the lock is held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<T> Receipt<T> {
-    /// Blocks until it is done.
+    /// Blocks until the operation is complete.
     ///
     /// # Errors
-    /// What kept the writer from doing it.
+    /// Why the writer could not carry it out.
     pub fn wait(self) -> Result<T, StoreError> {
         let mut state = self.0.lock();
         loop {
@@ -47,7 +47,7 @@ impl<T> Receipt<T> {
         }
     }
 
-    /// A receipt of something that failed at once.
+    /// A receipt for an operation that failed immediately.
     pub(crate) fn failed(error: StoreError) -> Self {
         let state = State { outcome: Some(Err(error)), waker: None };
         Self(Arc::new(Slot { state: Mutex::new(state), done: Condvar::new() }))
@@ -57,7 +57,7 @@ impl<T> Receipt<T> {
 impl<T> Future for Receipt<T> {
     type Output = Result<T, StoreError>;
 
-    /// As every future, it must not be polled again once it was ready: it would never be ready again.
+    /// Like any future, it must not be polled again after it was ready: it would never become ready again.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = self.0.lock();
         if let Some(outcome) = state.outcome.take() {
@@ -71,14 +71,15 @@ impl<T> Future for Receipt<T> {
     }
 }
 
-/// The writer's end of a [`Receipt`]. Dropped without an outcome (the thread panicked), it reports `lost`.
+/// The writer's end of a [`Receipt`]. If it is dropped without an outcome (because the thread panicked), it reports
+/// `lost`.
 #[derive(Debug)]
 pub(crate) struct Completion<T> {
     slot: Arc<Slot<T>>,
     lost: Option<StoreError>,
 }
 
-/// A receipt and its other end.
+/// A receipt and its writer's end.
 pub(crate) fn receipt<T>(lost: StoreError) -> (Completion<T>, Receipt<T>) {
     let state = State { outcome: None, waker: None };
     let slot = Arc::new(Slot { state: Mutex::new(state), done: Condvar::new() });

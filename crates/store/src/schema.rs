@@ -15,11 +15,11 @@ use crate::error::Place;
 /// Marks a file as ours: "PlPr".
 const APPLICATION_ID: i64 = 0x506c_5072;
 
-/// Size of the write-ahead log at which it is moved into the file, in pages of 4 KiB. Moving waits for the disk.
+/// Size of the write-ahead log, in pages of 4 KiB, at which it is moved into the file. Moving waits for the disk.
 const CHECKPOINT_PAGES: i64 = 4096;
 
-/// Memory for the writing thread's pages, in KiB: runs that are written at the same time touch different pages. Where
-/// they do not suffice, a page comes from the operating system's cache.
+/// Page cache of the writing thread, in KiB: runs that are written at the same time touch different pages. Other
+/// pages come from the operating system's cache.
 const CACHE_KIB: i64 = 8 * 1024;
 
 const RETRY_AFTER: Duration = Duration::from_millis(5);
@@ -36,36 +36,36 @@ const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("schema/8.sql")),
 ];
 
-/// The version from which on cases and runs have summaries.
+/// The first version in which cases and runs have summaries.
 pub(crate) const SUMMARY_VERSION: i64 = 3;
 
-/// The version from which on campaigns can lead to others.
+/// The first version with derived campaigns.
 pub(crate) const PARENT_VERSION: i64 = 4;
 
-/// The version from which on campaigns can be asked for together.
+/// The first version with matrices.
 pub(crate) const MATRIX_VERSION: i64 = 5;
 
-/// The version from which on runs can teach lessons.
+/// The first version with lessons.
 pub(crate) const LESSON_VERSION: i64 = 6;
 
-/// The version from which on finished runs have digests, and campaigns chains.
+/// The first version in which finished runs have digests, and campaigns have chains.
 pub(crate) const DIGEST_VERSION: i64 = 7;
 
-/// The version from which on campaigns can have labels.
+/// The first version in which campaigns can have labels.
 pub(crate) const LABEL_VERSION: i64 = 8;
 
 pub(crate) fn version_supported() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// Opens a file for reading and writing, and makes it a store if it is new or empty.
+/// Opens a file for reading and writing, and creates the store if the file is new or empty.
 pub(crate) fn open(place: &Place) -> Result<Connection, StoreError> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = connect(place, place.path.as_os_str(), flags)?;
     let started = Instant::now();
     let patience = Duration::from_millis(u64::from(place.limits.busy_ms));
-    // SQLite does not wait by itself where two programs set up the same file at the same time.
+    // SQLite itself does not wait when two programs set up the same file at the same time.
     loop {
         match set_up(&mut connection, place) {
             Err(StoreError::Busy { .. }) if started.elapsed() < patience => thread::sleep(RETRY_AFTER),
@@ -75,7 +75,8 @@ pub(crate) fn open(place: &Place) -> Result<Connection, StoreError> {
     }
 }
 
-/// Opens a store for reading, and gives its version: an older one is read as it is, since nothing may be changed.
+/// Opens a store for reading and returns its version. An older store is read in its own version, since nothing may
+/// be changed.
 pub(crate) fn open_read_only(place: &Place) -> Result<(Connection, i64), StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = |file: &OsStr, flags| {
@@ -85,8 +86,8 @@ pub(crate) fn open_read_only(place: &Place) -> Result<(Connection, i64), StoreEr
     };
     let opened = open(place.path.as_os_str(), flags);
     let opened = match opened {
-        // SQLite cannot make the files beside it that readers and writers share. Where nobody can write, nobody needs
-        // to share, and the file is read as one that does not change.
+        // SQLite cannot create the files that readers and writers share. If nobody can write, nothing needs to be
+        // shared, and the file is opened as immutable.
         Err(StoreError::CannotOpen { .. } | StoreError::ReadOnly { .. }) if place.path.is_file() => {
             if log_of(&place.path).metadata().is_ok_and(|log| log.len() > 0) {
                 return Err(StoreError::LogNotReadable { path: place.path.clone() });
@@ -102,14 +103,14 @@ pub(crate) fn open_read_only(place: &Place) -> Result<(Connection, i64), StoreEr
     }
 }
 
-/// The write-ahead log of a store: what was committed and not yet moved into the file.
+/// The write-ahead log of a store, which holds commits that are not yet in the file.
 fn log_of(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     log.into()
 }
 
-/// A file by the URI that says to SQLite that it does not change.
+/// The URI of a file that tells SQLite that the file is immutable.
 fn unchanging(path: &Path) -> OsString {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut uri = String::from("file:");
@@ -131,22 +132,22 @@ fn connect(place: &Place, file: &OsStr, flags: OpenFlags) -> Result<Connection, 
         connection.pragma_update(None, "foreign_keys", true)?;
         // A hostile file must not be able to run code through its schema.
         connection.pragma_update(None, "trusted_schema", false)?;
-        // Statements are kept. Without this, one that has a limit or uses a partial index is compiled anew whenever a
-        // value is bound to it, as SQLite might find a better way for that value.
+        // Statements are cached. Without this, SQLite recompiles a statement that has a limit or uses a partial
+        // index whenever a value is bound to it, in case it finds a better plan for that value.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(connection)
     };
     open().map_err(|error| place.error(error))
 }
 
-/// Gives a connection the memory that writing takes.
+/// Gives a connection the cache that writing needs.
 pub(crate) fn enlarge_cache(connection: &Connection, place: &Place) -> Result<(), StoreError> {
     connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(|error| place.error(error))
 }
 
 fn set_up(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
     let error = |error| place.error(error);
-    // Nothing may be changed in a file before it is known to be ours.
+    // Nothing may be changed in a file before it is known to be a run store.
     let version = version(connection, place)?;
     let mode: String =
         connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(error)?;
@@ -165,7 +166,7 @@ fn migrate(connection: &mut Connection, place: &Place) -> Result<(), StoreError>
     let Err(migration_error) = Migrations::from_slice(MIGRATIONS).to_latest(connection) else {
         return Ok(());
     };
-    // Another program may have been faster.
+    // Another program may have migrated it first.
     if version(connection, place)? == Some(version_supported()) {
         return Ok(());
     }
@@ -175,10 +176,10 @@ fn migrate(connection: &mut Connection, place: &Place) -> Result<(), StoreError>
     }
 }
 
-/// The schema version of a file that is ours, `None` of one that is empty; an error for all other files.
+/// The schema version of a run store, or `None` for an empty file; any other file is an error.
 fn version(connection: &Connection, place: &Place) -> Result<Option<i64>, StoreError> {
     let read = || {
-        // In one transaction, so that a file which another program is just setting up is seen before or after.
+        // In one transaction, so that a file that another program is setting up is seen either before or after.
         let transaction = connection.unchecked_transaction()?;
         let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
         let numbers = (

@@ -1,11 +1,11 @@
 //! The chain of a campaign and the keys that seal it.
 //!
-//! Each process that runs a campaign draws a key pair, keeps the private half in memory, and writes the public half. A
-//! run that ends, and a run that is deleted to be run again, is a link of the campaign's chain; the head of the chain
-//! is a digest over the head before it and the link, and the last link of each transaction comes with a signature of
-//! the head. At its end the process signs how many links there are. Whoever changes the file later can make new
-//! digests, but no signature that fits the public key, whose fingerprint was printed; and when the campaign is resumed,
-//! the first thing that the new key signs is the old head.
+//! Each process that runs a campaign draws a key pair, keeps the private key in memory and writes the public key to
+//! the store. Each finished run, and each run deleted in order to be run again, is a link of the campaign's chain;
+//! the head of the chain is a digest over the previous head and the new link. The last link of each transaction
+//! carries a signature of the head. At its end the process signs the number of links. A later change to the file
+//! can produce new digests, but no signature that verifies with the public key, whose fingerprint was printed. When
+//! the campaign is resumed, the first thing that the new key signs is the old head.
 
 use std::fmt;
 
@@ -13,25 +13,25 @@ use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 
 use crate::digest::{DIGEST_BYTES, Digest, Fields};
 
-/// Bytes of what a key pair is drawn from.
+/// Length of the seed of a key pair, in bytes.
 pub const SEAL_SEED_BYTES: usize = 32;
 
-/// Bytes of a fingerprint: nobody finds another key with the same ones.
+/// Length of a fingerprint in bytes: enough that nobody can find another key with the same fingerprint.
 const FINGERPRINT_BYTES: usize = 10;
 
-/// Hexadecimal digits of a group of a fingerprint.
+/// Hexadecimal digits per group of a fingerprint.
 const GROUP_DIGITS: usize = 4;
 
-/// A key pair that seals campaigns. It is written nowhere.
+/// A key pair that seals campaigns. It is never written anywhere.
 pub struct SealKey(Ed25519KeyPair);
 
 impl SealKey {
-    /// The key pair that is drawn from these bytes, which nobody else may know: `None` where the library refuses them.
+    /// Derives the key pair from a seed, which must be secret; `None` if the library rejects the seed.
     pub fn from_seed(seed: &[u8; SEAL_SEED_BYTES]) -> Option<Self> {
         Ed25519KeyPair::from_seed_unchecked(seed).ok().map(Self)
     }
 
-    /// By what its seals are known.
+    /// The fingerprint that identifies its seals.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(self.public())
     }
@@ -46,13 +46,13 @@ impl SealKey {
 }
 
 impl fmt::Debug for SealKey {
-    /// The fingerprint, not the key.
+    /// Prints the fingerprint, not the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SealKey({})", self.fingerprint())
     }
 }
 
-/// By what the seals of a key are known: 20 hexadecimal digits in groups of four, as `3f2a-91bc-0d17-66e0-b2c4`.
+/// Identifies the seals of a key: 20 hexadecimal digits in groups of four, such as `3f2a-91bc-0d17-66e0-b2c4`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint([u8; FINGERPRINT_BYTES]);
 
@@ -64,8 +64,7 @@ impl Fingerprint {
         Self(first)
     }
 
-    /// The fingerprint that somebody wrote, in capitals or small letters, with or without its dashes; `None` where it
-    /// is none.
+    /// Parses a fingerprint in upper or lower case, with or without dashes; `None` if the text is not one.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.chars().filter(|c| *c != '-').map(|c| c.to_digit(16));
         let digits: Vec<u8> =
@@ -88,12 +87,12 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// Whether somebody with the private half of that key signed that digest.
+/// Whether the signature of this digest verifies with this public key.
 pub(crate) fn is_signed(public_key: &[u8], digest: &Digest, signature: &[u8]) -> bool {
     UnparsedPublicKey::new(&ED25519, public_key).verify(digest, signature).is_ok()
 }
 
-/// The chain of a campaign, as far as it was read or written.
+/// The chain of a campaign, as far as it has been read or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chain {
     pub(crate) head: Digest,
@@ -105,7 +104,7 @@ impl Chain {
         Self { head: [0; DIGEST_BYTES], links: 0 }
     }
 
-    /// A key takes over. `campaign` is the digest of the campaign's row.
+    /// Starts sealing with a new key. `campaign` is the digest of the campaign's row.
     pub(crate) fn begin(&mut self, campaign: &Digest, public_key: &[u8]) {
         self.head = Fields::new("seal").bytes(&self.head).bytes(campaign).bytes(public_key).finish();
     }
@@ -116,7 +115,7 @@ impl Chain {
         self.links += 1;
     }
 
-    /// What is signed when the key is given up.
+    /// The digest that a key signs when its process stops using it.
     pub(crate) fn end(&self) -> Digest {
         Fields::new("end").bytes(&self.head).number(self.links).finish()
     }

@@ -1,4 +1,4 @@
-//! A run store that is open.
+//! An open run store.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -15,19 +15,20 @@ use crate::{StoreError, Writer, schema};
 /// Limits of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreLimits {
-    /// Most pages (of 4 KiB) the file may have; `None` for no limit but the disk's. Beyond it writing fails with
+    /// Maximum size of the file in pages of 4 KiB; `None` if only the disk limits it. Writing more fails with
     /// [`StoreError::Full`].
     pub pages_max: Option<u32>,
-    /// Most bytes that may wait for the writing thread; whoever appends more blocks until there is room.
+    /// Maximum number of bytes queued for the writing thread; a caller that appends more blocks until there is
+    /// room.
     pub queue_bytes_max: usize,
-    /// Most bytes one event may take.
+    /// Maximum size of one event in bytes.
     pub event_bytes_max: usize,
-    /// How long to wait for other programs that lock the file, in milliseconds.
+    /// How long to wait, in milliseconds, for other programs that lock the file.
     pub busy_ms: u32,
 }
 
 impl Default for StoreLimits {
-    /// No limit on pages, 16 MiB in the queue, 64 MiB for an event, 10 seconds.
+    /// No limit on pages, 16 MiB in the queue, 64 MiB per event, 10 seconds.
     fn default() -> Self {
         Self { pages_max: None, queue_bytes_max: 16 << 20, event_bytes_max: 64 << 20, busy_ms: 10_000 }
     }
@@ -36,24 +37,24 @@ impl Default for StoreLimits {
 /// A campaign to be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewCampaign<'a> {
-    /// Names the campaign; unique in the store. Best short, and sorting by time.
+    /// Its id; unique in the store. Preferably short, and sorting by time.
     pub id: &'a str,
     /// When it was created, in milliseconds since 1970.
     pub created_ms: u64,
-    /// The command line that asked for it.
+    /// The command line that created it.
     pub command_line: &'a str,
-    /// The agent, as it is written on the command line.
+    /// The agent, as written on the command line.
     pub agent: &'a str,
-    /// The model, where the agent's loop is ours.
+    /// The model, if the agent's loop is ours.
     pub model: Option<&'a str>,
-    /// The model is one of our simulations.
+    /// Whether the model is one of our simulations.
     pub simulated: bool,
-    /// All options, as JSON; kept as they are.
+    /// All options, as JSON; stored unchanged.
     pub options: &'a str,
     /// How often each case is run.
     pub repeats: u32,
-    /// What it may spend, as JSON, as of [`Progress::budgets`](crate::Progress::budgets): there from the first moment,
-    /// or a campaign that is killed before its first run would resume without a limit.
+    /// Its budgets, as JSON, like [`Progress::budgets`](crate::Progress::budgets). They are stored from the start;
+    /// otherwise a campaign killed before its first run would resume without a limit.
     pub budgets: &'a str,
 }
 
@@ -62,9 +63,9 @@ pub struct NewCampaign<'a> {
 pub struct NewCase {
     /// Its id.
     pub id: String,
-    /// The case, as JSON; kept as it is.
+    /// The case, as JSON; stored unchanged.
     pub json: String,
-    /// What figures need of it, as JSON; kept as it is. See [`Store::case_summaries`].
+    /// The data from which figures are computed, as JSON; stored unchanged. See [`Store::case_summaries`].
     pub summary: Option<String>,
 }
 
@@ -75,32 +76,32 @@ impl<I: Into<String>, J: Into<String>> From<(I, J)> for NewCase {
     }
 }
 
-/// A run store that is open: creates campaigns and reads. One thread at a time can use it; open the file once more for
-/// another thread.
+/// An open run store, which creates campaigns and reads. Only one thread at a time can use it; open the file again
+/// for another thread.
 pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) place: Place,
-    /// The version of its tables: an older one than ours only where it is open for reading.
+    /// The version of its tables. It is older than ours only if the store is open for reading.
     pub(crate) version: i64,
     is_writable: bool,
     writer: OnceCell<Writer>,
-    /// What others must not run or delete while this store is open.
+    /// Locks that keep others from running or deleting campaigns while this store is open.
     pub(crate) held: RefCell<Vec<Held>>,
-    /// The digests of the cases of the campaigns that were created here, by their keys, until there is a writer.
+    /// The case digests of campaigns created by this store, by campaign key, until there is a writer.
     pub(crate) created: RefCell<CaseDigests>,
 }
 
-/// The digests of the cases of campaigns, by the keys of these.
+/// The digests of the cases of campaigns, by campaign key.
 pub(crate) type CaseDigests = HashMap<i64, Vec<Digest>>;
 
 impl Store {
     /// Opens the store in the file at `path` for reading and writing. A missing or empty file becomes a store; its
-    /// directory must exist. A store of an older version is brought up to ours.
+    /// directory must exist. A store of an older version is migrated to the current one.
     ///
     /// # Errors
     /// [`StoreError::NotAStore`], [`StoreError::Newer`], [`StoreError::Damaged`], [`StoreError::CannotOpen`],
-    /// [`StoreError::Full`], or [`StoreError::Busy`] after [`StoreLimits::busy_ms`]. A file that is no store is left as
-    /// it is.
+    /// [`StoreError::Full`], or [`StoreError::Busy`] after [`StoreLimits::busy_ms`]. A file that is not a store is
+    /// left unchanged.
     pub fn open(path: &Path, limits: StoreLimits) -> Result<Self, StoreError> {
         let place = Place::new(path, limits);
         let connection = schema::open(&place)?;
@@ -108,12 +109,12 @@ impl Store {
         Ok(Self::new(connection, place, version, true))
     }
 
-    /// Opens the store in the file at `path` for reading. The file must exist. As others may be writing,
-    /// SQLite may have to create or change the files that end in `-wal` and `-shm` beside it. A store of an
-    /// older version is read as it is.
+    /// Opens the store in the file at `path` for reading. The file must exist. Because others may be writing,
+    /// SQLite may have to create or change the files that end in `-wal` and `-shm` beside it. A store of an older
+    /// version is read without being migrated.
     ///
     /// # Errors
-    /// As [`open`](Self::open); an empty file is [`StoreError::NotAStore`].
+    /// As for [`open`](Self::open); an empty file is [`StoreError::NotAStore`].
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         let place = Place::new(path, StoreLimits::default());
         let (connection, version) = schema::open_read_only(&place)?;
@@ -130,11 +131,11 @@ impl Store {
         &self.place.path
     }
 
-    /// Creates a campaign of these cases, in this order, in one transaction. Other writers wait
-    /// meanwhile, so `cases` should not take long to produce.
+    /// Creates a campaign with these cases, in this order, in one transaction. Other writers wait in the meantime,
+    /// so `cases` should not take long to produce.
     ///
     /// # Errors
-    /// [`StoreError::CampaignExists`], and the errors of writing. Nothing is created then.
+    /// [`StoreError::CampaignExists`], and write errors; nothing is created then.
     pub fn create_campaign(
         &self,
         campaign: &NewCampaign<'_>,
@@ -162,7 +163,7 @@ impl Store {
         if self.is_writable { Ok(()) } else { Err(StoreError::ReadOnly { path: path() }) }
     }
 
-    /// Inserts a campaign with its cases; gives its key and their digests, or `None` where there is one of that id.
+    /// Inserts a campaign with its cases and returns its key and their digests, or `None` if the id is taken.
     pub(crate) fn insert_campaign(
         transaction: &rusqlite::Transaction<'_>,
         campaign: &NewCampaign<'_>,
@@ -203,8 +204,8 @@ impl Store {
         Ok(Some((key, digests)))
     }
 
-    /// The writer of this store; the first call starts its thread. It goes on after the store is dropped,
-    /// until the last clone of it is.
+    /// The writer of this store; the first call starts its thread. The thread outlives the store: it runs until the
+    /// last clone of the writer is dropped.
     ///
     /// # Errors
     /// [`StoreError::ReadOnly`], and the errors of [`open`](Self::open).

@@ -1,7 +1,7 @@
-//! Whether what is read is what was written: each run by its digest, a campaign by its chain.
+//! Checks that what is read is what was written: each run by its digest, a campaign by its chain.
 //!
-//! Everything is read as bytes here, and rows by their keys instead of from an index, because whatever stands in a
-//! damaged file may be of any kind, and an index may say something else than its table.
+//! Everything is read as bytes here, and rows are read by key instead of from an index, because a damaged file may
+//! contain values of any type, and an index may disagree with its table.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,19 +18,19 @@ use crate::{Fingerprint, RunId, RunRow, RunState, Store, StoreError, TracedRun, 
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
-    /// These differ from what was written when it ended: its case, its trace, its verdict, how it came out.
+    /// These parts differ from what was written when the run ended: its case, trace, verdict or outcome.
     Differs(Vec<&'static str>),
     /// Its digest is missing.
     NoDigest,
-    /// It is neither a run that was begun nor one that ended.
+    /// Its state is neither started nor finished.
     NoState,
-    /// A text of it is not UTF-8.
+    /// One of its texts is not valid UTF-8.
     NoText,
-    /// It ended, and is not there any more.
+    /// It ended, but is no longer in the store.
     Missing,
-    /// Its digest is not the one that was sealed.
+    /// Its digest differs from the sealed one.
     NotSealed,
-    /// SQLite cannot read it, and why.
+    /// SQLite cannot read it, for this reason.
     Unreadable(String),
 }
 
@@ -51,16 +51,17 @@ impl fmt::Display for Damage {
     }
 }
 
-/// A run that is not what was written.
+/// A run that differs from what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedRun {
-    /// What it is a run of.
+    /// The unit it is a run of.
     pub unit: Unit,
     /// What is wrong with it.
     pub damage: Damage,
 }
 
-/// What a writer sealed of a campaign: what the file must hold as long as nobody else writes into it.
+/// What a writer sealed of a campaign, and what the file must therefore contain as long as nobody else writes to
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sealed {
     /// The campaign's id.
@@ -68,48 +69,48 @@ pub struct Sealed {
     pub(crate) chain: Chain,
 }
 
-/// Which signatures of a chain are checked. Each takes some 0.1 ms.
+/// Which signatures of a chain to check. Each takes about 0.1 ms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signatures {
-    /// None of them.
+    /// No signatures.
     None,
-    /// Of each key the first, the last, and that of its end. A signature covers all links before it, so where these
-    /// hold nothing that a report shows can differ.
+    /// The first, the last and the end signature of each key. A signature covers all links before it, so if these
+    /// are valid, nothing that a report shows can differ.
     Ends,
-    /// All of them, as also a signature in the middle may have been damaged.
+    /// All signatures, because one in the middle may be damaged too.
     All,
 }
 
 /// The seals of a campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seals {
-    /// The fingerprints of its keys, the first one first: a later one covers what those before it sealed.
+    /// The fingerprints of its keys, oldest first: a later key covers what the earlier ones sealed.
     pub fingerprints: Vec<Fingerprint>,
-    /// Runs that ended, and runs that were deleted to be run again.
+    /// Number of finished runs and of runs deleted in order to be run again.
     pub links: u64,
-    /// Whether the last key signed how many there are. If not, the program goes on, or was killed: runs that ended last
-    /// may have been taken away.
+    /// Whether the last key signed the number of links. If not, the program is still running or was killed, and the
+    /// latest runs may have been removed undetected.
     pub is_ended: bool,
-    /// What does not fit, a sentence each; nothing where all is well.
+    /// Inconsistencies, one sentence each; empty if there are none.
     pub faults: Vec<String>,
-    /// Runs that are not there, or not as they were sealed.
+    /// Runs that are missing or differ from what was sealed.
     pub damaged: Vec<DamagedRun>,
     pub(crate) chain: Chain,
 }
 
 impl Seals {
-    /// Whether they are those that a writer left, which it holds in memory.
+    /// Whether these are the seals that a writer left, of which it kept a copy in memory.
     pub fn are_of(&self, sealed: &Sealed) -> bool {
         self.chain == sealed.chain
     }
 
-    /// The fingerprint of the key that sealed last.
+    /// The fingerprint of the latest key.
     pub fn last(&self) -> Option<Fingerprint> {
         self.fingerprints.last().copied()
     }
 }
 
-/// The key of a campaign, its id as it stands in the file, and from which run on all have digests.
+/// A campaign's key, its id as stored in the file, and the first run id from which on all runs have digests.
 pub(crate) struct OfCampaign<'a> {
     pub(crate) key: i64,
     pub(crate) id: &'a str,
@@ -127,8 +128,8 @@ struct LinkRow {
 }
 
 impl Store {
-    /// Reads a run by its id, and its trace where it ended. `unit` is where the index says that it is. What cannot be
-    /// read of it is damage, not an error.
+    /// Reads a run by its id, with its trace if the run ended. `unit` is the unit according to the index. Anything
+    /// that cannot be read is reported as damage, not as an error.
     pub(crate) fn read_run(
         &self,
         of: &OfCampaign<'_>,
@@ -155,7 +156,7 @@ impl Store {
         }
     }
 
-    /// The damage that an error of SQLite is to a run, where others may be read all the same.
+    /// The damage to a run that an SQLite error stands for; `None` if the error affects other runs too.
     fn unreadable(&self, error: &rusqlite::Error) -> Option<Damage> {
         let is_damage = error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
             || matches!(
@@ -243,7 +244,7 @@ impl Store {
         Ok(TracedRun::new(found, trace))
     }
 
-    /// A run's trace as it stands in the file: the header, then the events, each line with its end.
+    /// A run's trace as stored in the file: the header, then the events, each line with its line break.
     fn trace(&self, run: RunId, header: Option<&[u8]>) -> rusqlite::Result<Vec<u8>> {
         let mut trace = header.unwrap_or_default().to_vec();
         trace.push(b'\n');
@@ -270,11 +271,11 @@ impl Store {
                 bytes(row, 2)?,
             ))
         });
-        // A case that is not there is no case that a digest fits.
+        // No digest matches a missing case.
         Ok(found.optional()?.unwrap_or_default())
     }
 
-    /// Whether a summary is that of the run that ended: it is read from an index, with the digests beside it.
+    /// Checks that a summary belongs to the finished run: it is read from an index, with the digests beside it.
     pub(crate) fn summary_damage(
         &self,
         of: &OfCampaign<'_>,
@@ -299,10 +300,10 @@ impl Store {
         })
     }
 
-    /// The seals of a campaign (its id in full), held to its runs; `None` where nobody sealed it.
+    /// The seals of a campaign (its full id), checked against its runs; `None` if the campaign is not sealed.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    /// [`StoreError::UnknownCampaign`], and read errors.
     pub fn seals(&self, campaign: &str, signatures: Signatures) -> Result<Option<Seals>, StoreError> {
         let key = self.find(campaign)?.0;
         if self.version < DIGEST_VERSION {
@@ -312,10 +313,10 @@ impl Store {
         self.read_seals(key, signatures).map_err(|error| self.place.error(error))
     }
 
-    /// The fingerprint of the key that sealed a campaign (its id in full) last, of which nothing is checked.
+    /// The fingerprint of the key that last sealed a campaign (its full id). Nothing is checked.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], and the errors of reading.
+    /// [`StoreError::UnknownCampaign`], and read errors.
     pub fn last_seal(&self, campaign: &str) -> Result<Option<Fingerprint>, StoreError> {
         let key = self.find(campaign)?.0;
         if self.version < DIGEST_VERSION {
@@ -360,7 +361,7 @@ impl Store {
         Ok(Some(Seals { fingerprints, links, is_ended, faults, damaged, chain }))
     }
 
-    /// Holds what is read to one state of the file while others write, until it is dropped.
+    /// Until it is dropped, all reads see one state of the file even while others write.
     pub(crate) fn snapshot(&self) -> Result<Option<rusqlite::Transaction<'_>>, StoreError> {
         if !self.connection.is_autocommit() {
             return Ok(None);
@@ -369,14 +370,14 @@ impl Store {
     }
 }
 
-/// Checks a chain as it goes along it.
+/// Checks a chain while walking along it.
 struct Walk {
     signatures: Signatures,
     chain: Chain,
     fingerprints: Vec<Fingerprint>,
     faults: Vec<String>,
     is_ended: bool,
-    /// The runs that ended and were not deleted to be run again.
+    /// The runs that ended and were not deleted in order to be run again.
     ends: HashMap<i64, (Unit, Vec<u8>)>,
 }
 
@@ -416,7 +417,7 @@ impl Walk {
     }
 }
 
-/// Goes along the chain of a campaign.
+/// Walks along the chain of a campaign.
 fn walk_chain(connection: &Connection, campaign: i64, walk: &mut Walk) -> rusqlite::Result<()> {
     let of_campaign = campaign_digest(connection, campaign)?;
     let sql = "SELECT key, links, public_key, signature, ended, end_signature FROM seal WHERE campaign = ?1 ORDER BY key";
@@ -465,14 +466,14 @@ fn walk_chain(connection: &Connection, campaign: i64, walk: &mut Walk) -> rusqli
     Ok(())
 }
 
-/// The chain of a campaign as it stands in the file, for whoever goes on with it.
+/// The chain of a campaign as stored in the file, so that it can be continued.
 pub(crate) fn chain_so_far(connection: &Connection, campaign: i64) -> rusqlite::Result<Chain> {
     let mut walk = Walk::new(Signatures::None);
     walk_chain(connection, campaign, &mut walk)?;
     Ok(walk.chain)
 }
 
-/// The digest of a campaign's row: what was asked for.
+/// The digest of a campaign's row, which holds what was requested.
 pub(crate) fn campaign_digest(connection: &Connection, campaign: i64) -> rusqlite::Result<Digest> {
     let sql = "SELECT id, created_ms, command_line, agent, model, simulated, options, repeats FROM campaign WHERE key = ?1";
     connection.query_row(sql, [campaign], |row| {
@@ -524,7 +525,7 @@ fn damaged(run: RunId, unit: Unit, damage: Damage) -> TracedRun {
     })
 }
 
-/// A text or blob; `None` for all else.
+/// A text or blob; `None` for any other type.
 fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r [u8]>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),
@@ -532,7 +533,7 @@ fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r [u8
     })
 }
 
-/// A whole number; `None` for all else.
+/// An integer; `None` for any other type.
 fn integer(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<i64>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Integer(number) => Some(number),

@@ -1,8 +1,8 @@
-//! Writing: many threads hand over what happened, one thread puts it into the file.
+//! Writing: many threads hand over events and runs, and one thread writes them to the file.
 //!
-//! The threads share one queue, a list of operations and one buffer that holds the bytes of all events. The writing
-//! thread swaps it for an empty one, so a lock is taken once per event and nothing is allocated or woken for it. What
-//! gathered while one transaction was written makes up the next one (group commit).
+//! The threads share one queue, which consists of a list of operations and a buffer with the bytes of all events.
+//! The writing thread swaps it for an empty one, so each event takes a lock once but causes no allocation and no
+//! wake-up. Whatever accumulates while one transaction is written forms the next one (group commit).
 
 mod thread;
 
@@ -19,7 +19,7 @@ use crate::receipt::{Completion, receipt};
 use crate::store::CaseDigests;
 use crate::{Fingerprint, NewLesson, Progress, Receipt, SealKey, Sealed, Spent, Store, StoreError, schema};
 
-/// Names a run within a store. No two runs ever share an id, even if one replaced the other.
+/// Identifies a run within a store. No two runs ever share an id, even if one replaced the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(pub(crate) i64);
 
@@ -32,7 +32,7 @@ impl fmt::Display for RunId {
 /// Which run to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Start<'a> {
-    /// The campaign's id, in full.
+    /// The campaign's full id.
     pub campaign: &'a str,
     /// The case's place in the campaign, from 0.
     pub ordinal: u32,
@@ -42,29 +42,29 @@ pub struct Start<'a> {
     pub header: &'a Header,
 }
 
-/// How a run came out.
+/// The outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finish<'a> {
     /// Whether the agent passed; `None` if the run could not be scored.
     pub passed: Option<bool>,
     /// The class of its failure.
     pub class: Option<&'a str>,
-    /// The verdict, as JSON; kept as it is.
+    /// The verdict, as JSON; stored unchanged.
     pub verdict: &'a str,
     /// How long the run took, in milliseconds.
     pub wall_ms: u64,
-    /// What figures need of it beside that, as JSON; kept as it is. See [`Store::run_summaries`].
+    /// Further data from which figures are computed, as JSON; stored unchanged. See [`Store::run_summaries`].
     ///
     /// [`Store::run_summaries`]: crate::Store::run_summaries
     pub summary: Option<&'a str>,
-    /// What it taught: kept with its end, in one transaction.
+    /// The lessons from the run; stored in the same transaction as its end.
     pub lessons: &'a [NewLesson],
 }
 
-/// Hands runs and events to the writing thread. Cheap to clone; all clones share one thread, which ends, having
-/// written everything, when the last of them is dropped.
+/// Hands runs and events to the writing thread. It is cheap to clone. All clones share one thread, which ends when
+/// the last clone is dropped and everything is written.
 ///
-/// When the file cannot be written, the thread stops and every call from then on gives the same error; what was
+/// If the file cannot be written, the thread stops and every later call returns the same error; everything
 /// committed before is kept.
 #[derive(Clone)]
 pub struct Writer(Arc<Handle>);
@@ -76,24 +76,24 @@ struct Handle {
 
 struct Shared {
     place: Place,
-    /// What seals the campaigns whose runs are written.
+    /// The key that seals the campaigns whose runs are written.
     seal: OnceLock<SealKey>,
     queue: Mutex<Queue>,
     /// Wakes the writing thread.
     work: Condvar,
-    /// Wakes those who wait for room in the queue.
+    /// Wakes threads that wait for room in the queue.
     room: Condvar,
 }
 
 #[derive(Default)]
 struct Queue {
     batch: Batch,
-    /// Runs that take events.
+    /// Runs that accept events.
     open: HashMap<RunId, OpenRun>,
     sleep: Sleep,
     /// Threads that wait for room.
     waiting: usize,
-    /// Nothing is written yet, as [`Writer::hold`] has it.
+    /// Whether writing is paused by [`Writer::hold`].
     is_held: bool,
     is_closing: bool,
     /// Why the writing thread stopped.
@@ -101,7 +101,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Someone waits, and there are too few runs for waiting a little longer to bring more.
+    /// Whether a caller waits and there are too few open runs for a longer wait to collect more operations.
     fn is_urgent(&self) -> bool {
         self.batch.is_awaited && !self.has_many_runs()
     }
@@ -110,7 +110,7 @@ impl Queue {
         self.open.len() >= RUNS_MANY
     }
 
-    /// There is something that may be written.
+    /// Whether there is something that may be written.
     fn is_ready(&self) -> bool {
         !self.batch.is_empty() && (!self.is_held || self.is_closing)
     }
@@ -126,12 +126,12 @@ struct OpenRun {
 /// What the writing thread is doing.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum Sleep {
-    /// Writing; it will look at the queue by itself.
+    /// Writing; it will check the queue itself.
     #[default]
     Awake,
     /// Waiting for anything at all.
     Idle,
-    /// Waiting a moment for more to come.
+    /// Waiting briefly for more operations.
     Gathering,
 }
 
@@ -139,13 +139,13 @@ enum Sleep {
 #[derive(Default)]
 struct Batch {
     operations: Vec<Operation>,
-    /// The lines of all events of the batch, one after the other.
+    /// The lines of all events in the batch, one after the other.
     lines: Vec<u8>,
-    /// What was noted last of each campaign's spending.
+    /// The latest spending noted for each campaign.
     noted: Vec<NotedSpending>,
-    /// Memory it takes, about.
+    /// Approximate memory use.
     bytes: usize,
-    /// Someone waits for an operation of it.
+    /// Whether a caller waits for one of its operations.
     is_awaited: bool,
 }
 
@@ -191,12 +191,12 @@ struct NotedSpending {
 }
 
 impl Store {
-    /// Replaces what the store knows of a campaign's spending, as [`Writer::note_spending`] does, though the writer has
-    /// failed: what a campaign took must not be lost where the store has no room for its runs. A number instead of
-    /// another takes no room, or hardly any.
+    /// Replaces the stored spending of a campaign, like [`Writer::note_spending`], but even after the writer has
+    /// failed: the record of what a campaign spent must not be lost when the store has no room for its runs.
+    /// Replacing one number with another takes hardly any space.
     ///
     /// # Errors
-    /// The errors of writing.
+    /// Write errors.
     pub fn keep_spending(&self, campaign: &str, spent: Spent, served: Usage) -> Result<(), StoreError> {
         self.must_be_writable()?;
         let noted = NotedSpending { campaign: campaign.to_owned(), spent, served };
@@ -214,19 +214,19 @@ struct ProgressOperation {
     completion: Completion<()>,
 }
 
-/// With so many runs going on, each of them can wait a little for its start or its end to be written, so that one
-/// transaction does for many.
+/// With at least this many open runs, each run can wait a little for its start or end to be written, so that one
+/// transaction serves many.
 const RUNS_MANY: usize = 8;
 
-/// The batch is large enough to be written at once.
+/// Size from which on a batch is written at once.
 const BATCH_BYTES: usize = 1 << 20;
 
 thread_local! {
-    /// The line of the event at hand. Serialised before the lock is taken.
+    /// The line of the current event, serialised before the lock is taken.
     static LINE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A larger buffer is not kept for the next event.
+/// A larger buffer is not reused for the next event.
 const LINE_BYTES_KEPT_MAX: usize = 64 << 10;
 
 impl Batch {
@@ -237,11 +237,13 @@ impl Batch {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        // A panic of the writing thread is told by `Queue::failure`; the queue itself is never left half changed.
+        // A panic of the writing thread is reported through `Queue::failure`; the queue itself is never left half
+        // changed.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `bytes` more have room (or the queue is empty, as something must be let through).
+    /// Waits until there is room for `bytes` more, or until the queue is empty, so that an oversized event can
+    /// pass.
     fn lock_with_room(&self, bytes: usize) -> Result<MutexGuard<'_, Queue>, StoreError> {
         let mut queue = self.lock();
         loop {
@@ -292,7 +294,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Hands over an operation that someone waits for.
+    /// Hands over an operation that a caller waits for.
     fn push(&self, queue: &mut Queue, operation: Operation, bytes: usize) {
         queue.batch.operations.push(operation);
         queue.batch.bytes += bytes;
@@ -328,11 +330,11 @@ impl Writer {
         Ok(Self(Arc::new(Handle { shared, thread: Some(thread) })))
     }
 
-    /// Starts a run. A former attempt at the same unit that was not finished is deleted with its events. The receipt
-    /// comes true when the run takes events; it is in the file when the first commit after that is.
+    /// Starts a run. An earlier, unfinished attempt at the same unit is deleted with its events. The receipt
+    /// completes when the run accepts events; the run itself is in the file after the next commit.
     ///
-    /// Its receipt gives [`StoreError::AlreadyFinished`], [`StoreError::AlreadyRunning`], [`StoreError::UnknownUnit`],
-    /// [`StoreError::UnknownCampaign`], or the writer's own failure.
+    /// The receipt returns [`StoreError::AlreadyFinished`], [`StoreError::AlreadyRunning`],
+    /// [`StoreError::UnknownUnit`], [`StoreError::UnknownCampaign`], or the writer's own failure.
     pub fn start_run(&self, start: &Start<'_>) -> Receipt<RunId> {
         let shared = &self.0.shared;
         let mut header = Vec::new();
@@ -359,8 +361,9 @@ impl Writer {
     /// while there is room.
     ///
     /// # Errors
-    /// [`StoreError::RunNotOpen`], [`StoreError::EventTooLarge`], or the writer's own failure. Where an event is lost,
-    /// the run cannot be finished, so the caller may leave the error to [`finish_run`](Self::finish_run).
+    /// [`StoreError::RunNotOpen`], [`StoreError::EventTooLarge`], or the writer's own failure. If an event is lost,
+    /// the run cannot be finished, so the caller may ignore the error here and handle it in
+    /// [`finish_run`](Self::finish_run).
     pub fn append(&self, run: RunId, event: &Event) -> Result<(), StoreError> {
         LINE.with_borrow_mut(|line| {
             wire::v1::write_event(event, line);
@@ -376,11 +379,11 @@ impl Writer {
         RunSink { writer: self.clone(), run }
     }
 
-    /// Finishes a run: it takes no more events, and its unit is never run again. The receipt comes true when
-    /// the run, all of its events and the verdict are committed.
+    /// Finishes a run: it accepts no more events, and its unit is never run again. The receipt completes when the
+    /// run, all of its events and the verdict are committed.
     ///
-    /// Its receipt gives [`StoreError::RunNotOpen`], [`StoreError::EventTooLarge`] if an event was lost to that,
-    /// [`StoreError::RunReplaced`], or the writer's own failure. The unit stays unfinished then.
+    /// The receipt returns [`StoreError::RunNotOpen`], [`StoreError::EventTooLarge`] if an event was lost because
+    /// of its size, [`StoreError::RunReplaced`], or the writer's own failure. The unit stays unfinished then.
     pub fn finish_run(&self, run: RunId, finish: &Finish<'_>) -> Receipt<()> {
         let shared = &self.0.shared;
         let lesson_bytes =
@@ -416,24 +419,26 @@ impl Writer {
         receipt
     }
 
-    /// Gives up a run without a verdict: it takes no more events, what it has is kept until its unit is started again.
+    /// Abandons a run without a verdict: it accepts no more events, and its existing ones are kept until its unit
+    /// is started again.
     pub fn abandon_run(&self, run: RunId) {
         let mut queue = self.0.shared.lock();
         queue.open.remove(&run);
-        // What is known of it can wait for the next batch to be forgotten.
+        // This only clears state, so it can wait for the next batch.
         queue.batch.operations.push(Operation::Abandon(run));
     }
 
-    /// Seals what is written from now on: the runs of a campaign that end form a chain which this key signs (see
-    /// `seal.rs`). Gives the fingerprint of the key that seals, which is the former one where there is one already.
+    /// Seals everything written from now on: the finished runs of a campaign form a chain, which this key signs
+    /// (see `seal.rs`). Returns the fingerprint of the key in use, which is the earlier key if there already is
+    /// one.
     pub fn seal(&self, key: SealKey) -> Fingerprint {
         self.0.shared.seal.get_or_init(|| key).fingerprint()
     }
 
-    /// Signs how many runs of each campaign were sealed, and gives what the file must hold of them from now on. Runs
-    /// that end later begin anew. Nothing without a key.
+    /// Signs the number of sealed runs of each campaign, and returns what the file must contain of them from now
+    /// on. Runs that end later start a new seal. Does nothing without a key.
     ///
-    /// Its receipt gives the writer's own failure.
+    /// The receipt returns the writer's own failure.
     pub fn end_seals(&self) -> Receipt<Vec<Sealed>> {
         let shared = &self.0.shared;
         let (completion, receipt) = receipt(shared.stopped());
@@ -444,11 +449,11 @@ impl Writer {
         receipt
     }
 
-    /// Replaces what the store knows of how a campaign (its id in full) goes. Waits with its commit for
-    /// others, for some milliseconds, as there may be many and only the last counts. The receipt comes true
-    /// when it is committed.
+    /// Replaces the stored progress of a campaign (its full id). Its commit waits a few milliseconds for other
+    /// operations, because updates may be frequent and only the latest counts. The receipt completes when it is
+    /// committed.
     ///
-    /// Its receipt gives [`StoreError::UnknownCampaign`], or the writer's own failure.
+    /// The receipt returns [`StoreError::UnknownCampaign`], or the writer's own failure.
     pub fn set_progress(&self, campaign: &str, progress: &Progress) -> Receipt<()> {
         let shared = &self.0.shared;
         let bytes = size_of::<ProgressOperation>() + campaign.len() + progress.budgets.len();
@@ -460,7 +465,7 @@ impl Writer {
                     progress: progress.clone(),
                     completion,
                 };
-                // What was noted before is older, and is written after.
+                // An earlier note is older, but would be written after this.
                 queue.batch.noted.retain(|noted| noted.campaign != campaign);
                 queue.batch.operations.push(Operation::Progress(Box::new(operation)));
                 queue.batch.bytes += bytes;
@@ -473,12 +478,12 @@ impl Writer {
         receipt
     }
 
-    /// Replaces what the store knows of a campaign's spending, and nothing else of how it goes: what was paid
-    /// for, and what models read and wrote that were given to a program. For every single request: nobody is
-    /// told when it is committed, which happens within some milliseconds, and only what was noted last is
-    /// written. Never waits for room.
+    /// Replaces only the stored spending of a campaign: what was paid for, and what models read and wrote for
+    /// replies that reached a program. It is meant to be called for every single request, so there is no receipt
+    /// for the commit, which happens within some milliseconds; only the latest note is written. Never waits for
+    /// room.
     ///
-    /// A failure is told by whatever is handed over next; a campaign that there is not is passed over.
+    /// A failure is reported by the next operation; an unknown campaign is ignored.
     pub fn note_spending(&self, campaign: &str, spent: Spent, served: Usage) {
         let shared = &self.0.shared;
         let mut queue = shared.lock();
@@ -494,9 +499,10 @@ impl Writer {
         }
     }
 
-    /// While it is held, nothing is written: what is handed over waits in the queue, and is one transaction when it is
-    /// let go. Gives whether something waits there. For simulations, in which the disk writes when the seed says so.
-    /// Whoever waits for room in the queue, or for a receipt, waits until then.
+    /// Pauses or resumes writing. While writing is paused, operations wait in the queue and then form one
+    /// transaction. Returns whether any operation is waiting. This is for simulations, in which the seed decides
+    /// when the disk writes. A caller that waits for room in the queue or for a receipt blocks until writing
+    /// resumes.
     pub fn hold(&self, is_held: bool) -> bool {
         let shared = &self.0.shared;
         let mut queue = shared.lock();
@@ -505,7 +511,7 @@ impl Writer {
         !queue.batch.is_empty()
     }
 
-    /// Commits all that was handed over before; the receipt comes true when that is done, after all of theirs.
+    /// Commits everything handed over so far; the receipt completes after that, and after all earlier receipts.
     pub fn flush(&self) -> Receipt<()> {
         let shared = &self.0.shared;
         let (completion, receipt) = receipt(shared.stopped());
@@ -530,15 +536,15 @@ impl Drop for Handle {
         self.shared.wake(&mut queue);
         drop(queue);
         let Some(thread) = self.thread.take() else { return };
-        // A waker that runs on the writing thread may hold the last clone; a thread cannot wait for itself.
+        // A waker that runs on the writing thread may hold the last clone; a thread cannot join itself.
         if thread.thread().id() != std::thread::current().id() {
-            // Its panic is told to every receipt it owed.
+            // Every receipt it owed reports its panic.
             let _ = thread.join();
         }
     }
 }
 
-/// Appends each event to one run. An error is not lost: the run cannot be finished then.
+/// Appends each event to one run. An error is not lost, because the run cannot be finished then.
 #[derive(Debug, Clone)]
 pub struct RunSink {
     writer: Writer,
@@ -547,7 +553,7 @@ pub struct RunSink {
 
 impl EventSink for RunSink {
     fn append(&self, event: &Event) {
-        // Whatever went wrong, `finish_run` tells.
+        // `finish_run` reports any error.
         let _ = self.writer.append(self.run, event);
     }
 }

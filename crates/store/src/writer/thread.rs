@@ -1,4 +1,4 @@
-//! The thread that writes.
+//! The writing thread.
 
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -18,28 +18,29 @@ use crate::store::CaseDigests;
 use crate::verify::{campaign_digest, chain_so_far};
 use crate::{NewLesson, Sealed, StoreError};
 
-/// How long events that nobody waits for may gather before they are written.
+/// How long to collect events that nobody waits for before they are written.
 const GATHER: Duration = Duration::from_millis(2);
 
-/// The same where many runs go on. A page is written once for each transaction that touches it, so longer is cheaper.
+/// The same when many runs are open. Each transaction rewrites every page it touches, so a longer interval is
+/// cheaper.
 const GATHER_MANY: Duration = Duration::from_millis(5);
 
-/// A transaction goes on while there is more to write, but not longer than this: readers see, receipts come true and
-/// other programs may write only afterwards.
+/// Maximum duration of a transaction while there is more to write: only after it do readers see changes, receipts
+/// complete and other programs get to write.
 const TRANSACTION_MAX: Duration = Duration::from_millis(5);
 
-/// Replaces what is known of a campaign's spending.
+/// Replaces the stored spending of a campaign.
 pub(super) const NOTE_SPENDING: &str =
     "UPDATE campaign SET spent_input_tokens = ?2, spent_output_tokens = ?3, spent_picodollars = ?4,
      spent_is_estimate = ?5, served_input_tokens = ?6, served_output_tokens = ?7 WHERE id = ?1";
 
-/// A row of so many bytes takes no more events.
+/// Size from which on a row accepts no more events.
 const ROW_BYTES: usize = 16 << 10;
 
-/// A larger buffer is not kept for the next batch.
+/// A larger buffer is not reused for the next batch.
 const LINES_BYTES_KEPT_MAX: usize = 4 * BATCH_BYTES;
 
-/// Writes batches until the last handle is gone or something fails.
+/// Writes batches until the last handle is dropped or something fails.
 pub(super) fn write(shared: &Shared, connection: &Connection, created: CaseDigests) {
     let mut stop = Stop { shared, error: None };
     if let Err(error) = write_batches(shared, connection, created) {
@@ -47,15 +48,15 @@ pub(super) fn write(shared: &Shared, connection: &Connection, created: CaseDiges
     }
 }
 
-/// Turns an error that stops the thread into ours. From here on every call gives it: whoever is told of the failure by
-/// a receipt must not find the writer still willing.
+/// Converts an error that stops the thread into ours. From here on every call returns it: a caller that learns of
+/// the failure from a receipt must not find the writer still accepting work.
 fn fail(shared: &Shared, error: rusqlite::Error) -> StoreError {
     let error = shared.place.error(error);
     shared.lock().failure = Some(error.clone());
     error
 }
 
-/// The same of a link that cannot be written: its number is taken where somebody else wrote one.
+/// Like [`fail`], for a link that cannot be written because another program has taken its number.
 fn interfered(shared: &Shared, error: rusqlite::Error) -> StoreError {
     if error.sqlite_error_code() != Some(ErrorCode::ConstraintViolation) {
         return fail(shared, error);
@@ -65,7 +66,7 @@ fn interfered(shared: &Shared, error: rusqlite::Error) -> StoreError {
     error
 }
 
-/// Tells everyone why the thread stopped, even if it panicked.
+/// Reports to all callers why the thread stopped, even after a panic.
 struct Stop<'a> {
     shared: &'a Shared,
     error: Option<StoreError>,
@@ -100,7 +101,7 @@ impl Operation {
     }
 }
 
-/// Who waits for the commit.
+/// A caller that waits for the commit.
 enum Committed {
     Plain(Completion<()>),
     Ended(Completion<Vec<Sealed>>, Vec<Sealed>),
@@ -110,7 +111,7 @@ fn write_batches(shared: &Shared, connection: &Connection, created: CaseDigests)
     let mut statements = Statements::prepare(connection, created).map_err(|error| fail(shared, error))?;
     let mut batch = Batch::default();
     while wait_for_batch(shared, &mut batch) {
-        // These wait for the commit; if it does not come to that, they get the error.
+        // These wait for the commit; if it fails, they receive the error.
         let mut committed = Vec::new();
         let result = write_transaction(shared, &mut statements, &mut batch, &mut committed);
         for it in committed {
@@ -123,7 +124,7 @@ fn write_batches(shared: &Shared, connection: &Connection, created: CaseDigests)
             for operation in batch.operations {
                 operation.fail(&error);
             }
-            // Closing the connection would roll back as well, so an error here adds nothing.
+            // Closing the connection would roll back too, so an error here does not matter.
             let _ = connection.execute_batch("ROLLBACK");
             return Err(error);
         }
@@ -131,8 +132,8 @@ fn write_batches(shared: &Shared, connection: &Connection, created: CaseDigests)
     Ok(())
 }
 
-/// Swaps the queue's batch for the given one, which is empty; waits until there is something in it. `false` when there
-/// is nothing more to come.
+/// Swaps the queue's batch for the given empty one, after waiting until it contains something. `false` if nothing
+/// more can come.
 fn wait_for_batch(shared: &Shared, batch: &mut Batch) -> bool {
     let mut queue = shared.lock();
     while !queue.is_ready() {
@@ -160,7 +161,7 @@ fn wait_for_batch(shared: &Shared, batch: &mut Batch) -> bool {
     true
 }
 
-/// Swaps as above, without waiting. `false` if there is nothing.
+/// Like [`wait_for_batch`], without waiting. `false` if there is nothing.
 fn take_batch(shared: &Shared, batch: &mut Batch) -> bool {
     let mut queue = shared.lock();
     if !queue.is_ready() {
@@ -194,15 +195,16 @@ fn write_transaction(
     Ok(())
 }
 
-/// Writes all operations of a batch and leaves it empty. At an error the rest of them is failed with it.
+/// Writes all operations of a batch and leaves it empty. On an error, its remaining operations fail with that
+/// error.
 fn write_batch(
     shared: &Shared,
     statements: &mut Statements<'_>,
     batch: &mut Batch,
     committed: &mut Vec<Committed>,
 ) -> Result<(), StoreError> {
-    // What belongs to one run comes together and becomes one row. The order between runs does not matter, nor does that
-    // between events and the end of their run: all of it is in one transaction.
+    // The operations of one run are grouped and its events become one row. The order between runs does not matter,
+    // nor does the order between events and the end of their run: all of it is in one transaction.
     batch.operations.sort_by_key(|operation| match operation {
         Operation::Start(_) => (0, 0),
         Operation::Append { run, .. } => (1, run.0),
@@ -285,12 +287,12 @@ fn write_batch(
     Ok(())
 }
 
-/// The largest number that a column takes, for what is larger.
+/// Converts to a column value, saturating at the maximum.
 fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Completes with an outcome whose outer error is the writer's own: it stops the thread as well.
+/// Completes a receipt with an outcome. An outer error is the writer's own and also stops the thread.
 fn complete<T>(
     completion: Completion<T>,
     outcome: Result<Result<T, StoreError>, StoreError>,
@@ -307,7 +309,7 @@ fn complete<T>(
     }
 }
 
-/// Text that is known to be UTF-8, so that SQLite can have it without another look.
+/// Text known to be UTF-8, which SQLite can take without another check.
 struct Text<'a>(&'a [u8]);
 
 impl ToSql for Text<'_> {
@@ -316,7 +318,7 @@ impl ToSql for Text<'_> {
     }
 }
 
-/// A run that takes events, as far as it must not be read back from the file, which others can write.
+/// An open run: the data that must not be read back from the file, which others can write to.
 struct Going {
     campaign: i64,
     ordinal: u32,
@@ -325,16 +327,16 @@ struct Going {
     trace: TraceDigest,
 }
 
-/// A campaign that runs of ours belong to.
+/// A campaign that our runs belong to.
 struct OfCampaign {
     id: String,
-    /// The digests of the cases that it had when we began, in their order.
+    /// The digests of the cases that it had when we began, in order.
     cases: Vec<Digest>,
-    /// Its chain, where it is sealed, and the row of our key in it.
+    /// Its chain, if it is sealed, and the row of our key in it.
     chain: Option<(Chain, i64)>,
 }
 
-/// A link that is written with the end of the transaction.
+/// A link that is written at the end of the transaction.
 struct NewLink {
     campaign: i64,
     number: i64,
@@ -346,11 +348,11 @@ struct NewLink {
 
 struct Statements<'c> {
     connection: &'c Connection,
-    /// Digests of cases that were created by the same process, which need not be read back.
+    /// Digests of cases created by the same process, which need not be read back.
     created: CaseDigests,
-    /// Runs that take events.
+    /// Runs that accept events.
     open: HashMap<RunId, Going>,
-    /// Campaigns of which a run was started, by their keys.
+    /// Campaigns with a run started here, by campaign key.
     campaigns: HashMap<i64, OfCampaign>,
     links: Vec<NewLink>,
     begin: Statement<'c>,
@@ -416,7 +418,7 @@ impl<'c> Statements<'c> {
             going.trace.lines(lines);
         }
         match self.append.execute(params![run.0, seq, Text(lines)]) {
-            // Another program deleted the run to start its unit again; finishing the run will tell.
+            // Another program deleted the run to start its unit again; finishing the run will report it.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => Ok(()),
             result => result.map(drop),
         }
@@ -469,8 +471,8 @@ impl<'c> Statements<'c> {
         Ok(Ok(run))
     }
 
-    /// The digest of a case. Those that the campaign has when its first run starts are read then, before there is an
-    /// agent that could change them.
+    /// The digest of a case. The digests of the campaign's cases are read when its first run starts, before there
+    /// is an agent that could change the cases.
     fn case(
         &mut self,
         key: Option<&SealKey>,
@@ -489,7 +491,8 @@ impl<'c> Statements<'c> {
         }
     }
 
-    /// What is kept of a campaign while we run it. Under a key a beginning of it is written.
+    /// The data kept of a campaign while we run it. If there is a key, this also writes that the key starts
+    /// sealing.
     fn campaign(&mut self, key: Option<&SealKey>, campaign: i64, id: String) -> rusqlite::Result<OfCampaign> {
         let cases = match self.created.remove(&campaign) {
             Some(cases) => cases,
@@ -504,7 +507,7 @@ impl<'c> Statements<'c> {
         Ok(OfCampaign { id, cases, chain: Some((chain, self.connection.last_insert_rowid())) })
     }
 
-    /// Adds a link to the chain of a campaign, where it has one.
+    /// Adds a link to the chain of a campaign, if it has one.
     fn link(&mut self, campaign: i64, run: RunId, (ordinal, repeat): (u32, u32), digest: Option<Digest>) {
         let Some((chain, _)) = self.campaigns.get_mut(&campaign).and_then(|it| it.chain.as_mut()) else {
             return;
@@ -514,7 +517,8 @@ impl<'c> Statements<'c> {
         self.links.push(NewLink { campaign, number, run, ordinal, repeat, digest });
     }
 
-    /// Writes the links of a transaction. The last of each campaign is signed: one signature covers all before it.
+    /// Writes the links of a transaction. Only the last link of each campaign is signed: one signature covers all
+    /// before it.
     fn write_links(&mut self, key: &SealKey) -> rusqlite::Result<()> {
         for link in self.links.drain(..) {
             let NewLink { campaign, number, run, ordinal, repeat, digest } = link;
@@ -528,7 +532,7 @@ impl<'c> Statements<'c> {
         Ok(())
     }
 
-    /// Signs how long the chains are, and gives them up.
+    /// Signs the lengths of the chains and closes them.
     fn end_seals(&mut self, key: &SealKey) -> rusqlite::Result<Vec<Sealed>> {
         self.write_links(key)?;
         let mut ended = Vec::new();
