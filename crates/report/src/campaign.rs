@@ -1,4 +1,4 @@
-//! What all reports are made from.
+//! The data that all reports are made from.
 
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -9,17 +9,17 @@ use planproof_trace::Trace;
 
 use crate::CommandLines;
 
-/// Where the traces of a campaign are. They are fetched one by one, because only few of them are shown and all
-/// together may be larger than memory.
+/// Provides the traces of a campaign. They are fetched one by one, because few of them are shown and all of them
+/// may not fit into memory.
 pub trait TraceSource {
-    /// The trace of a run; `None` if it has none, as before it was run.
+    /// The trace of a run; `None` if it has none, for example because it was not run.
     ///
     /// # Errors
-    /// The store cannot be read, or holds something that is no trace; the text says which, for a person.
+    /// A readable message if the store cannot be read, or contains something that is not a trace.
     fn trace(&self, unit: Unit) -> Result<Option<Trace>, String>;
 }
 
-/// A campaign with all that reports say of it.
+/// A campaign with everything that reports show.
 #[derive(Clone, Copy)]
 pub struct ReportedCampaign<'a> {
     /// The kind of its cases.
@@ -28,7 +28,7 @@ pub struct ReportedCampaign<'a> {
     pub id: &'a str,
     /// When it began, in milliseconds since 1970.
     pub created_ms: u64,
-    /// The command line that asked for it.
+    /// The command line that created it.
     pub command_line: &'a str,
     /// How to resume it.
     pub commands: &'a CommandLines,
@@ -38,16 +38,16 @@ pub struct ReportedCampaign<'a> {
     pub cases: &'a [Arc<dyn Case>],
     /// How often each case is run.
     pub repeats: u32,
-    /// What came of them, by ordinal and repeat; a run without an outcome did not come to its end.
+    /// Outcomes by ordinal and repeat. A run without an outcome did not finish.
     pub outcomes: &'a [Outcome],
-    /// The campaign summed up.
+    /// The summary of the campaign.
     pub report: &'a Report,
     /// The traces of its runs.
     pub traces: &'a dyn TraceSource,
 }
 
 impl<'a> ReportedCampaign<'a> {
-    /// Each repeat of each case with what came of it; `None` if it was not run.
+    /// Each repeat of each case with its outcome; `None` if it was not run.
     pub(crate) fn runs(&self) -> impl Iterator<Item = (&'a dyn Case, u32, Option<&'a Outcome>)> + use<'a> {
         let (cases, repeats) = (self.cases, self.repeats.max(1));
         let mut by_unit: Vec<Option<&'a Outcome>> = vec![None; cases.len() * repeats as usize];
@@ -61,17 +61,17 @@ impl<'a> ReportedCampaign<'a> {
         units.zip(by_unit).map(|((case, repeat), outcome)| (case, repeat, outcome))
     }
 
-    /// The command that shows the run of a case with its trace.
+    /// The command that shows the run of a case and its trace.
     pub(crate) fn command_to_see(&self, case: &dyn Case, repeat: u32) -> String {
         self.commands.see(self.id, &case.card().id, (self.repeats > 1).then_some(repeat))
     }
 
-    /// The command that tries again what could not be scored, and runs what was not.
+    /// The command that retries unscored runs and runs the remaining ones.
     pub(crate) fn command_to_resume(&self) -> String {
         self.commands.resume(self.id)
     }
 
-    /// Names a repeat where there are several: " repeat 2".
+    /// The suffix for a repeat if cases are run several times: " repeat 2".
     pub(crate) fn repeat_name(&self, repeat: u32) -> String {
         if self.repeats > 1 { format!(" repeat {repeat}") } else { String::new() }
     }
@@ -84,25 +84,25 @@ impl<'a> ReportedCampaign<'a> {
 
     /// When it began, as `2026-11-20T12:33:20Z`.
     pub(crate) fn created(&self) -> String {
-        // The year 9999 is the last one that can be written so.
+        // The last year that this format can represent is 9999.
         const LAST_MS: u64 = 253_402_300_799_000;
         let since = Duration::from_millis(self.created_ms.min(LAST_MS));
         humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string()
     }
 }
 
-/// The models that refused a temperature, by name; `None` if none did.
+/// The models that rejected a temperature, by name; `None` if none did.
 pub(crate) fn without_temperature(report: &Report) -> Option<String> {
     (!report.without_temperature.is_empty()).then(|| report.without_temperature.join(", "))
 }
 
-/// A word with a capital letter.
+/// The word with its first letter in upper case.
 pub(crate) fn capitalised(word: &str) -> String {
     let mut characters = word.chars();
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// The value of a figure and its interval, as they are read; `-` where there is none.
+/// The formatted value of a metric and its interval; `-` if there is none.
 pub fn metric_words(metric: &Metric) -> [String; 2] {
     let number = |value: f64| match metric.is_share {
         true => format!("{:.1} %", value * 100.0),

@@ -1,6 +1,6 @@
-//! Command lines of planproof with which people go on from what a report tells, for a POSIX shell.
+//! Command lines of planproof that reports offer as next steps, for a POSIX shell.
 
-/// What the command lines about a campaign have in common.
+/// The common parts of the command lines for a campaign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLines {
     command: String,
@@ -9,9 +9,9 @@ pub struct CommandLines {
 }
 
 impl CommandLines {
-    /// `command` is the one that makes such campaigns, such as `test`, `limit` or `bench gsm8k`. `store` is the path of
-    /// the run store, where it is not the default one. `agent` are the words by which that command knows the agent and
-    /// how it is run, not yet quoted.
+    /// `command` is the command that creates such campaigns, such as `test`, `limit` or `bench gsm8k`. `store` is
+    /// the path of the run store, unless it is the default one. `agent` contains the unquoted arguments that tell
+    /// this command which agent to use and how to run it.
     pub fn new<'a>(command: &str, store: Option<&str>, agent: impl IntoIterator<Item = &'a str>) -> Self {
         let agent: Vec<String> = agent.into_iter().map(shell_word).collect();
         Self {
@@ -21,44 +21,44 @@ impl CommandLines {
         }
     }
 
-    /// These words of a command line, which are quoted already, on the run store.
+    /// A command line from these words, which are already quoted, and the run store.
     pub fn line(&self, words: &str) -> String {
         format!("planproof {words}{}", self.store)
     }
 
-    /// Shows one run with its trace. The repeat may be left out where there is only one.
+    /// Shows one run with its trace. The repeat can be omitted if there is only one.
     pub fn see(&self, campaign: &str, case: &str, repeat: Option<u32>) -> String {
         let repeat = repeat.map(|repeat| format!(" --repeat {repeat}")).unwrap_or_default();
         self.line(&format!("runs show {} --case {}{repeat}", shell_word(campaign), shell_word(case)))
     }
 
-    /// Runs what is left of a campaign, and tries again what could not be scored.
+    /// Runs the rest of a campaign and retries unscored runs.
     pub fn resume(&self, campaign: &str) -> String {
         self.line(&format!("{} --resume {}", self.command, shell_word(campaign)))
     }
 
-    /// Tests the same agent on one case of a campaign, once more.
+    /// Tests the same agent again on one case of a campaign.
     pub fn run_again(&self, campaign: &str, case: &str) -> String {
         let (campaign, case) = (shell_word(campaign), shell_word(case));
         let case = self.line(&format!("runs export {campaign} --format cases --case {case}"));
-        // A single case is no search for a limit.
+        // A single case is not enough to search for a limit.
         let command = if self.command == "limit" { "test" } else { &self.command };
         format!("{case} | {}", self.line(&format!("{command} {} --from -", self.agent)))
     }
 
-    /// The words that name the agent and how it is run, quoted.
+    /// The quoted arguments that select the agent and how to run it.
     pub fn agent(&self) -> &str {
         &self.agent
     }
 }
 
-/// Goes on with a campaign or a matrix of that id, which `command` makes, in the run store of that path, where it is
-/// not the default one.
+/// Resumes the campaign or matrix with this id, which `command` creates, in the run store at this path, unless it
+/// is the default one.
 pub fn campaign_line(command: &str, store: Option<&str>, id: &str) -> String {
     CommandLines::new(command, store, []).resume(id)
 }
 
-/// The text as one word of a POSIX shell.
+/// Quotes the text as one word for a POSIX shell.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
     match !text.is_empty() && text.chars().all(is_plain) {

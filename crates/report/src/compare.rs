@@ -1,5 +1,5 @@
-//! Two campaigns compared case by case: what was fixed, what was broken, and whether that is more than luck.
-//! Several are put into one table by [`agents`], and the combinations of a matrix by [`matrix`].
+//! Compares two campaigns case by case: which cases were fixed, which were broken, and whether the difference is
+//! more than chance. [`agents`] puts several campaigns into one table, and [`matrix`] the combinations of a matrix.
 
 pub mod agents;
 pub mod matrix;
@@ -24,7 +24,7 @@ pub const COMPARISON_SCHEMA: &str = "planproof/comparison/v1";
 /// Why campaigns cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CompareError {
-    /// A campaign has several cases of the same id.
+    /// A campaign has several cases with the same id.
     #[error("campaign {campaign} has several cases with the id \"{case}\", so they cannot be told apart")]
     DuplicateCase {
         /// The campaign.
@@ -42,10 +42,10 @@ pub enum CompareError {
         a: String,
         /// The second one.
         b: String,
-        /// Cases that have the same id in both but are not the same.
+        /// Cases with the same id in both campaigns and different content.
         differing: u64,
     },
-    /// Of several campaigns each has cases in common with the first, but none is in all.
+    /// Each of several campaigns has cases in common with the first one, but no case is in all of them.
     #[error(
         "no case is in all of these campaigns; compare fewer of them, or campaigns on the same file of cases"
     )]
@@ -60,55 +60,59 @@ fn same_ids(differing: u64) -> String {
     }
 }
 
-/// Comparison v1, as it is written. Rates, the difference and the test are about the cases that both campaigns have and
-/// have a score for; those that are [scored apart](planproof_suite::Card::apart) are in [`apart`](Self::apart) alone.
+/// Comparison v1, as written to files. Rates, the difference and the test cover the cases that both campaigns have
+/// and have a score for; cases that are [scored apart](planproof_suite::Card::apart) are only in
+/// [`apart`](Self::apart).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     schema: &'static str,
-    /// The first campaign: what was before.
+    /// The first campaign: before the change.
     pub a: Side,
-    /// The second one: what came after.
+    /// The second campaign: after the change.
     pub b: Side,
-    /// Cases that both campaigns have: of the same id and the same [identity](planproof_suite::Case::identity).
+    /// Cases that both campaigns have: with the same id and the same [identity](planproof_suite::Case::identity).
     pub common: u64,
     /// Cases of A that are not in B.
     pub only_a: u64,
     /// Cases of B that are not in A.
     pub only_b: u64,
-    /// Ids that both have with different cases behind them; these cases count in `only_a` and `only_b` too.
+    /// Ids that stand for different cases in the two campaigns; these cases also count in `only_a` and `only_b`.
     pub differing: u64,
     /// Common cases with a score in both.
     pub scored: u64,
-    /// B is A's agent and model behind the guard (`repair:`), so that the difference is the lift that it gives.
+    /// Whether B is A's agent and model behind the guard (`repair:`), so that the difference is the lift from the
+    /// guard.
     pub is_lift: bool,
-    /// Success rate of B less that of A; null without scored cases. With repeats, the rates are means over cases.
+    /// Success rate of B minus that of A; null without scored cases. With repeats, the rates are means over cases.
     pub difference: Option<f64>,
-    /// The 95 % interval of the difference, which knows that the cases are the same ([`paired_difference`]).
+    /// The 95 % interval of the difference, which takes into account that the cases are the same
+    /// ([`paired_difference`]).
     pub interval: Option<Interval>,
-    /// How likely a difference at least this large is if neither agent is better; null without scored cases. The exact
-    /// McNemar test ([`mcnemar`]) where both run each case once, else its kin that respects repeats ([`sign_flip`]).
+    /// The probability of a difference at least this large if neither agent is better; null without scored cases.
+    /// It comes from the exact McNemar test ([`mcnemar`]) if both campaigns run each case once, otherwise from its
+    /// generalisation to repeats ([`sign_flip`]).
     pub p_value: Option<f64>,
-    /// Common cases by what became of them; every [`Change`] is there.
+    /// Number of common cases by their change; every [`Change`] has an entry.
     pub changes: BTreeMap<&'static str, u64>,
-    /// In what the size of cases is counted: the word for several.
+    /// The unit of case sizes, in the plural.
     pub unit: &'static str,
-    /// By the size of cases, ascending.
+    /// Results by size of case, ascending.
     pub by_size: Vec<ComparedSize>,
-    /// The common cases in the order of A, but for those that passed in both.
+    /// The common cases in the order of A, except those that passed in both.
     pub cases: Vec<ComparedCase>,
-    /// The cases that both have and that are scored apart; absent where there are none.
+    /// The common cases that are scored apart; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apart: Option<ComparedApart>,
 }
 
-/// Cases that both campaigns have and that are scored apart.
+/// The common cases of both campaigns that are scored apart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedApart {
-    /// The word for them, such as `infeasible`.
+    /// The name of this kind, such as `infeasible`.
     pub what: String,
-    /// How many there are.
+    /// Number of these cases.
     pub common: u64,
-    /// Those with a score in both, of which the rest speaks.
+    /// Those with a score in both, which all other fields cover.
     pub scored: u64,
     /// Success of A.
     pub a: Success,
@@ -118,7 +122,7 @@ pub struct ComparedApart {
     pub fixed: u64,
     /// Cases that were broken.
     pub broken: u64,
-    /// They in the order of A, but for those that passed in both.
+    /// These cases in the order of A, except those that passed in both.
     pub cases: Vec<ComparedCase>,
 }
 
@@ -139,33 +143,33 @@ impl ComparedApart {
 pub struct Side {
     /// Its id in the run store.
     pub campaign: String,
-    /// What its user calls it; absent where nothing was said.
+    /// The label set by its user; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The agent, as on the command line.
     pub agent: String,
-    /// The model, where it is known.
+    /// The model, if known.
     pub model: Option<String>,
-    /// The model is one of our simulations: the figures say nothing of any real model.
+    /// Whether the model is one of our simulations, in which case the figures say nothing about any real model.
     pub simulated: bool,
     /// How often each case is run.
     pub repeats: u32,
-    /// What its agent recalled of earlier campaigns; absent where it has no memory.
+    /// What its agent recalled from earlier campaigns; absent if it has no memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryUse>,
-    /// How it fared on the cases with a score in both.
+    /// Its success on the cases with a score in both.
     #[serde(flatten)]
     pub success: Success,
 }
 
-/// Success on some cases.
+/// Success on a set of cases.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Success {
     /// Runs that passed.
     pub passed: u64,
     /// Runs with a score.
     pub runs: u64,
-    /// Success rate, 0 to 1, the mean of the cases' own; null without cases.
+    /// Success rate, 0 to 1, as the mean of the cases' rates; null without cases.
     pub rate: Option<f64>,
     /// Lower end of its 95 % interval (Wilson's; with repeats, see [`mean_of_cases`]).
     pub low: f64,
@@ -185,8 +189,8 @@ impl Success {
     }
 }
 
-/// What became of a case from A to B. Where cases are run several times, one that passed more often in B is fixed, and
-/// one that passed less often is broken; single runs differ by luck as well, which the test over all cases allows for.
+/// The change of a case from A to B. With repeats, a case is fixed if it passed more often in B, and broken if it
+/// passed less often; single runs also differ by chance, which the test over all cases accounts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -250,7 +254,7 @@ impl Change {
         }
     }
 
-    /// Whether both runs have a score.
+    /// Whether the case has a score in both.
     pub(crate) fn is_scored(self) -> bool {
         !matches!(self, Self::Unscored | Self::NotRun)
     }
@@ -263,7 +267,7 @@ pub struct ComparedCase {
     pub case: String,
     /// Its size.
     pub size: u32,
-    /// What became of it.
+    /// Its change.
     pub change: Change,
     /// The class of its first failure in A; null if it always passed or has no score.
     pub class_a: Option<&'static str>,
@@ -277,20 +281,20 @@ pub struct ComparedCase {
     pub passed_b: u32,
     /// Its runs with a score in B.
     pub runs_b: u32,
-    /// Its place in A.
+    /// Its position in A.
     #[serde(skip)]
     pub ordinal_a: u32,
-    /// Its place in B.
+    /// Its position in B.
     #[serde(skip)]
     pub ordinal_b: u32,
 }
 
-/// Cases with a score in both, of one size.
+/// The cases of one size with a score in both.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedSize {
     /// The size.
     pub size: u32,
-    /// Cases.
+    /// Number of cases.
     pub cases: u64,
     /// Success of A.
     pub a: Success,
@@ -303,7 +307,7 @@ pub struct ComparedSize {
 }
 
 impl Comparison {
-    /// Compares A, what was before, with B, what came after. Takes a few microseconds a case.
+    /// Compares A, before the change, with B, after it. Takes a few microseconds per case.
     ///
     /// # Errors
     /// An id occurs twice in a campaign, or the campaigns have no case in common.
@@ -401,7 +405,7 @@ impl Comparison {
         self.a.repeats > 1 || self.b.repeats > 1
     }
 
-    /// Number of common cases of which this became.
+    /// Number of common cases with this change.
     pub fn count(&self, change: Change) -> u64 {
         self.changes.get(change.as_str()).copied().unwrap_or(0)
     }
@@ -421,7 +425,7 @@ impl Side {
         }
     }
 
-    /// What its agent recalled, in words; `None` where it has no memory.
+    /// What its agent recalled, in words; `None` if it has no memory.
     pub fn recalled(&self) -> Option<String> {
         let MemoryUse { visible, shown, of_same_case, .. } = self.memory?;
         Some(format!(
@@ -477,7 +481,7 @@ fn outcomes_by_ordinal<'a>(campaign: &ReportedCampaign<'a>) -> HashMap<u32, Vec<
     found
 }
 
-/// Of each case the run that shows how it fared: the first that failed, else the first with a score.
+/// The run that represents each case: the first that failed, otherwise the first with a score.
 pub(crate) fn shown_runs<'a>(campaign: &ReportedCampaign<'a>) -> HashMap<u32, &'a Outcome> {
     let shown = |runs: Vec<&'a Outcome>| {
         let find = |passed| runs.iter().copied().find(|outcome| outcome.passed() == Some(passed));
@@ -495,7 +499,7 @@ fn scored_runs(outcomes: &[&Outcome]) -> CaseRuns {
     runs
 }
 
-/// Which of two has the higher rate, without rounding.
+/// Compares two success rates without rounding.
 fn by_rate(this: CaseRuns, other: CaseRuns) -> Ordering {
     let share = |of: CaseRuns, with: CaseRuns| u64::from(of.passed) * u64::from(with.runs);
     share(this, other).cmp(&share(other, this))
@@ -507,20 +511,21 @@ fn class(outcomes: &[&Outcome]) -> Option<&'static str> {
 }
 
 /// The exact McNemar test, two-sided: if neither of two agents is better, each case on which they differ is a fair
-/// coin, and this is how likely a split of `fixed + broken` coins is that is at least as uneven as this one. 1 if they
-/// never differ.
+/// coin flip, and this is the probability that `fixed + broken` flips are split at least as unevenly as observed. 1
+/// if they never differ.
 ///
-/// Source: Q. McNemar, "Note on the sampling error of the difference between correlated proportions or percentages",
-/// Psychometrika 12 (1947), 153–157, with the binomial distribution itself in the place of its approximation. It is
-/// exact to about twelve digits and takes time proportional to the smaller count.
+/// Source: Q. McNemar, "Note on the sampling error of the difference between correlated proportions or
+/// percentages", Psychometrika 12 (1947), 153–157, with the binomial distribution itself instead of its
+/// approximation. It is exact to about twelve digits and takes time proportional to the smaller count.
 pub fn mcnemar(fixed: u64, broken: u64) -> f64 {
     let all = fixed + broken;
     let fewer = fixed.min(broken);
-    // The sum of the two tails, each of which begins at the smaller count, or everything where the tails meet.
+    // The sum of the two tails, each of which ends at the smaller count, or 1 if the tails meet.
     if 2 * fewer == all {
         return 1.0;
     }
-    // Binomial coefficients overflow soon, so the largest term is taken as a logarithm and the others relative to it.
+    // Binomial coefficients overflow soon, so the largest term is computed as a logarithm and the others relative
+    // to it.
     let (n, m) = (all as f64, fewer as f64);
     let mut logarithm = -n * std::f64::consts::LN_2;
     for k in 1..=fewer {
@@ -541,7 +546,7 @@ pub fn mcnemar(fixed: u64, broken: u64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The same by adding up whole binomial coefficients, which is right as long as they fit.
+    /// The same test by adding up integer binomial coefficients, which is correct as long as they fit.
     fn slow_mcnemar(fixed: u64, broken: u64) -> f64 {
         let all = fixed + broken;
         let mut coefficients = vec![1u128];
@@ -572,7 +577,7 @@ mod tests {
         assert_eq!(mcnemar(0, 0), 1.0);
         assert_eq!(mcnemar(50_000, 50_000), 1.0);
         assert_eq!(mcnemar(0, 100_000), 0.0);
-        // Worked out with whole numbers of arbitrary length.
+        // Computed with arbitrary-precision integers.
         let p = mcnemar(50_316, 49_684);
         assert!((p / 0.045_999_035_384_277_45 - 1.0).abs() < 1e-9, "{p}");
     }

@@ -1,20 +1,20 @@
-//! A row for each run, for spreadsheets and data frames: CSV by RFC 4180, in UTF-8.
+//! A row for each run, for spreadsheets and data frames: CSV according to RFC 4180, in UTF-8.
 //!
-//! | Column | Holds |
+//! | Column | Content |
 //! |---|---|
 //! | `case`, `repeat` | id of the case, and which repeat of it the run is, from 0 |
-//! | what the suite says of a case | its [`Columns::of_case`](planproof_suite::Columns::of_case) |
+//! | suite's case columns | its [`Columns::of_case`](planproof_suite::Columns::of_case) |
 //! | `passed` | `true` or `false`; empty if the run is unscored |
-//! | `class`, `flags` | how it failed, and all that applies; flags are separated by blanks |
-//! | what the suite says of a run | its [`Columns::of_run`](planproof_suite::Columns::of_run); empty if the run is unscored |
+//! | `class`, `flags` | class of the failure, and all flags that apply, separated by blanks |
+//! | suite's run columns | its [`Columns::of_run`](planproof_suite::Columns::of_run); empty if unscored |
 //! | `wall_ms` | how long the agent took, in milliseconds |
-//! | `input_tokens`, `output_tokens` | as servers counted them; 0 for external agents |
-//! | `corrections`, `discarded_tokens`, `repeated_tokens` | what it took to hold the model to its specification; empty where the agent is not made from one |
-//! | `unscored` | why the run says nothing of the agent; empty if it is scored |
-//! | `agent`, `model`, `simulated`, `campaign` | whom the row is of: the same in all rows, so that files can be joined |
+//! | `input_tokens`, `output_tokens` | as counted by servers; 0 for external agents |
+//! | `corrections`, `discarded_tokens`, `repeated_tokens` | cost of the specification; empty without one |
+//! | `unscored` | why the run says nothing about the agent; empty if it is scored |
+//! | `agent`, `model`, `simulated`, `campaign` | what was tested: the same in all rows, so that files can be joined |
 //!
-//! What was not run has no row. All texts are quoted. A text that a spreadsheet would take for a formula,
-//! because it begins with `=`, `+`, `-`, `@`, a tabulator or a line break, has an apostrophe put in front of it, and so
+//! A case that was not run has no row. All texts are quoted. A text that a spreadsheet would interpret as a
+//! formula, because it begins with `=`, `+`, `-`, `@`, a tab or a line break, is prefixed with an apostrophe and so
 //! stays a text.
 
 use std::io;
@@ -46,13 +46,13 @@ pub fn columns(suite: &dyn Suite) -> Vec<&'static str> {
         .collect()
 }
 
-/// Writes the campaign. Memory beside it is bounded; the same campaign gives the same bytes.
+/// Writes the campaign. The additional memory is bounded; the same campaign gives the same bytes.
 ///
 /// # Errors
 /// `out` cannot be written.
 pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::Result<()> {
     let mut writer = WriterBuilder::new()
-        // A bare `;` would begin a new cell where that is the separator of the place, and with it a formula.
+        // In locales that use `;` as the separator, an unquoted `;` would begin a new cell, and with it a formula.
         .quote_style(QuoteStyle::NonNumeric)
         .terminator(Terminator::CRLF)
         .from_writer(out);
@@ -98,7 +98,7 @@ fn row(campaign: &ReportedCampaign<'_>, case: &dyn Case, outcome: &Outcome) -> V
     row
 }
 
-/// A suite's own cells, as many as it has columns.
+/// A suite's own cells, padded or cut to its number of columns.
 fn cells(mut cells: Vec<String>, columns: usize) -> impl Iterator<Item = String> {
     cells.resize(columns, String::new());
     cells.into_iter().map(|cell| text(&cell))
@@ -108,7 +108,7 @@ fn number(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-/// The text, so that no spreadsheet takes it for a formula.
+/// Protects the text from being interpreted as a formula.
 fn text(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
         format!("'{text}")

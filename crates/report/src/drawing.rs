@@ -1,4 +1,4 @@
-//! The states of a specification and the ways between them, as a picture: one SVG file that needs nothing but itself.
+//! Draws the states of a specification and the transitions between them: one self-contained SVG file.
 
 mod placing;
 
@@ -10,17 +10,18 @@ use thiserror::Error;
 use crate::html::text::{Foreign, units};
 use placing::{NotPlaced, Place, Placed, Shape, Way, place};
 
-/// Most states in a picture. (What stands in several places of a behaviour counts several times.)
+/// Maximum number of states in a picture. (A state that occurs at several places of a behaviour counts several
+/// times.)
 pub const DRAWN_STATES_MAX: usize = 40;
-/// Most ways between them. With more the picture is a thicket, and placing them takes long.
+/// Maximum number of transitions between them. More would make the picture unreadable, and layout would take long.
 pub const DRAWN_WAYS_MAX: usize = 80;
-/// Most characters shown of a name or a prompt; all of it is in the title of the box.
+/// Maximum number of characters shown of a name or a prompt; the full text is in the title of the box.
 const LABEL_CHARACTERS_MAX: usize = 40;
 
 /// Why there is no picture.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DrawingError {
-    /// There are more states or ways than a picture can show.
+    /// There are more states or transitions than a picture can show.
     #[error(
         "a picture shows at most {DRAWN_STATES_MAX} states and {DRAWN_WAYS_MAX} ways between them, and this behaviour has \
          {states} and {ways}; print it with --format dot or --format mermaid, for a program that draws"
@@ -28,23 +29,23 @@ pub enum DrawingError {
     TooLarge {
         /// States of the graph.
         states: usize,
-        /// Ways between them.
+        /// Transitions between them.
         ways: usize,
     },
-    /// The library that finds places for the states gave up.
+    /// The layout library failed.
     #[error(
         "no places were found for the states of this picture (layout-rs: {words}); print the graph with --format dot or \
          --format mermaid"
     )]
     NotPlaced {
-        /// What it said.
+        /// Its message.
         words: String,
     },
 }
 
 const STYLE: &str = include_str!("../assets/drawing.css");
 
-// Measures in pixels; the style has the sizes of letters that they are for.
+// Dimensions in pixels, matching the font sizes in the style sheet.
 const MARGIN: f64 = 16.0;
 const START_SIZE: f64 = 14.0;
 const PADDING: f64 = 14.0;
@@ -52,16 +53,15 @@ const NAME_COLUMN: f64 = 8.4;
 const SMALL_COLUMN: f64 = 7.3;
 const BOX_HEIGHT: f64 = 46.0;
 const LINE_HEIGHT: f64 = 17.0;
-/// How far the second border of a state lies within the first.
+/// Distance between the two borders of a state.
 const INSET: f64 = 4.0;
 const LEGEND_WIDTH: f64 = 250.0;
 const LEGEND_LINE: f64 = 24.0;
 
-/// Draws the states of an automaton: from top to bottom, each with its prompt, the environment's with a
-/// dashed border and with what writes them, a disc before those that a run begins with, and a double border
-/// where a run can end. The colours follow the reader's choice of light or dark, and the picture has a ground
-/// of its own. The same automaton gives the same bytes. Takes up to some seconds at the limits, milliseconds
-/// for ten states.
+/// Draws the states of an automaton from top to bottom, each with its prompt. States of the environment have a
+/// dashed border and the name of what writes them, initial states are preceded by a disc, and final states have a
+/// double border. The colours follow the reader's choice of light or dark, and the picture has its own background.
+/// The same automaton gives the same bytes. Takes up to a few seconds at the limits, milliseconds for ten states.
 ///
 /// # Errors
 /// [`DrawingError`].
@@ -73,7 +73,7 @@ pub fn svg(automaton: &Automaton) -> Result<String, DrawingError> {
     }
     let labels: Vec<Label<'_>> =
         nodes.iter().map(|node| Label::new(node, automaton.state(node.state))).collect();
-    // The disc of the beginning comes first.
+    // The start disc comes first.
     let mut shapes = vec![Shape::Disc(START_SIZE)];
     shapes.extend(labels.iter().map(|label| Shape::Box { width: label.width(), height: label.height() }));
     let starts = (1..).zip(nodes).filter(|(_, node)| node.is_start).map(|(number, _)| (0, number));
@@ -88,7 +88,7 @@ pub fn svg(automaton: &Automaton) -> Result<String, DrawingError> {
     let drawing_height = bounds.bottom - bounds.top + 2.0 * MARGIN;
     let height = drawing_height + legend.height();
     let title = format!("{}: which state may follow which", automaton.spec().name.value);
-    // The picture stands in the middle where the legend is wider.
+    // The picture is centred if the legend is wider.
     let left = (width - (bounds.right - bounds.left)) / 2.0;
     let shift = (left - bounds.left, MARGIN - bounds.top);
     let picture = html! {
@@ -120,14 +120,14 @@ pub fn svg(automaton: &Automaton) -> Result<String, DrawingError> {
     Ok(picture.into_string() + "\n")
 }
 
-/// A state as it is written.
+/// The texts shown for a state.
 struct Label<'a> {
     node: &'a GraphNode,
     name: Foreign<'a>,
     prompt: Foreign<'a>,
-    /// What is said of the environment, where it writes the state.
+    /// The label of the environment, if it writes the state.
     environment: Option<String>,
-    /// All of it, unabridged.
+    /// The full, unabridged text.
     title: String,
 }
 
@@ -180,12 +180,12 @@ impl<'a> Label<'a> {
     }
 }
 
-/// How many letters of the Latin alphabet a text is as wide as. Others count as two, which is never too narrow.
+/// The width of a text in Latin letters. Other characters count as two, which is never too narrow.
 fn columns(text: &str) -> f64 {
     text.chars().map(|c| if c.is_ascii() { 1.0 } else { 2.0 }).sum()
 }
 
-/// A border of a box, or a second one so far within it.
+/// The border of a box, or a second one at this inset.
 fn border((left, top): Place, width: f64, height: f64, inset: f64) -> Markup {
     html! {
         rect.inner[inset > 0.0] x=(units(left + inset)) y=(units(top + inset)) width=(units(width - 2.0 * inset))
@@ -206,7 +206,7 @@ fn arrow(way: &Way) -> Markup {
     html! { path.way d=(line) marker-end="url(#planproof-tip)" {} }
 }
 
-/// What the signs mean, as far as they occur.
+/// Explains the symbols that occur in the picture.
 struct Legend {
     has_ends: bool,
     has_environment: bool,
@@ -253,7 +253,7 @@ impl Legend {
     }
 }
 
-/// The smallest rectangle around a drawing.
+/// The bounding box of a drawing.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     left: f64,

@@ -1,13 +1,13 @@
-//! A verdict in plain words, for reports that are text. The words of a case, of an agent and of the world outside come
-//! in as they are; escaping is the report's.
+//! A verdict in plain words, for text reports. Texts from the case, the agent and other outside sources are passed
+//! through unchanged; each report escapes them itself.
 
 use planproof_suite::{Content, Explanation};
 
-/// Most characters of one line of an explanation; a run can have thousands of calls.
+/// Maximum number of characters in one line of an explanation; a run can have thousands of calls.
 pub(crate) const LINE_CHARACTERS_MAX: usize = 2000;
 
-/// All there is to say beside class and text: lines of a label and a text. No text has more than
-/// [`LINE_CHARACTERS_MAX`] characters or a line break.
+/// Everything besides class and text, as lines with a label and a text. No text is longer than
+/// [`LINE_CHARACTERS_MAX`] characters or contains a line break.
 pub fn lines(explained: &Explanation) -> impl Iterator<Item = (&'static str, String)> {
     explained.facts.iter().map(|fact| {
         let text = fact.content.to_text();
@@ -21,7 +21,7 @@ pub fn lines(explained: &Explanation) -> impl Iterator<Item = (&'static str, Str
     })
 }
 
-/// The text with the places that matter between « and », and below it what there is to say.
+/// The text with the marked passages between « and », followed by the lines of the explanation.
 pub(crate) fn full_text(explained: &Explanation) -> String {
     let mut out = String::new();
     for (words, mark) in explained.pieces() {
@@ -34,19 +34,19 @@ pub(crate) fn full_text(explained: &Explanation) -> String {
     out
 }
 
-/// A line of a label and a text, with all texts one below the other.
+/// A line with a label and a text; several texts are put one below the other.
 pub(crate) fn labelled(label: &str, text: &str) -> String {
     format!("{:<9} {text}\n", format!("{label}:"))
 }
 
-/// The text without line breaks and other control characters, and without blanks at its ends.
+/// The text without line breaks and other control characters, and trimmed.
 pub(crate) fn one_line(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     text.trim().to_owned()
 }
 
-/// The first and the last line of a text: how a program ended, and of what it wrote the line in which exceptions have
-/// their names.
+/// The first and the last line of a text: how a program ended, and the last line that it wrote, in which exceptions
+/// are named.
 pub fn in_one_line(text: &str) -> String {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
@@ -57,8 +57,8 @@ pub fn in_one_line(text: &str) -> String {
     }
 }
 
-/// At most `most` characters, with a mark where something was left out: of what a program writes the end says
-/// most, and the beginning what it is about.
+/// At most `most` characters, with a mark where text was left out in the middle: the end of a program's output is
+/// the most informative, and the beginning shows what it is about.
 pub fn short_in_the_middle(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
@@ -69,7 +69,7 @@ pub fn short_in_the_middle(text: &str, most: usize) -> String {
     text.chars().take(head).chain(['…']).chain(text.chars().skip(count - tail)).collect()
 }
 
-/// At most `most` characters, with a mark where something was left out.
+/// At most `most` characters, with a mark if text was left out.
 pub(crate) fn short(text: &str, most: usize) -> String {
     if text.chars().nth(most).is_none() {
         return text.to_owned();

@@ -1,9 +1,9 @@
-//! Reports as one HTML file each, which asks for nothing else: no network, no fonts, no files beside it. A policy in
-//! the page allows its own style, its own script, pictures that are in it, and nothing more; without the script all can
-//! be read, with it the failing cases can be filtered and paged through.
+//! Reports as self-contained HTML files: no network, no fonts, no other files. A policy in the page allows its own
+//! style, its own script, pictures embedded in it, and nothing else. Everything can be read without the script;
+//! with it, the failing cases can be filtered and paged through.
 //!
-//! Everything that came from outside (tasks, names of tools, arguments, answers, command lines) is escaped, has its
-//! invisible characters named, and is cut short at a limit with a name.
+//! All outside text (tasks, tool names, arguments, answers, command lines) is escaped, has its invisible characters
+//! replaced by their names, and is cut at a named limit.
 
 mod agents;
 mod bars;
@@ -37,17 +37,17 @@ use crate::compare::agents::AgentTable;
 use crate::compare::matrix::MatrixTable;
 use text::Foreign;
 
-/// Most characters shown of a name: of an agent, a model, a campaign, a case, a tool, an action.
+/// Maximum number of characters shown of a name: of an agent, a model, a campaign, a case, a tool or an action.
 const NAME_CHARACTERS_MAX: usize = 200;
-/// Most characters shown of the command line of a campaign.
+/// Maximum number of characters shown of the command line of a campaign.
 const COMMAND_CHARACTERS_MAX: usize = 2000;
 
-/// How much a page may hold. Everything else on it is bounded by itself, to well under a megabyte.
+/// Limits on the content of a page. Everything else on it is bounded, to well under a megabyte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HtmlLimits {
-    /// Most failing (or, comparing, changed) cases shown in full. The rest is summed up.
+    /// Maximum number of failing (or, in a comparison, changed) cases shown in full. The rest is summarised.
     pub cases_max: usize,
-    /// Most bytes that these may take together.
+    /// Maximum number of bytes of these cases together.
     pub bytes_max: usize,
 }
 
@@ -58,14 +58,14 @@ impl Default for HtmlLimits {
     }
 }
 
-/// Writes the page of a campaign: who was tested, the figures, and each failing case with its violated words marked
-/// beside its trace. The smallest failure of each class comes first; traces are fetched only of what is shown. It takes
-/// a fraction of a millisecond for each failing case.
+/// Writes the page of a campaign: what was tested, the figures, and each failing case with its violated words
+/// marked beside its trace. The smallest failure of each class comes first; only the traces shown are fetched.
+/// Takes a fraction of a millisecond per failing case.
 ///
-/// A trace that cannot be fetched is a note in its place.
+/// If a trace cannot be fetched, a note replaces it.
 ///
 /// # Errors
-/// What `out` says; nothing else fails.
+/// Errors of `out`; nothing else fails.
 pub fn write(
     campaign: &ReportedCampaign<'_>,
     limits: &HtmlLimits,
@@ -99,13 +99,13 @@ pub fn write(
     })
 }
 
-/// Writes the page of a comparison: how A and B did on the cases they have in common, and each case that changed with
-/// both runs side by side. `a` and `b` are the campaigns that were compared.
+/// Writes the page of a comparison: the results of A and B on their common cases, and each changed case with both
+/// runs side by side. `a` and `b` are the compared campaigns.
 ///
-/// A trace that cannot be fetched is a note in its place.
+/// If a trace cannot be fetched, a note replaces it.
 ///
 /// # Errors
-/// What `out` says; nothing else fails.
+/// Errors of `out`; nothing else fails.
 pub fn write_comparison(
     comparison: &Comparison,
     a: &ReportedCampaign<'_>,
@@ -130,10 +130,10 @@ pub fn write_comparison(
     })
 }
 
-/// Writes the page of a table of agents.
+/// Writes the page of an agent table.
 ///
 /// # Errors
-/// What `out` says; nothing else fails.
+/// Errors of `out`; nothing else fails.
 pub fn write_agents(table: &AgentTable, out: &mut dyn io::Write) -> io::Result<()> {
     let mut page = Page { out };
     page.write(&page::begin(&format!("{} campaigns on the same cases", table.agents.len())))?;
@@ -147,7 +147,7 @@ pub fn write_agents(table: &AgentTable, out: &mut dyn io::Write) -> io::Result<(
 /// Writes the page of a matrix.
 ///
 /// # Errors
-/// What `out` says; nothing else fails.
+/// Errors of `out`; nothing else fails.
 pub fn write_matrix(table: &MatrixTable, out: &mut dyn io::Write) -> io::Result<()> {
     let mut page = Page { out };
     page.write(&page::begin(&format!("{} combinations on the same cases", table.combinations.len())))?;
@@ -158,14 +158,14 @@ pub fn write_matrix(table: &MatrixTable, out: &mut dyn io::Write) -> io::Result<
     })
 }
 
-/// Writes the page of a search for the capability limit: the limit, success by number of actions and by difficulty as
-/// drawings and tables, and the failing cases as [`write`] shows them. `campaign` is the search's, with the runs that
-/// count.
+/// Writes the page of a search for the capability limit: the limit, success by number of actions and by difficulty
+/// as drawings and tables, and the failing cases as in [`write`]. `campaign` is the campaign of the search, with
+/// the runs that count.
 ///
-/// A trace that cannot be fetched is a note in its place.
+/// If a trace cannot be fetched, a note replaces it.
 ///
 /// # Errors
-/// What `out` says; nothing else fails.
+/// Errors of `out`; nothing else fails.
 pub fn write_limit(
     report: &LimitReport,
     campaign: &ReportedCampaign<'_>,
@@ -190,7 +190,7 @@ pub fn write_limit(
     })
 }
 
-/// Takes a page piece by piece, so that it is never whole in memory.
+/// Takes a page piece by piece, so that it is never entirely in memory.
 struct Page<'a> {
     out: &'a mut dyn io::Write,
 }
@@ -201,7 +201,7 @@ impl Page<'_> {
     }
 }
 
-/// What a run took: "1,200 tokens read and 22 written by the model, 1.5 s".
+/// The cost of a run: "1,200 tokens read and 22 written by the model, 1.5 s".
 pub fn took(outcome: &planproof_bench::Outcome) -> String {
     let usage = outcome.usage;
     format!(
@@ -212,8 +212,8 @@ pub fn took(outcome: &planproof_bench::Outcome) -> String {
     )
 }
 
-/// A command line, as people copy it. Its words are kept together, because a line that ends behind the first hyphen of
-/// an option cannot be read.
+/// A command line for copying. Its words are kept unbroken, because a line break after the first hyphen of an
+/// option makes it unreadable.
 fn command(line: &str) -> Markup {
     let line = Foreign::short(line, COMMAND_CHARACTERS_MAX);
     html! {

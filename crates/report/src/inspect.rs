@@ -1,11 +1,11 @@
-//! A log of Inspect (the UK AI Security Institute's `inspect_ai`): its JSON form, version 2, for `inspect view` and
-//! Inspect's data frames.
+//! A log for Inspect (`inspect_ai`, of the UK AI Security Institute) in its JSON format, version 2, for `inspect
+//! view` and Inspect's data frames.
 //!
-//! A case is a sample, a repeat of it an epoch, its prompt the input, the right answer that its suite names the target,
-//! the trace the messages, and the verdict the score `planproof`: `C` or `I`. Cases that are scored apart have a score
-//! of their own, such as `planproof_infeasible`, so that Inspect too keeps them apart. An unscored run is a sample with
-//! an error and without a score. A case that was not run is no sample, but counted in the results. What Inspect calls
-//! events would say the same as the messages, so there are none.
+//! A case becomes a sample, a repeat an epoch, the prompt the input, the right answer according to the suite the
+//! target, the trace the messages, and the verdict the score `planproof`: `C` or `I`. Cases that are scored apart
+//! have a score of their own, such as `planproof_infeasible`, so that Inspect keeps them apart too. An unscored run
+//! is a sample with an error and without a score. A case that was not run is not a sample, but is counted in the
+//! results. Inspect's events are left out, because they would repeat the messages.
 
 mod format;
 mod messages;
@@ -30,14 +30,14 @@ use messages::Conversation;
 /// Version of Inspect's log format.
 pub const LOG_VERSION: u32 = 2;
 
-/// Name of the task, of the scorer and of the score.
+/// Name of the task, the scorer and the score.
 const NAME: &str = "planproof";
 
-/// What Inspect calls the model of an evaluation without one.
+/// Inspect's model name for an evaluation without a model.
 const NO_MODEL: &str = "none/none";
 
-/// A name for the log that `inspect view` and `inspect log list` find: of JSON files they list those whose name begins
-/// with a moment.
+/// A file name for the log that `inspect view` and `inspect log list` can find: they list only JSON files whose
+/// name begins with a timestamp.
 pub fn file_name(campaign: &ReportedCampaign<'_>) -> String {
     let moment = campaign.created().trim_end_matches('Z').replace(':', "-");
     let id: String = campaign.id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
@@ -50,20 +50,20 @@ pub enum InspectError {
     /// `out` cannot be written.
     #[error(transparent)]
     Write(#[from] io::Error),
-    /// The trace of a run cannot be had.
+    /// The trace of a run cannot be obtained.
     #[error("the trace of case {case}: {what}")]
     Trace {
         /// Id of the case.
         case: String,
-        /// What is wrong, as the source of the traces says.
+        /// The message from the trace source.
         what: String,
     },
 }
 
-/// Writes the campaign. One trace is held at a time; the same campaign gives the same bytes.
+/// Writes the campaign. Only one trace at a time is in memory; the same campaign gives the same bytes.
 ///
 /// # Errors
-/// See [`InspectError`]; what was written by then is no whole log.
+/// See [`InspectError`]; the log written so far is then incomplete.
 pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> Result<(), InspectError> {
     let report = campaign.report;
     // Inspect reads the head of a log by stopping at the samples, so they come last.
@@ -99,7 +99,7 @@ fn serialize(out: &mut impl io::Write, value: &(impl Serialize + ?Sized)) -> io:
     serde_json::to_writer(out, value).map_err(io::Error::from)
 }
 
-/// The model's name, as Inspect wants one.
+/// The model's name in the format that Inspect requires.
 fn model<'a>(campaign: &ReportedCampaign<'a>) -> &'a str {
     campaign.report.model.as_deref().unwrap_or(NO_MODEL)
 }
@@ -134,7 +134,7 @@ fn eval_spec<'a>(campaign: &ReportedCampaign<'a>) -> EvalSpec<'a> {
             command_line: campaign.command_line,
             ended_by: campaign.report.ended_by.as_deref(),
         },
-        // Cases, agents and servers write what they like.
+        // Cases, agents and servers can write anything.
         viewer: Viewer { trust_content: false },
         scorers: scorer_names(campaign)
             .map(|scorer| Scorer {
@@ -145,12 +145,12 @@ fn eval_spec<'a>(campaign: &ReportedCampaign<'a>) -> EvalSpec<'a> {
     }
 }
 
-/// Whose cases a score is of.
+/// The cases that a score covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ScoreOf {
-    /// Of all that are not scored apart.
+    /// All cases that are not scored apart.
     Usual,
-    /// Of those that are, with the word for them.
+    /// Cases that are scored apart, with the name of their kind.
     Apart(String),
 }
 
@@ -168,7 +168,7 @@ impl ScoreOf {
     }
 }
 
-/// The scorers that have a case.
+/// The scorers with at least one case.
 fn scorer_names(campaign: &ReportedCampaign<'_>) -> impl Iterator<Item = ScoreOf> {
     let has_usual = campaign.cases.iter().any(|case| !case.card().is_apart());
     let apart = campaign.cases.iter().find_map(|case| case.card().apart.clone());
@@ -176,7 +176,7 @@ fn scorer_names(campaign: &ReportedCampaign<'_>) -> impl Iterator<Item = ScoreOf
     usual.into_iter().chain(apart.map(ScoreOf::Apart))
 }
 
-/// Inspect's interval is for single runs: over means of several it says nothing.
+/// Inspect's interval is meant for single runs and is wrong for means of several.
 fn metric_names(campaign: &ReportedCampaign<'_>) -> impl Iterator<Item = &'static str> {
     let wilson = (campaign.repeats == 1).then_some("inspect_ai/ci_wilson");
     ["inspect_ai/accuracy", "inspect_ai/stderr"].into_iter().chain(wilson)
@@ -205,7 +205,7 @@ fn results(campaign: &ReportedCampaign<'_>) -> Results {
     }
 }
 
-/// What a scorer says of its cases.
+/// The summary of a scorer's cases.
 fn score_summary(campaign: &ReportedCampaign<'_>, scorer: &ScoreOf) -> ScoreSummary {
     let report = campaign.report;
     let (passed, scored, unscored) = match &report.apart {
@@ -234,8 +234,8 @@ fn score_summary(campaign: &ReportedCampaign<'_>, scorer: &ScoreOf) -> ScoreSumm
     }
 }
 
-/// The success rate of each case of a scorer with a scored run: Inspect makes one value of all epochs of a
-/// sample before it computes metrics.
+/// The success rate of each case of a scorer that has a scored run: Inspect reduces all epochs of a sample to one
+/// value before it computes metrics.
 fn case_means(campaign: &ReportedCampaign<'_>, scorer: &ScoreOf) -> Vec<f64> {
     let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
     for outcome in campaign.outcomes {
@@ -248,8 +248,8 @@ fn case_means(campaign: &ReportedCampaign<'_>, scorer: &ScoreOf) -> Vec<f64> {
     cases.into_values().filter_map(CaseRuns::rate).collect()
 }
 
-/// The mean and its standard error, from the sample's variance, as Inspect computes it; 0 where one value
-/// says nothing of it. There must be a value.
+/// The mean and its standard error from the sample variance, as computed by Inspect; 0 for a single value. There
+/// must be at least one value.
 fn mean_and_standard_error(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -262,7 +262,7 @@ fn stats<'a>(campaign: &ReportedCampaign<'a>) -> Stats<'a> {
     let usage = Usage { input_tokens: report.tokens.input, output_tokens: report.tokens.output };
     Stats {
         started_at: campaign.created(),
-        // When it ended is not kept. Inspect reads an empty text as not known.
+        // The end time is not stored. Inspect treats an empty text as unknown.
         completed_at: "",
         model_usage: model_usage(model(campaign), usage, report.cost),
     }
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn standard_errors_are_of_the_sample() {
-        // Of 1, 1, 0 the variance of the sample is 1/3, so that the error of the mean is 1/3.
+        // The sample variance of 1, 1, 0 is 1/3, so the standard error of the mean is 1/3.
         let error = |values: &[f64]| mean_and_standard_error(values).1;
         assert!((error(&[1.0, 1.0, 0.0]) - 1.0 / 3.0).abs() < 1e-15);
         assert_eq!((error(&[1.0]), error(&[0.0; 9]), error(&[1.0; 9])), (0.0, 0.0, 0.0));

@@ -1,8 +1,9 @@
-//! JUnit XML, as continuous integration reads it: one test suite for the campaign, one test case for each of its runs.
+//! JUnit XML for continuous integration: one test suite for the campaign, one test case for each of its runs.
 //!
-//! There is no standard; this is what Jenkins, GitLab and the reporters for GitHub have in common, and `ci/junit.xsd`
-//! states it. A failed run is a `failure` with its class as type, an unscored one an `error`, and one that was not
-//! run is `skipped`. Where cases are run several times, the names of the runs end in `repeat 0`, `repeat 1`...
+//! There is no standard; this is the common subset of Jenkins, GitLab and the reporters for GitHub, and
+//! `ci/junit.xsd` defines it. A failed run is a `failure` with its class as type, an unscored one is an `error`,
+//! and one that was not run is `skipped`. If cases are run several times, the names of the runs end in `repeat 0`,
+//! `repeat 1`...
 
 use std::fmt::Write as _;
 use std::io;
@@ -14,16 +15,17 @@ use planproof_suite::{Case, Class, Explanation, Unscored, Verdict};
 use crate::ReportedCampaign;
 use crate::explanation::{full_text, in_one_line, labelled, one_line, short, short_in_the_middle};
 
-/// Most characters of the `message` of a failure, an error or a skipped case. It is shown in lists.
+/// Maximum number of characters in the `message` of a failure, an error or a skipped case, which is shown in lists.
 pub const MESSAGE_CHARACTERS_MAX: usize = 300;
 
-/// Most characters of the body of a failure or an error. GitLab reads no report above 30 MB as a whole.
+/// Maximum number of characters in the body of a failure or an error. GitLab does not read a whole report above 30
+/// MB.
 pub const BODY_CHARACTERS_MAX: usize = 20_000;
 
-/// Most characters of the output of one test case.
+/// Maximum number of characters in the output of one test case.
 pub const OUTPUT_CHARACTERS_MAX: usize = 1000;
 
-/// Writes the campaign. Memory beside it is bounded; the same campaign gives the same bytes.
+/// Writes the campaign. The additional memory is bounded; the same campaign gives the same bytes.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -36,7 +38,8 @@ pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::R
     out.write_all(tail(campaign).as_bytes())
 }
 
-/// What the attributes of suites say. It is counted here, so that it always agrees with the test cases.
+/// The counts in the attributes of test suites. They are computed here, so that they always agree with the test
+/// cases.
 #[derive(Default)]
 struct Counts {
     tests: usize,
@@ -79,7 +82,7 @@ fn head(campaign: &ReportedCampaign<'_>, counts: &Counts) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let agent = attribute(&campaign.report.agent);
     let attributes = counts.attributes();
-    // The schema of Jenkins takes a time without its zone, which is UTC.
+    // The Jenkins schema requires a time without a zone, in UTC.
     let timestamp = campaign.created();
     let timestamp = timestamp.trim_end_matches('Z');
     let _ = writeln!(out, "<testsuites name=\"planproof\" {attributes}>");
@@ -171,7 +174,7 @@ fn failure(
     )
 }
 
-/// The text in its bounds, with its last line whole.
+/// The text cut to its limit, with its last line complete.
 fn body_of(text: &str, last: &str) -> String {
     let room = BODY_CHARACTERS_MAX.saturating_sub(last.chars().count());
     let cut = short(text, room.saturating_sub(1));
@@ -179,7 +182,8 @@ fn body_of(text: &str, last: &str) -> String {
     format!("{cut}{end}{last}")
 }
 
-/// What the agent did: the facts of these labels, and the one that logs of other programs call the answer.
+/// What the agent did: the facts with these labels, and the one that is called the answer in logs of other
+/// programs.
 const DONE_LABELS: [&str; 2] = ["called", "reported"];
 
 fn system_out(explained: &Explanation, outcome: &Outcome) -> String {
@@ -202,7 +206,7 @@ fn message(text: &str) -> String {
     attribute(&short(&one_line(text), MESSAGE_CHARACTERS_MAX))
 }
 
-/// The same of what a program wrote, of which the end says most.
+/// The message from a program's output, whose end is the most informative part.
 fn message_with_end(text: &str) -> String {
     attribute(&short_in_the_middle(&in_one_line(text), MESSAGE_CHARACTERS_MAX))
 }
@@ -211,23 +215,24 @@ fn seconds(time: Duration) -> String {
     format!("{:.3}", time.as_secs_f64())
 }
 
-/// The text as the value of an attribute in double quotes; readers would make a blank of a bare line feed there.
+/// The text as an attribute value in double quotes; parsers would turn an unescaped line feed into a blank there.
 fn attribute(text: &str) -> String {
     escaped(text).replace('\n', "&#10;")
 }
 
-/// The text as content of an element. What XML 1.0 forbids is replaced by what shows it: control characters by their
-/// pictures, the rest by U+FFFD.
+/// The text as element content. Characters that XML 1.0 forbids are replaced: control characters by their symbols,
+/// the others by U+FFFD.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for character in text.chars() {
         match character {
             '&' => out += "&amp;",
             '<' => out += "&lt;",
-            // Only `]]>` is forbidden, but nobody misses a bare `>`.
+            // Only `]]>` is forbidden, but escaping every `>` does no harm.
             '>' => out += "&gt;",
             '"' => out += "&quot;",
-            // A reader would make a line feed of a bare carriage return, and blanks of both in an attribute.
+            // A parser would turn an unescaped carriage return into a line feed, and both into blanks in an
+            // attribute.
             '\t' => out += "&#9;",
             '\r' => out += "&#13;",
             '\n' => out.push('\n'),

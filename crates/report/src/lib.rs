@@ -1,16 +1,15 @@
-//! Reports of campaigns of any kind of case, for people and for pipelines. Everything here makes text of what it is
-//! given and writes no file; it knows no suite.
+//! Reports of campaigns of any suite, for people and for pipelines. Everything here produces text and writes no
+//! files; nothing depends on a particular suite.
 //!
 //! # What is where
 //!
-//! Makes text of a campaign's cases, outcomes and traces, which come in as one value (`campaign.rs`): HTML pages
-//! (`html.rs`), JUnit XML (`junit.rs`), CSV (`csv.rs`), Inspect logs (`inspect.rs`), the page of a step on GitHub
-//! (`step_summary.rs`), verdicts as text (`explanation.rs`), tables in the shape of the paper's (`tables.rs`, root
-//! causes in `tables/causes.rs`), two campaigns case by case (`compare.rs`, with the test that respects repeats in
-//! `compare/paired.rs`), and several in one table (`compare/agents.rs`, those of a matrix in
-//! `compare/matrix.rs`). Beside
-//! campaigns it draws the states of a specification (`drawing.rs`); the library that places them is known to
-//! `drawing/placing.rs` alone.
+//! - `campaign.rs`: the input, one value with a campaign's cases, outcomes and traces.
+//! - Reports of one campaign: HTML pages (`html.rs`), JUnit XML (`junit.rs`), CSV (`csv.rs`), Inspect logs
+//!   (`inspect.rs`), the summary of a GitHub step (`step_summary.rs`), verdicts as text (`explanation.rs`), tables
+//!   in the format of the paper (`tables.rs`, root causes in `tables/causes.rs`).
+//! - Reports of several campaigns: two compared case by case (`compare.rs`, with the test for repeats in
+//!   `compare/paired.rs`), several in one table (`compare/agents.rs`), those of a matrix (`compare/matrix.rs`).
+//! - `drawing.rs` draws the states of a specification; only `drawing/placing.rs` uses the layout library.
 
 mod campaign;
 mod command_lines;

@@ -1,7 +1,7 @@
-//! The page that GitHub shows of a step: Markdown for the file that `$GITHUB_STEP_SUMMARY` names.
+//! The summary that GitHub shows for a step: Markdown for the file named by `$GITHUB_STEP_SUMMARY`.
 //!
-//! Texts of cases, agents and servers are escaped so that they show as they are: they cannot make a link, a picture, a
-//! mention, markup or a row of a table.
+//! Texts from cases, agents and servers are escaped so that they are shown literally: they cannot create a link, a
+//! picture, a mention, markup or a table row.
 
 use std::fmt::Write as _;
 use std::io;
@@ -13,16 +13,16 @@ use crate::ReportedCampaign;
 use crate::campaign::{capitalised, metric_words, without_temperature};
 use crate::explanation::{lines, one_line, short, short_in_the_middle};
 
-/// Most bytes of a summary. GitHub refuses one above 1 MiB, and nobody reads one that is near it.
+/// Maximum size of a summary in bytes. GitHub rejects one above 1 MiB, and nobody reads one of nearly that size.
 pub const SUMMARY_BYTES_MAX: usize = 128 * 1024;
 
-/// Most findings shown.
+/// Maximum number of findings shown.
 pub const FINDINGS_MAX: usize = 5;
 
-/// Most characters of a text that stands alone, as the agent's name or a reason.
+/// Maximum number of characters of a standalone text, such as the agent's name or a reason.
 const TEXT_CHARACTERS_MAX: usize = 500;
 
-/// Writes the summary of the campaign. The same campaign gives the same bytes. Findings that would not leave it within
+/// Writes the summary of the campaign. The same campaign gives the same bytes. Findings that would exceed
 /// [`SUMMARY_BYTES_MAX`] are left out, with a note.
 ///
 /// # Errors
@@ -161,14 +161,14 @@ fn by_size(report: &Report) -> String {
     out + &baseline_words(&baselines) + "\n"
 }
 
-/// What would pass by itself, for each baseline a sentence.
+/// A sentence for each baseline on how often it would pass.
 fn baseline_words(baselines: &[&Baseline]) -> String {
     let words: Vec<String> =
         baselines.iter().map(|baseline| format!("{}: {}.", baseline.title, baseline.who)).collect();
     if words.is_empty() { String::new() } else { words.join(" ") + "\n" }
 }
 
-/// What only this kind of case has to say.
+/// The suite's own sections.
 fn sections(report: &Report) -> String {
     let mut out = String::new();
     if !report.metrics.0.is_empty() {
@@ -217,7 +217,7 @@ fn classes(report: &Report) -> String {
     out + "\n"
 }
 
-/// Why runs are unscored, for example.
+/// Reasons for unscored runs, with examples.
 fn unscored(campaign: &ReportedCampaign<'_>) -> String {
     let reason = campaign.outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let Some(reason) = reason else { return String::new() };
@@ -251,7 +251,7 @@ fn add_findings(summary: &mut String, campaign: &ReportedCampaign<'_>, bytes_max
     }
 }
 
-/// Room kept for the note on what was left out.
+/// Room reserved for the note about omitted findings.
 const NOTE_BYTES_MAX: usize = 100;
 
 fn describe(campaign: &ReportedCampaign<'_>, number: usize, finding: &Finding<'_>) -> String {
@@ -268,7 +268,7 @@ fn describe(campaign: &ReportedCampaign<'_>, number: usize, finding: &Finding<'_
         .into_iter()
         .map(|(words, mark)| if mark.is_some() { bold(words) } else { escape(words) })
         .collect();
-    // Four blanks at the beginning would make code of it.
+    // Four leading blanks would make it a code block.
     out += paragraph.trim_start();
     out += "\n\n";
     for (label, text) in lines(&explained) {
@@ -313,12 +313,12 @@ fn escaped(text: &str) -> String {
     escape(&short(&one_line(text), TEXT_CHARACTERS_MAX))
 }
 
-/// Words in bold, by an element, because Markdown's own marks depend on what stands beside them.
+/// Bold text as an HTML element, because Markdown's own markers depend on adjacent characters.
 fn bold(words: &str) -> String {
     if words.trim().is_empty() { escape(words) } else { format!("<strong>{}</strong>", escape(words)) }
 }
 
-/// A command in a code span, which begins and ends with one backtick more than it has in a row.
+/// A command in a code span, delimited by one backtick more than its longest run of backticks.
 fn code(command: &str) -> String {
     let command: String = short(&one_line(command), TEXT_CHARACTERS_MAX).chars().map(visible).collect();
     let longest = command.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -327,8 +327,8 @@ fn code(command: &str) -> String {
     format!("{fence}{blank}{command}{blank}{fence}")
 }
 
-/// What stands for a character where it would break the line, or turn the direction of writing and so let a text show
-/// as something else.
+/// The replacement for a character that would break the line, or change the writing direction and so disguise the
+/// text.
 fn visible(character: char) -> char {
     match character {
         '\u{2028}' | '\u{2029}' => ' ',
@@ -338,11 +338,11 @@ fn visible(character: char) -> char {
     }
 }
 
-/// The text as GitHub shows it literally, in a paragraph, a heading, a list or a cell of a table: in one line, all
+/// The text as GitHub shows it literally in a paragraph, a heading, a list or a table cell: on one line, with all
 /// punctuation escaped.
 ///
-/// GitHub makes links, mentions and emoji of texts after Markdown has been read (`www.x`, `https://x`, `@x`, `#1`,
-/// `:x:`), where no escape is left; an invisible word joiner keeps these apart.
+/// GitHub creates links, mentions and emoji from text after Markdown parsing (`www.x`, `https://x`, `@x`, `#1`,
+/// `:x:`), when the escapes are gone; an invisible word joiner breaks these patterns.
 fn escape(text: &str) -> String {
     const WORD_JOINER: char = '\u{2060}';
     let mut out = String::with_capacity(text.len() + text.len() / 4);

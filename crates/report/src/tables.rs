@@ -1,9 +1,8 @@
-//! Tables in the shape of those of the paper, and the paper's own figures beside them.
+//! Tables in the format of the paper's, with the paper's own figures beside them.
 //!
-//! The published figures are facts of PDoctor (arXiv 2404.17833, tables 2 to 7, figures 8 and 9). They are
-//! about other models, other cases and other prompts than any campaign of ours, so they stand in a block of
-//! their own and are in no row with ours. Tables 4, 5 and 7 are about root causes; a campaign without
-//! dissected failures is in none of them.
+//! The published figures are facts from PDoctor (arXiv 2404.17833, tables 2 to 7, figures 8 and 9). They are about
+//! other models, cases and prompts than any of our campaigns, so they are in a separate block and share no row with
+//! ours. Tables 4, 5 and 7 are about root causes; a campaign without dissected failures is in none of them.
 
 mod causes;
 
@@ -22,26 +21,26 @@ pub const TABLES_SCHEMA: &str = "planproof/tables/v1";
 /// The classes of table 3, in its order.
 const CLASSES: [&str; 4] = ["timeout", "act_error", "action_lost", "order_error"];
 
-/// The class that tables 6 and 7 have beside them.
+/// The additional class of tables 6 and 7.
 const PARAMETER_ERROR: &str = "parameter_error";
 
-/// A campaign that is to be in the tables.
+/// A campaign to be included in the tables.
 #[derive(Debug, Clone, Copy)]
 pub struct TabledCampaign<'a> {
     /// Its id in the run store.
     pub id: &'a str,
-    /// It is of the time form.
+    /// Whether its cases are of the time form.
     pub is_time_form: bool,
-    /// The campaign summed up.
+    /// The summary of the campaign.
     pub report: &'a Report,
-    /// The same of the cases within the agent's capability limit, where that is known: the paper's tables of classes
-    /// and causes are about those alone.
+    /// The capability limit of the agent, with the summary of the cases within it, if known: the paper's tables of
+    /// classes and causes cover only those cases.
     pub within_limit: Option<(u32, &'a Report)>,
     /// The causes of its failures.
     pub causes: TabledCauses<'a>,
 }
 
-/// Tables v1, as they are written.
+/// Tables v1, as written to files.
 #[derive(Debug, Clone, Serialize)]
 pub struct Tables {
     schema: &'static str,
@@ -49,13 +48,13 @@ pub struct Tables {
     pub errors: Vec<ErrorRow>,
     /// Tables 3 (basic form) and 6 (time form): failures by class.
     pub classes: Vec<ClassRow>,
-    /// Tables 4 (basic form) and 7 (time form): failures by root cause; only campaigns with a dissection.
+    /// Tables 4 (basic form) and 7 (time form): failures by root cause; only for dissected campaigns.
     pub causes: Vec<CauseRow>,
-    /// Table 5: the topics that most errors come from, by model.
+    /// Table 5: the topics that cause the most errors, by model.
     pub topics: Vec<TopicColumn>,
-    /// The other campaigns.
+    /// Campaigns that were not dissected.
     pub not_dissected: Vec<NotDissected>,
-    /// What the paper reports.
+    /// The paper's figures.
     pub published: Published,
 }
 
@@ -66,25 +65,25 @@ pub struct ErrorRow {
     pub campaign: String,
     /// The agent, as on the command line.
     pub agent: String,
-    /// The model, where it is known.
+    /// The model, if known.
     pub model: Option<String>,
-    /// The model is one of our simulations: the row says nothing of any real model.
+    /// Whether the model is one of our simulations, in which case the row says nothing about any real model.
     pub simulated: bool,
-    /// The cases are of the time form.
+    /// Whether the cases are of the time form.
     pub time: bool,
-    /// Runs that came to an end.
+    /// Runs that ended.
     pub generated: u64,
     /// Runs that failed.
     pub errors: u64,
     /// Error rate over scored runs with its 95 % interval; null without scored runs.
     pub rate: Option<Rate>,
-    /// Calls of the solver during synthesis.
+    /// Solver calls during synthesis.
     pub solver_calls: u64,
-    /// Seconds in it.
+    /// Seconds spent in the solver.
     pub solver_seconds: f64,
-    /// Seconds of synthesis.
+    /// Seconds spent in synthesis.
     pub synthesis_seconds: f64,
-    /// Seconds that the agent took.
+    /// Seconds taken by the agent.
     pub agent_seconds: f64,
 }
 
@@ -95,36 +94,36 @@ pub struct ClassRow {
     pub campaign: String,
     /// The agent, as on the command line.
     pub agent: String,
-    /// The model is one of our simulations.
+    /// Whether the model is one of our simulations.
     pub simulated: bool,
-    /// The cases are of the time form: the row belongs to table 6.
+    /// Whether the cases are of the time form, so that the row belongs to table 6.
     pub time: bool,
-    /// The capability limit within which failures were counted; null where all of the campaign's were.
+    /// The capability limit within which failures were counted; null if all failures of the campaign were counted.
     pub within: Option<u32>,
-    /// Failures that were counted.
+    /// Counted failures.
     pub failures: u64,
-    /// Failures by class. Those that the paper does not have are `other`.
+    /// Failures by class. Classes that the paper does not have are `other`.
     pub classes: BTreeMap<&'static str, u64>,
 }
 
-/// What the paper reports, in its own words for models and agents.
+/// The paper's figures, with its own names for models and agents.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Published {
-    /// Where it stands.
+    /// The source.
     pub source: &'static str,
     /// Table 2.
     pub errors: [PublishedErrors; 6],
     /// Table 3: shares of Timeout, Act Error, Action Lost and Order Error, in per cent.
     pub classes: [(&'static str, &'static str, [f64; 4]); 6],
-    /// Table 6: the same and Parameter Error; null where the agent solved nothing.
+    /// Table 6: like table 3, with Parameter Error; null if the agent solved nothing.
     pub time_classes: [(&'static str, &'static str, Option<[f64; 5]>); 6],
     /// Table 4: shares of Probability, Terminal, Topic, Structure and Constraint, in per cent.
     pub causes: [(&'static str, &'static str, [f64; 5]); 6],
     /// Table 5.
     pub topics: [PublishedTopics; 2],
-    /// Table 7: as table 4. The table names no model; the text says that it is GPT-4.
+    /// Table 7: like table 4. The table names no model; the text says that it is GPT-4.
     pub time_causes: [(&'static str, &'static str, [f64; 5]); 3],
-    /// Figures 8 and 9: the limit of each model, as the text says.
+    /// Figures 8 and 9: the limit of each model, as given in the text.
     pub limits: [(&'static str, &'static str, &'static str); 4],
 }
 
@@ -135,9 +134,9 @@ pub struct PublishedErrors {
     pub model: &'static str,
     /// The agent.
     pub agent: &'static str,
-    /// Cases.
+    /// Number of cases.
     pub generated: u64,
-    /// Those with an error.
+    /// Cases with an error.
     pub errors: u64,
     /// Calls of Z3.
     pub solver_calls: u64,
@@ -150,9 +149,9 @@ pub struct PublishedErrors {
 pub struct PublishedTopics {
     /// The model.
     pub model: &'static str,
-    /// Topics and the errors that come from them.
+    /// Topics and the errors they cause.
     pub topics: [(&'static str, u64); 5],
-    /// Topics of 50 without an error.
+    /// Topics, out of 50, without an error.
     pub without_errors: u64,
 }
 
@@ -247,7 +246,7 @@ impl PublishedErrors {
 }
 
 impl Tables {
-    /// The tables of these campaigns.
+    /// Builds the tables for these campaigns.
     pub fn new(campaigns: &[TabledCampaign<'_>]) -> Self {
         Self {
             schema: TABLES_SCHEMA,
@@ -296,7 +295,7 @@ impl ErrorRow {
 }
 
 impl ClassRow {
-    /// The classes of table 3 and, in the time form, parameter errors; then all others together.
+    /// The classes of table 3 and, in the time form, parameter errors; then all others combined.
     fn of(campaign: &TabledCampaign<'_>) -> Self {
         let report = campaign.within_limit.map_or(campaign.report, |(_, within)| within);
         let parameter_error = campaign.is_time_form.then_some(PARAMETER_ERROR);
@@ -315,8 +314,7 @@ impl ClassRow {
         }
     }
 
-    /// The shares of all failures in per cent, in the order of the paper's columns, then the others; `None` without
-    /// failures.
+    /// Shares of all failures in per cent: the paper's columns in order, then the others; `None` without failures.
     pub fn shares(&self) -> Option<Vec<f64>> {
         let parameter_error = self.time.then_some(PARAMETER_ERROR);
         let names = CLASSES.into_iter().chain(parameter_error).chain(["other"]);
@@ -329,7 +327,7 @@ impl ClassRow {
 mod tests {
     use super::*;
 
-    /// The paper's figures against each other: rates as it prints them, shares that add up.
+    /// Checks the consistency of the paper's figures: its rates match its counts, and shares add up.
     #[test]
     fn the_published_figures_agree_with_each_other() {
         let printed = [61.57, 54.37, 54.74, 29.38, 22.22, 36.04];
@@ -350,8 +348,8 @@ mod tests {
         for (_, agent, shares) in causes {
             assert!((shares.iter().sum::<f64>() - 100.0).abs() < 1e-9, "{agent}");
         }
-        // 300 errors of each model were dissected. Those whose cause is the topic fit the counts of table 5
-        // and the topics without any; all 300 would not, for the topic with most errors has no more than six.
+        // 300 errors of each model were dissected. The number caused by the topic matches the counts in table 5 and
+        // the topics without errors; all 300 would not match, because the topic with the most errors has only six.
         for column in Published::PDOCTOR.topics {
             let rows = Published::PDOCTOR.causes.iter().filter(|(model, ..)| *model == column.model);
             let caused: f64 = rows.map(|(_, _, shares)| shares[2]).sum();

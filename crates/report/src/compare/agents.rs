@@ -1,4 +1,4 @@
-//! Several campaigns over the same cases: a row for each, and how each differs from the first.
+//! Several campaigns over the same cases: a row for each, and its difference from the first.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -17,28 +17,28 @@ use crate::ReportedCampaign;
 
 /// Schema name of an agent table.
 pub const AGENT_TABLE_SCHEMA: &str = "planproof/agents/v1";
-/// Most campaigns of one table.
+/// Maximum number of campaigns in one table.
 pub const CAMPAIGNS_MAX: usize = 20;
 
-/// Most cases of which a table says who passed them.
+/// Maximum number of cases for which a table shows which campaigns passed them.
 pub const CASES_SHOWN_MAX: usize = 200;
 
-/// Agent table v1, as it is written. All figures of the rows but `unscored`, `not_run` and `left_out` are
-/// about the cases that every campaign has, and has a score for, so that rows can be compared.
+/// Agent table v1, as written to files. All figures of the rows except `unscored`, `not_run` and `left_out` cover
+/// the cases that every campaign has and has a score for, so that rows can be compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgentTable {
     schema: &'static str,
-    /// Cases that all campaigns have: the same in each, as [`Comparison`](super::Comparison) has it.
+    /// Cases that all campaigns have; the same in each, as defined by [`Comparison`](super::Comparison).
     pub common: u64,
     /// Common cases with a score in every campaign.
     pub scored: u64,
-    /// The campaigns in the order in which they were named.
+    /// The campaigns in the order in which they were given.
     pub agents: Vec<AgentRow>,
-    /// Who passed which of the cases with a score in all: first those that not all passed or failed alike, the ones
-    /// that fewest passed before the others, then those that nobody passed, then those that all passed; at most
-    /// [`CASES_SHOWN_MAX`] of them.
+    /// The cases with a score in every campaign, and which campaigns passed them, at most [`CASES_SHOWN_MAX`].
+    /// First come the cases with different results, those with the fewest passes first, then those that nobody
+    /// passed, then those that all passed.
     pub cases: Vec<CaseOfAll>,
-    /// How many such cases there are beyond these.
+    /// Number of such cases beyond those listed.
     pub cases_left_out: u64,
 }
 
@@ -49,9 +49,9 @@ pub struct CaseOfAll {
     pub case: String,
     /// Its size.
     pub size: u32,
-    /// Of each campaign, in their order, how many of its runs of the case passed.
+    /// Number of passed runs of the case, per campaign in order.
     pub passed: Vec<u32>,
-    /// Of each campaign, how many of its runs of the case have a score.
+    /// Number of scored runs of the case, per campaign in order.
     pub runs: Vec<u32>,
 }
 
@@ -68,65 +68,65 @@ impl CaseOfAll {
 pub struct AgentRow {
     /// Its id in the run store.
     pub campaign: String,
-    /// What its user calls it; absent where nothing was said.
+    /// The label set by its user; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The agent, as on the command line.
     pub agent: String,
-    /// The model, where it is known.
+    /// The model, if known.
     pub model: Option<String>,
-    /// The model is one of our simulations: the figures say nothing of any real model.
+    /// Whether the model is one of our simulations, in which case the figures say nothing about any real model.
     pub simulated: bool,
     /// How often each case is run.
     pub repeats: u32,
-    /// Runs that passed, with their rate and its interval.
+    /// Passed runs, with their rate and its interval.
     #[serde(flatten)]
     pub success: Success,
-    /// Failed runs by class; classes that did not occur are left out.
+    /// Failed runs by class; classes that did not occur are omitted.
     pub classes: BTreeMap<&'static str, u64>,
-    /// Tokens of the runs, as servers counted them.
+    /// Tokens used by the runs, as counted by servers.
     pub tokens: Tokens,
-    /// What it took to hold its model to the specification; null where it is not made from one.
+    /// The cost of keeping its model to the specification; null if the agent is not made from one.
     pub monitor: Option<MonitorUse>,
-    /// Time that the agent took, summed over runs, which may have gone on at the same time.
+    /// Time taken by the agent, summed over runs, which may have run concurrently.
     pub agent_seconds: f64,
-    /// How it differs from the first campaign; null for the first one itself.
+    /// Its difference from the first campaign; null for the first campaign itself.
     pub against_first: Option<Difference>,
-    /// Success on the cases that are scored apart and that all have and have a score for. Absent where there are none.
-    /// No other figure is of such cases.
+    /// Success on the cases that are scored apart and that all campaigns have and have a score for. Absent if there
+    /// are none. No other figure covers such cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apart: Option<Success>,
-    /// Common cases of which no run has a score.
+    /// Common cases without a scored run.
     pub unscored: u64,
-    /// Common cases of which no run is finished.
+    /// Common cases without a finished run.
     pub not_run: u64,
-    /// Cases of its own that not every campaign has.
+    /// Cases of this campaign that not every campaign has.
     pub left_out: u64,
 }
 
-/// A campaign set against the first one, case by case.
+/// A campaign compared with the first one, case by case.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Difference {
-    /// Its success rate less that of the first; null without scored cases.
+    /// Its success rate minus that of the first; null without scored cases.
     pub difference: Option<f64>,
-    /// Cases that passed more often in this one than in the first.
+    /// Cases that passed more often than in the first.
     pub fixed: u64,
     /// Cases that passed less often.
     pub broken: u64,
-    /// How likely a difference at least this large is if neither agent is better, by [`mcnemar`], or with
-    /// repeats by [`sign_flip`]; null without scored cases. Of several such figures in a table the smallest
-    /// is small by chance more easily than one.
+    /// The probability of a difference at least this large if neither agent is better, from [`mcnemar`], or with
+    /// repeats from [`sign_flip`]; null without scored cases. The smallest of several such values in a table is
+    /// more likely to be small by chance than a single one.
     pub p_value: Option<f64>,
 }
 
-/// Takes campaigns one after the other, so that no more than two need be in memory.
+/// Takes campaigns one after the other, so that no more than two have to be in memory.
 #[derive(Debug)]
 pub struct AgentTableBuilder<'a> {
     first: &'a [Arc<dyn Case>],
     columns: Vec<Column>,
 }
 
-/// A campaign, with its runs by the place of the case in the first one.
+/// A campaign, with its runs by the position of the case in the first campaign.
 #[derive(Debug)]
 struct Column {
     row: AgentRow,
@@ -134,7 +134,7 @@ struct Column {
     entries: Vec<Entry>,
 }
 
-/// What a campaign has of a case of the first one.
+/// What a campaign has for a case of the first one.
 #[derive(Debug, Clone, PartialEq)]
 enum Entry {
     NoSuchCase,
@@ -147,7 +147,7 @@ enum Entry {
 #[derive(Debug, Clone, PartialEq)]
 struct Scored {
     runs: CaseRuns,
-    /// Of those that failed.
+    /// The classes of the failed runs.
     classes: Vec<&'static str>,
     usage: Usage,
     monitor: Option<MonitorUse>,
@@ -182,7 +182,7 @@ impl Entry {
 }
 
 impl<'a> AgentTableBuilder<'a> {
-    /// A table that begins with this campaign, with which the others are compared.
+    /// Starts a table with this campaign, against which the others are compared.
     ///
     /// # Errors
     /// An id occurs twice in it.
@@ -194,7 +194,7 @@ impl<'a> AgentTableBuilder<'a> {
         Ok(Self { first: first.cases, columns: vec![column] })
     }
 
-    /// Adds a campaign. Takes a few microseconds a case.
+    /// Adds a campaign. Takes a few microseconds per case.
     ///
     /// # Errors
     /// An id occurs twice in it, or it has no case in common with the first campaign.
@@ -219,7 +219,7 @@ impl<'a> AgentTableBuilder<'a> {
         Ok(())
     }
 
-    /// The table.
+    /// Builds the table.
     ///
     /// # Errors
     /// No case is in all campaigns.
@@ -261,7 +261,7 @@ impl<'a> AgentTableBuilder<'a> {
         })
     }
 
-    /// Who passed which of these cases, and how many there are beyond those that are shown.
+    /// Which campaigns passed which of these cases, and the number of cases beyond those shown.
     fn cases(&self, scored: &[usize]) -> (Vec<CaseOfAll>, u64) {
         let case = |place: &usize| {
             let runs = self.columns.iter().filter_map(|column| Some(column.entries[*place].scored()?.runs));
@@ -275,7 +275,7 @@ impl<'a> AgentTableBuilder<'a> {
             }
         };
         let mut cases: Vec<CaseOfAll> = scored.iter().map(case).collect();
-        // The same pattern stands together, because the sort is stable and goes by the pattern last.
+        // Equal patterns are adjacent, because the sort is stable and uses the pattern as its last key.
         cases.sort_by_cached_key(|case| {
             let passed: u32 = case.passed.iter().sum();
             (case.is_alike(), passed, std::cmp::Reverse(case.passed.clone()))
@@ -309,7 +309,7 @@ impl Column {
         Self { row, cases: campaign.cases.len() as u64, entries }
     }
 
-    /// How each of these cases, which have a score, fared.
+    /// The runs of each of these cases, all of which have a score.
     fn case_runs(&self, scored: &[usize]) -> Vec<CaseRuns> {
         scored.iter().filter_map(|place| Some(self.entries[*place].scored()?.runs)).collect()
     }

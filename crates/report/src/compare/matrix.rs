@@ -1,4 +1,4 @@
-//! The combinations of a matrix: a line for each, and how each differs from the first one, paired by case.
+//! The combinations of a matrix: a row for each, and its difference from the first one, paired by case.
 
 use std::collections::BTreeMap;
 
@@ -9,118 +9,120 @@ use serde::Serialize;
 use super::{Change, CompareError, Comparison};
 use crate::ReportedCampaign;
 
-/// Schema name of a matrix.
+/// Schema name of a matrix file.
 pub const MATRIX_SCHEMA: &str = "planproof/matrix/v1";
 
-/// Matrix v1, as it is written.
+/// Matrix v1, as written to files.
 #[derive(Debug, Clone, Serialize)]
 pub struct MatrixTable {
     schema: &'static str,
     /// Its id in the run store.
     pub matrix: String,
-    /// What its user calls it; absent where nothing was said. Not known to the builder.
+    /// The label set by its user; absent if there is none. The builder does not know it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The kind of case.
     pub suite: &'static str,
-    /// How many cases each combination has.
+    /// Number of cases of each combination.
     pub cases: u64,
     /// How often each case is run.
     pub repeats: u32,
-    /// The budget that ended it before its last run. Not known to the builder; whoever ran it says so.
+    /// The budget that ended it before its last run. The builder does not know it; the caller that ran the matrix
+    /// sets it.
     pub ended_by: Option<String>,
-    /// The combinations, in their order.
+    /// The combinations, in order.
     pub combinations: Vec<Combination>,
-    /// What only the suite has to say of them. Not known to the builder; whoever knows the suite says so.
+    /// The suite's own sections. The builder does not know them; a caller that knows the suite sets them.
     pub sections: Sections,
 }
 
-/// One of the combinations. Its figures are of all its own runs.
+/// One of the combinations. Its figures cover all of its own runs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Combination {
-    /// Its place, from 1.
+    /// Its number, from 1.
     pub number: u32,
     /// Its campaign in the run store.
     pub campaign: String,
-    /// The whole name of its agent.
+    /// The full name of its agent.
     pub agent: String,
-    /// What it is made of.
+    /// The parts that it combines.
     #[serde(flatten)]
     pub parts: Parts,
-    /// The model is one of our simulations: the figures say nothing of any real model.
+    /// Whether the model is one of our simulations, in which case the figures say nothing about any real model.
     pub simulated: bool,
-    /// Runs that passed.
+    /// Passed runs.
     pub passed: u64,
-    /// Runs that failed.
+    /// Failed runs.
     pub failed: u64,
-    /// Runs that say nothing of the agent, because something else failed.
+    /// Runs that say nothing about the agent, because something else failed.
     pub unscored: u64,
-    /// Runs that are not finished.
+    /// Unfinished runs.
     pub not_run: u64,
-    /// Share of the scored runs that passed; null without any.
+    /// Share of the scored runs that passed; null if there are none.
     pub rate: Option<f64>,
     /// Lower end of its 95 % interval.
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// The suite's own figures.
+    /// The suite's own metrics.
     pub metrics: Metrics,
-    /// Failed runs by class; classes that did not occur are left out.
+    /// Failed runs by class; classes that did not occur are omitted.
     pub classes: BTreeMap<&'static str, u64>,
-    /// Tokens of the runs, as servers counted them.
+    /// Tokens used by the runs, as counted by servers.
     pub tokens: Tokens,
-    /// What they cost, in US dollars; null where that is not known.
+    /// Their cost in US dollars; null if unknown.
     pub cost: Option<f64>,
-    /// Some of the cost is what it may have been at most.
+    /// Whether part of the cost is an upper bound instead of a measured value.
     pub cost_is_estimate: bool,
-    /// Time that the agent took, summed over runs, which may have gone on at the same time.
+    /// Time taken by the agent, summed over runs, which may have run concurrently.
     pub agent_seconds: f64,
-    /// The fingerprint of the key that sealed its runs last; absent where nobody did.
+    /// The fingerprint of the key that last sealed its runs; absent if they are not sealed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
-    /// Runs that are left out, because they are not what was written into the run store; absent where there are none.
+    /// Runs that are left out because they differ from what was written to the run store; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<DamagedRun>,
-    /// What kept the agent's program from what would let it cheat; absent where it is no program that planproof starts.
+    /// The isolation of the agent's program; absent if planproof starts no program for this agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolation: Option<IsolationAccount>,
-    /// How it differs from the first combination; null for that itself.
+    /// Its difference from the first combination; null for the first combination itself.
     pub against_first: Option<Against>,
 }
 
-/// What a combination is made of, beside its number.
+/// The parts of a combination, besides its number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Parts {
-    /// The kind of agent, without its model and its settings.
+    /// The kind of agent, without its model and settings.
     pub kind: String,
-    /// Its model; null for a program or a service that names none.
+    /// Its model; null for a program or a service that does not name one.
     pub model: Option<String>,
     /// Its settings, by key.
     pub settings: BTreeMap<String, String>,
 }
 
-/// A combination set against the first one, on the cases with a score in both.
+/// A combination compared with the first one, on the cases with a score in both.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Against {
-    /// These cases.
+    /// Number of these cases.
     pub scored: u64,
-    /// Its success rate less that of the first; null without such cases. With repeats, the rates are means over cases.
+    /// Its success rate minus that of the first; null without such cases. With repeats, the rates are means over
+    /// cases.
     pub difference: Option<f64>,
-    /// Lower end of the 95 % interval of the difference; null as that.
+    /// Lower end of the 95 % interval of the difference; null without such cases.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// Cases that passed more often than with the first.
+    /// Cases that passed more often than in the first.
     pub fixed: u64,
     /// Cases that passed less often.
     pub broken: u64,
-    /// How likely a difference at least this large is if neither is better, as in a [`Comparison`]. Of several such
-    /// figures in a table the smallest is small by chance more easily than one.
+    /// The probability of a difference at least this large if neither is better, as in a [`Comparison`]. The
+    /// smallest of several such values in a table is more likely to be small by chance than a single one.
     pub p_value: Option<f64>,
 }
 
 impl MatrixTable {
-    /// A matrix whose combinations are still to be added.
+    /// A matrix without combinations, which are added later.
     pub fn new(matrix: &str, suite: &'static str, cases: u64, repeats: u32) -> Self {
         let (matrix, combinations) = (matrix.to_owned(), Vec::new());
         let sections = Sections::default();
@@ -137,8 +139,8 @@ impl MatrixTable {
         }
     }
 
-    /// Adds a combination. Those behind the first one are compared with `first`, the campaign of that. Takes a few
-    /// microseconds a case.
+    /// Adds a combination. All but the first are compared with `first`, the campaign of the first combination.
+    /// Takes a few microseconds per case.
     ///
     /// # Errors
     /// Its campaign cannot be compared with the first one.
@@ -179,7 +181,7 @@ impl MatrixTable {
         Ok(())
     }
 
-    /// The keys of settings that some combination has, in alphabetical order.
+    /// The keys of settings that any combination has, in alphabetical order.
     pub fn keys(&self) -> Vec<&str> {
         let keys = self.combinations.iter().flat_map(|it| it.parts.settings.keys());
         let mut keys: Vec<&str> = keys.map(String::as_str).collect();
@@ -188,7 +190,7 @@ impl MatrixTable {
         keys
     }
 
-    /// The suite's figures that some combination has, in their order, each once.
+    /// The suite's metrics that any combination has, in order and without duplicates.
     pub fn metrics(&self) -> Vec<&Metric> {
         let mut found: Vec<&Metric> = Vec::new();
         for metric in self.combinations.iter().flat_map(|it| &it.metrics.0) {
@@ -199,14 +201,14 @@ impl MatrixTable {
         found
     }
 
-    /// Runs of all combinations that are not finished.
+    /// Unfinished runs of all combinations.
     pub fn not_run(&self) -> u64 {
         self.combinations.iter().map(|it| it.not_run).sum()
     }
 }
 
 impl Combination {
-    /// Its figure of that name.
+    /// Its metric of this name.
     pub fn metric(&self, name: &str) -> Option<&Metric> {
         self.metrics.0.iter().find(|metric| metric.name == name)
     }

@@ -2,21 +2,21 @@
 
 use planproof_bench::CaseRuns;
 
-/// Most additions of the exact test: about a second. Beyond that there are so many cases that the normal distribution
-/// differs from the exact one in digits that nobody reads.
+/// Maximum number of additions in the exact test, which take about a second. Beyond that there are so many cases
+/// that the normal approximation differs from the exact result only in digits that do not matter.
 const ADDITIONS_MAX: u128 = 1 << 30;
 
-/// How likely a difference of the mean success rates of A and B that is at least as large as the one seen is
-/// if neither agent is better; 1 without cases. Each pair is the scored runs of one case in A and in B; a
-/// pair without runs in one of them says nothing.
+/// The probability of a difference between the mean success rates of A and B at least as large as the observed one
+/// if neither agent is better; 1 without cases. Each pair contains the scored runs of one case in A and in B; a
+/// pair without runs on one side is ignored.
 ///
-/// This is the sign-flip test over cases, two-sided: if neither is better, A and B could be exchanged in any
-/// case, so the difference of the case's two rates is as likely with the other sign. Runs of one case are
-/// never taken for independent. Where each case has one run in both it is the exact McNemar test.
+/// This is the sign-flip test over cases, two-sided: if neither is better, A and B are exchangeable in every case,
+/// so the difference between the two rates of a case is equally likely with the opposite sign. Runs of one case are
+/// never treated as independent. If each case has one run in both, it is the exact McNemar test.
 ///
-/// Source: R. A. Fisher, "The Design of Experiments" (1935), section 21. Exact by adding up the distribution
-/// of the sum; by the normal distribution where that would take more than about a second, as with 10,000
-/// cases of ten repeats.
+/// Source: R. A. Fisher, "The Design of Experiments" (1935), section 21. Exact by adding up the distribution of the
+/// sum; by the normal approximation if that would take more than about a second, as with 10,000 cases of ten
+/// repeats.
 pub fn sign_flip(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
     let scored = pairs.iter().filter(|(a, b)| a.runs > 0 && b.runs > 0);
     let Some(common) = scored.clone().try_fold(1i128, |common, (a, b)| {
@@ -24,7 +24,7 @@ pub fn sign_flip(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
     }) else {
         return approximate(scored.map(|(a, b)| difference(*a, *b)));
     };
-    // The differences in units of which every one is a whole number.
+    // The differences as integer multiples of a common unit.
     let whole = |(a, b): &(CaseRuns, CaseRuns)| {
         common / i128::from(b.runs) * i128::from(b.passed)
             - common / i128::from(a.runs) * i128::from(a.passed)
@@ -35,8 +35,8 @@ pub fn sign_flip(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
     if observed == 0 {
         return 1.0;
     }
-    // Flipping the cases of a set lowers the sum of all sizes by twice that of the set, so a sum as far up as
-    // the observed one is a set with a total of at most `most`.
+    // Flipping the signs of a set of cases lowers the sum of all sizes by twice the total of the set, so a sum at
+    // least as large as the observed one corresponds to a set with a total of at most `most`.
     let most = (sizes.iter().sum::<u128>() - observed) / 2;
     if (most + 1).saturating_mul(sizes.len() as u128) > ADDITIONS_MAX {
         return approximate(scored.map(|(a, b)| difference(*a, *b)));
@@ -44,7 +44,8 @@ pub fn sign_flip(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
     2.0 * chance_of_at_most(&sizes, most as usize)
 }
 
-/// The chance that a set of these sizes, each in it with chance a half, has a total of at most `most`.
+/// The probability that a random set of these sizes, each included with probability one half, has a total of at
+/// most `most`.
 fn chance_of_at_most(sizes: &[u128], most: usize) -> f64 {
     let mut chances = vec![0.0; most + 1];
     chances[0] = 1.0f64;
@@ -62,7 +63,7 @@ fn difference(a: CaseRuns, b: CaseRuns) -> f64 {
     b.rate().unwrap_or_default() - a.rate().unwrap_or_default()
 }
 
-/// The same by the normal distribution: a sum of so many independent differences is nearly normal.
+/// The normal approximation: the sum of this many independent differences is nearly normal.
 fn approximate(differences: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut squares) = (0.0, 0.0);
     for difference in differences {
@@ -72,10 +73,10 @@ fn approximate(differences: impl Iterator<Item = f64>) -> f64 {
     if sum == 0.0 { 1.0 } else { both_tails(f64::abs(sum) / f64::sqrt(squares)) }
 }
 
-/// The chance that a standard normal variable is at least so far from 0, to a relative error below 1.2e-7.
+/// The probability that a standard normal variable is at least this far from 0, with a relative error below 1.2e-7.
 ///
-/// Source: W. H. Press and others, "Numerical Recipes" (second edition, 1992), section 6.2, the Chebyshev fit of the
-/// complementary error function.
+/// Source: W. H. Press and others, "Numerical Recipes" (second edition, 1992), section 6.2, the Chebyshev fit of
+/// the complementary error function.
 fn both_tails(distance: f64) -> f64 {
     const COEFFICIENTS: [f64; 10] = [
         -1.265_512_23,
@@ -100,7 +101,7 @@ fn least_common_multiple(a: i128, b: i128) -> Option<i128> {
     while y != 0 {
         (x, y) = (y, x % y);
     }
-    // Sums of a hundred thousand such numbers must fit as well.
+    // The sum of a hundred thousand such numbers must fit too.
     (a / x).checked_mul(b).filter(|common| *common < 1 << 96)
 }
 
@@ -128,7 +129,7 @@ mod tests {
         }
     }
 
-    /// Every choice of signs, one by one.
+    /// Enumerates every choice of signs.
     fn slow(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
         let differences: Vec<f64> = pairs.iter().map(|(a, b)| difference(*a, *b)).collect();
         let observed = differences.iter().sum::<f64>().abs();

@@ -1,4 +1,5 @@
-//! Where the boxes and arrows of a drawing go. The library `layout-rs` says so; all that is known of it is here.
+//! Computes the positions of the boxes and arrows of a drawing with the library `layout-rs`, which is used only
+//! here.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -11,7 +12,7 @@ use layout::core::style::StyleAttr;
 use layout::std_shapes::shapes::{Arrow, Element, ShapeKind};
 use layout::topo::layout::VisualGraph;
 
-/// What is to be placed.
+/// A shape to be placed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shape {
     Box {
@@ -22,51 +23,51 @@ pub(super) enum Shape {
     Disc(f64),
 }
 
-/// A place in the drawing, from its upper left corner.
+/// A position in the drawing, measured from its upper left corner.
 pub(super) type Place = (f64, f64);
 
-/// An arrow: cubic curves from `start`, each by its two control points and its end.
+/// An arrow: cubic curves from `start`, each with its two control points and its end.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Way {
-    /// The index of the pair of shapes that it leads from and to.
+    /// The index of the pair of shapes that it connects.
     pub(super) pair: usize,
     pub(super) start: Place,
     pub(super) curves: Vec<[Place; 3]>,
 }
 
-/// Shapes and arrows in their places.
+/// Shapes and arrows with their positions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Placed {
-    /// The middle of each shape, in the order in which they were given.
+    /// The centre of each shape, in the given order.
     pub(super) middles: Vec<Place>,
     pub(super) ways: Vec<Way>,
 }
 
-/// How far an arrow from a box to itself reaches out, and half its height. The library leaves 30 pixels beside a box.
+/// How far an arrow from a box to itself extends, and half its height. The library leaves 30 pixels beside a box.
 const LOOP_SIZE: (f64, f64) = (24.0, 9.0);
-/// How far each of two arrows to and fro is moved aside.
+/// How far each of two opposite arrows is moved aside.
 const APART: f64 = 7.0;
 
-/// The library gave up, with these words.
+/// The library failed, with this message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NotPlaced(pub(super) String);
 
-/// Places shapes in rows from top to bottom, so that as many arrows as possible lead down. `pairs` are indices of the
-/// shapes that arrows lead from and to, no two of them the same. Takes time that grows fast with the number of pairs
-/// that skip rows: the caller bounds both.
+/// Places shapes in rows from top to bottom, so that as many arrows as possible lead down. `pairs` contains the
+/// indices of the shapes that arrows connect, without duplicates. The time grows fast with the number of pairs that
+/// skip rows, so the caller bounds both.
 ///
 /// # Errors
-/// An assertion of the library failed. No graph is known that makes it, but it checks itself in many places.
+/// An assertion of the library failed. No graph is known to cause this, but the library has many assertions.
 pub(super) fn place(shapes: &[Shape], pairs: &[(usize, usize)]) -> Result<Placed, NotPlaced> {
     guarded(|| place_with_library(shapes, pairs))
 }
 
 thread_local! {
-    /// Whether what this thread does is guarded, so that a panic is not printed.
+    /// Whether the current work of this thread is guarded, so that a panic is not printed.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs what may panic, and gives the words of the panic, of which nothing is printed.
+/// Runs code that may panic, and returns the panic message instead of printing it.
 fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, NotPlaced> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
@@ -78,7 +79,7 @@ fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, NotPlaced> {
         }));
     });
     IS_GUARDED.set(true);
-    // What the run had begun is dropped with it, so nobody sees it half done.
+    // Everything that the closure started is dropped with it, so nobody can see it half done.
     let result = panic::catch_unwind(AssertUnwindSafe(run));
     IS_GUARDED.set(false);
     result.map_err(|payload| {
@@ -88,13 +89,13 @@ fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, NotPlaced> {
     })
 }
 
-/// The pairs turned so that they close no cycle: each that would is turned round. With the index of the pair
-/// and whether it is turned, those first that lead from what nothing leads to.
+/// Directs the pairs so that they form no cycle, by reversing each one that would close a cycle. Returns each with
+/// the index of its pair and whether it is reversed, ordered so that arrows from sources come first.
 ///
-/// The library would do it, but it follows every path to find a cycle, and forty boxes can have millions of
-/// paths. Given in this order, there is no path yet from where an arrow leads to.
+/// The library would do this itself, but it follows every path to find a cycle, and forty boxes can have millions
+/// of paths. In this order, no path yet leads onwards from the target of an arrow when the arrow is added.
 fn acyclic(shapes: usize, pairs: impl Iterator<Item = (usize, (usize, usize))>) -> Vec<Directed> {
-    // What is reached from each shape, itself included.
+    // The shapes reachable from each shape, itself included.
     let mut reached: Vec<Vec<bool>> =
         (0..shapes).map(|number| (0..shapes).map(|other| other == number).collect()).collect();
     let mut directed = Vec::new();
@@ -107,7 +108,7 @@ fn acyclic(shapes: usize, pairs: impl Iterator<Item = (usize, (usize, usize))>) 
         }
         directed.push(Directed { pair, from, to, is_turned });
     }
-    // What leads to a shape reaches it and more.
+    // A predecessor of a shape reaches everything that the shape reaches, and more.
     directed.sort_by_key(|arrow| {
         let reaches = reached[arrow.from].iter().filter(|is_reached| **is_reached).count();
         (std::cmp::Reverse(reaches), arrow.from)
@@ -115,7 +116,7 @@ fn acyclic(shapes: usize, pairs: impl Iterator<Item = (usize, (usize, usize))>) 
     directed
 }
 
-/// A pair as the library is given it.
+/// A pair as passed to the library.
 #[derive(Debug, Clone, Copy)]
 struct Directed {
     pair: usize,
@@ -126,7 +127,7 @@ struct Directed {
 
 fn place_with_library(shapes: &[Shape], pairs: &[(usize, usize)]) -> Placed {
     let mut graph = VisualGraph::new(Orientation::TopToBottom);
-    // It would follow every path for every arrow once more, to make sure that there is no cycle.
+    // The library would otherwise follow every path again for every arrow, to check that there is no cycle.
     graph.dag.set_validate(false);
     let handles: Vec<_> = (0..)
         .zip(shapes)
@@ -140,8 +141,9 @@ fn place_with_library(shapes: &[Shape], pairs: &[(usize, usize)]) -> Placed {
             graph.add_node(Element::create_with_properties(kind, look, Orientation::TopToBottom, size, name))
         })
         .collect();
-    // Arrows from a shape to itself are ours, and of two to and fro the second: the library draws them over
-    // one another, or, given a label, moves them into what stands beside, and an assertion of its own fails.
+    // We draw arrows from a shape to itself, and the second of two opposite arrows: the library draws opposite
+    // arrows over one another, or, if they have labels, moves them into neighbouring shapes, and then one of its
+    // own assertions fails.
     let is_return = |from: usize, to: usize| from > to && pairs.contains(&(to, from));
     let given =
         pairs.iter().copied().enumerate().filter(|(_, (from, to))| from != to && !is_return(*from, *to));
@@ -150,7 +152,7 @@ fn place_with_library(shapes: &[Shape], pairs: &[(usize, usize)]) -> Placed {
         graph.add_edge(Arrow::simple_with_properties("", pair.to_string()), handles[*from], handles[*to]);
     }
     let mut drawn = Drawn { middles: vec![(0.0, 0.0); shapes.len()], ways: Vec::new() };
-    // No marks for debugging, with the order of places optimised, and with coordinates.
+    // Without debug marks, with the positions optimised, and with coordinates.
     graph.do_it(false, false, false, &mut drawn);
     drawn.ways.sort_by_key(|way| way.pair);
     for way in &mut drawn.ways {
@@ -179,7 +181,7 @@ fn place_with_library(shapes: &[Shape], pairs: &[(usize, usize)]) -> Placed {
     Placed { middles: drawn.middles, ways: drawn.ways }
 }
 
-/// Takes what the library draws. Shapes and arrows carry their index as their *properties*.
+/// Collects what the library draws. Shapes and arrows carry their index as their *properties*.
 struct Drawn {
     middles: Vec<Place>,
     ways: Vec<Way>,
@@ -228,7 +230,7 @@ impl RenderBackend for Drawn {
         let place = |point: &Point| (point.x, point.y);
         let mut curves = vec![[place(first), place(second), place(end)]];
         for (second, end) in rest {
-            // The first control point lies opposite the last one before, so that the curve has no corner.
+            // The first control point mirrors the previous one, so that the curve has no corner.
             let [_, (before_x, before_y), (x, y)] = curves[curves.len() - 1];
             curves.push([(2.0 * x - before_x, 2.0 * y - before_y), place(second), place(end)]);
         }
@@ -240,18 +242,18 @@ impl RenderBackend for Drawn {
     }
 }
 
-/// An arrow from the right side of a box back to it.
+/// An arrow from the right side of a box back to the box.
 fn loop_at(pair: usize, (x, y): Place, width: f64) -> Way {
     let (reach, half) = LOOP_SIZE;
     let right = x + width / 2.0;
-    // A cubic curve reaches three quarters of the way to its control points.
+    // A cubic curve reaches three quarters of the distance to its control points.
     let far = right + reach * 4.0 / 3.0;
     let end = (right, y + half);
     Way { pair, start: (right, y - half), curves: vec![[(far, y - 2.0 * half), (far, y + 2.0 * half), end]] }
 }
 
-/// The way moved aside. Where an end would leave the box that it lies at, or come into it, it stays; boxes are given by
-/// the middle and half of their width.
+/// The arrow moved aside. An end that would leave its box or enter it stays where it is; boxes are given by their
+/// centre and half their width.
 fn shifted(way: &Way, right: f64, from: (f64, f64), to: (f64, f64)) -> Way {
     let end = |(x, y): Place, (middle, half): (f64, f64)| {
         let is_inside = (x - middle).abs() + 2.0 * APART < half;
@@ -280,7 +282,7 @@ mod tests {
 
     const BOX: Shape = Shape::Box { width: 80.0, height: 40.0 };
 
-    /// Whether a place lies at the border of a box, as the end of an arrow does.
+    /// Whether a position lies on the border of a box, as the end of an arrow does.
     fn is_at(place: Place, middle: Place) -> bool {
         let (x, y) = ((place.0 - middle.0).abs(), (place.1 - middle.1).abs());
         x <= 40.5 && y <= 20.5 && (x >= 39.5 || y >= 19.5)
@@ -288,7 +290,7 @@ mod tests {
 
     #[test]
     fn arrows_lead_from_box_to_box() {
-        // A chain with a way back, a way to and fro, one over a row, and one to itself.
+        // A chain with an arrow back, two opposite arrows, one that skips a row, and one from a shape to itself.
         let pairs = [(0, 1), (1, 2), (2, 1), (2, 3), (3, 0), (0, 3), (3, 3)];
         let placed = place(&[BOX; 4], &pairs).unwrap();
         assert_eq!(placed.ways.len(), pairs.len());
@@ -322,7 +324,7 @@ mod tests {
         assert_eq!(guarded(|| 1), Ok(1));
     }
 
-    /// Graphs of every shape, and those with the most paths that the bounds allow.
+    /// Graphs of every shape, and those with the most paths within the limits.
     #[test]
     fn every_graph_is_placed() {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;

@@ -1,4 +1,4 @@
-//! Several campaigns over the same cases, a row each.
+//! Several campaigns over the same cases, one row each.
 
 use maud::{Markup, html};
 
@@ -12,10 +12,10 @@ use crate::compare::agents::{AgentRow, AgentTable, CaseOfAll};
 
 const COLUMNS: [&str; 8] =
     ["Agent", "Passed", "Success", "To the first", "Fixed, broken", "p", "Tokens", "Time"];
-/// Most campaigns that are drawn: more have no room for their numbers below the axis.
+/// Maximum number of campaigns in the drawing; for more, there is no room for their numbers below the axis.
 const CHARTED_MAX: usize = 14;
 
-/// Where an agent is made from a specification.
+/// The column shown if an agent is made from a specification.
 const MONITOR_COLUMN: &str = "Corrections";
 
 pub(super) fn head(table: &AgentTable) -> Markup {
@@ -106,7 +106,7 @@ fn agent(row: &AgentRow, scored: u64, is_monitored: bool) -> Markup {
     }
 }
 
-/// What a campaign has beside the cases of the table.
+/// The results of a campaign outside the cases of the table.
 fn aside(row: &AgentRow) -> Markup {
     html! {
         @if let Some(apart) = &row.apart {
@@ -134,12 +134,12 @@ fn others(row: &AgentRow) -> Markup {
     }
 }
 
-/// The success of each campaign as a drawing.
+/// A drawing of the success of each campaign.
 pub(super) fn drawn(table: &AgentTable) -> Markup {
     if table.agents.len() > CHARTED_MAX || table.scored == 0 {
         return Markup::default();
     }
-    // An empty column between two campaigns keeps them from being joined: they are in no order.
+    // An empty column between campaigns keeps the points from being joined, since campaigns have no order.
     let mut points = Vec::new();
     let mut labels = Vec::new();
     for (place, row) in table.agents.iter().enumerate() {
@@ -171,7 +171,7 @@ pub(super) fn drawn(table: &AgentTable) -> Markup {
     }
 }
 
-/// Which campaign has which number.
+/// The legend of campaign numbers.
 fn numbered(table: &AgentTable) -> Markup {
     html! {
         ol {
@@ -186,7 +186,7 @@ fn numbered(table: &AgentTable) -> Markup {
     }
 }
 
-/// Who passed which case.
+/// Which campaign passed which case.
 pub(super) fn cases(table: &AgentTable) -> Markup {
     if table.cases.is_empty() {
         return Markup::default();

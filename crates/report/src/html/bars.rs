@@ -1,4 +1,4 @@
-//! What was done when, as bars along one span of time.
+//! A bar chart of activities along one time axis.
 
 use maud::{Markup, html};
 use planproof_suite::{Bar, Bars};
@@ -6,22 +6,22 @@ use planproof_suite::{Bar, Bars};
 use super::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, units};
 
-/// Most bars drawn.
+/// Maximum number of bars.
 const BARS_MAX: usize = 40;
-/// Most characters shown of what a bar is. All of it is in its title.
+/// Maximum number of characters in the label of a bar. The full text is in its title.
 const TEXT_SHOWN_MAX: usize = 26;
 
-// Measures of the drawing in pixels; a page that is narrower scales it.
+// Dimensions of the drawing in pixels; a narrower page scales it.
 const WIDTH: f64 = 520.0;
 const LABELS: f64 = 190.0;
 const MARGIN: f64 = 22.0;
 const HEAD: f64 = 22.0;
 const LINE: f64 = 24.0;
 const THICK: f64 = 14.0;
-/// A bar is never thinner than this, so that it can be seen.
+/// Minimum width of a bar, so that it stays visible.
 const BAR_WIDTH_MIN: f64 = 3.0;
 
-/// The drawing; nothing where no time passes.
+/// The drawing; empty if no time passes.
 pub(super) fn draw(bars: &Bars) -> Markup {
     if bars.bars.is_empty() || bars.to <= bars.from {
         return Markup::default();

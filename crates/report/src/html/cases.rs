@@ -1,4 +1,4 @@
-//! What all lists of cases share: how much may be written, and choosing among what is there.
+//! The common parts of all lists of cases: limits on their size, and filters.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,10 +9,10 @@ use super::text::{Foreign, count};
 use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page};
 use crate::campaign::capitalised;
 
-/// Most cases named that have something in common.
+/// Maximum number of cases listed that share a property.
 const CASES_NAMED_MAX: usize = 50;
 
-/// What may still be written of cases.
+/// The remaining room for cases.
 pub(super) struct Budget {
     cases: usize,
     bytes: usize,
@@ -28,8 +28,8 @@ impl Budget {
         self.cases > 0
     }
 
-    /// Takes one more case of so many bytes, if there is room for it. Once there is not, nothing more is taken, however
-    /// short: what is shown is a beginning without gaps.
+    /// Takes one more case of this size if there is room for it. After the first that does not fit, nothing more is
+    /// taken, however short, so that the cases shown are a prefix without gaps.
     fn take(&mut self, bytes: usize) -> bool {
         match (self.cases.checked_sub(1), self.bytes.checked_sub(bytes)) {
             (Some(cases), Some(bytes)) => {
@@ -44,8 +44,8 @@ impl Budget {
     }
 }
 
-/// Writes a list of cases as far as the budget goes, and gives the rest. Nothing is made that cannot be shown, but for
-/// one case that turns out too large. The script divides a list that `is_paged` into pages.
+/// Writes a list of cases as far as the budget allows, and returns the rest. Nothing is rendered that cannot be
+/// shown, except for one case that turns out too large. The script divides a list that `is_paged` into pages.
 pub(super) fn write_list<'a, T>(
     cases: &'a [T],
     is_paged: bool,
@@ -69,8 +69,8 @@ pub(super) fn write_list<'a, T>(
     Ok(rest)
 }
 
-/// Choosing among cases by kind (the `data-class` of each), size (`data-actions`, in this unit) and text. There only
-/// where the script runs.
+/// Filters for cases by kind (the `data-class` of each), size (`data-actions`, in this unit) and text. Shown only
+/// if the script runs.
 pub(super) fn filter(label: &str, unit: &str, cases: impl Iterator<Item = (&'static str, u32)>) -> Markup {
     let mut by_kind: BTreeMap<&str, u64> = BTreeMap::new();
     let mut by_size: BTreeMap<u32, u64> = BTreeMap::new();

@@ -1,19 +1,19 @@
-//! Success by number of actions, or by something else, as a drawing.
+//! A drawing of success by number of actions or another quantity.
 
 use maud::{Markup, html};
 
 use super::text::{Foreign, percent, percent_range};
 
-/// Measures of the drawing in its own units; the page scales it.
+/// Dimensions of the drawing in its own units; the page scales it.
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 68.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 54.0;
-/// Most labels on the axis of actions.
+/// Maximum number of labels on the axis of actions.
 const LABELS_MAX: usize = 14;
-/// Series side by side are so far apart at most.
+/// Maximum horizontal distance between series drawn side by side.
 const DODGE: f64 = 9.0;
 
 /// A rate at one number of actions.
@@ -24,25 +24,26 @@ pub(super) struct Point {
     pub(super) interval: Option<(f64, f64)>,
 }
 
-/// The style of a series: a colour of the style sheet, a kind of line and a shape, so that colour is not needed.
+/// The style of a series: a colour from the style sheet, a line pattern and a shape, so that nothing depends on
+/// colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// Discs on a whole line.
+    /// Discs on a solid line.
     Measured,
-    /// Squares on a whole line: a second measured series.
+    /// Squares on a solid line: a second measured series.
     MeasuredToo,
     /// Diamonds on a dashed line.
     Chance,
     /// Triangles on a dotted line.
     InOrder,
-    /// Triangles that point down, on a line of dashes and dots.
+    /// Downward-pointing triangles on a dash-dotted line.
     OneLook,
 }
 
-/// What the best one-look heuristic is called.
+/// The name of the best one-look heuristic.
 pub(super) const ONE_LOOK: &str = "the best order read off at one look";
 
-/// Rates by number of actions; `None` where it is not known.
+/// Rates by number of actions; `None` if unknown.
 #[derive(Debug, Clone)]
 pub(super) struct Series<'a> {
     pub(super) name: &'a str,
@@ -51,7 +52,7 @@ pub(super) struct Series<'a> {
 }
 
 impl Style {
-    /// The styles of baselines, in the order in which they are taken.
+    /// The styles of baselines, in the order in which they are assigned.
     pub(super) const BASELINES: [Self; 3] = [Self::Chance, Self::InOrder, Self::OneLook];
 
     fn class(self) -> &'static str {
@@ -80,24 +81,25 @@ impl Style {
     }
 }
 
-/// What success is drawn against.
+/// A chart of success against some quantity.
 #[derive(Debug, Clone)]
 pub(super) struct Chart<'a> {
-    /// Names the drawing; no other on the page has the same.
+    /// The id of the drawing; unique on the page.
     pub(super) id: &'a str,
-    /// What it shows, in a sentence.
+    /// A sentence that says what it shows.
     pub(super) title: &'a str,
-    /// What stands below the axis.
+    /// The label of the axis.
     pub(super) axis: &'a str,
-    /// Of the columns, in order.
+    /// The labels of the columns, in order.
     pub(super) labels: Vec<String>,
-    /// What is behind the label of a column where a point is described.
+    /// Follows the label of a column in the description of a point.
     pub(super) unit: &'a str,
-    /// A rate that a dashed line is drawn at.
+    /// A rate marked by a dashed line.
     pub(super) threshold: Option<f64>,
 }
 
-/// The drawing with its legend. `sizes` are those of cases in this unit, ascending; each series has a point for each.
+/// The drawing with its legend. `sizes` are the sizes of cases in this unit, ascending; each series has a point for
+/// each size.
 pub(super) fn success_by_size(unit: &str, sizes: &[u32], series: &[Series<'_>]) -> Markup {
     let chart = Chart {
         id: "chart-title",
@@ -119,7 +121,7 @@ pub(super) fn success(chart: &Chart<'_>, series: &[Series<'_>]) -> Markup {
             svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-labelledby=(chart.id) {
                 title id=(chart.id) { (chart.title) }
                 (axes(chart))
-                // What is measured lies on top of what it is measured against.
+                // Measured series are drawn on top of the baselines.
                 @for (place, series) in series.iter().enumerate().rev() {
                     (draw(series, chart, dodge(place, series.style)))
                 }
@@ -141,7 +143,7 @@ pub(super) fn success(chart: &Chart<'_>, series: &[Series<'_>]) -> Markup {
     }
 }
 
-/// Two measured series stand side by side, so that their intervals do not hide each other.
+/// Two measured series are drawn side by side, so that their intervals do not hide each other.
 fn dodge(place: usize, style: Style) -> f64 {
     match style {
         Style::MeasuredToo => DODGE * place as f64,
@@ -149,17 +151,17 @@ fn dodge(place: usize, style: Style) -> f64 {
     }
 }
 
-/// Where the column of that place is.
+/// The horizontal position of a column.
 fn x(place: usize, columns: usize) -> f64 {
     LEFT + (WIDTH - LEFT - RIGHT) * (place as f64 + 0.5) / columns.max(1) as f64
 }
 
-/// Where a rate is.
+/// The vertical position of a rate.
 fn y(rate: f64) -> f64 {
     TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - rate.clamp(0.0, 1.0))
 }
 
-/// A length to a tenth of a unit.
+/// A length, rounded to a tenth of a unit.
 fn length(value: f64) -> String {
     format!("{value:.1}")
 }
@@ -194,7 +196,7 @@ fn draw(series: &Series<'_>, chart: &Chart<'_>, dodge: f64) -> Markup {
     let at = |place: usize| x(place, labels.len()) + dodge;
     html! {
         g.(series.style.class()) {
-            // A line joins neighbours only: where a rate is not known there is a gap.
+            // A line joins only adjacent points: an unknown rate leaves a gap.
             @for (place, pair) in series.points.windows(2).enumerate() {
                 @if let [Some(from), Some(to)] = pair {
                     @let [from_x, to_x] = [place, place + 1].map(|place| length(at(place)));

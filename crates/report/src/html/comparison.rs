@@ -18,7 +18,7 @@ use crate::ReportedCampaign;
 use crate::campaign::capitalised;
 use crate::compare::{Change, ComparedCase, Comparison, Side, Success, shown_runs};
 
-/// Who is compared with whom, and a banner if there is a simulation among them.
+/// Which campaigns are compared, and a banner if one of them is a simulation.
 pub(super) fn head(comparison: &Comparison, a: &ReportedCampaign<'_>, b: &ReportedCampaign<'_>) -> Markup {
     let simulated = match (comparison.a.simulated, comparison.b.simulated) {
         (true, true) => Some("simulated models planned"),
@@ -50,7 +50,7 @@ fn of_side(letter: &str, side: &Side, campaign: &ReportedCampaign<'_>) -> Markup
     }
 }
 
-/// Success of both on the common cases, the difference, and what became of the cases.
+/// Success of both on the common cases, the difference, and the changes.
 pub(super) fn key_figures(comparison: &Comparison) -> Markup {
     let success = |success: &Success| {
         html! {
@@ -141,11 +141,11 @@ fn meaning(change: Change) -> &'static str {
     }
 }
 
-/// How the cases ended in A against how they ended in B; nothing where no case failed in either.
+/// A cross table of how the cases ended in A and in B; empty if no case failed in either.
 pub(super) fn classes(comparison: &Comparison) -> Markup {
     let scored: Vec<&ComparedCase> = comparison.cases.iter().filter(|case| case.change.is_scored()).collect();
     let failed = scored.iter().flat_map(|case| [case.class_a, case.class_b]);
-    // Those that passed in both are counted and not listed.
+    // Cases that passed in both are counted but not listed.
     let both = comparison.count(Change::BothPassed);
     let ends: BTreeSet<Option<&str>> = failed.chain((both > 0).then_some(None)).collect();
     if ends.iter().all(Option::is_none) {
@@ -201,7 +201,7 @@ pub(super) fn classes(comparison: &Comparison) -> Markup {
 
 /// A difference of rates in percentage points, with its sign.
 pub(super) fn points(difference: Option<f64>) -> String {
-    // Adding nothing turns a negative zero into a positive one.
+    // Adding zero turns a negative zero into a positive one.
     difference
         .map_or("–".to_owned(), |difference| format!("{:+.1}", difference * 100.0 + 0.0).replace('-', "−"))
 }
@@ -210,7 +210,7 @@ pub(super) fn probability(p_value: f64) -> String {
     if p_value < 0.0001 { "below 0.0001".to_owned() } else { format!("{p_value:.4}") }
 }
 
-/// Success by size: the drawing and the same as a table.
+/// Success by size, as a drawing and as a table.
 pub(super) fn by_size(comparison: &Comparison) -> Markup {
     let (groups, unit) = (&comparison.by_size, comparison.unit);
     if groups.is_empty() {
@@ -359,7 +359,7 @@ fn show(changed: &Changed<'_>) -> Markup {
     let Changed { compared, case, a, b } = changed;
     let change = compared.change;
     let [of_a, of_b] = [a, b].map(|run| case.explain(run.verdict));
-    // One text is enough where only one run has something to mark.
+    // One text is enough if only one run has something to mark.
     let are_both_marked = of_a.marks != of_b.marks && !of_a.marks.is_empty() && !of_b.marks.is_empty();
     let marked = if of_a.marks.is_empty() { &of_b } else { &of_a };
     html! {
@@ -389,7 +389,7 @@ fn show(changed: &Changed<'_>) -> Markup {
     }
 }
 
-/// `of_runs` is how many of the case's runs passed, and how many have a score.
+/// `of_runs` contains the numbers of passed runs and of scored runs of the case.
 fn side(
     case: &dyn Case,
     run: &Run<'_>,

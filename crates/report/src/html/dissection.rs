@@ -1,5 +1,4 @@
-//! What the dissection of failures showed: causes, topics, and every trial with its text, what changed, and
-//! its verdict.
+//! The results of dissecting failures: causes, topics, and every trial with its text, its change and its verdict.
 
 use std::io;
 
@@ -9,9 +8,9 @@ use planproof_bench::studies::{DissectedCase, DissectionReport, ReportedTrial};
 use super::text::{Foreign, count, counted, percent, percent_range};
 use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page};
 
-/// Most characters shown of a paragraph.
+/// Maximum number of characters shown of a paragraph.
 const PARAGRAPH_CHARACTERS_MAX: usize = 4000;
-/// Most characters shown of a piece before or after its change.
+/// Maximum number of characters shown of a piece before or after its change.
 const PIECE_CHARACTERS_MAX: usize = 200;
 
 pub(super) fn write(report: &DissectionReport, limits: &HtmlLimits, page: &mut Page<'_>) -> io::Result<()> {

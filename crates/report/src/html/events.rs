@@ -13,15 +13,15 @@ use super::NAME_CHARACTERS_MAX;
 use super::pictures::Room;
 use super::text::{Foreign, count, counted, seconds};
 
-/// Most rows of one trace that are shown, beside its end.
+/// Maximum number of rows shown of one trace, besides its end.
 const ROWS_MAX: usize = 200;
-/// Most characters shown of what a model wrote, a tool answered, or an agent gave as arguments or as its answer.
+/// Maximum number of characters shown of a model's text, a tool's answer, or an agent's arguments or answer.
 const EVENT_CHARACTERS_MAX: usize = 1500;
 
-/// A trace as it is read from the store, or why it cannot be.
+/// A trace read from the store, or why it cannot be read.
 type Read = Result<Option<Trace>, String>;
 
-/// The verdict in words, and what there is to say of the events of its trace.
+/// The verdict in words, and the notes on the events of its trace.
 pub(super) fn explain(
     case: &dyn Case,
     verdict: &Verdict,
@@ -33,13 +33,13 @@ pub(super) fn explain(
     }
 }
 
-/// The list, or what is said in its place.
+/// The list, or a note instead of it.
 pub(super) fn trace(case: &dyn Case, verdict: &Verdict, read: &Read) -> Markup {
     let notes = read.iter().flatten().next().and_then(|trace| case.notes(verdict, &trace.events));
     noted_trace(case, notes, read)
 }
 
-/// The same with the notes that [`explain`] gave.
+/// The list with the notes from [`explain`].
 pub(super) fn noted_trace(case: &dyn Case, notes: Option<Vec<EventNote>>, trace: &Read) -> Markup {
     match trace {
         Err(error) => html! {
@@ -76,23 +76,23 @@ fn list(case: &dyn Case, notes: Option<Vec<EventNote>>, trace: &Trace) -> Markup
     }
 }
 
-/// A line of the list: an event, or several that belong together.
+/// A row of the list: an event, or several that belong together.
 enum Row<'a> {
-    /// The agent was given something else than the case's query.
+    /// The agent was given something other than the case's query.
     Query(&'a str),
-    /// A turn of a model that says more than its one call does.
+    /// A turn of a model that consists of more than a single call.
     Turn { at: u64, number: usize, text: &'a str, calls: u32, finish: FinishReason },
-    /// A call with its answer, where that came next; and how often the same came right behind it.
+    /// A call with its answer if that came next, and the number of identical calls immediately after it.
     Call(CallRow<'a>),
-    /// An answer that came later than right behind its call.
+    /// An answer that did not come immediately after its call.
     Result(&'a ToolResult),
-    /// The agent keeps to a specification from here on.
+    /// The agent follows a specification from here on.
     Spec { name: &'a str, continuation: Continuation },
-    /// What the environment wrote, where it is more than the answer of a tool.
+    /// Text from the environment that is more than the answer of a tool.
     Section { at: u64, state: &'a str, text: &'a str, note: &'a str },
     /// The model was corrected.
     Correction { at: u64, violation: &'a str, appended: &'a str },
-    /// What all corrections together took.
+    /// The total cost of all corrections.
     Tally(Tally),
 }
 
@@ -102,15 +102,15 @@ struct CallRow<'a> {
     answer: Option<&'a ToolResult>,
     /// Its number among the executed calls, from 1.
     number: Option<usize>,
-    /// What is odd about it, if it was done and should not have been.
+    /// What is odd about a call that was executed and should not have been.
     remark: Option<&'static str>,
-    /// It is the call with which the run went wrong; what would have been right.
+    /// If the run went wrong with this call, what would have been right.
     wrong: Option<&'a str>,
     times: usize,
 }
 
 impl CallRow<'_> {
-    /// Whether the same call with the same answer is repeated here.
+    /// Whether the next row is the same call with the same answer.
     fn is_repeated_by(&self, next: &CallRow<'_>) -> bool {
         let answers = |row: &CallRow<'_>| row.answer.map(|answer| (answer.text.clone(), answer.is_error));
         next.wrong.is_none()
@@ -122,7 +122,7 @@ impl CallRow<'_> {
     }
 }
 
-/// The rows, each with the agent that it is of, where the run has several.
+/// The rows, each with its agent if the run has several.
 fn rows<'a>(prompt: &str, events: &'a [Event], notes: &'a [EventNote]) -> Vec<(Option<&'a Actor>, Row<'a>)> {
     let notes: HashMap<usize, &EventNote> = notes.iter().map(|note| (note.event, note)).collect();
     let mut rows = Vec::new();
@@ -138,7 +138,7 @@ fn rows<'a>(prompt: &str, events: &'a [Event], notes: &'a [EventNote]) -> Vec<(O
             EventKind::Turn { text, calls, finish, .. } => {
                 let number = turns.entry(actor).or_default();
                 *number += 1;
-                // What a model said last is mostly the agent's answer, which comes next.
+                // The last text of a model is usually the agent's answer, which comes next.
                 let said = events.peek().map(|(_, next)| *next);
                 let said = said.filter(|next| next.actor == event.actor && is_answer(next, text));
                 let text = if said.is_some() { "" } else { text };
@@ -150,7 +150,7 @@ fn rows<'a>(prompt: &str, events: &'a [Event], notes: &'a [EventNote]) -> Vec<(O
                 }
             }
             EventKind::Call(call) => {
-                // A result that comes later than right behind its call has a row of its own.
+                // A result that does not come immediately after its call has a row of its own.
                 let result = answers.get(&place).filter(|(at, _)| *at == place + 1);
                 let answer = result.map(|(_, answer)| *answer);
                 if answer.is_some() {
@@ -182,21 +182,21 @@ fn rows<'a>(prompt: &str, events: &'a [Event], notes: &'a [EventNote]) -> Vec<(O
             {
                 rows.push((actor, Row::Section { at: event.at, state, text, note }));
             }
-            // The question stands above, and what the model wrote in its turns.
+            // The question and the model's turns are already shown above.
             EventKind::Section { .. } => {}
             EventKind::Correction { violation, appended, .. } => {
                 rows.push((actor, Row::Correction { at: event.at, violation, appended }));
             }
             EventKind::Tally(tally) if tally.corrections > 0 => rows.push((actor, Row::Tally(*tally))),
             EventKind::Tally(_) | EventKind::Batch { .. } => {}
-            // The end is shown whether or not there is room for all rows.
+            // The end is shown even if there is not room for all rows.
             EventKind::End(_) => {}
         }
     }
     rows
 }
 
-/// Whether the row before, of the same agent, is a tool's answer in these words.
+/// Whether the previous row, of the same agent, is a tool's answer with this text.
 fn repeats_answer(rows: &[(Option<&Actor>, Row<'_>)], actor: Option<&Actor>, text: &str) -> bool {
     let row = rows.iter().rev().find(|(by, _)| *by == actor);
     let answer = match row.map(|(_, row)| row) {
@@ -266,7 +266,7 @@ fn show(actor: Option<&Actor>, row: &Row<'_>, is_dated: bool, room: &Room) -> Ma
     }
 }
 
-/// How a model is asked, in words.
+/// How a model is asked to continue, in words.
 fn way(continuation: Continuation) -> &'static str {
     match continuation {
         Continuation::Text => "continues plain text",
@@ -279,7 +279,7 @@ fn said(text: &str) -> Markup {
     html! { span.said { (Foreign::short(text, EVENT_CHARACTERS_MAX)) } }
 }
 
-/// When it happened, where a clock says so and not a count of events.
+/// The time of an event, if it comes from a clock instead of a count of events.
 fn time(milliseconds: u64) -> Markup {
     html! { span.time { (seconds(milliseconds as f64 / 1000.0)) } }
 }
@@ -291,7 +291,7 @@ fn call(row: &CallRow<'_>, room: &Room) -> Markup {
     };
     html! {
         span.what { "call" @if let Some(number) = row.number { " " (number) } } " "
-        // With calls that overlap, ids tell which answer is whose.
+        // If calls overlap, ids show which answer belongs to which call.
         @if row.answer.is_none() { (call_id(&row.call.id)) " " }
         code { (Foreign::short(&row.call.name, NAME_CHARACTERS_MAX)) }
         @if let Some(arguments) = &arguments {

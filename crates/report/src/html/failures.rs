@@ -12,9 +12,9 @@ use super::text::{Foreign, count, counted};
 use super::{NAME_CHARACTERS_MAX, Page, command, events, run, took};
 use crate::{ReportedCampaign, shell_word};
 
-/// Most different reasons for unscored runs that are listed, the most frequent first.
+/// Maximum number of distinct reasons listed for unscored runs, the most frequent first.
 const REASONS_MAX: usize = 20;
-/// Most characters shown of such a reason.
+/// Maximum number of characters shown of such a reason.
 const REASON_CHARACTERS_MAX: usize = 500;
 
 /// A case that failed.
@@ -23,14 +23,15 @@ struct Failure<'a> {
     outcome: &'a Outcome,
     verdict: &'a Verdict,
     class: Class,
-    /// How many runs of the case failed in that class.
+    /// Number of runs of the case that failed in this class.
     alike: usize,
-    /// The smallest of its class: the number of the finding, and how many cases failed in the class.
+    /// For the smallest failure of its class: the number of the finding, and the number of cases that failed in the
+    /// class.
     finding: Option<(usize, usize)>,
 }
 
-/// All failing cases, for each class the first of their runs that failed in it: those that are findings by number, then
-/// the others in the order of the campaign; and how many are findings.
+/// All failing cases, represented for each class by their first run that failed in it: findings by number, then the
+/// others in the order of the campaign. Also returns the number of findings.
 fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
     let cases = campaign.cases;
     let failure = |outcome: &'a Outcome| {
@@ -62,7 +63,7 @@ fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
     (failures, findings.len())
 }
 
-/// Writes the findings and all further failures, as far as the limits allow; then what was left out.
+/// Writes the findings and all further failures as far as the limits allow, then a summary of the rest.
 pub(super) fn write(
     campaign: &ReportedCampaign<'_>,
     budget: &mut Budget,
@@ -155,7 +156,7 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
     }
 }
 
-/// What the limits left no room for.
+/// A summary of the failures that the limits left no room for.
 fn summed_up(campaign: &ReportedCampaign<'_>, left_out: &[&Failure<'_>]) -> Markup {
     let mut by_class: BTreeMap<Class, u64> = BTreeMap::new();
     for failure in left_out {

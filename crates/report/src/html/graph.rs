@@ -1,8 +1,8 @@
-//! What has to come before what, as a drawing from top to bottom.
+//! A drawing from top to bottom of what has to come before what.
 //!
-//! A node stands one row below the lowest of those that have to come before it (the longest path), and a way that
-//! skips rows keeps a lane of its own in each of them. Within a row everything stands by the middle of what is above
-//! it. A way that closes a circle, as in a case that cannot be done, goes up on the right.
+//! A node is placed one row below the lowest of its predecessors (the longest path), and an edge that skips rows
+//! keeps a lane of its own in each of them. Within a row, everything is ordered by the centre of its neighbours
+//! above. An edge that closes a cycle, as in an infeasible case, goes up on the right.
 
 use maud::{Markup, html};
 use planproof_suite::{Graph, GraphEdge, GraphNode};
@@ -10,13 +10,13 @@ use planproof_suite::{Graph, GraphEdge, GraphNode};
 use super::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, units};
 
-/// Most nodes drawn: more are a thicket.
+/// Maximum number of nodes drawn; more would be unreadable.
 const NODES_MAX: usize = 24;
-/// Most characters shown of a name and of a note. Where that is not all, it is in the title of the node.
+/// Maximum number of characters shown of a name and of a note. A longer text is in the title of the node.
 const NAME_SHOWN_MAX: usize = 32;
 const NOTE_SHOWN_MAX: usize = 40;
 
-// Measures of the drawing in pixels; a page that is narrower scales it.
+// Dimensions of the drawing in pixels; a narrower page scales it.
 const LETTER_WIDTH: f64 = 7.2;
 const SMALL_LETTER_WIDTH: f64 = 6.2;
 const PADDING: f64 = 12.0;
@@ -28,19 +28,19 @@ const COLUMN_GAP: f64 = 18.0;
 const LANE_WIDTH: f64 = 12.0;
 const MARGIN: f64 = 8.0;
 const TIP: (f64, f64) = (8.0, 4.0);
-/// How far apart ways lie that go up on the right.
+/// Distance between edges that go up on the right.
 const BACK_GAP: f64 = 14.0;
 
 type Point = (f64, f64);
 
-/// What stands in a row: a node, or the lane of a way.
+/// An item of a row: a node, or the lane of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slot {
     Node(usize),
     Lane(usize),
 }
 
-/// The drawing; nothing where there is nothing to draw, or too much.
+/// The drawing; empty if there is nothing to draw, or too much.
 pub(super) fn draw(graph: &Graph) -> Markup {
     if graph.nodes.is_empty() || graph.nodes.len() > NODES_MAX {
         return Markup::default();
@@ -60,7 +60,7 @@ pub(super) fn draw(graph: &Graph) -> Markup {
         svg.order-graph viewBox={ "0 0 " (units(width)) " " (units(placed.height)) } width=(units(width))
             role="img" aria-label="What has to come before what"
         {
-            // What was violated lies above the rest.
+            // Violated edges are drawn on top of the others.
             @for is_wrong in [false, true] {
                 @for (edge, line, tip) in ways.iter().filter(|(edge, ..)| edge.is_wrong == is_wrong) {
                     g.way.broken[is_wrong] {
@@ -108,13 +108,13 @@ fn size(node: &GraphNode) -> Point {
     (name.max(note) + BADGE + 2.0 * PADDING, height)
 }
 
-/// Where everything stands.
+/// The positions of nodes and edges.
 struct Placed {
-    /// The middle of each node's upper side.
+    /// The middle of the upper side of each node.
     nodes: Vec<Point>,
     /// The height of each node.
     heights: Vec<f64>,
-    /// Where each way passes rows: x with the upper and the lower side of the row.
+    /// The points where each edge passes a row: x with the upper and the lower side of the row.
     lanes: Vec<Vec<(f64, f64, f64)>>,
     width: f64,
     height: f64,
@@ -159,7 +159,7 @@ impl Placed {
         Self { nodes, heights, lanes, width, height: top - ROW_GAP + MARGIN }
     }
 
-    /// The line of a way and its tip.
+    /// The line of an edge and its tip.
     fn way(&self, number: usize, edge: &GraphEdge, backs: &mut usize) -> (String, String) {
         let (from, to) = (self.nodes[edge.from], self.nodes[edge.to]);
         let start = (from.0, from.1 + self.heights[edge.from]);
@@ -175,13 +175,13 @@ impl Placed {
             let tip = [(end.0 - TIP.1, end.1), to, (end.0 + TIP.1, end.1)].map(point);
             return (line, format!("M{} L{} L{} Z", tip[0], tip[1], tip[2]));
         }
-        // It closes a circle, and goes up on the right of everything.
+        // It closes a cycle, and goes up on the right of everything.
         *backs += 1;
         let x = self.width + BACK_GAP * (*backs as f64 - 0.5);
         let begin = (from.0, from.1 + self.heights[edge.from] / 2.0);
         let end = (to.0, to.1 + self.heights[edge.to] / 2.0);
         let line = format!("M{} C{} {} {}", point(begin), point((x, begin.1)), point((x, end.1)), point(end));
-        // The nodes cover both ends of it, so its tip stands at its middle, where it goes up.
+        // The nodes cover both of its ends, so its tip is in the middle, where it goes up.
         let middle = (begin.0 * 0.125 + x * 0.75 + end.0 * 0.125, begin.1.midpoint(end.1));
         let tip =
             [(middle.0 - TIP.1, middle.1 + TIP.0), middle, (middle.0 + TIP.1, middle.1 + TIP.0)].map(point);
@@ -193,14 +193,14 @@ fn point((x, y): Point) -> String {
     format!("{} {}", units(x), units(y))
 }
 
-/// A bend that leaves downwards and arrives downwards.
+/// A curve that leaves and arrives downwards.
 fn bent(from: Point, to: Point) -> String {
     let middle = from.1.midpoint(to.1);
     format!("C{} {} {}", point((from.0, middle)), point((to.0, middle)), point(to))
 }
 
-/// The row of each node: one below the lowest of those before it. Where a circle leaves none that could come next, the
-/// first of the rest does.
+/// The row of each node: one below the lowest of its predecessors. If a cycle blocks every remaining node, the
+/// first of them comes next.
 fn layers(count: usize, edges: &[&GraphEdge]) -> Vec<usize> {
     let mut layers: Vec<Option<usize>> = vec![None; count];
     for _ in 0..count {
@@ -220,7 +220,7 @@ fn layers(count: usize, edges: &[&GraphEdge]) -> Vec<usize> {
     layers.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// What stands in each row, from left to right.
+/// The items of each row, from left to right.
 fn rows(layers: &[usize], edges: &[&GraphEdge]) -> Vec<Vec<Slot>> {
     let deepest = layers.iter().copied().max().unwrap_or(0);
     let mut rows: Vec<Vec<Slot>> = vec![Vec::new(); deepest + 1];
@@ -243,7 +243,7 @@ fn rows(layers: &[usize], edges: &[&GraphEdge]) -> Vec<Vec<Slot>> {
     rows
 }
 
-/// The middle of what is joined to a slot in the row above, as a share of that row; the middle of all where nothing is.
+/// The mean position of a slot's neighbours in the row above, as a share of that row; the middle if it has none.
 fn middle_above(slot: Slot, above: &[Slot], edges: &[&GraphEdge]) -> f64 {
     let is_joined = |upper: Slot| match (upper, slot) {
         (Slot::Node(from), Slot::Node(to)) => edges.iter().any(|edge| (edge.from, edge.to) == (from, to)),

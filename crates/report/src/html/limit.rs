@@ -9,7 +9,7 @@ use super::text::{Foreign, count, percent, percent_range, seconds};
 use super::{NAME_CHARACTERS_MAX, command};
 use crate::ReportedCampaign;
 
-/// What the search came to.
+/// The result of the search.
 pub(super) fn key_figures(report: &LimitReport, campaign: &ReportedCampaign<'_>) -> Markup {
     let totals = &report.campaign;
     html! {

@@ -1,9 +1,9 @@
-//! Places in a plane and the ways between them, as a drawing.
+//! A map of places and the routes between them.
 //!
-//! A way there and one back bend to the left of who goes them, so that they lie apart; a way alone bends away from the
-//! middle of all places, so that a round trip has its labels outside. A way that is gone again bends further. A label
-//! stands beside its way, at the apex on its outer side if there is room, else where it covers least of the places,
-//! their names and the labels before it.
+//! Opposite routes bend to the left of their direction of travel, so that they lie apart; a single route bends away
+//! from the centre of all places, so that the labels of a round trip are outside. A route that is travelled again
+//! bends further. A label is placed at the apex of its route on the outer side if there is room, otherwise where it
+//! covers the least of the places, their names and the earlier labels.
 
 use maud::{Markup, html};
 use planproof_suite::{Map, MapPlace, MapWay};
@@ -11,32 +11,33 @@ use planproof_suite::{Map, MapPlace, MapWay};
 use super::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, units};
 
-/// Most places and ways drawn.
+/// Maximum number of places and of routes drawn.
 const PLACES_MAX: usize = 40;
 const WAYS_MAX: usize = 60;
-/// Most characters shown of a name or a label. All of it is in the title of the place or the way.
+/// Maximum number of characters shown of a name or a label. The full text is in the title of the place or the
+/// route.
 const LABEL_CHARACTERS_MAX: usize = 24;
 
-// Measures of the drawing in its own units; the page scales it.
+// Dimensions of the drawing in its own units; the page scales it.
 const WIDTH: f64 = 480.0;
 const HEIGHT_MIN: f64 = 190.0;
 const HEIGHT_MAX: f64 = 340.0;
 const MARGIN_X: f64 = 92.0;
 const MARGIN_Y: f64 = 52.0;
 const DISC: f64 = 5.0;
-/// How far the apex of a way lies from the straight line, as a share of its length, and at least.
+/// Distance of the apex of a route from the straight line, as a share of its length, and its minimum.
 const BEND: f64 = 0.16;
 const BEND_MIN: f64 = 18.0;
-/// How far a label lies from the apex.
+/// Distance of a label from the apex.
 const LABEL_GAP: f64 = 9.0;
-/// How far a way ends before the middle of its place.
+/// Distance between the end of a route and the centre of its place.
 const END_GAP: f64 = 9.0;
-/// How long and how wide the tip of an arrow is.
+/// Length and width of the tip of an arrow.
 const TIP: (f64, f64) = (9.0, 4.0);
-/// How large the letters are, for the middle of a line, and how wide a usual one is.
+/// Size of the letters, to centre text vertically, and width of a typical letter.
 const LETTER: f64 = 14.0;
 const LETTER_WIDTH: f64 = 7.6;
-/// After which shares of a way its label may stand.
+/// The shares of a route at which its label may be placed.
 const SHARES: [f64; 5] = [0.5, 0.36, 0.64, 0.22, 0.78];
 
 type Point = (f64, f64);
@@ -72,7 +73,7 @@ pub(super) fn draw(map: &Map) -> Markup {
                     @for (place, at) in map.places.iter().zip(&places) {
                         @if let Some(at) = at { (mark(place, *at, height)) }
                     }
-                    // Above everything else, so that no line strikes them through.
+                    // Drawn last, so that no line crosses them.
                     @for ((way, _), spot) in ways.iter().zip(&spots) { (spot.show(way)) }
                 }
             }
@@ -96,7 +97,7 @@ fn drawn(places: &[MapPlace]) -> impl Iterator<Item = &MapPlace> {
     places.iter().take(PLACES_MAX).filter(|it| it.east.is_finite() && it.north.is_finite())
 }
 
-/// The least and the greatest value; zeros where there is none.
+/// The minimum and the maximum value; zeros if there are none.
 fn extent(places: &[MapPlace], of: impl Fn(&MapPlace) -> f64) -> Point {
     let values = drawn(places).map(of);
     let found = values.fold(None, |found: Option<Point>, value| {
@@ -105,7 +106,7 @@ fn extent(places: &[MapPlace], of: impl Fn(&MapPlace) -> f64) -> Point {
     found.unwrap_or_default()
 }
 
-/// Where places are drawn, all of them in the middle of the drawing together.
+/// The positions of places in the drawing, centred as a group.
 fn laid_out(places: &[MapPlace]) -> Vec<Option<Point>> {
     let (scale, height) = frame(places);
     let (east, north) = (extent(places, |it| it.east), extent(places, |it| it.north));
@@ -132,26 +133,26 @@ fn mark(place: &MapPlace, (x, y): Point, height: f64) -> Markup {
     }
 }
 
-/// Whether the middle of the drawing lies to the right of who goes from one place to the other.
+/// Whether the centre of the drawing is on the right when travelling from one place to the other.
 fn is_outside_left(from: Point, to: Point, middle: Point) -> bool {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     // The vertical axis points down.
     dx * (middle.1 - from.1) - dy * (middle.0 - from.0) >= 0.0
 }
 
-/// A bent way.
+/// A curved route.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Arc {
     start: Point,
     control: Point,
     end: Point,
-    /// Of length one, to the outer side.
+    /// A unit vector towards the outer side.
     outwards: Point,
 }
 
 impl Arc {
-    /// The way that is gone after `before` others between the same places, and bends to the left or the right; nothing
-    /// if it leads nowhere.
+    /// The curve of a route that follows `before` earlier ones between the same places, and bends to the left or
+    /// the right; `None` if the places are too close together.
     fn between(from: Point, to: Point, before: usize, is_left: bool) -> Option<Self> {
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let length = dx.hypot(dy);
@@ -162,7 +163,7 @@ impl Arc {
         let outwards = (side * dy / length, -side * dx / length);
         let bend = (length * BEND).max(BEND_MIN) * (1.0 + before as f64);
         let middle = (from.0.midpoint(to.0), from.1.midpoint(to.1));
-        // The apex of a quadratic curve lies half way to its control point.
+        // The apex of a quadratic curve is halfway to its control point.
         let control = (middle.0 + 2.0 * bend * outwards.0, middle.1 + 2.0 * bend * outwards.1);
         Some(Self { start: towards(from, control), control, end: towards(to, control), outwards })
     }
@@ -185,7 +186,7 @@ impl Arc {
         }
     }
 
-    /// The point of the curve after this share of it.
+    /// The point of the curve at this share of it.
     fn at(&self, share: f64) -> Point {
         let of = |start: f64, control: f64, end: f64| {
             let rest = 1.0 - share;
@@ -194,7 +195,7 @@ impl Arc {
         (of(self.start.0, self.control.0, self.end.0), of(self.start.1, self.control.1, self.end.1))
     }
 
-    /// Where a text beside the way could stand, the best place first.
+    /// Candidate positions for a text beside the route, the best one first.
     fn candidates(&self, text: &str) -> impl Iterator<Item = Spot> + use<'_> {
         let text = text.to_owned();
         let places = SHARES.into_iter().flat_map(|share| [(share, 1.0), (share, -1.0)]);
@@ -205,14 +206,14 @@ impl Arc {
                 _ if ox < -0.5 => "end",
                 _ => "middle",
             };
-            // Letters stand on their line: half of them is below the middle of the text.
+            // Text is positioned by its baseline, so its middle is half a letter higher.
             let y = y + oy * LABEL_GAP + LETTER * (0.35 + oy * 0.35);
             Spot { x: x + ox * LABEL_GAP, y, anchor, text: text.clone() }
         })
     }
 }
 
-/// A text with where it stands.
+/// A text with its position.
 #[derive(Debug, Clone, PartialEq)]
 struct Spot {
     x: f64,
@@ -222,7 +223,7 @@ struct Spot {
 }
 
 impl Spot {
-    /// The room that it takes, by the width of a usual letter.
+    /// The rectangle that it covers, using the width of a typical letter.
     fn room(&self) -> Room {
         let width = self.text.chars().count() as f64 * LETTER_WIDTH;
         let left = match self.anchor {
@@ -242,7 +243,7 @@ impl Spot {
     }
 }
 
-/// A part of the drawing.
+/// A rectangle of the drawing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Room {
     left: f64,
@@ -252,21 +253,21 @@ struct Room {
 }
 
 impl Room {
-    /// How much of two rooms is the same.
+    /// The area of the overlap.
     fn common(&self, other: &Self) -> f64 {
         let wide = self.right.min(other.right) - self.left.max(other.left);
         let tall = self.bottom.min(other.bottom) - self.top.max(other.top);
         wide.max(0.0) * tall.max(0.0)
     }
 
-    /// How much of it lies beyond the drawing.
+    /// The area outside the drawing.
     fn outside(&self, height: f64) -> f64 {
         let drawing = Self { left: 0.0, right: WIDTH, top: 0.0, bottom: height };
         (self.right - self.left) * (self.bottom - self.top) - self.common(&drawing)
     }
 }
 
-/// Where the labels of all ways stand. Takes time in proportion to ways times ways and places.
+/// The positions of the labels of all routes. The time is proportional to routes times routes and places.
 fn spots(places: &[MapPlace], laid_out: &[Option<Point>], ways: &[(&MapWay, Arc)], height: f64) -> Vec<Spot> {
     let mut taken: Vec<Room> = Vec::new();
     for (place, at) in places.iter().zip(laid_out) {
@@ -283,7 +284,7 @@ fn spots(places: &[MapPlace], laid_out: &[Option<Point>], ways: &[(&MapWay, Arc)
             let room = spot.room();
             room.outside(height) + taken.iter().map(|other| room.common(other)).sum::<f64>()
         };
-        // Of equal ones the first, which is the best place.
+        // Of equally good ones, the first, which is the preferred position.
         let best = arc.candidates(&text).min_by(|one, other| covered(one).total_cmp(&covered(other)));
         if let Some(best) = best {
             taken.push(best.room());
@@ -293,12 +294,12 @@ fn spots(places: &[MapPlace], laid_out: &[Option<Point>], ways: &[(&MapWay, Arc)
     spots
 }
 
-/// The line of a place's name: above it in the upper half and below it in the lower.
+/// The baseline of a place's name: above the place in the upper half and below it in the lower half.
 fn name_y(y: f64, height: f64) -> f64 {
     if y <= height / 2.0 { y - 14.0 } else { y + 24.0 }
 }
 
-/// The point so far before another one as ways end before their places.
+/// The point at the end of a route, a fixed distance before its place.
 fn towards(from: Point, to: Point) -> Point {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let share = END_GAP / dx.hypot(dy).max(END_GAP);

@@ -1,4 +1,4 @@
-//! The combinations of a matrix, a row each.
+//! The combinations of a matrix, one row each.
 
 use maud::{Markup, html};
 use planproof_suite::Metric;

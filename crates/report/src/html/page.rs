@@ -1,4 +1,4 @@
-//! The frame of every page: one file that asks for nothing else.
+//! The frame of every page: one self-contained file.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -6,15 +6,15 @@ use super::text::Foreign;
 
 /// The style of all pages.
 pub(super) const STYLE: &str = include_str!("../../assets/report.css");
-/// Filter, pages and theme. All there is to read can be read without it.
+/// Filters, paging and theme. All content can be read without it.
 pub(super) const SCRIPT: &str = include_str!("../../assets/report.js");
 
-/// SHA-256 of [`STYLE`] and of [`SCRIPT`] in base64: nothing else may style the page or run in it, whatever a task or
-/// an answer might hold. A test says what to write here.
+/// SHA-256 of [`STYLE`] and of [`SCRIPT`] in base64: nothing else may style the page or run in it, whatever a task
+/// or an answer may contain. A test prints the values to use here.
 const STYLE_HASH: &str = "wNUtRm5W/d12UZTPlLWL1bG1HQeg0N0ENQVjjp4lVoY=";
 const SCRIPT_HASH: &str = "9VKU+oIm5gPbx1FPGlGzP93DivcZo7XYw33LzhhXSok=";
 
-/// All of a page up to its main part. The policy comes before anything it applies to.
+/// A page up to its main part. The policy comes before everything it applies to.
 pub(super) fn begin(title: &str) -> Markup {
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; img-src data:; \
@@ -22,7 +22,7 @@ pub(super) fn begin(title: &str) -> Markup {
     );
     html! {
         (DOCTYPE)
-        // The elements are closed by `end`: what lies between is written piece by piece.
+        // `end` closes these elements: their content is written piece by piece.
         (PreEscaped("<html lang=\"en\">"))
         head {
             meta charset="utf-8";
@@ -37,8 +37,8 @@ pub(super) fn begin(title: &str) -> Markup {
     }
 }
 
-/// The line above the first heading: what kind of page it is, and the button for light and dark, which is there only
-/// where the script runs.
+/// The line above the first heading: the kind of page, and the button for light and dark, which is shown only if
+/// the script runs.
 pub(super) fn top(kind: &str) -> Markup {
     html! {
         div.top {
@@ -48,7 +48,7 @@ pub(super) fn top(kind: &str) -> Markup {
     }
 }
 
-/// Says that it was a simulation.
+/// A banner saying that it was a simulation.
 pub(super) fn banner(what: &str) -> Markup {
     html! {
         p.banner role="note" {
@@ -57,7 +57,7 @@ pub(super) fn banner(what: &str) -> Markup {
     }
 }
 
-/// What [`begin`] leaves open.
+/// Closes what [`begin`] leaves open.
 pub(super) fn end() -> Markup {
     html! {
         footer {
@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    /// The colours of a custom property, light and dark.
+    /// The light and dark colours of a custom property.
     fn colours(name: &str) -> [&'static str; 2] {
         let (_, rest) =
             STYLE.split_once(&format!("--{name}: light-dark(")).expect("the style has the colour");
@@ -84,7 +84,7 @@ mod tests {
         [light, dark]
     }
 
-    /// Relative luminance as the Web Content Accessibility Guidelines 2.2 define it.
+    /// Relative luminance according to the Web Content Accessibility Guidelines 2.2.
     fn luminance(colour: &str) -> f64 {
         let part = |at: usize| {
             let part = u8::from_str_radix(&colour[at..at + 2], 16).expect("a colour has six digits");
@@ -101,7 +101,7 @@ mod tests {
         let soft = [
             ("wrong-soft", ["text", "quiet", "wrong"].as_slice()),
             ("open-soft", ["text"].as_slice()),
-            // Letters of campaigns, and words that light up.
+            // Letters of campaigns, and highlighted words.
             ("accent", ["card"].as_slice()),
             ("wrong", ["card"].as_slice()),
         ];

@@ -1,4 +1,4 @@
-//! Runs that passed, where their suite says that they are worth being shown.
+//! Passed runs, if their suite says that they are worth showing.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use super::text::{Foreign, count};
 use super::{NAME_CHARACTERS_MAX, Page, command, events, run, took};
 use crate::ReportedCampaign;
 
-/// Writes the first of them, folded, with their traces, as far as the budget that the failures have left goes.
+/// Writes the first of them, collapsed, with their traces, as far as the budget left by the failures allows.
 pub(super) fn write(
     campaign: &ReportedCampaign<'_>,
     budget: &mut Budget,

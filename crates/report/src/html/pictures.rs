@@ -1,4 +1,4 @@
-//! Small pictures that stand beside the results of tools.
+//! Small pictures beside the results of tools.
 
 use std::cell::Cell;
 
@@ -8,20 +8,20 @@ use planproof_trace::{Attachment, Attachments};
 use super::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, counted};
 
-/// Most pictures of one trace that are shown.
+/// Maximum number of pictures shown of one trace.
 const PICTURES_MAX: usize = 24;
 
 /// How many more pictures of a trace may be shown.
 pub(super) struct Room(Cell<usize>);
 
 impl Room {
-    /// That of a whole trace.
+    /// The room for a whole trace.
     pub(super) fn of_trace() -> Self {
         Self(Cell::new(PICTURES_MAX))
     }
 
-    /// The pictures of a result, as far as there is room for them. They are a part of the page: its policy allows a
-    /// picture to come from nowhere else.
+    /// The pictures of a result, as far as there is room for them. They are embedded in the page, because its
+    /// policy allows pictures from nowhere else.
     pub(super) fn show(&self, attachments: &Attachments) -> Markup {
         let pictures = attachments.as_slice();
         if pictures.is_empty() {
@@ -42,7 +42,7 @@ impl Room {
 
 fn figure(picture: &Attachment) -> Markup {
     let name = Foreign::short(picture.name(), NAME_CHARACTERS_MAX);
-    // Of the data nothing but letters, digits and three signs can be there: see `Attachment`.
+    // The data can only consist of letters, digits and three other characters: see `Attachment`.
     let source = format!("data:{};base64,{}", picture.picture(), picture.base64());
     html! {
         figure {

@@ -1,4 +1,4 @@
-//! One run of one case: its text with the marked words, what was demanded, what was done and what would have been
+//! One run of one case: its text with the marked words, what was required, what was done and what would have been
 //! right.
 
 use maud::{Markup, html};
@@ -8,17 +8,17 @@ use super::text::{Foreign, count, counted};
 use super::{NAME_CHARACTERS_MAX, bars, graph, map, timeline};
 use crate::campaign::capitalised;
 
-/// Most characters shown of a text; that of a case of 64 actions has about half as many.
+/// Maximum number of characters shown of a text; that of a case of 64 actions has about half as many.
 const TEXT_CHARACTERS_MAX: usize = 20_000;
-/// Most characters shown of the words that state a demand.
+/// Maximum number of characters shown of the words that state a requirement.
 const WORDS_CHARACTERS_MAX: usize = 400;
-/// Most places shown that state the same demand.
+/// Maximum number of places shown that state the same requirement.
 const SOURCES_MAX: usize = 3;
-/// Most demands of one case that are shown.
+/// Maximum number of requirements shown of one case.
 const CHECKS_MAX: usize = 200;
-/// Most steps shown of a sequence, and most facts of one label: an agent can go on for long.
+/// Maximum number of steps shown of a sequence, and of facts with one label, because an agent can run for long.
 const STEPS_MAX: usize = 100;
-/// Most characters shown of why a run ended or a call was refused.
+/// Maximum number of characters shown of why a run ended or a call was refused.
 const REASON_CHARACTERS_MAX: usize = 300;
 
 /// What went wrong, in one line.
@@ -26,8 +26,8 @@ pub(super) fn gist(explained: &Explanation) -> Markup {
     html! { (Foreign::both_ends(&explained.gist, REASON_CHARACTERS_MAX)) }
 }
 
-/// The text of the case. Each `mark` holds exactly the words at a marked place; `data-constraint` names the demands
-/// that are stated there, and the title says why it is marked.
+/// The text of the case. Each `mark` contains exactly the words of a marked place; `data-constraint` names the
+/// requirements stated there, and the title says why it is marked.
 pub(super) fn text(explained: &Explanation) -> Markup {
     let (pieces, left_out) = pieces(explained);
     html! {
@@ -48,7 +48,7 @@ pub(super) fn text(explained: &Explanation) -> Markup {
     }
 }
 
-/// A text with the words at these places marked, which do not overlap and come in order.
+/// A text with the words at these places marked; the places are in order and do not overlap.
 pub(super) fn marked(words: &str, places: &[[u32; 2]]) -> Markup {
     let mark = |[start, end]: &[u32; 2]| {
         let (checks, title) = Default::default();
@@ -63,8 +63,8 @@ fn ids(mark: &Mark) -> String {
     ids.map(|id| id.as_str().to_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// The pieces of a text as far as there is room for them, and the number of characters left out at its end. A
-/// mark for which there is no room is none.
+/// The pieces of a text as far as there is room for them, and the number of characters omitted at its end. A mark
+/// that does not fit is dropped.
 fn pieces(explained: &Explanation) -> (Vec<(&str, Option<&Mark>)>, u64) {
     let (mut room, mut left_out) = (TEXT_CHARACTERS_MAX, 0);
     let mut shown = Vec::new();
@@ -83,7 +83,7 @@ fn pieces(explained: &Explanation) -> (Vec<(&str, Option<&Mark>)>, u64) {
     (shown, left_out)
 }
 
-/// The class of the item of a demand.
+/// The CSS class of a requirement with this state.
 fn state_class(state: CheckState) -> &'static str {
     match state {
         CheckState::Violated | CheckState::InConflict => "violated",
@@ -92,7 +92,7 @@ fn state_class(state: CheckState) -> &'static str {
     }
 }
 
-/// All that is shown of a run: the text, what there is to say, what was demanded, and the trace.
+/// Everything that is shown of a run: the text, the facts, the requirements, and the trace.
 pub(super) fn whole(explained: &Explanation, trace: &Markup) -> Markup {
     html! {
         (text(explained))
@@ -109,7 +109,7 @@ pub(super) fn whole(explained: &Explanation, trace: &Markup) -> Markup {
     }
 }
 
-/// What was demanded and done as pictures, where there are any.
+/// Pictures of what was required and done, if there are any.
 pub(super) fn pictures(explained: &Explanation) -> Markup {
     html! {
         @if let Some(shown) = &explained.graph { div.picture { (graph::draw(shown)) } }
@@ -117,17 +117,18 @@ pub(super) fn pictures(explained: &Explanation) -> Markup {
     }
 }
 
-/// What was demanded, as sentences.
+/// The requirements, as sentences.
 pub(super) fn checks(explained: &Explanation) -> Markup {
     check_list(&explained.checks.iter().collect::<Vec<_>>())
 }
 
-/// The demands that were violated, as sentences.
+/// The violated requirements, as sentences.
 pub(super) fn broken_checks(explained: &Explanation) -> Markup {
     check_list(&explained.checks.iter().filter(|check| check.state.is_broken()).collect::<Vec<_>>())
 }
 
-/// Demands. Several that the same words state, as lists do, have these words once for all of them.
+/// A list of requirements. If the same words state several of them, as in lists, the words are shown once for all
+/// of them.
 fn check_list(checks: &[&Check]) -> Markup {
     let mut groups: Vec<Vec<&Check>> = Vec::new();
     for check in checks.iter().take(CHECKS_MAX) {
@@ -175,8 +176,8 @@ fn check_group(group: &[&Check]) -> Markup {
     }
 }
 
-/// What was called and what would have been right, and all else that the verdict says. What was violated stands among
-/// the demands, where there are any.
+/// What was called, what would have been right, and the rest of the verdict. Violations are shown with the
+/// requirements, if there are any.
 pub(super) fn facts(explained: &Explanation) -> Markup {
     let facts = explained.facts.iter().filter(|fact| fact.label != "violated" || explained.checks.is_empty());
     let mut groups: Vec<Vec<&Fact>> = Vec::new();
@@ -217,7 +218,7 @@ fn content(content: &Content) -> Markup {
     }
 }
 
-/// Steps, the wrong one marked. Equal ones right behind each other are counted.
+/// Steps, with the wrong one marked. Equal adjacent steps are counted.
 fn sequence(steps: &[Step]) -> Markup {
     if steps.is_empty() {
         return html! { "nothing" };

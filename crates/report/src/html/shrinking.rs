@@ -1,4 +1,4 @@
-//! The smallest failing queries that shrinking found, each beside the query that it comes from.
+//! The smallest failing queries found by shrinking, each beside its original query.
 
 use std::io;
 
@@ -11,9 +11,9 @@ use super::text::{Foreign, count, counted, percent_range};
 use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, command, run};
 use crate::ReportedCampaign;
 
-/// Most characters shown of why a case cannot be shrunk, and of a requirement.
+/// Maximum number of characters shown of why a case cannot be shrunk, and of a requirement.
 const REASON_CHARACTERS_MAX: usize = 500;
-/// Most actions shown of a plan.
+/// Maximum number of actions shown of a plan.
 const PLAN_MAX: usize = 100;
 
 pub(super) fn write(
@@ -66,7 +66,7 @@ pub(super) fn write(
     })
 }
 
-/// One failure. The first of those that are alike is open.
+/// One failure. The first of several similar ones is expanded.
 fn shown(failure: &ShrunkCase, report: &ShrinkReport, campaign: &ReportedCampaign<'_>) -> Markup {
     let number = failure.group.unwrap_or_default();
     let alike: Vec<&str> =
@@ -99,7 +99,7 @@ fn shown(failure: &ShrunkCase, report: &ShrinkReport, campaign: &ReportedCampaig
     }
 }
 
-/// The failed case's own paragraph, marked as in the list of failing cases.
+/// The original paragraph of the failed case, marked as in the list of failing cases.
 fn original(failure: &ShrunkCase, campaign: &ReportedCampaign<'_>) -> Markup {
     let failed = campaign.outcomes.iter().find_map(|outcome| {
         let case = campaign.cases.get(outcome.ordinal as usize)?;

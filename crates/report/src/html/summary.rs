@@ -1,4 +1,4 @@
-//! The campaign summed up: who was tested, key figures, success by number of actions, classes and flags.
+//! The summary of the campaign: what was tested, key figures, success by number of actions, classes and flags.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use super::{NAME_CHARACTERS_MAX, command};
 use crate::ReportedCampaign;
 use crate::campaign::{capitalised, metric_words, without_temperature};
 
-/// Most characters shown of why a set-up is broken.
+/// Maximum number of characters shown of why a set-up is broken.
 pub(super) const REASON_CHARACTERS_MAX: usize = 1000;
 
-/// Who was tested with what and when, and a banner if it was a simulation.
+/// What was tested, how and when, and a banner if it was a simulation.
 pub(super) fn head(campaign: &ReportedCampaign<'_>) -> Markup {
     let report = campaign.report;
     html! {
@@ -30,7 +30,7 @@ pub(super) fn head(campaign: &ReportedCampaign<'_>) -> Markup {
     }
 }
 
-/// With which model the agent was tested.
+/// The agent and the model it was tested with.
 pub(super) fn who(suite: &dyn Suite, agent: &str, model: Option<&str>) -> Markup {
     html! {
         p.who {
@@ -43,7 +43,7 @@ pub(super) fn who(suite: &dyn Suite, agent: &str, model: Option<&str>) -> Markup
     }
 }
 
-/// Where the figures come from.
+/// The origin of the figures.
 pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
     html! {
         dl.origin {
@@ -76,8 +76,8 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
     }
 }
 
-/// A banner about damaged runs, with what is wrong with each; nothing where there are none. `whose` says whose they
-/// are.
+/// A banner about damaged runs, with what is wrong with each; empty if there are none. `whose` names their
+/// campaign.
 pub(super) fn damaged(runs: &[DamagedRun], whose: &str) -> Markup {
     let named: Vec<String> =
         runs.iter().map(|run| format!("case {}, repeat {}: {}", run.case, run.repeat, run.why)).collect();
@@ -92,7 +92,7 @@ pub(super) fn damaged(runs: &[DamagedRun], whose: &str) -> Markup {
     }
 }
 
-/// Key figures, and what keeps the campaign from being whole.
+/// Key figures, and what the campaign lacks to be complete.
 pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
     let report = campaign.report;
     let success = report.success();
@@ -164,7 +164,7 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
     }
 }
 
-/// How a model was asked to go on, in words.
+/// How a model was asked to continue, in words.
 fn continuations(used: &MonitorUse) -> String {
     used.continuations.iter().map(|word| word.replace('_', " ")).collect::<Vec<_>>().join(", ")
 }
@@ -173,7 +173,7 @@ fn judges(used: &MonitorUse) -> String {
     used.judged_by.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// What is counted: cases, or their runs where there are several of each.
+/// The words for what is counted: cases, or runs if each case has several.
 struct Words {
     scored: [&'static str; 2],
     without: &'static str,
@@ -200,7 +200,7 @@ impl Words {
     }
 }
 
-/// What repeats say: how often all of `k` runs of a case pass, and how many cases are flaky.
+/// Results over repeats: how often all of `k` runs of a case pass, and the number of flaky cases.
 pub(super) fn repeated(report: &Report) -> Markup {
     let Some(repeated) = &report.repeated else { return Markup::default() };
     let cases = repeated.always + repeated.flaky + repeated.never;
@@ -262,7 +262,7 @@ pub(super) fn figure(name: &str, value: &str, note: &Markup) -> Markup {
     html! { div.figure { p.name { (name) } p.value { (value) } p.quiet { (note) } } }
 }
 
-/// All cases as one bar.
+/// A single bar that stands for all cases.
 fn proportions(report: &Report) -> Markup {
     let parts = [
         ("passed", report.passed),
@@ -294,7 +294,7 @@ fn proportions(report: &Report) -> Markup {
     }
 }
 
-/// What only this kind of case has to say.
+/// The suite's own sections.
 pub(super) fn sections(sections: &Sections) -> Markup {
     html! {
         @for section in sections.0.iter().filter(|section| !section.is_for_programs()) {
@@ -314,7 +314,7 @@ pub(super) fn sections(sections: &Sections) -> Markup {
     }
 }
 
-/// Text of a suite as a page shows it: what stands between backticks is set as code.
+/// Text from a suite as shown on a page: text between backticks is set as code.
 fn with_code(text: &Foreign<'_>) -> Markup {
     html! {
         @for (place, part) in text.as_str().split('`').enumerate() {
@@ -323,7 +323,7 @@ fn with_code(text: &Foreign<'_>) -> Markup {
     }
 }
 
-/// Longest text of a cell that is not broken into lines: a table that is too wide for its box is scrolled in it.
+/// Maximum length of a cell's text that is not wrapped; a table that is too wide for its box can be scrolled.
 const FIXED_CHARACTERS_MAX: usize = 24;
 
 fn table_of_section(table: &Table) -> Markup {
@@ -358,7 +358,7 @@ fn table_of_section(table: &Table) -> Markup {
     }
 }
 
-/// Success by size: the drawing and the same as a table.
+/// Success by size, as a drawing and as a table.
 pub(super) fn by_size(report: &Report) -> Markup {
     if report.by_size.is_empty() {
         return Markup::default();
@@ -441,9 +441,9 @@ fn size_row(name: &str, runs: u64, passed: u64, success: Option<Rate>, baselines
     }
 }
 
-/// The classes and the flags that occurred, each with its meaning and its share.
+/// The classes and flags that occurred, each with its meaning and share.
 pub(super) fn classes_and_flags(suite: &dyn Suite, report: &Report) -> Markup {
-    // What cannot occur in such a campaign is not there.
+    // Classes that cannot occur in such a campaign are missing here.
     let classes = suite.classes().iter().filter(|class| report.classes.contains_key(class.name));
     let classes = classes.map(|ClassInfo { name, meaning, .. }| Bar::new(name, meaning, &report.classes));
     let flags = suite.flags().iter().filter(|flag| report.flags.contains_key(flag.name));
@@ -486,7 +486,7 @@ impl Bar {
     }
 }
 
-/// A line for each that occurred: the name, a bar, the count, what it means.
+/// A line for each that occurred: the name, a bar, the count and the meaning.
 pub(super) fn bars(bars: impl IntoIterator<Item = Bar>, all: u64) -> Markup {
     let (met, absent): (Vec<Bar>, Vec<Bar>) = bars.into_iter().partition(|bar| bar.runs > 0);
     html! {

@@ -1,13 +1,14 @@
-//! Text for pages: what came from outside made safe to show, and figures made readable.
+//! Text for pages: makes outside text safe to show, and figures readable.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use maud::{Escaper, Render};
 
-/// Text that somebody else wrote (a task, an answer, a name, a command line), as a page shows it. Characters that are
-/// invisible, reorder their neighbours or are no text at all are named instead (`⟨U+202E⟩`, `␀`), and it can be cut
-/// short. It renders escaped, in elements and in attributes alike; everything from outside goes through it.
+/// Text from outside (a task, an answer, a name, a command line), as shown on a page. Characters that are
+/// invisible, reorder their neighbours or are not text are replaced by their names (`⟨U+202E⟩`, `␀`), and the text
+/// can be cut. It is escaped when rendered, in elements and in attributes alike; all text from outside goes through
+/// this type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Foreign<'a>(Cow<'a, str>);
 
@@ -17,7 +18,7 @@ impl<'a> Foreign<'a> {
         if text.chars().all(is_plain) { Self(Cow::Borrowed(text)) } else { Self(Cow::Owned(named(text))) }
     }
 
-    /// At most `characters_max` characters of it, and how many were left out.
+    /// At most `characters_max` characters, and the number of omitted ones.
     pub(crate) fn short(text: &'a str, characters_max: usize) -> Self {
         let Some((end, _)) = text.char_indices().nth(characters_max) else { return Self::whole(text) };
         let left_out = text[end..].chars().count();
@@ -26,14 +27,14 @@ impl<'a> Foreign<'a> {
         Self(Cow::Owned(shown))
     }
 
-    /// At most `characters_max` characters of it, with a mark where more was left out.
+    /// At most `characters_max` characters, with a mark if more were omitted.
     pub(crate) fn cut(text: &'a str, characters_max: usize) -> Self {
         let Some((end, _)) = text.char_indices().nth(characters_max) else { return Self::whole(text) };
         Self(Cow::Owned(Self::whole(&text[..end]).0.into_owned() + "…"))
     }
 
-    /// At most `characters_max` characters of its beginning and its end, and how many were left out between
-    /// them. What a program writes says most at its end.
+    /// At most `characters_max` characters from its beginning and its end, and the number omitted between them. The
+    /// end of a program's output is the most informative.
     pub(crate) fn both_ends(text: &'a str, characters_max: usize) -> Self {
         let Some(left_out @ 1..) = text.chars().count().checked_sub(characters_max) else {
             return Self::whole(text);
@@ -50,9 +51,9 @@ impl<'a> Foreign<'a> {
     }
 }
 
-/// A measure of a drawing as it is written, to a tenth of a unit.
+/// A dimension of a drawing, rounded to a tenth of a unit.
 pub(crate) fn units(measure: f64) -> String {
-    // Whole tenths, because writing a fraction costs ten times as much, and a page holds thousands.
+    // Integer tenths, because formatting a fraction takes ten times as long, and a page has thousands of them.
     let tenths = (measure * 10.0).round() as i64;
     let (whole, rest) = ((tenths / 10).unsigned_abs(), (tenths % 10).unsigned_abs());
     let sign = if tenths < 0 { "-" } else { "" };
@@ -61,12 +62,12 @@ pub(crate) fn units(measure: f64) -> String {
 
 impl Render for Foreign<'_> {
     fn render_to(&self, buffer: &mut String) {
-        // Writing into a string cannot fail.
+        // Writing to a string cannot fail.
         let _ = Escaper::new(buffer).write_str(&self.0);
     }
 }
 
-/// Whether a character may stand in a page as it is.
+/// Whether a character may appear in a page unchanged.
 fn is_plain(c: char) -> bool {
     match c {
         '\n' | '\t' => true,
@@ -78,22 +79,22 @@ fn is_plain(c: char) -> bool {
         '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' => false,
         // Tag characters, which hide text in text.
         '\u{e0000}'..='\u{e007f}' => false,
-        // What Unicode says is never a character.
+        // Unicode noncharacters.
         '\u{fdd0}'..='\u{fdef}' => false,
         c => u32::from(c) & 0xfffe != 0xfffe,
     }
 }
 
-/// The text with every character that is not plain named.
+/// The text with every character that is not plain replaced by its name.
 fn named(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
         match c {
             c if is_plain(c) => out.push(c),
-            // A line break of Windows.
+            // A Windows line break.
             '\r' if characters.peek() == Some(&'\n') => {}
-            // There is a picture for each of the oldest control characters.
+            // The control characters below U+0020 have symbols of their own.
             '\0'..='\u{1f}' => out.extend(char::from_u32(0x2400 + u32::from(c))),
             c => {
                 let _ = write!(out, "⟨U+{:04X}⟩", u32::from(c));
@@ -103,7 +104,7 @@ fn named(text: &str) -> String {
     out
 }
 
-/// A count with a comma at each thousand.
+/// A number with thousands separators.
 pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -131,7 +132,7 @@ pub(super) fn percent_range(low: f64, high: f64) -> String {
     format!("{:.1} to {:.1}\u{a0}%", low * 100.0, high * 100.0)
 }
 
-/// A time in the unit that suits it.
+/// A duration in a suitable unit.
 pub(super) fn seconds(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{:.0}\u{a0}µs", s * 1e6),
@@ -142,7 +143,7 @@ pub(super) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// A moment in milliseconds since 1970 as "2026-11-20 12:33 UTC".
+/// A time in milliseconds since 1970 as "2026-11-20 12:33 UTC".
 pub(super) fn date(milliseconds: u64) -> String {
     let minutes = milliseconds / 60_000;
     let (hour, minute) = (minutes / 60 % 24, minutes % 60);

@@ -1,4 +1,4 @@
-//! What happens when, as a list of lists.
+//! A timeline as a list of lists.
 
 use maud::{Markup, html};
 use planproof_suite::{Period, PeriodEntry};
@@ -6,14 +6,14 @@ use planproof_suite::{Period, PeriodEntry};
 use super::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, count};
 
-/// Most periods shown, most entries of one, and most remarks on either.
+/// Maximum number of periods shown, of entries in one, and of remarks on either.
 const PERIODS_MAX: usize = 40;
 const ENTRIES_MAX: usize = 60;
 const REMARKS_MAX: usize = 12;
-/// Most characters shown of a remark.
+/// Maximum number of characters shown of a remark.
 const REMARK_CHARACTERS_MAX: usize = 300;
 
-/// The periods one below the other, with what is wrong behind what it concerns.
+/// The periods one below the other, with each problem after what it concerns.
 pub(super) fn list(periods: &[Period]) -> Markup {
     html! {
         ol.timeline {

@@ -1,5 +1,5 @@
-//! Inspect's log, version 2, as far as it is written here. Fields are named as `inspect_ai.log` names them; what it
-//! has defaults for is left out.
+//! The parts of Inspect's log format, version 2, that are written here. Fields have the same names as in
+//! `inspect_ai.log`; fields with defaults are omitted.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub(super) struct EvalMetadata<'a> {
 
 #[derive(Serialize)]
 pub(super) struct Viewer {
-    /// Without trust the viewer shows plain text: no links, no markup, no pictures.
+    /// Without trust, the viewer shows plain text: no links, no markup, no pictures.
     pub(super) trust_content: bool,
 }
 
@@ -100,7 +100,7 @@ pub(super) struct ScoreSummary {
 #[derive(Serialize)]
 pub(super) struct Metric {
     pub(super) name: &'static str,
-    /// The metric that gave several values, of which this is one.
+    /// The metric with several values that this one belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) group: Option<&'static str>,
     pub(super) value: f64,
@@ -159,7 +159,7 @@ pub(super) struct Score {
     pub(super) value: &'static str,
     pub(super) answer: String,
     pub(super) explanation: String,
-    /// What the suite says of the run.
+    /// The suite's data about the run.
     pub(super) metadata: Map<String, Value>,
 }
 
@@ -168,12 +168,12 @@ pub(super) struct SampleMetadata {
     pub(super) class: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) flags: Option<Vec<&'static str>>,
-    /// What the suite says of the case.
+    /// The suite's data about the case.
     #[serde(flatten)]
     pub(super) own: Map<String, Value>,
 }
 
-/// Inspect wants two tracebacks, which only Python has.
+/// Inspect requires two tracebacks, which only Python has.
 #[derive(Serialize)]
 pub(super) struct EvalError {
     message: String,
@@ -205,10 +205,10 @@ pub(super) struct Message<'a> {
     pub(super) role: Role<'a>,
 }
 
-/// What Inspect has no field for.
+/// Data that Inspect has no field for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MessageMetadata<'a> {
-    /// Which agent of the run it is of.
+    /// The agent of the run that it belongs to.
     pub(super) actor: &'a str,
 }
 

@@ -1,8 +1,8 @@
-//! The messages of a run, from its trace.
+//! Converts the trace of a run into messages.
 //!
-//! A model's turn is an assistant's message that has the turn's calls. The trace of an external agent has no
-//! turns, only the calls that arrived: calls without a result between them become one message, and what the
-//! agent finally says another. A message of an agent within the agent has its name as metadata.
+//! A model's turn becomes an assistant message with the turn's calls. The trace of an external agent contains only
+//! calls, no turns: consecutive calls without a result between them become one message, and the agent's final
+//! answer another. A message of an agent within the agent carries its name as metadata.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -15,20 +15,20 @@ use serde_json::{Map, Value};
 
 use super::format::{Choice, Limit, Message, MessageMetadata, Output, Role, ToolCall, ToolCallError};
 
-/// What was said in a run, and how it ended.
+/// The messages of a run, and how it ended.
 pub(super) struct Conversation<'a> {
     model: &'a str,
     pub(super) messages: Vec<Message<'a>>,
-    /// Why the last message of the assistant is the last.
+    /// Why the assistant stopped after its last message.
     stop_reason: &'static str,
     /// The limit that ended the run.
     pub(super) limit: Option<Limit>,
-    /// Turns of the model; `None` where they are not seen.
+    /// Turns of the model; `None` if they are not visible.
     pub(super) turns: Option<u32>,
 }
 
 impl<'a> Conversation<'a> {
-    /// The conversation of a run. Without a trace it is the query alone.
+    /// The conversation of a run. Without a trace it is only the query.
     pub(super) fn of(case: &'a dyn Case, model: &'a str, trace: Option<&'a Trace>) -> Self {
         let mut writer = Writer {
             case,
@@ -56,7 +56,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The last that the assistant said.
+    /// The assistant's last message.
     pub(super) fn output(&'a self) -> Output<'a> {
         let last = self.messages.iter().rfind(|message| matches!(message.role, Role::Assistant { .. }));
         Output {
@@ -70,10 +70,10 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// The assistant's message that takes the next call.
+/// The assistant message that receives the next call.
 struct Open {
     place: usize,
-    /// Calls still to come; `None` for an external agent, which does not say.
+    /// Calls still expected; `None` for an external agent, which does not announce them.
     calls: Option<u32>,
 }
 
@@ -81,7 +81,7 @@ struct Writer<'a> {
     case: &'a dyn Case,
     model: &'a str,
     messages: Vec<Message<'a>>,
-    /// Whose event is taken.
+    /// The agent of the current event.
     actor: Option<&'a Actor>,
     pairing: Pairing,
     /// The tools of the calls.
@@ -90,7 +90,7 @@ struct Writer<'a> {
     stop_reason: &'static str,
     limit: Option<Limit>,
     turns: u32,
-    /// Agents that are made from a specification.
+    /// Agents made from a specification.
     texts: HashSet<Option<&'a Actor>>,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Writer<'a> {
         self.messages.push(Message { id, content, metadata, role });
     }
 
-    /// Adds a message of the assistant, which takes calls.
+    /// Adds an assistant message, which can receive calls.
     fn add_turn(&mut self, content: &'a str, calls: Option<u32>) {
         self.open.insert(self.actor, Open { place: self.messages.len(), calls });
         self.add(content, Role::Assistant { source: "generate", tool_calls: Vec::new(), model: self.model });
@@ -111,12 +111,12 @@ impl<'a> Writer<'a> {
         self.actor = event.actor.as_ref();
         let number = self.pairing.take(event);
         match &event.kind {
-            // It is the case's query, which stands there already.
+            // It is the case's query, which is already there.
             EventKind::Query { .. } => {}
             EventKind::Turn { text, calls, finish, .. } => {
                 self.turns += 1;
                 self.stop_reason = stop_reason(*finish);
-                // The calls of an agent made from a specification stand in its text.
+                // The calls of an agent made from a specification are in its text.
                 self.add_turn(text, (!self.texts.contains(&self.actor)).then_some(*calls));
             }
             EventKind::Call(call) => {
@@ -138,7 +138,7 @@ impl<'a> Writer<'a> {
                 }
             }
             EventKind::Result(result) => {
-                // An external agent that has seen a result has taken a new turn before it calls again.
+                // An external agent that has seen a result is in a new turn when it calls again.
                 if self.open.get(&self.actor).is_some_and(|open| open.calls.is_none()) {
                     self.open.remove(&self.actor);
                 }
@@ -150,7 +150,7 @@ impl<'a> Writer<'a> {
                 self.add(&result.text, role);
             }
             EventKind::Spec { .. } => drop(self.texts.insert(self.actor)),
-            // All of it stands in the turns and results.
+            // The turns and results already contain all of it.
             EventKind::Section { .. } | EventKind::Correction { .. } | EventKind::Tally(_) => {}
             EventKind::Batch { .. } => {}
             EventKind::End(reason) => self.end(reason),
@@ -182,7 +182,7 @@ impl<'a> Writer<'a> {
                 let reason = format!("limit reached: {limit} {value}");
                 self.limit = Some(Limit { kind, limit: units, reason });
             }
-            // The score or the sample's error says why.
+            // The score or the sample's error states the reason.
             EndReason::AgentFailed { .. } | EndReason::Unscored { .. } => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Root causes of failures, as the paper's tables 4, 5 and 7 have them.
+//! Root causes of failures, as in the paper's tables 4, 5 and 7.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,29 +8,30 @@ use serde::Serialize;
 
 use super::TabledCampaign;
 
-/// Most dissected errors of a campaign that count, as in the paper; of more, so many are drawn.
+/// Maximum number of dissected errors of a campaign that count, as in the paper; if there are more, this many are
+/// drawn.
 pub const ERRORS_MAX: u32 = 100;
 
-/// Topics that are named, as in table 5.
+/// Number of topics named, as in table 5.
 const TOPICS_MAX: usize = 5;
 
-/// What is known of the causes of a campaign's failures.
+/// The causes of a campaign's failures, if known.
 #[derive(Debug, Clone, Copy)]
 pub enum TabledCauses<'a> {
     /// It was dissected.
     Dissected(TabledDissection<'a>),
-    /// It was not; what to run for it, in words.
+    /// It was not; says what to run to dissect it.
     NotDissected(&'a str),
 }
 
-/// A campaign's dissection, of the errors within the capability limit where that is known.
+/// The dissection of a campaign, limited to errors within the capability limit if that is known.
 #[derive(Debug, Clone, Copy)]
 pub struct TabledDissection<'a> {
-    /// Of these errors at most [`ERRORS_MAX`], drawn by the seed of the campaign.
+    /// At most [`ERRORS_MAX`] of these errors, drawn with the seed of the campaign.
     pub report: &'a DissectionReport,
-    /// How many of them were dissected.
+    /// Number of dissected errors.
     pub dissected: u64,
-    /// Failures of every topic of scored cases, dissected or not.
+    /// Failures by topic over all scored cases, dissected or not.
     pub topics: &'a [TopicErrors],
 }
 
@@ -41,57 +42,57 @@ pub struct CauseRow {
     pub campaign: String,
     /// The agent, as on the command line.
     pub agent: String,
-    /// The model is one of our simulations.
+    /// Whether the model is one of our simulations.
     pub simulated: bool,
-    /// The cases are of the time form: the row belongs to table 7.
+    /// Whether the cases are of the time form, so that the row belongs to table 7.
     pub time: bool,
-    /// The capability limit within which failures count; null where all of the campaign's do.
+    /// The capability limit within which failures count; null if all failures of the campaign count.
     pub within: Option<u32>,
     /// Failed cases that count.
     pub errors: u64,
-    /// Those of them that were dissected.
+    /// Those that were dissected.
     pub dissected: u64,
-    /// Those of the dissected that are in the row: all of them, or [`ERRORS_MAX`], drawn.
+    /// The dissected errors used in the row: all of them, or [`ERRORS_MAX`] drawn ones.
     pub used: u64,
-    /// Those of the used whose cause was found.
+    /// Used errors whose cause was found.
     pub decided: u64,
-    /// Those for which there were no variants of a kind, so that it is not ruled out.
+    /// Used errors without variants of some kind, so that this kind of cause cannot be ruled out.
     pub undecided: u64,
-    /// Those whose dissection did not come to its end.
+    /// Used errors whose dissection did not finish.
     pub unfinished: u64,
     /// How often each cause was found, with its share of `decided`, in the order of the paper's columns.
     pub causes: Vec<CauseShare>,
 }
 
-/// A column of table 5: campaigns of one model, whatever the agent, as in the paper.
+/// A column of table 5: all campaigns of one model, whatever the agent, as in the paper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TopicColumn {
-    /// The model; where it is not known, the agent.
+    /// The model; if it is unknown, the agent.
     pub model: String,
-    /// The model is one of our simulations.
+    /// Whether the model is one of our simulations.
     pub simulated: bool,
-    /// The cases are of the time form, which the paper's table has not.
+    /// Whether the cases are of the time form, which the paper's table does not have.
     pub time: bool,
     /// Ids of the campaigns.
     pub campaigns: Vec<String>,
-    /// Dissected errors that are counted in it.
+    /// Dissected errors counted in it.
     pub used: u64,
-    /// The topics that most errors come from; topics without any failure are left out.
+    /// The topics that cause the most errors; topics without any failure are omitted.
     pub topics: Vec<TopicCount>,
-    /// Topics of scored cases that no error comes from.
+    /// Topics of scored cases that caused no error.
     pub never_a_cause: u64,
 }
 
 /// Errors of a topic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TopicCount {
-    /// The job.
+    /// The topic, which is a job.
     pub topic: String,
-    /// Used errors whose cause is the topic: what the paper counts.
+    /// Used errors caused by the topic, which is what the paper counts.
     pub caused: u64,
     /// Failed cases about it, whatever the cause, dissected or not.
     pub errors: u64,
-    /// Cases about it with a score.
+    /// Scored cases about it.
     pub cases: u64,
 }
 
@@ -102,7 +103,7 @@ pub struct NotDissected {
     pub campaign: String,
     /// The agent, as on the command line.
     pub agent: String,
-    /// What to run for a dissection.
+    /// What to run to dissect it.
     pub todo: String,
 }
 
@@ -139,7 +140,7 @@ impl NotDissected {
     }
 }
 
-/// Campaigns of one model and form, as far as they are summed up.
+/// Campaigns of one model and form, merged as far as they have been read.
 #[derive(Default)]
 struct Merged<'a> {
     campaigns: Vec<String>,
@@ -148,7 +149,7 @@ struct Merged<'a> {
 }
 
 impl TopicColumn {
-    /// The columns, ordered by form, then by whether the model is simulated, then by its name.
+    /// The columns, ordered by form, then by whether the model is simulated, then by name.
     pub(super) fn of_all(campaigns: &[TabledCampaign<'_>]) -> Vec<Self> {
         let mut merged: BTreeMap<(bool, bool, &str), Merged<'_>> = BTreeMap::new();
         for campaign in campaigns {
@@ -162,7 +163,7 @@ impl TopicColumn {
             let mut topics: Vec<TopicCount> = topics.into_values().collect();
             let never_a_cause = topics.iter().filter(|topic| topic.caused == 0).count() as u64;
             topics.retain(|topic| topic.errors > 0);
-            // Stable, so that topics with as many errors stay in the order of their names.
+            // The sort is stable, so topics with equally many errors stay ordered by name.
             topics.sort_by_key(|topic| Reverse((topic.caused, topic.errors)));
             topics.truncate(TOPICS_MAX);
             Self { model: model.to_owned(), simulated, time, campaigns, used, topics, never_a_cause }
