@@ -7,32 +7,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::size;
 
-/// One of the walls around a program under test, in the order in which reports name them.
+/// A layer of isolation around a program under test, in the order in which reports list them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
-    /// It is nobody in particular to the system, and what it has no rights over it cannot get rights over.
+    /// The program has no privileges outside its user namespace, and cannot gain any.
     UserNamespace,
     /// The run store and other files with answers are covered.
     MountNamespace,
-    /// It sees its own processes alone, and they end with it.
+    /// It sees only its own processes, and they end with it.
     PidNamespace,
-    /// A program of the superuser has no more rights than one in a container.
+    /// A program run as root has no more rights than in a container.
     FewerCapabilities,
-    /// The kernel's Landlock keeps its signals and abstract sockets, and where nothing else does its files, inside.
+    /// The kernel's Landlock confines its signals and abstract sockets, and also its files if nothing else does.
     Landlock,
-    /// Memory and environment of planproof are closed to other programs of its user.
+    /// The memory and environment of planproof are not readable by other programs of the same user.
     NotDumpable,
-    /// The cases were drawn by a random number that the program cannot read.
+    /// The cases were drawn with a random seed that the program cannot read.
     SecretSeed,
 }
 
 impl Layer {
-    /// Those that `strict` asks for. The others are further walls before the same things, or depend on what is asked
-    /// for.
+    /// The layers that `strict` requires. The others are additional protection against the same things, or depend
+    /// on other options.
     pub const OF_STRICT: [Self; 3] = [Self::MountNamespace, Self::PidNamespace, Self::NotDumpable];
 
-    /// As reports name it.
+    /// Its name in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::UserNamespace => "user namespace",
@@ -52,21 +52,21 @@ impl fmt::Display for Layer {
     }
 }
 
-/// How much isolation is asked for.
+/// The level of isolation requested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolate {
-    /// All of [`Layer::OF_STRICT`], or nothing is run.
+    /// All of [`Layer::OF_STRICT`]; otherwise nothing is run.
     Strict,
-    /// What the machine offers.
+    /// As much as the machine offers.
     #[default]
     Best,
-    /// None.
+    /// No isolation.
     None,
 }
 
 impl Isolate {
-    /// As it is written on the command line.
+    /// Its name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Strict => "strict",
@@ -75,28 +75,28 @@ impl Isolate {
         }
     }
 
-    /// Whether it is what is done where nothing is said.
+    /// Whether this is the default.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What held in the runs of a campaign, and what did not.
+/// Which layers held in the runs of a campaign, and which did not.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Account {
     /// The layers that held in all of its runs.
     pub held: BTreeSet<Layer>,
-    /// Those that were wanted and did not hold, each with the reason.
+    /// The layers that were requested but did not hold, each with the reason.
     pub missing: BTreeMap<Layer, String>,
     /// Whether the run store was hidden from the program.
     pub store_hidden: bool,
-    /// Most bytes of memory that a run, or a worker, could take; `None` where nothing held it to any.
+    /// Maximum memory in bytes of a run, or of a worker; `None` if it was not limited.
     pub memory_bytes: Option<u64>,
 }
 
 impl Account {
-    /// Takes note of a layer that was wanted: it holds, or there is a reason why not.
+    /// Records whether a requested layer holds, or why not.
     pub fn note(&mut self, layer: Layer, outcome: Result<(), String>) {
         match outcome {
             Ok(()) => {
@@ -108,7 +108,7 @@ impl Account {
         }
     }
 
-    /// What held both in these runs and in those of `other`, which are of the same campaign.
+    /// Combines this account with that of other runs of the same campaign: only what held in both still holds.
     #[must_use]
     pub fn and(mut self, other: &Self) -> Self {
         for (layer, why) in &other.missing {
@@ -125,13 +125,13 @@ impl Account {
         self
     }
 
-    /// Why a run failed that took more memory than it may.
+    /// Why a run that exceeded its memory limit failed.
     pub fn over_memory(&self) -> String {
         let most = self.memory_bytes.map_or_else(|| "it may".to_owned(), |bytes| size(bytes, " "));
         format!("used more than {most} of memory, its limit (--agent-memory)")
     }
 
-    /// Why not all holds that `strict` asks for; `None` where it does.
+    /// Why some of what `strict` requires does not hold; `None` if all of it holds.
     pub fn lacks(&self) -> Option<String> {
         let lacking = Layer::OF_STRICT.into_iter().filter(|layer| !self.held.contains(layer));
         let lacking: Vec<String> = lacking.map(|layer| self.reason(layer)).collect();
@@ -146,7 +146,7 @@ impl Account {
     }
 }
 
-/// In one line: what held, then what did not, then the limit on memory.
+/// One line: what held, then what did not, then the memory limit.
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let held: Vec<&str> = self.held.iter().map(|layer| layer.as_str()).collect();

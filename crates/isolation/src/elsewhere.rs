@@ -1,4 +1,4 @@
-//! Systems that are not Linux have none of this.
+//! On systems other than Linux, no isolation is available.
 
 use std::path::PathBuf;
 use std::process;
@@ -7,7 +7,7 @@ use crate::{Account, AgentMemory, Found, Hidden, Launcher, Layer};
 
 const NOT_LINUX: &str = "this system is not Linux";
 
-/// Nothing.
+/// Finds no isolation.
 pub fn find(_: &Hidden, _: &[PathBuf], _: AgentMemory) -> Found {
     let mut account = Account::default();
     for layer in [Layer::MountNamespace, Layer::PidNamespace, Layer::Landlock] {
@@ -16,12 +16,12 @@ pub fn find(_: &Hidden, _: &[PathBuf], _: AgentMemory) -> Found {
     Found { launcher: None, account }
 }
 
-/// Nothing.
+/// Finds no memory limit.
 pub fn find_memory(_: AgentMemory) -> Found {
     Found::default()
 }
 
-/// Not here.
+/// Not available on this system.
 ///
 /// # Errors
 /// Always.
@@ -29,10 +29,10 @@ pub fn close_this_process() -> Result<(), String> {
     Err(NOT_LINUX.to_owned())
 }
 
-/// No process is a launcher.
+/// Does nothing: no process is a launcher.
 pub fn launcher_main() {}
 
-/// The same in a program that is nothing else.
+/// Like [`launcher_main`], in a program that is only a launcher.
 pub fn only_launcher_main() -> ! {
     process::exit(2)
 }

@@ -1,4 +1,4 @@
-//! What this machine offers.
+//! Finds out which isolation this machine offers.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,21 +14,21 @@ use crate::hidden::everywhere;
 use crate::spec::{Landlock, Namespaces, Spec};
 use crate::{AgentMemory, Found, Hidden, LAUNCHER_ARGUMENT, Launcher};
 
-/// The launcher as a program of its own.
+/// The name of the standalone launcher program.
 const LAUNCHER_FILE: &str = "planproof-launch";
 
-/// Most characters of what a launcher says that is repeated.
+/// Maximum number of characters of a launcher's message that are repeated.
 const REASON_CHARS_MAX: usize = 200;
 
-/// Covered for every program: with a message to the manager of the user's or the system's services it could have any
-/// command run outside.
+/// Covered for every program: through the socket of the user's or the system's service manager, a program could
+/// have any command run outside.
 const SERVICE_MANAGERS: [&str; 2] = ["/run/systemd/private", "/run/user"];
 
-/// What stands below the user's own folder of [`SERVICE_MANAGERS`].
+/// The covered entries of the user's own folder in [`SERVICE_MANAGERS`].
 const OF_USER: [&str; 2] = ["systemd", "bus"];
 
-/// Finds out what can be done here to keep programs from what is hidden, by doing it once: takes a few milliseconds.
-/// The programs are started in, or write to, these folders, and may take so much memory.
+/// Finds out how programs can be kept from what is hidden on this machine, by trying it once, which takes a few
+/// milliseconds. Programs are started in these folders or write to them, and may use this much memory.
 pub fn find(hidden: &Hidden, folders: &[PathBuf], memory: AgentMemory) -> Found {
     let mut account = Account::default();
     let memory_max = memory.bytes();
@@ -78,14 +78,14 @@ pub fn find(hidden: &Hidden, folders: &[PathBuf], memory: AgentMemory) -> Found 
     }
 }
 
-/// Nothing but the limit on memory.
+/// Sets up only the memory limit.
 pub fn find_memory(memory: AgentMemory) -> Found {
     let Some(bytes) = memory.bytes() else { return Found::default() };
     let spec = Spec { keeps_rights: true, memory_max: Some(bytes), is_trial: true, ..Spec::default() };
     tried(&spec).map(|spec| found_by(spec, Account::default())).unwrap_or_default()
 }
 
-/// A launcher that does all this, with what that holds programs to.
+/// A launcher for this specification, with the account of what it provides.
 fn found_by(spec: Spec, mut account: Account) -> Found {
     account.memory_bytes = spec.memory_max;
     match serde_json::to_string(&Spec { is_trial: false, ..spec }) {
@@ -100,15 +100,16 @@ fn found_by(spec: Spec, mut account: Account) -> Found {
     }
 }
 
-/// Closes memory, environment and open files of this process to other programs of its user.
+/// Makes the memory, environment and open files of this process inaccessible to other programs of its user.
 ///
 /// # Errors
-/// The system's word for why it cannot.
+/// The operating system's reason.
 pub fn close_this_process() -> Result<(), String> {
     nix::sys::prctl::set_dumpable(false).map_err(|error| error.to_string())
 }
 
-/// The launcher that starts fastest: the one beside this program if it is there and of this version, else this program.
+/// The launcher that starts fastest: the standalone one beside this program if it exists and has the same version,
+/// otherwise this program.
 fn program() -> PathBuf {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     let beside = || {
@@ -121,7 +122,7 @@ fn program() -> PathBuf {
     FOUND.get_or_init(|| beside().unwrap_or_else(|| PathBuf::from("/proc/self/exe"))).clone()
 }
 
-/// Has a launcher do it all but start a program. Gives the same back if it works.
+/// Has a launcher carry out everything except starting a program. Returns the specification if it works.
 fn tried(spec: &Spec) -> Result<Spec, String> {
     let text = serde_json::to_string(spec).map_err(|error| error.to_string())?;
     let launcher = Launcher { program: program(), spec: text };
@@ -136,7 +137,7 @@ fn tried(spec: &Spec) -> Result<Spec, String> {
     Err(if said.is_empty() { format!("the trial ended with {}", output.status) } else { said })
 }
 
-/// The sockets of service managers that are there.
+/// The sockets of service managers that exist.
 fn service_managers() -> Vec<PathBuf> {
     let user = getuid().as_raw().to_string();
     let [system, users] = SERVICE_MANAGERS.map(PathBuf::from);
@@ -144,15 +145,15 @@ fn service_managers() -> Vec<PathBuf> {
     std::iter::once(system).chain(of_user).filter(|path| path.exists()).collect()
 }
 
-/// Whether Landlock can keep signals and abstract sockets inside, which needs no list of files.
+/// Whether Landlock can confine signals and abstract sockets, which needs no list of files.
 fn offers_scopes() -> Result<(), String> {
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let made = ruleset.scope(Scope::from_all(ABI::V6)).and_then(Ruleset::create);
     made.map(drop).map_err(|_| "this kernel has none that keeps signals inside (Linux 6.12 does)".to_owned())
 }
 
-/// What Landlock alone can hide: whatever does not lie where programs make new files, because it knows only of what is
-/// allowed.
+/// What Landlock alone can hide: only paths outside the folders in which programs create files, because Landlock
+/// works with a list of what is allowed.
 fn by_landlock(hidden: &Hidden, folders: &[PathBuf], account: &mut Account) -> Option<Spec> {
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let made =
@@ -182,14 +183,14 @@ fn by_landlock(hidden: &Hidden, folders: &[PathBuf], account: &mut Account) -> O
     }
 }
 
-/// Where programs make new files as a matter of course.
+/// Folders in which programs routinely create files.
 fn busy(folders: &[PathBuf]) -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let all = folders.iter().cloned().chain(home).chain([std::env::temp_dir()]);
     all.filter_map(|folder| fs::canonicalize(folder).ok()).collect()
 }
 
-/// All that lies beside these paths: the other entries of each folder above one of them.
+/// The siblings of these paths: all other entries of each of their ancestor folders.
 fn allowed(hidden: &BTreeSet<&Path>) -> Vec<PathBuf> {
     let above: BTreeSet<&Path> = hidden.iter().flat_map(|path| path.ancestors().skip(1)).collect();
     let entries = above.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();

@@ -1,10 +1,10 @@
-//! A listener that nobody can fill up: connections on which no whole request has come are few, and the one that has
-//! waited longest makes room for a new one, once it has had its time.
+//! A listener that cannot be exhausted: the number of connections without a complete request is limited, and the
+//! one that has waited longest makes room for a new one once its minimum time has passed.
 //!
-//! All runs of a campaign share the ports of its servers, and who connects is not known before the request is read. So
-//! an agent that opens connections and sends nothing, or half of something, could take all the open files of planproof,
-//! and no other run could connect. Here it drives out its own connections, and all that others notice is that they are
-//! accepted a little later.
+//! All runs of a campaign share the ports of its servers, and which run a connection belongs to is not known before
+//! its request is read. An agent that opens connections and sends nothing, or only part of a request, could
+//! therefore use up all open files of planproof, and no other run could connect. With this listener it displaces
+//! its own connections, and the only effect on others is that they are accepted a little later.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,22 +23,23 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// Most connections that wait for a request, or for the rest of one, at a server.
+/// Maximum number of connections at a server that wait for a request or the rest of one.
 pub const WAITING_MAX: usize = 128;
 
-/// How long each of them has to send its request in any case. Where too many do, new ones are accepted later.
+/// The time that each of them has to send its request in any case. If there are too many, new ones are accepted
+/// later.
 pub const WAITING_TIME_MIN: Duration = Duration::from_millis(100);
 
-/// How long nothing is accepted where the system has no open file left for it.
+/// How long nothing is accepted if the system has no file descriptor left.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Accepts connections at a socket.
+/// Accepts connections on a socket.
 pub struct Gate {
     listener: TcpListener,
     queue: Arc<Queue>,
 }
 
-/// Connections that wait, by when they began to.
+/// Waiting connections, by the time they started to wait.
 #[derive(Default)]
 struct Queue(Mutex<Places>);
 
@@ -48,36 +49,36 @@ struct Places {
     taken: BTreeMap<u64, (Instant, CancellationToken)>,
 }
 
-/// A connection that was accepted.
+/// An accepted connection.
 pub struct Visit {
     stream: TcpStream,
     guest: Guest,
     sent_away: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
-/// Who is at the other end of a connection: what a handler needs of it, as `ConnectInfo<Guest>`.
+/// The other end of a connection, in the form that a handler receives: as `ConnectInfo<Guest>`.
 #[derive(Clone)]
 pub struct Guest(Arc<Seat>);
 
 struct Seat {
     queue: Arc<Queue>,
     sent_away: CancellationToken,
-    /// Where it waits; nowhere while it is served.
+    /// Its place in the queue; `None` while it is served.
     place: Mutex<Option<u64>>,
 }
 
-/// A request that has come in whole. Its connection does not wait until this is dropped.
+/// A complete request. Its connection does not count as waiting until this is dropped.
 #[must_use]
 pub struct Serving(Arc<Seat>);
 
-/// The body of an answer, until whose end its connection is served.
+/// The body of a response; its connection counts as served until the body ends.
 struct Served {
     body: Body,
     _serving: Serving,
 }
 
 impl Gate {
-    /// Accepts what comes to this socket.
+    /// Accepts connections on this socket.
     pub fn new(listener: TcpListener) -> Self {
         Self { listener, queue: Arc::default() }
     }
@@ -85,11 +86,11 @@ impl Gate {
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, Places> {
-        // A panic while the lock is held leaves whole entries only.
+        // A panic while the lock is held leaves only complete entries.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets one more wait.
+    /// Adds a waiting connection.
     fn enter(&self, token: CancellationToken) -> u64 {
         let mut places = self.lock();
         let place = places.next;
@@ -98,8 +99,8 @@ impl Queue {
         place
     }
 
-    /// Sends those away that have waited longest until less than `most` wait; gives how long it takes until the next of
-    /// them has had its time, if that is in the future.
+    /// Closes the connections that have waited longest until fewer than `most` wait. Returns how long it takes
+    /// until the next one may be closed, if that is in the future.
     fn make_room(&self, most: usize) -> Option<Duration> {
         let mut places = self.lock();
         while places.taken.len() >= most
@@ -127,11 +128,11 @@ impl Listener for Gate {
             }
             match self.listener.accept().await {
                 Ok((stream, address)) => {
-                    // Small answers would wait for each other. They come all the same without it.
+                    // Without this, small responses would wait for each other. If it fails, they still arrive.
                     let _ = stream.set_nodelay(true);
                     return (Visit::new(stream, &self.queue), address);
                 }
-                // The connection is gone already, or there is no open file left.
+                // The connection is already closed, or there is no file descriptor left.
                 Err(_) => {
                     let waiting = self.queue.lock().taken.len();
                     self.queue.make_room(waiting);
@@ -180,7 +181,7 @@ impl Drop for Seat {
 }
 
 impl Guest {
-    /// To be called when a request has come in whole.
+    /// Must be called when a complete request has arrived.
     pub fn serve(&self) -> Serving {
         self.0.leave();
         Serving(Arc::clone(&self.0))
@@ -188,7 +189,7 @@ impl Guest {
 }
 
 impl Serving {
-    /// The answer, until whose end the request goes on.
+    /// Wraps the response so that the request counts as being served until the response ends.
     pub fn until_end_of(self, answer: Response<Body>) -> Response<Body> {
         answer.map(|body| Body::new(Served { body, _serving: self }))
     }
@@ -227,7 +228,7 @@ impl AsyncRead for Visit {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // To the server it is as if the client had gone.
+        // To the server this looks as if the client had disconnected.
         if self.sent_away.as_mut().poll(context).is_ready() {
             return Poll::Ready(Ok(()));
         }
@@ -279,7 +280,7 @@ mod tests {
         TcpStream::connect(address).await.unwrap()
     }
 
-    /// What comes back, up to so many bytes.
+    /// The number of bytes received, up to a limit.
     async fn answer(stream: &mut TcpStream) -> usize {
         let mut bytes = [0; 512];
         stream.read(&mut bytes).await.unwrap_or(0)
@@ -298,7 +299,7 @@ mod tests {
             };
             let service = Router::new().fallback(serve).into_make_service_with_connect_info::<Guest>();
             let server = tokio::spawn(async move { axum::serve(Gate::new(listener), service).await });
-            // One is served, and is nobody who waits.
+            // This connection is being served and does not count as waiting.
             let mut served = connect(address).await;
             served.write_all(REQUEST).await.unwrap();
             sleep(WAITING_TIME_MIN).await;
@@ -311,7 +312,7 @@ mod tests {
             let mut late = connect(address).await;
             late.write_all(REQUEST).await.unwrap();
             assert!(answer(&mut late).await > 0 && answer(&mut served).await > 0);
-            // Those that came first were sent away without a word.
+            // The earliest ones were closed without a response.
             assert_eq!(answer(&mut silent[0]).await, 0);
             server.abort();
         });

@@ -1,27 +1,27 @@
-//! What a program under test must not see, and at which places of the file system that shows.
+//! What a program under test must not see, and where in the file system it is visible.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// Name of the folder that holds nothing but a run store and what belongs to it.
+/// Name of the folder that contains only a run store and its files.
 const STORE_FOLDER: &str = ".planproof";
 
-/// What SQLite writes beside its file, by what is added to the name.
+/// The suffixes of the store and of the files that SQLite writes beside it.
 const BESIDE_A_STORE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
-/// What a program under test must not see: by absolute paths, which may not be there yet.
+/// Absolute paths that a program under test must not see. They need not exist yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hidden {
-    /// What the run store takes.
+    /// The paths of the run store.
     pub(crate) store: Vec<PathBuf>,
-    /// Everything else.
+    /// All other paths.
     pub(crate) others: Vec<PathBuf>,
 }
 
 impl Hidden {
-    /// Hides the run store in this file from a program that is started in one of these folders: with its whole folder
-    /// where that holds nothing else, that is, where it is called `.planproof`.
+    /// Hides the run store in this file from a program started in one of these folders. The whole folder of the
+    /// store is hidden if it contains nothing else, that is, if its name is `.planproof`.
     pub fn of_store(store: &Path, folders: &[PathBuf]) -> Self {
         let store = resolved(store);
         let folder = store.parent().filter(|folder| {
@@ -43,7 +43,7 @@ impl Hidden {
         Self { store, others }
     }
 
-    /// Hides this file or folder as well.
+    /// Also hides this file or folder.
     pub fn add(&mut self, path: &Path) {
         let path = resolved(path);
         if !self.store.contains(&path) && !self.others.contains(&path) {
@@ -57,7 +57,7 @@ impl Hidden {
     }
 }
 
-/// The path without links and dots, as far as it is there.
+/// The path without links and dots, as far as it exists.
 fn resolved(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut there = path.as_path();
@@ -76,15 +76,16 @@ fn resolved(path: &Path) -> PathBuf {
     }
 }
 
-/// A mount, as the kernel lists it.
+/// A mount, as listed by the kernel.
 struct Mount {
     device: String,
-    /// What of the file system is mounted.
+    /// The mounted part of the file system.
     root: PathBuf,
     point: PathBuf,
 }
 
-/// All places where these paths show: themselves, and the same files by way of other mounts of their file systems.
+/// All places where these paths are visible: the paths themselves, and the same files through other mounts of their
+/// file systems.
 pub(crate) fn everywhere<'a>(paths: impl Iterator<Item = &'a PathBuf>, mounts: &str) -> Vec<PathBuf> {
     let mounts: Vec<Mount> = mounts.lines().filter_map(Mount::read).collect();
     let mut all = Vec::new();
@@ -99,7 +100,7 @@ pub(crate) fn everywhere<'a>(paths: impl Iterator<Item = &'a PathBuf>, mounts: &
 }
 
 fn elsewhere(path: &Path, mounts: &[Mount]) -> Vec<PathBuf> {
-    // Of several mounts at the same place, the last covers the others.
+    // The last of several mounts at the same place covers the others.
     let home = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     let Some(home) = home.max_by_key(|mount| mount.point.components().count()) else { return Vec::new() };
     let Ok(below) = path.strip_prefix(&home.point) else { return Vec::new() };
@@ -112,7 +113,7 @@ fn elsewhere(path: &Path, mounts: &[Mount]) -> Vec<PathBuf> {
     places.filter(|place| place != path && is_same(place, path)).collect()
 }
 
-/// Whether both are the same file, or are to be made in the same folder.
+/// Whether both are the same file, or would be created in the same folder.
 fn is_same(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| fs::metadata(path).ok().map(|it| (it.dev(), it.ino()));
     match (identity(one), identity(other)) {
@@ -126,7 +127,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 impl Mount {
-    /// A line of `/proc/self/mountinfo`.
+    /// Parses a line of `/proc/self/mountinfo`.
     fn read(line: &str) -> Option<Self> {
         let mut words = line.split(' ').skip(2);
         let device = words.next()?.to_owned();
@@ -172,7 +173,7 @@ mod tests {
         let files = ["/no/such/a.db", "/no/such/a.db-wal", "/no/such/a.db-shm", "/no/such/a.db-journal"];
         let hidden = Hidden::of_store(Path::new("/no/such/a.db"), &paths(&["/no/such"]));
         assert_eq!((hidden.store, hidden.others), (paths(&files), paths(&["/no/such/.planproof"])));
-        // A program that is started in the folder would keep hold of what is below the cover.
+        // A program that is started in the folder would keep access to what is below the cover.
         let hidden = Hidden::of_store(Path::new("/x/.planproof/runs.db"), &paths(&["/x/.planproof/work"]));
         assert!(hidden.store.contains(&"/x/.planproof/runs.db-wal".into()), "{hidden:?}");
     }
@@ -185,7 +186,7 @@ mod tests {
         let (store, shown) = (place.join("store"), place.join("again"));
         fs::write(&store, "").unwrap();
         fs::hard_link(&store, &shown).or_else(|_| fs::metadata(&shown).map(drop)).unwrap();
-        // Two mounts of the same file, as the kernel would list them, beside one of another file system.
+        // Two mounts of the same file, as the kernel would list them, and one of another file system.
         let (root, point) = (place.display(), shown.display());
         let mounts = format!(
             "1 0 8:1 / / rw - ext4 /dev/a rw\n2 1 8:1 {root}/store {point} rw - ext4 /dev/a rw\n\

@@ -1,9 +1,10 @@
-//! The launcher: takes namespaces, covers what is hidden, gives up rights, starts the program and ends as it does.
+//! The launcher: creates namespaces, covers what is hidden, gives up rights, starts the program and ends as the
+//! program ends.
 //!
-//! There are two of us: one outside, which planproof started and waits for, and one inside, which is the first
-//! process of a namespace, to which orphans fall and with which all others end, or becomes the program where there is
-//! none. The one outside never takes a signal: those of its group are for the program, and it has to live to report
-//! how that ended.
+//! There are two launcher processes. The outer one is started by planproof, which waits for it. The inner one is
+//! the first process of a process namespace: it adopts orphans, and all other processes end with it. Without a
+//! namespace, it becomes the program. The outer one ignores all signals: signals to its process group are meant for
+//! the program, and it has to stay alive to report how the program ended.
 
 mod covers;
 mod inside;
@@ -30,16 +31,16 @@ use self::memory::{Tree, Watch};
 use crate::spec::{Spec, VERSION};
 use crate::{INSIDE_ARGUMENT, LAUNCHER_ARGUMENT, MEMORY_SIGNAL, SETUP_SIGNAL};
 
-/// What the first process inside writes where it could not start the program. No signal has this number.
+/// Written by the first process inside if it could not start the program. No signal has this number.
 const NOT_STARTED: u8 = 0xff;
 
-/// What it writes where it has killed the program for its memory. No signal has this number either.
+/// Written by it if it has killed the program for its memory use. No signal has this number either.
 const OVER_MEMORY: u8 = 0xfe;
 
 /// All children of this process.
 const ANY_CHILD: Pid = Pid::from_raw(-1);
 
-/// Exit status of a program that is used in a way it cannot be.
+/// Exit status for invalid usage of a program.
 const USAGE: i32 = 2;
 
 /// How a program ended.
@@ -47,11 +48,11 @@ const USAGE: i32 = 2;
 enum End {
     Exited(i32),
     Killed(i32),
-    /// We killed it, because it took too much memory.
+    /// The launcher killed it because it used too much memory.
     OverMemory,
 }
 
-/// The words of a launcher's command line.
+/// The arguments of a launcher's command line.
 struct Words {
     text: OsString,
     spec: Spec,
@@ -71,7 +72,7 @@ impl Words {
         Ok(Self { text, spec, program: words.collect() })
     }
 
-    /// The program, with our streams.
+    /// The command for the program, with our streams.
     fn command(&self) -> Result<Command, String> {
         let [program, arguments @ ..] = self.program.as_slice() else {
             return Err("there is no program to start".to_owned());
@@ -87,7 +88,7 @@ impl Words {
         format!("`{name}` could not be started: {error}")
     }
 
-    /// Starts the program, and lets go of its streams, whose ends others wait for.
+    /// Starts the program and closes our copies of its streams, because others wait for them to end.
     fn start(&self) -> Result<process::Child, String> {
         let mut command = self.command()?;
         let started = command.spawn();
@@ -97,7 +98,7 @@ impl Words {
     }
 }
 
-/// The launcher, if the arguments of the process say that it is one; comes back at once if not. To be called before
+/// Runs the launcher if the arguments of the process say so; otherwise returns at once. It must be called before
 /// anything else happens in the process.
 pub fn main() {
     let mut words = env::args_os().skip(1);
@@ -109,7 +110,7 @@ pub fn main() {
     }
 }
 
-/// The same in a program that is nothing else.
+/// Like [`main`], in a program that is only a launcher.
 pub fn only_main() -> ! {
     main();
     let _ = writeln!(
@@ -119,11 +120,11 @@ pub fn only_main() -> ! {
     process::exit(USAGE)
 }
 
-/// Ends this process as the program ended.
+/// Ends this process the same way as the program ended.
 fn end_as(end: Result<End, String>) -> ! {
     match end {
         Ok(End::Exited(code)) => process::exit(code),
-        // Only a launcher that has something to say itself ends by these signals.
+        // These signals are reserved for the launcher's own reports.
         Ok(End::Killed(signal)) if ![SETUP_SIGNAL, MEMORY_SIGNAL].contains(&signal) => die_by(signal),
         Ok(End::Killed(signal)) => process::exit(128 + signal),
         Ok(End::OverMemory) => die_by(MEMORY_SIGNAL),
@@ -141,11 +142,11 @@ fn die_by(signal: i32) -> ! {
         let _ = SigSet::from(signal).thread_unblock();
         let _ = raise(signal);
     }
-    // One that this program does not die by.
+    // This signal does not terminate the launcher.
     process::exit(128 + signal)
 }
 
-/// The launcher itself. An error is why the program was not started; an empty one has been told.
+/// The outer launcher. An error says why the program was not started; an empty one has already been reported.
 fn outside(words: &Words) -> Result<End, String> {
     SigSet::all().thread_block().map_err(|error| failed("signals", error))?;
     let spec = &words.spec;
@@ -169,7 +170,8 @@ fn outside(words: &Words) -> Result<End, String> {
             fs::write(&path, text).map_err(|error| failed(&path, error))?;
         }
     }
-    // Not before the maps are written, which belong to the superuser afterwards. The environment holds the run's URL.
+    // Only after the maps are written, since they belong to root afterwards. The environment contains the run's
+    // URL.
     close_this_process()?;
     covers::cover(&spec.covered, !namespaces.user)?;
     if namespaces.user && namespaces.processes {
@@ -178,7 +180,8 @@ fn outside(words: &Words) -> Result<End, String> {
     start_inside(words)
 }
 
-/// Starts the process that starts the program, or becomes it where it is not the first one of a namespace, and waits.
+/// Starts the inner process, which starts the program or, if it is not the first one of a namespace, becomes it;
+/// then waits.
 fn start_inside(words: &Words) -> Result<End, String> {
     let (mut told, tells) = io::pipe().map_err(|error| failed("a pipe", error))?;
     let tells = OwnedFd::from(tells);
@@ -186,7 +189,7 @@ fn start_inside(words: &Words) -> Result<End, String> {
     let mut command = Command::new("/proc/self/exe");
     command.arg0("planproof").arg(INSIDE_ARGUMENT).arg(tells.as_raw_fd().to_string());
     command.arg(&words.text).args(&words.program);
-    // In a namespace of its own it is the first process who watches.
+    // In a process namespace, the first process watches the memory.
     let has_own = words.spec.namespaces.is_some_and(|namespaces| namespaces.processes);
     let watch = if has_own { None } else { watch_below(words)? };
     let child = command.spawn().map_err(|error| failed("the first process inside", error))?;
@@ -203,13 +206,14 @@ fn start_inside(words: &Words) -> Result<End, String> {
     }
 }
 
-/// Starts a program that keeps all its rights, of which nothing but the memory is watched, and waits.
+/// Starts a program that keeps all its rights, so that only its memory is watched, and waits.
 fn start_as_it_is(words: &Words) -> Result<End, String> {
     let watch = watch_below(words)?;
     if words.spec.is_trial {
         return Ok(End::Exited(0));
     }
-    // The program takes over which signals are blocked. Here they are until it is there, and again from then on.
+    // The program inherits the set of blocked signals, so they are unblocked until it has started, and then blocked
+    // again.
     let wrong = |error| failed("signals", error);
     SigSet::all().thread_unblock().map_err(wrong)?;
     let program = words.start();
@@ -217,15 +221,15 @@ fn start_as_it_is(words: &Words) -> Result<End, String> {
     until_end(&program?, watch)
 }
 
-/// Watches the memory of what this process starts from now on, where that has a limit.
+/// Watches the memory of everything this process starts from now on, if there is a limit.
 fn watch_below(words: &Words) -> Result<Option<Watch>, String> {
     let Some(most) = words.spec.memory_max else { return Ok(None) };
-    // Whatever leaves its parent would leave the tree.
+    // Without this, a process that leaves its parent would leave the tree.
     nix::sys::prctl::set_child_subreaper(true).map_err(|error| failed("orphans", error))?;
     Watch::start(Tree::Below, most).map(Some)
 }
 
-/// Waits for the program, and for whatever falls to this process meanwhile.
+/// Waits for the program, and reaps adopted processes in the meantime.
 fn until_end(program: &process::Child, watch: Option<Watch>) -> Result<End, String> {
     let program = Pid::from_raw(program.id().cast_signed());
     let end = loop {
@@ -239,7 +243,7 @@ fn until_end(program: &process::Child, watch: Option<Watch>) -> Result<End, Stri
     Ok(watch.map_or(end, |watch| watch.judge(end)))
 }
 
-/// Takes `/dev/null` for stdin, stdout and stderr. What fails leaves them open until the program ends.
+/// Redirects stdin, stdout and stderr to `/dev/null`. On failure they stay open until the program ends.
 fn let_go_of_streams() {
     let Ok(nothing) = fs::OpenOptions::new().read(true).write(true).open("/dev/null") else { return };
     let _ = nix::unistd::dup2_stdin(&nothing);
@@ -251,7 +255,7 @@ fn close_this_process() -> Result<(), String> {
     nix::sys::prctl::set_dumpable(false).map_err(|error| failed("closing the launcher to others", error))
 }
 
-/// What could not be done, with the system's word for why.
+/// Says what failed, and the operating system's reason.
 fn failed(what: &str, why: impl std::fmt::Display) -> String {
     format!("{what}: {why}")
 }

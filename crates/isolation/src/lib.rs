@@ -1,18 +1,20 @@
-//! Keeps a program under test from what would let it cheat, and from the runs beside its own.
+//! Isolates a program under test from anything that would let it cheat, and from other runs.
 //!
-//! A program is not started by itself but by a launcher, which is a mode of the binary ([`launcher_main`]): it takes
-//! namespaces of its own, covers what is [`Hidden`], gives up rights, and only then starts the program. Nothing between
-//! fork and exec needs code of ours, so nothing is `unsafe`. What a machine offers of this is tried before a campaign
-//! begins ([`find`]); a launcher does exactly that much for each run or fails, so that the [`Account`] of a campaign
-//! holds for all its runs.
+//! A program is started through a launcher, which is a mode of the binary ([`launcher_main`]): it creates
+//! namespaces, covers what is [`Hidden`], gives up rights, and only then starts the program. No code of ours has to
+//! run between fork and exec, so nothing is `unsafe`. What a machine offers is tried out before a campaign begins
+//! ([`find`]); a launcher then does exactly that for each run or fails, so that the [`Account`] of a campaign holds
+//! for all its runs.
 //!
 //! # What is where
 //!
-//! The layers, and the account of those that held (`account.rs`), what is hidden and at which places of the file
-//! system it shows (`hidden.rs`), what the machine offers (`find.rs`), and the launcher (`launcher.rs`): its side
-//! outside of the process namespace, the first process inside (`launcher/inside.rs`), covers (`launcher/covers.rs`),
-//! rights and limits (`launcher/rights.rs`), memory (`launcher/memory.rs`, whose limit is read in `memory.rs`). What
-//! keeps one run from filling up the servers of all is `gate.rs`.
+//! - `account.rs`: the layers, and the account of those that held.
+//! - `hidden.rs`: what is hidden, and where in the file system it is visible.
+//! - `find.rs`: what the machine offers.
+//! - `launcher.rs`: the outer launcher process; `launcher/inside.rs` the first process inside, `launcher/covers.rs`
+//!   covers, `launcher/rights.rs` rights and limits, `launcher/memory.rs` memory (its limit is parsed in
+//!   `memory.rs`).
+//! - `gate.rs` keeps one run from exhausting the servers that all runs share.
 
 mod account;
 #[cfg(not(target_os = "linux"))]
@@ -40,26 +42,26 @@ pub use hidden::Hidden;
 pub use launcher::{main as launcher_main, only_main as only_launcher_main};
 pub use memory::AgentMemory;
 
-/// First argument of the program where it is a launcher.
+/// First argument of the program when it acts as a launcher.
 pub const LAUNCHER_ARGUMENT: &str = "__launch-isolated";
 
-/// First argument of the program where it is the first process of a run's own process namespace.
+/// First argument of the program when it is the first process of a run's process namespace.
 pub const INSIDE_ARGUMENT: &str = "__first-isolated";
 
-/// Most processes and threads of a run at once, where the kernel counts them for each run.
+/// Maximum number of processes and threads of a run, if the kernel counts them per run.
 pub const PROCESSES_MAX: u64 = 4096;
 
-/// Most open files of each process of a run.
+/// Maximum number of open files per process of a run.
 pub const FILES_MAX: u64 = 65_536;
 
-/// The signal by which a launcher dies that could not start its program: no other program of ours ends so, and a
-/// launcher takes no signal from the program.
+/// A launcher that could not start its program dies by this signal: no other program of ours ends this way, and a
+/// launcher accepts no signal from the program.
 const SETUP_SIGNAL: i32 = 30;
 
-/// The signal by which a launcher dies that has killed its program for the memory it took. The same holds of it.
+/// A launcher that has killed its program for its memory use dies by this signal; the same applies to it.
 const MEMORY_SIGNAL: i32 = 29;
 
-/// Starts programs so that they are kept apart as far as was found to work on this machine.
+/// Starts programs with the isolation that was found to work on this machine.
 #[derive(Debug, Clone)]
 pub struct Launcher {
     program: PathBuf,
@@ -69,29 +71,30 @@ pub struct Launcher {
 /// What a machine offers; nothing by default.
 #[derive(Debug, Clone, Default)]
 pub struct Found {
-    /// What starts programs; none where nothing would be gained by it.
+    /// Starts programs; `None` if a launcher would have no effect.
     pub launcher: Option<Launcher>,
-    /// What it holds them to.
+    /// What isolation it provides.
     pub account: Account,
 }
 
 impl Launcher {
-    /// The program that is to be started in place of another one.
+    /// The program to start instead of the program under test.
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// Its arguments before the other program and those of it.
+    /// Its arguments before the program under test and that program's arguments.
     pub fn arguments(&self) -> [&str; 2] {
         [LAUNCHER_ARGUMENT, &self.spec]
     }
 
-    /// Whether a launcher that ended so had not started its program. Why stands on its stderr.
+    /// Whether this exit status of a launcher means that it had not started its program. The reason is on its
+    /// stderr.
     pub fn has_failed(status: ExitStatus) -> bool {
         status.signal() == Some(SETUP_SIGNAL)
     }
 
-    /// Whether a launcher that ended so has killed its program, because it took more memory than it may.
+    /// Whether this exit status of a launcher means that it killed its program for exceeding the memory limit.
     pub fn has_killed(status: ExitStatus) -> bool {
         status.signal() == Some(MEMORY_SIGNAL)
     }

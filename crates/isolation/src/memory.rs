@@ -1,4 +1,4 @@
-//! How much memory a program under test may take, with all that it starts.
+//! The memory limit of a program under test and everything it starts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,19 +7,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 const MIB: u64 = 1 << 20;
 
-/// Units of a size, the largest first.
+/// Units of a size, largest first.
 const UNITS: [(&str, u64); 3] = [("TiB", MIB << 20), ("GiB", MIB << 10), ("MiB", MIB)];
 
-/// Most memory of a run, or of a worker, where nothing is said.
+/// Default memory limit of a run or a worker.
 const BYTES_DEFAULT: u64 = 4 << 30;
 
-/// The smallest limit: with less memory hardly any program starts.
+/// The smallest limit: hardly any program starts with less memory.
 const BYTES_MIN: u64 = 16 * MIB;
 
 /// The largest limit: more than any machine has.
 const BYTES_MAX: u64 = 1 << 50;
 
-/// Most memory of a run of a program, or of a worker: of the program and of all that it starts, together.
+/// Memory limit of a run of a program, or of a worker: for the program and everything it starts, together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentMemory(Option<u64>);
 
@@ -27,12 +27,12 @@ impl AgentMemory {
     /// No limit.
     pub const NONE: Self = Self(None);
 
-    /// The limit in bytes; `None` where there is none.
+    /// The limit in bytes; `None` if there is no limit.
     pub fn bytes(self) -> Option<u64> {
         self.0
     }
 
-    /// Whether it is what holds where nothing is said.
+    /// Whether this is the default.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -44,7 +44,7 @@ impl Default for AgentMemory {
     }
 }
 
-/// Reads a whole number with its unit, as in `512MiB`, or `none`. An error says what is allowed.
+/// Parses an integer with its unit, such as `512MiB`, or `none`. An error says what is allowed.
 impl FromStr for AgentMemory {
     type Err = String;
 
@@ -67,7 +67,7 @@ impl FromStr for AgentMemory {
     }
 }
 
-/// As it is written on the command line.
+/// Formats it as on the command line.
 impl fmt::Display for AgentMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
@@ -89,7 +89,7 @@ impl<'de> Deserialize<'de> for AgentMemory {
     }
 }
 
-/// So many bytes in the largest unit of which they are a whole number, with this between number and unit.
+/// Formats a size in the largest unit that gives an integer, with `between` between number and unit.
 pub(crate) fn size(bytes: u64, between: &str) -> String {
     match UNITS.into_iter().find(|(_, unit)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
         Some((name, unit)) => format!("{}{between}{name}", bytes / unit),

@@ -1,4 +1,4 @@
-//! What a launcher is told to do.
+//! The specification of a launcher's work.
 
 use std::path::PathBuf;
 
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 /// What a launcher does before it starts its program. It does all of it or fails.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spec {
-    /// That of whoever tells it, which must be its own.
+    /// The version of the process that starts the launcher, which must match the launcher's own.
     pub(crate) version: String,
-    /// Which namespaces it takes; none without one.
+    /// The namespaces to create; without a value, none are created.
     pub(crate) namespaces: Option<Namespaces>,
-    /// What it covers, where it is there by then: folders by empty ones, files by `/dev/null`.
+    /// The paths to cover, if they exist by then: folders with empty ones, files with `/dev/null`.
     pub(crate) covered: Vec<PathBuf>,
-    /// What it has Landlock do.
+    /// How Landlock is used.
     pub(crate) landlock: Landlock,
-    /// Leaves the program all rights, and sets no limits but that on memory.
+    /// Whether the program keeps all its rights and has no limit except that on memory.
     pub(crate) keeps_rights: bool,
-    /// Most bytes of memory that the program takes with all that it starts.
+    /// Maximum memory in bytes of the program and everything it starts.
     pub(crate) memory_max: Option<u64>,
-    /// Only tries, and starts nothing.
+    /// Whether this is only a trial, which starts nothing.
     pub(crate) is_trial: bool,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Spec {
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 impl Default for Spec {
-    /// Nothing.
+    /// Does nothing.
     fn default() -> Self {
         let (namespaces, covered, landlock, keeps_rights, memory_max, is_trial) = Default::default();
         let version = VERSION.to_owned();
@@ -35,23 +35,23 @@ impl Default for Spec {
     }
 }
 
-/// Namespaces beside that of mounts.
+/// Namespaces in addition to the mount namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Namespaces {
-    /// One of users, without which nobody but the superuser may take any other.
+    /// A user namespace, without which only root may create any other.
     pub(crate) user: bool,
-    /// One of processes, with a `/proc` of its own.
+    /// A process namespace, with its own `/proc`.
     pub(crate) processes: bool,
 }
 
-/// What Landlock is asked for.
+/// The use of Landlock.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Landlock {
-    /// Nothing.
+    /// It is not used.
     #[default]
     Nothing,
-    /// To keep signals and abstract sockets inside.
+    /// Confines signals and abstract sockets.
     Scopes,
-    /// That, where the kernel can, and to allow files beneath these paths alone.
+    /// Confines them if the kernel can, and allows files only beneath these paths.
     Paths(Vec<PathBuf>),
 }

@@ -1,4 +1,4 @@
-//! Covers over what is hidden, which only mount namespaces have that come from this one.
+//! Covers what is hidden with mounts, which exist only in this mount namespace and those derived from it.
 
 use std::env;
 use std::fs;
@@ -10,18 +10,18 @@ use nix::mount::{MsFlags, mount};
 
 use super::failed;
 
-/// What covers a folder: nothing, and nothing can be put there.
+/// Mount options for the empty, unwritable folder that covers a folder.
 const EMPTY: Option<&str> = Some("mode=0555,size=4k");
 
-/// What lies on no mount that only reads and holds no devices.
+/// Flags of a mount without devices, programs and set-user-ID files.
 const PLAIN: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV).union(MsFlags::MS_NOEXEC);
 
 const NOTHING: Option<&str> = None;
 
-/// Covers these folders and files, where they are there. The superuser's programs could reach the same files by their
-/// devices, and settings of the system, so that these are covered as well `from_superuser`.
+/// Covers these folders and files if they exist. With `from_superuser`, devices and system settings are covered
+/// too, because a root program could reach the same files through them.
 pub(super) fn cover(paths: &[PathBuf], from_superuser: bool) -> Result<(), String> {
-    // What is mounted here from now on shows nowhere else.
+    // Mounts made from now on are not visible elsewhere.
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(NOTHING, "/", NOTHING, private, NOTHING).map_err(|error| failed("mounts of its own", error))?;
     for path in paths {
@@ -33,10 +33,10 @@ pub(super) fn cover(paths: &[PathBuf], from_superuser: bool) -> Result<(), Strin
         for device in block_devices() {
             cover_file(&device).map_err(|error| failed(&format!("covering {}", device.display()), error))?;
         }
-        // It need not be there.
+        // It need not exist.
         let _ = read_only("/sys");
     }
-    // A program that is started below a cover would keep hold of what is there.
+    // A program that is started below a cover would keep access to what is there.
     let folder = env::current_dir().map_err(|error| failed("the folder of the program", error))?;
     env::set_current_dir(&folder)
         .map_err(|error| failed(&format!("the folder {} of the program", folder.display()), error))
@@ -50,32 +50,32 @@ fn cover_file(path: &Path) -> Result<(), Errno> {
     mount(Some("/dev/null"), path, NOTHING, MsFlags::MS_BIND, NOTHING)
 }
 
-/// A mount that is there, in this namespace alone.
+/// Makes an existing mount read-only, in this namespace only.
 fn read_only(point: &str) -> Result<(), Errno> {
     let flags = PLAIN | MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY;
     mount(NOTHING, point, NOTHING, flags, NOTHING)
 }
 
-/// The disks, as files.
+/// The device files of disks.
 fn block_devices() -> Vec<PathBuf> {
     let entries = fs::read_dir("/dev").into_iter().flatten().flatten();
     let is_block = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|it| it.is_block_device());
     entries.filter(is_block).map(|entry| entry.path()).collect()
 }
 
-/// A `/proc` that shows the processes of this namespace alone.
+/// Mounts a `/proc` that shows only the processes of this namespace.
 pub(super) fn own_proc() -> Result<(), String> {
     let mounted = mount(Some("proc"), "/proc", Some("proc"), PLAIN, NOTHING);
     mounted.map_err(|error| failed("a /proc of its own", error))
 }
 
-/// Lets nobody set anything of the system, which the superuser's programs could whatever their capabilities.
+/// Makes system settings read-only, which a root program could otherwise change whatever its capabilities.
 pub(super) fn close_settings() -> Result<(), String> {
     let settings = "/proc/sys";
     mount(Some(settings), settings, NOTHING, MsFlags::MS_BIND, NOTHING)
         .and_then(|()| read_only(settings))
         .map_err(|error| failed(settings, error))?;
-    // It need not be there.
+    // It need not exist.
     let _ = cover_file(Path::new("/proc/sysrq-trigger"));
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! The first process of a run's own process namespace, which starts the program, takes in orphans, and tells how it
-//! ended. Without such a namespace it becomes the program.
+//! The first process in the process namespace of a run: it starts the program, adopts orphans, and reports how the
+//! program ended. Without such a namespace it becomes the program.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -19,29 +19,30 @@ use super::{
 };
 use crate::PROCESSES_MAX;
 
-/// How long what the program leaves behind has to end after SIGTERM. All of it is killed with this process.
+/// How long processes left behind by the program have to end after SIGTERM. The rest are killed when this process
+/// ends.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// First pause between two looks at whether something is left; it doubles each time.
+/// First pause between two checks for remaining processes; it doubles each time.
 const POLL_FIRST: Duration = Duration::from_millis(1);
 
-/// The first Linux whose largest number of a process is one of each namespace; before, it is one of the system.
+/// The first Linux version in which `pid_max` is a setting of each namespace instead of the whole system.
 const OWN_PID_MAX_SINCE: (u32, u32) = (6, 14);
 
 /// All processes that this one can see.
 const EVERYBODY: Pid = Pid::from_raw(-1);
 
-/// Everything, from the words behind our own first argument on.
+/// The inner process, given the arguments that follow our own first argument.
 pub(super) fn main(mut words: impl Iterator<Item = OsString>) -> ! {
     let number = words.next().and_then(|word| word.to_str()?.parse().ok());
-    // `/proc` still shows the system's processes, and this one under its number there.
+    // `/proc` still shows the system's processes, and this one under its id there.
     let mut tells = number.and_then(|number: i32| {
         let file = File::options().write(true).open(format!("/proc/self/fd/{number}")).ok();
         nix::unistd::close(number).ok().and(file)
     });
     let byte = match Words::read(words).and_then(|words| run(&words)) {
         Ok(End::Exited(code)) => process::exit(code),
-        // Nothing inside can kill this process, which therefore tells it in words.
+        // No signal from inside kills the first process of a namespace, so it reports the signal as a byte.
         Ok(End::Killed(signal)) => u8::try_from(signal).unwrap_or(u8::MAX >> 1),
         Ok(End::OverMemory) => OVER_MEMORY,
         Err(why) => {
@@ -56,9 +57,9 @@ pub(super) fn main(mut words: impl Iterator<Item = OsString>) -> ! {
 }
 
 fn run(words: &Words) -> Result<End, String> {
-    // The program could otherwise have this process tell how it ended.
+    // Otherwise the program could make this process report a false end.
     close_this_process()?;
-    // What kills the launcher outside kills all of the run.
+    // Killing the outer launcher kills the whole run.
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(|error| failed("its end", error))?;
     let namespaces = words.spec.namespaces.filter(|namespaces| namespaces.processes);
     if let Some(namespaces) = namespaces {
@@ -83,7 +84,8 @@ fn run(words: &Words) -> Result<End, String> {
     end
 }
 
-/// The superuser's processes are held to no other number than that of the namespace. What fails is one limit less.
+/// The only limit on the number of root's processes is the namespace's maximum process id. If this fails, there is
+/// one limit less.
 fn limit_processes() {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = release.split(['.', '-']).map_while(|word| word.parse::<u32>().ok());
@@ -92,7 +94,7 @@ fn limit_processes() {
     }
 }
 
-/// Asks what the program has left behind to end, and waits until it has.
+/// Asks the processes left behind by the program to end, and waits until they have.
 fn end_what_is_left() {
     let start = Instant::now();
     let mut pause = POLL_FIRST;

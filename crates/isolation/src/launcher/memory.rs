@@ -1,9 +1,8 @@
-//! Watches how much memory a program takes with all that it starts, and kills them all where it is more than its
-//! limit.
+//! Watches the memory use of a program and all its descendants, and kills them all if they exceed their limit.
 //!
-//! What is summed up is what is in memory or in swap, as `/proc` has it. Memory that processes share is counted once,
-//! but that takes the kernel longer to say, so it is asked only where the sum without it is above the limit. What is
-//! merely reserved counts for nothing: engines of JavaScript and Java reserve more than machines have.
+//! The use is the sum of resident and swapped memory according to `/proc`. Memory shared by processes is counted
+//! once, but the kernel takes longer to compute that, so it is only asked if the plain sum is above the limit.
+//! Memory that is merely reserved does not count: JavaScript and Java engines reserve more than machines have.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,57 +17,57 @@ use nix::unistd::Pid;
 
 use super::{End, failed};
 
-/// Shortest pause between two looks, and how long it takes to look again whether a tree is gone.
+/// Minimum pause between two checks, and between two checks whether a tree is gone.
 const LOOK_MIN: Duration = Duration::from_millis(10);
 
-/// Longest pause between two looks.
+/// Maximum pause between two checks.
 const LOOK_MAX: Duration = Duration::from_millis(500);
 
-/// How fast a core can fill memory, in bytes a millisecond: twice what was measured. A look comes no later than it
-/// would take all cores to fill what is left.
+/// How fast a core can fill memory, in bytes per millisecond: twice the measured rate. The next check comes no
+/// later than all cores together could fill what is left.
 const FASTEST_PER_CORE: u64 = 4 << 20;
 
-/// How long the tree must have been above its limit at every look. A child shares the memory of its parent between
-/// `vfork` and `exec`, and then counts as much again.
+/// How long the tree must have been above its limit at every check. Between `vfork` and `exec`, a child shares the
+/// memory of its parent and is counted in full as well.
 const CONFIRMED_AFTER: Duration = Duration::from_millis(50);
 
-/// Longest time that the end of all processes is waited for.
+/// Maximum time to wait for all processes to end.
 const KILL_MAX: Duration = Duration::from_secs(2);
 
 /// All processes that this one can see.
 const EVERYBODY: Pid = Pid::from_raw(-1);
 
-/// Which processes are watched.
+/// The set of watched processes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Tree {
-    /// All of this process's own namespace, whose first process it is.
+    /// All processes of the own namespace, of which this is the first.
     Namespace,
-    /// All below this process, to which orphans fall.
+    /// All descendants of this process, which adopts orphans.
     Below,
 }
 
-/// What watches a tree, from when it is made to the end of this process.
+/// Watches a tree from its creation until this process ends.
 pub(super) struct Watch {
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
 
-/// A process, as `/proc` says.
+/// A process according to `/proc`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Process {
     id: u32,
     parent: u32,
-    /// It has ended and was not waited for yet.
+    /// Whether it has ended but was not reaped yet.
     is_over: bool,
-    /// In memory and in swap, with what it shares.
+    /// Resident and swapped memory, including shared parts.
     bytes: u64,
 }
 
 impl Watch {
-    /// Watches that a tree keeps to so many bytes.
+    /// Starts watching that a tree stays within this number of bytes.
     ///
     /// # Errors
-    /// What it takes cannot be seen.
+    /// The memory use cannot be read.
     pub(super) fn start(tree: Tree, most: u64) -> Result<Self, String> {
         let wrong = |error| failed("watching the memory", error);
         fs::read_dir("/proc").map_err(wrong)?;
@@ -82,12 +81,13 @@ impl Watch {
         Ok(Self { is_over, thread: thread::Builder::new().spawn(watching).map_err(wrong)? })
     }
 
-    /// How the program ended, given how it seems to have.
+    /// How the program really ended, given how it seems to have ended.
     pub(super) fn judge(self, end: End) -> End {
         if !self.is_over.load(Ordering::SeqCst) {
             return end;
         }
-        // A panic in it has left processes of the tree, which end with the namespace or the process group.
+        // If the thread panicked, it has left processes of the tree, which end with the namespace or the process
+        // group.
         let _ = self.thread.join();
         End::OverMemory
     }
@@ -110,13 +110,13 @@ fn wait_until_over(tree: Tree, most: u64) {
     }
 }
 
-/// How long it takes at least until so many bytes are full.
+/// Minimum time until this number of bytes can be filled.
 fn pause(left: u64, cores: u64) -> Duration {
     Duration::from_millis(left / (FASTEST_PER_CORE * cores)).clamp(LOOK_MIN, LOOK_MAX)
 }
 
 impl Tree {
-    /// The memory of all its processes, exactly where it is above `most`.
+    /// The memory of all its processes, exact only if it is above `most`.
     fn bytes(self, most: u64) -> u64 {
         let processes = self.processes();
         let all: u64 = processes.iter().map(|process| process.bytes).sum();
@@ -126,7 +126,7 @@ impl Tree {
         processes.iter().map(|process| proportional(process.id).unwrap_or(process.bytes)).sum()
     }
 
-    /// Those that have not ended.
+    /// The processes that have not ended.
     fn processes(self) -> Vec<Process> {
         let own = process::id();
         let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -141,7 +141,7 @@ impl Tree {
         processes
     }
 
-    /// Kills all of it, and what it starts meanwhile.
+    /// Kills the whole tree, including processes started in the meantime.
     fn kill(self) {
         let begun = Instant::now();
         loop {
@@ -163,7 +163,7 @@ impl Tree {
     }
 }
 
-/// The processes that descend from one.
+/// The descendants of a process.
 fn below(ancestor: u32, processes: &[Process]) -> BTreeSet<u32> {
     let mut found = BTreeSet::from([ancestor]);
     loop {
@@ -178,7 +178,7 @@ fn below(ancestor: u32, processes: &[Process]) -> BTreeSet<u32> {
 }
 
 impl Process {
-    /// From the text of its `/proc/ID/status`.
+    /// Parses `/proc/ID/status`.
     fn read(id: u32, status: &str) -> Option<Self> {
         let of = |name: &str| {
             let mut lines = status.lines();
@@ -191,7 +191,8 @@ impl Process {
     }
 }
 
-/// The memory of a process where it shares each part with others by equal portions; `None` where it is closed to us.
+/// The memory of a process, with shared parts divided equally among the processes that share them; `None` if we may
+/// not read it.
 fn proportional(id: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{id}/smaps_rollup")).ok()?;
     let of =
@@ -199,7 +200,7 @@ fn proportional(id: u32) -> Option<u64> {
     Some(of("Pss")? + of("SwapPss").unwrap_or(0))
 }
 
-/// A number of kibibytes as `/proc` writes it, in bytes.
+/// Parses a number of kibibytes as written in `/proc`, and returns bytes.
 fn kibibytes(text: &str) -> Option<u64> {
     text.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|number| number << 10)
 }
@@ -214,7 +215,7 @@ mod tests {
             VmPeak:\t  999 kB\nVmRSS:\t      12 kB\nVmSwap:\t       3 kB\n";
         let expected = Process { id: 8, parent: 7, is_over: false, bytes: 15 << 10 };
         assert_eq!(Process::read(8, status), Some(expected));
-        // One that has ended has no memory.
+        // An ended process has no memory.
         let ended = Process::read(9, "Name:\tx\nState:\tZ (zombie)\nPPid:\t8\n").unwrap();
         assert!(ended.is_over && ended.bytes == 0);
         assert_eq!(Process::read(9, "Name:\tx\n"), None);

@@ -16,8 +16,9 @@ use super::failed;
 use crate::spec::Landlock;
 use crate::{FILES_MAX, PROCESSES_MAX};
 
-/// What a program of the superuser can still do: what is usual in a container, without making devices. Not among it is
-/// whatever leads to other processes, to mounts, to devices, or around the rights of files by their numbers.
+/// The capabilities that a root program keeps: those usual in a container, without creating devices. Excluded is
+/// everything that gives access to other processes, mounts or devices, or bypasses file permissions by opening
+/// files by handle.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -30,17 +31,17 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::NET_BIND_SERVICE)
     .union(CapabilitySet::SYS_CHROOT);
 
-/// Capabilities there can be.
+/// The maximum number of capabilities.
 const CAPABILITY_BITS: u32 = 64;
 
-/// The newest rights on files that we know of.
+/// The newest Landlock version whose file rights we use.
 const FILES: ABI = ABI::V5;
 
-/// The first with scopes.
+/// The first Landlock version with scopes.
 const SCOPES: ABI = ABI::V6;
 
-/// Lets the first process inside mount, which is started by an exec: that takes capabilities from all but the
-/// superuser unless they are ambient.
+/// Allows the first process inside to mount. It is started by an exec, which removes all capabilities that are not
+/// ambient unless the user is root.
 pub(super) fn keep_for_inside() -> Result<(), String> {
     let mount = CapabilitySet::SYS_ADMIN;
     let wrong = |error| failed("capabilities", error);
@@ -50,11 +51,11 @@ pub(super) fn keep_for_inside() -> Result<(), String> {
     configure_capability_in_ambient_set(mount, true).map_err(wrong)
 }
 
-/// Gives up what the program is not to have, and sets its limits.
+/// Gives up the rights that the program must not have, and sets its limits.
 pub(super) fn give_up(landlock: &Landlock) -> Result<(), String> {
     for (resource, most) in [
         (Resource::Core, 0),
-        // In a namespace of users it counts those of this run alone. Does not bind the superuser.
+        // In a user namespace this counts only the processes of this run. It does not apply to root.
         (Resource::Nproc, PROCESSES_MAX),
         (Resource::Nofile, FILES_MAX),
     ] {
@@ -73,14 +74,14 @@ pub(super) fn give_up(landlock: &Landlock) -> Result<(), String> {
     restrict(landlock)
 }
 
-/// Leaves the superuser's programs [`KEPT`].
+/// Leaves a root program only [`KEPT`].
 fn give_up_capabilities() -> Result<(), rustix::io::Errno> {
     let there = capabilities(None)?;
-    // Without the right to do so there is nothing that is worth it.
+    // Without the right to do so, there is nothing worth removing.
     if there.effective.contains(CapabilitySet::SETPCAP) {
         let all = (0..CAPABILITY_BITS).map(|bit| CapabilitySet::from_bits_retain(1 << bit));
         for capability in all.filter(|capability| !KEPT.contains(*capability)) {
-            // One that the kernel does not know.
+            // The kernel does not know this capability.
             if remove_capability_from_bounding_set(capability).is_err() {
                 break;
             }
@@ -96,7 +97,7 @@ fn give_up_capabilities() -> Result<(), rustix::io::Errno> {
     )
 }
 
-/// Sets a limit for good, never above the one there is.
+/// Sets a limit permanently, never above the existing one.
 fn limit(resource: Resource, most: u64) -> Result<(), rustix::io::Errno> {
     let Rlimit { current, maximum } = getrlimit(resource);
     let least = |there: Option<u64>| Some(there.map_or(most, |there| there.min(most)));
@@ -117,7 +118,7 @@ fn only_scopes() -> Result<(), RulesetError> {
     ruleset.scope(Scope::from_all(SCOPES))?.create()?.restrict_self().map(drop)
 }
 
-/// Names in folders may be listed anywhere: a rule for a folder holds for all below it.
+/// Folders may be listed anywhere, because a rule for a folder applies to everything below it.
 fn only_paths(paths: &[PathBuf]) -> Result<(), RulesetError> {
     let access = AccessFs::from_all(FILES) & !landlock::BitFlags::from(AccessFs::ReadDir);
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
