@@ -1,4 +1,4 @@
-//! The life of a campaign of a suite that the runner cannot know.
+//! The life of a campaign of a suite unknown to the runner.
 
 mod matrix;
 mod simulation;
@@ -51,7 +51,7 @@ fn new(folder: &Folder) -> NewCampaign {
     }
 }
 
-/// Stops the campaign after so many runs.
+/// Stops the campaign after this number of runs.
 struct StopAfter(usize, CancellationToken);
 
 impl Watch for StopAfter {
@@ -70,7 +70,7 @@ impl Watch for StopAfter {
     fn over(&mut self) {}
 }
 
-/// Nothing comes of it.
+/// A completion that does nothing.
 type Nothing = fn(Complete<'_, '_>) -> std::future::Ready<Result<CampaignEnd, CampaignError>>;
 
 async fn run(prepared: &Prepared, runs: usize) -> Ended {
@@ -81,7 +81,7 @@ async fn run(prepared: &Prepared, runs: usize) -> Ended {
     ended.expect("the store can be written")
 }
 
-/// The campaign of the store, as its caller reads it.
+/// The campaign as stored, in the form in which a caller reads it.
 fn resumed(store: &Store, outcomes: Vec<Outcome>, budgets: BudgetOptions) -> Resumed {
     let row = store.campaign("last").expect("it is there");
     let options = serde_json::from_str(&row.options).expect("options");
@@ -107,7 +107,7 @@ async fn a_campaign_begins_is_cut_off_resumes_and_is_replayed() {
     assert!(ended.failure.is_none());
     let passed = ended.outcomes.iter().map(Outcome::passed);
     assert!(passed.eq((0..CASES).map(|number| Some(number % 2 == 0))));
-    // Every run is paid for once.
+    // Every run is paid for only once.
     assert_eq!(ended.progress.spent.input_tokens, CASES * 5);
     drop(going_on);
 
@@ -154,7 +154,8 @@ async fn a_budget_ends_a_campaign_and_a_larger_one_lets_it_go_on() {
     assert_eq!((ended.progress.ended_by, ended.outcomes.len()), (None, CASES as usize));
 }
 
-/// The budget is kept with the campaign itself: one that is killed before its first run must not resume without it.
+/// The budget is stored with the campaign itself: a campaign killed before its first run must not resume without
+/// it.
 #[test]
 fn a_campaign_that_never_ran_resumes_within_its_budget() {
     let (folder, world) = (Folder::new("unborn"), Playground::default());
@@ -165,7 +166,7 @@ fn a_campaign_that_never_ran_resumes_within_its_budget() {
     assert!(budgets.contains(r#""max_tokens":20"#), "{budgets}");
 }
 
-/// What is wrong is said before the store is touched.
+/// Errors are reported before the store is touched.
 #[test]
 fn what_cannot_begin_leaves_no_store() {
     let (folder, world) = (Folder::new("wrong"), Playground::default());

@@ -1,4 +1,4 @@
-//! Combinations, and one budget for all of them.
+//! Combinations, and one budget shared by all of them.
 
 use planproof_agents::AgentSpec;
 use planproof_runner::{
@@ -42,7 +42,7 @@ fn agents_models_and_settings_are_combined_in_order() {
             "cot:samples=2,examples=on@x/1"
         ]))
     );
-    // A path in a name may hold what separates its parts.
+    // A path in a name may contain the characters that separate its parts.
     assert_eq!(names(&["spec:a.spec"], &["x/1"], &[]), Ok(words(&["spec:a.spec@x/1"])));
 }
 
@@ -53,7 +53,7 @@ fn there_are_not_more_combinations_than_a_matrix_has() {
     assert_eq!(names(&["cot"], &["x/1"], &[("samples", &values)]).map(|all| all.len()), Ok(COMBINATIONS_MAX));
     let error = names(&["cot", "direct"], &["x/1"], &[("samples", &values)]).expect_err("too many");
     assert!(error.contains("make 200 combinations; a matrix has at most 100"), "{error}");
-    // So many that they cannot be counted, and so many models that they are not even put together.
+    // So many combinations that their number overflows, and so many models that they are not even combined.
     let all: Vec<(&'static str, &[&str])> = vec![("samples", &values); 40];
     assert!(names(&["cot"], &["x/1"], &all).expect_err("too many").contains("countless"));
     assert!(names(&["cot", "direct"], &values, &[]).expect_err("too many").contains("make 200"));
@@ -103,7 +103,7 @@ fn what_one_has_spent_the_others_do_not_have() {
             .expect("writes");
     };
     spend(0, 60);
-    // Its own is counted by itself; of the other's it has the rest.
+    // Its own spending is counted separately; it may use what the other has left.
     assert_eq!((left(&matrix, 0).expect("known"), left(&matrix, 1).expect("known")), (Some(100), Some(40)));
     spend(1, 40);
     assert_eq!(left(&matrix, 1).expect("known"), None);
@@ -113,7 +113,7 @@ fn what_one_has_spent_the_others_do_not_have() {
         error,
         "the budget of 100 tokens of the matrix is used up: give it a larger one with --max-tokens"
     );
-    // A larger one stays with it.
+    // A larger budget persists.
     let larger = BudgetOptions { max_tokens: Some(250), ..BudgetOptions::default() };
     open(&larger).expect("it goes on");
     assert_eq!(left(&open(&BudgetOptions::default()).expect("it goes on"), 1).expect("known"), Some(190));

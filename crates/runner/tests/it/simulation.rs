@@ -1,11 +1,13 @@
-//! Campaigns on a simulated machine: a clock, a network and a disk that do what one seed says, and a kill at any step.
+//! Campaigns on a simulated machine: a clock, a network and a disk whose behaviour is determined by one seed, and a
+//! kill at any step.
 //!
-//! What runs is the engine as it is (runner, bench, agents' loop, meter, store) on one thread under Tokio's paused
-//! clock. Simulated are the model's server with the network before it, when the disk writes, and how the machine ends:
-//! its files are copied at that step, and all that was going on is thrown away. The same seed does the same, step by
-//! step.
+//! The engine runs unchanged (runner, bench, the agents' loop, meter, store) on one thread under Tokio's paused
+//! clock. Simulated are the model's server and the network in front of it, when the disk writes, and how the
+//! machine ends: its files are copied at that step, and everything in progress is thrown away. The same seed does
+//! the same, step by step.
 //!
-//! `PLANPROOF_SIMULATION_SEEDS=100000` takes more seeds than the gate, from `PLANPROOF_SIMULATION_FROM=n` on.
+//! `PLANPROOF_SIMULATION_SEEDS=100000` runs more seeds than the gate does, starting at
+//! `PLANPROOF_SIMULATION_FROM=n`.
 
 mod games;
 mod life;
@@ -21,15 +23,15 @@ use std::time::{Duration, Instant};
 
 use life::{Canary, Lived, live};
 
-/// Seeds in the gate.
+/// Number of seeds in the gate.
 const SEEDS: u64 = 150;
 
-/// Most seeds that a canary may take to be found.
+/// Maximum number of seeds until a canary is found.
 const CANARY_SEEDS_MAX: u64 = 500;
 
 const THREADS: u64 = 2;
 
-/// No seed takes longer, on any machine, or it hangs.
+/// A seed that takes longer than this, on any machine, hangs.
 const SEED_TIME_MAX: Duration = Duration::from_secs(60);
 
 fn variable(name: &str) -> Option<u64> {
@@ -44,7 +46,7 @@ fn again(seed: u64) -> String {
     )
 }
 
-/// What went wrong with a seed, if anything did; a panic counts.
+/// Runs a seed and reports what went wrong, if anything; a panic counts.
 fn tried(seed: u64, canary: Option<Canary>) -> Result<Lived, String> {
     catch_unwind(AssertUnwindSafe(|| live(seed, canary))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -86,7 +88,7 @@ fn whatever_the_machine_does_no_campaign_loses_repeats_or_overspends() {
             thread::sleep(Duration::from_millis(50));
             let going_on = going_on.lock().expect("no panic");
             if let Some((seed, _)) = going_on.iter().find(|(_, since)| since.elapsed() > SEED_TIME_MAX) {
-                // A thread that hangs cannot be ended otherwise.
+                // A hanging thread cannot be ended in any other way.
                 println!("seed {seed}: it hangs\n{}", again(*seed));
                 std::process::exit(1);
             }
@@ -98,7 +100,7 @@ fn whatever_the_machine_does_no_campaign_loses_repeats_or_overspends() {
         println!("seed {seed}: {what}\n{}", again(*seed));
     }
     assert!(violations.is_empty(), "{violations:?}");
-    // What never happens proves nothing.
+    // An event that never occurs proves nothing.
     if seeds >= SEEDS {
         let Lived { kills, stops, full_disks, budgets, deadlines, late, unscored, faults, .. } = &lived;
         let rare = [kills, stops, full_disks, budgets, deadlines, late, unscored];
@@ -107,7 +109,7 @@ fn whatever_the_machine_does_no_campaign_loses_repeats_or_overspends() {
     }
 }
 
-/// The same seed does the same, or a violation could not be had again.
+/// The same seed does the same; otherwise a violation could not be reproduced.
 #[test]
 fn a_seed_says_it_all() {
     for seed in 1..=10 {
@@ -116,7 +118,7 @@ fn a_seed_says_it_all() {
     }
 }
 
-/// Engines that are broken on purpose are found.
+/// Deliberately broken engines are found.
 #[test]
 fn canaries_are_found() {
     for canary in [Canary::DiskLies, Canary::Undercounts, Canary::Drifts, Canary::BooksLate] {

@@ -1,4 +1,4 @@
-//! The least that a campaign can be about, and the least that the runner can have from outside.
+//! The smallest possible suite, and the smallest environment that the runner can work with.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use planproof_tools::{MockTool, MockTools, SchemaCache};
 use planproof_trace::{Event, FinishReason, Secrets, Tool, Usage};
 use serde_json::{Value, json};
 
-/// A kind of case: those of an even number pass.
+/// A kind of case in which cases with an even number pass.
 pub(crate) struct Toys;
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ struct Toy {
 
 static CLASSES: [ClassInfo; 1] = [ClassInfo { name: "odd", meaning: "It is odd.", rank: 0 }];
 
-/// The case of that number.
+/// The case with this number.
 pub(crate) fn toy(number: u64) -> Arc<dyn Case> {
     let (id, label) = (format!("toy-{number}"), String::new());
     let card = Card { id, label, size: 1, detail_sizes: [0, 0], baselines: [].into(), apart: None, marks: 0 };
@@ -103,7 +103,7 @@ impl Suite for Toys {
     }
 }
 
-/// A model that is done at once.
+/// A model that finishes at once.
 struct Done;
 
 impl Model for Done {
@@ -122,16 +122,16 @@ impl Model for Done {
     }
 }
 
-/// A world of one model, and what it was told.
+/// A world with one model, which records what it was told.
 pub(crate) struct Playground {
     pub(crate) told: RefCell<Vec<String>>,
-    /// The kind of its cases.
+    /// The suite of its cases.
     suite: Arc<dyn Suite>,
     model: Arc<dyn Model>,
 }
 
 impl Playground {
-    /// Cases of this kind, and this model.
+    /// A world with this suite and this model.
     pub(crate) fn of(suite: Arc<dyn Suite>, model: Arc<dyn Model>) -> Self {
         Self { told: RefCell::default(), suite, model }
     }
@@ -233,7 +233,7 @@ impl World for Playground {
     }
 }
 
-/// A folder of its own, gone with the test.
+/// A folder of the test's own, which is deleted after the test.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -241,7 +241,7 @@ impl Folder {
         Self::below(&std::env::temp_dir(), name)
     }
 
-    /// The same in memory, where the system has such a place.
+    /// A folder in memory, if the system has a place for it.
     pub(crate) fn in_memory(name: &str) -> Self {
         let place = Path::new("/dev/shm");
         if place.is_dir() { Self::below(place, name) } else { Self::new(name) }

@@ -1,4 +1,5 @@
-//! The cases of simulated campaigns: a ball is to be thrown so often. What a run comes to follows from its trace alone.
+//! The cases of simulated campaigns: a ball has to be thrown a given number of times. The outcome of a run follows
+//! from its trace alone.
 
 use std::sync::Arc;
 
@@ -31,16 +32,16 @@ static CLASSES: [ClassInfo; 3] = [
     ClassInfo { name: "many", meaning: "It was thrown too often.", rank: 2 },
 ];
 
-/// The class of runs that a limit ended.
+/// The class of runs ended by a limit.
 pub(crate) const LATE: &str = "late";
 
-/// How often the ball of that case is to be thrown.
+/// How often the ball of this case has to be thrown.
 pub(crate) fn throws_wanted(number: u64) -> u64 {
     number % 3
 }
 
 impl Games {
-    /// The case of that number.
+    /// The case with this number.
     pub(crate) fn case(&self, number: u64) -> Arc<dyn Case> {
         let card = Card {
             id: format!("game-{number}"),

@@ -1,4 +1,4 @@
-//! The life of one campaign under one seed, and what must hold of it.
+//! The life of one campaign under one seed, and its invariants.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -24,27 +24,27 @@ use super::machine::{Fate, Machine};
 use super::server::{Fault, Server, URL, Weather};
 use crate::toys::{Folder, Playground};
 
-/// No phase takes longer by the simulated clock, or it hangs.
+/// A phase that takes longer by the simulated clock hangs.
 const SIMULATED_TIME_MAX: Duration = Duration::from_secs(14 * 24 * 3600);
 
-/// What a campaign that is asked to stop may still take.
+/// Tokens that a campaign may still use after it was asked to stop.
 const TOKENS_ENOUGH: u64 = 100_000_000;
 const MINUTES_ENOUGH: f64 = 1e6;
 
-/// A way in which an engine can be broken.
+/// A deliberate defect of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Canary {
-    /// What was written last before a kill is not there afterwards, though the store said that it is.
+    /// The last write before a kill is missing afterwards, although the store acknowledged it.
     DiskLies,
     /// Less is booked than was counted.
     Undercounts,
-    /// A resumed campaign does something else.
+    /// A resumed campaign behaves differently.
     Drifts,
-    /// What requests took is booked when the run that asked has used the answers, and has ended.
+    /// The use of a request is booked only after the run that made it has used the answers and ended.
     BooksLate,
 }
 
-/// What happened to campaigns.
+/// Counts of what happened to campaigns.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Lived {
     pub(crate) phases: u64,
@@ -82,7 +82,7 @@ impl Lived {
     }
 }
 
-/// What a seed says of a campaign.
+/// The seed's plan for a campaign.
 struct Plan {
     new: NewCampaign,
     cases: u64,
@@ -127,7 +127,7 @@ impl Plan {
     }
 }
 
-/// What the seed says of a phase, from a start to the end of the process.
+/// The seed's plan for a phase, from the start to the end of the process.
 #[derive(Debug, Default, Clone)]
 struct Phase {
     fate: Fate,
@@ -182,7 +182,7 @@ impl std::fmt::Debug for Came {
 /// How a phase ended.
 enum Came {
     Killed,
-    /// The store is full, and the campaign could not begin or end.
+    /// The store was full, and the campaign could not begin or end.
     Full,
     Ended(Box<Ended>),
 }
@@ -190,10 +190,10 @@ enum Came {
 /// Watches a phase.
 struct Watcher<'a> {
     machine: &'a Machine,
-    /// Runs with a score that the store is known to have.
+    /// Scored runs that the store is known to contain.
     scored: &'a mut BTreeSet<Unit>,
     twice: Vec<Unit>,
-    /// Canary: a campaign that is to book no request before its run has ended.
+    /// Canary: a campaign that must book no request before its run has ended.
     books_late: Option<&'a Prepared>,
 }
 
@@ -224,33 +224,33 @@ impl Watch for Watcher<'_> {
     }
 }
 
-/// A run with a score: its class, and what was said and done.
+/// A scored run: its class, and what was said and done.
 type Done = (Option<&'static str>, Vec<EventKind>);
 
-/// A campaign with all that is around it.
+/// A campaign with its surroundings.
 struct Life {
     plan: Plan,
     machine: Arc<Machine>,
     world: Playground,
     server: Arc<Server>,
     suite: Arc<Games>,
-    /// Runs with a score that the store has for good.
+    /// Scored runs that the store contains permanently.
     scored: BTreeSet<Unit>,
     lived: Lived,
-    /// The largest budget of tokens so far; none where there was none.
+    /// The largest token budget so far; `None` once there was no limit.
     tokens_max: Option<u64>,
     had_long_replies: bool,
     /// Canary: requests are booked late.
     books_late: bool,
 }
 
-/// Nothing comes of it.
+/// A completion that does nothing.
 type Nothing = fn(Complete<'_, '_>) -> std::future::Ready<Result<CampaignEnd, CampaignError>>;
 
-/// The life of a campaign under that seed, whose engine is broken in that way.
+/// Runs the life of a campaign under this seed, with the given defect in its engine, if any.
 ///
 /// # Errors
-/// Something does not hold.
+/// An invariant is violated.
 pub(crate) fn live(seed: u64, canary: Option<Canary>) -> Result<Lived, String> {
     let mut calm = Life::new(seed, "calm", None);
     calm.phase(&Phase { budgets: BudgetOptions::default(), ..Phase::last() })?;
@@ -309,11 +309,11 @@ impl Life {
         }
     }
 
-    /// A runtime of one thread, on which nothing waits but for the simulated clock and disk.
+    /// A single-threaded runtime that waits only for the simulated clock and disk.
     fn runtime(&self) -> Runtime {
         let machine = Arc::clone(&self.machine);
         let mut builder = Builder::new_current_thread();
-        // One poll of a task after the other, so that the campaign's own is between any two.
+        // Polls one task at a time, with a poll of the campaign's own task between any two.
         builder.enable_time().start_paused(true).event_interval(1).global_queue_interval(u32::MAX);
         builder.on_thread_park(move || machine.idles()).build().expect("a runtime")
     }
@@ -329,7 +329,7 @@ impl Life {
         StoreOptions { pages_max, ..self.plan.new.store.clone() }
     }
 
-    /// Begins the campaign, or resumes it where there is one. `None` where the disk is full.
+    /// Begins the campaign, or resumes it if it exists. `None` if the disk is full.
     fn prepare(&mut self, phase: &Phase) -> Result<Option<Prepared>, String> {
         let is_full =
             |error: &RunnerError| phase.pages_max.is_some() && error.to_string().contains("is full");
@@ -381,13 +381,13 @@ impl Life {
         }
     }
 
-    /// Without a word the budget is that of before.
+    /// Without a new budget, the previous one applies.
     fn allows(&mut self, budgets: &BudgetOptions) {
         let (before, now) = (self.tokens_max, budgets.max_tokens);
         self.tokens_max = before.zip(now).map(|(before, now)| before.max(now)).or(before);
     }
 
-    /// One phase of its life, and what must hold after it.
+    /// Runs one phase of its life and checks the invariants after it.
     fn phase(&mut self, phase: &Phase) -> Result<(), String> {
         self.lived.phases += 1;
         self.had_long_replies |= phase.weather.has_long_replies;
@@ -399,7 +399,7 @@ impl Life {
         self.lived.steps += self.machine.steps();
         self.machine.end();
         let came = came?;
-        // For a look at one seed.
+        // For inspecting a single seed.
         if std::env::var_os("PLANPROOF_SIMULATION_SHOW").is_some() {
             let (counted, lost) = self.machine.counted_and_lost();
             println!("{phase:?}\n  {} steps, {counted} tokens, {lost} lost: {came:?}", self.machine.steps());
@@ -452,7 +452,7 @@ impl Life {
         }
     }
 
-    /// What must hold after a phase.
+    /// The invariants after a phase.
     fn holds(&mut self, phase: &Phase, came: &Came) -> Result<(), String> {
         match came {
             Came::Killed => self.lived.kills += 1,
@@ -463,7 +463,7 @@ impl Life {
         let Ok(row) = store.campaign("last") else {
             return ensure(matches!(came, Came::Full), || "there is no campaign".to_owned());
         };
-        // Whoever resumes checks the signatures as well.
+        // A process that resumes the campaign also checks the signatures.
         let signatures = if phase.is_last { Signatures::All } else { Signatures::None };
         if let Some(seals) = store.seals(&row.id, signatures).map_err(words)? {
             ensure(seals.faults.is_empty() && seals.damaged.is_empty(), || format!("the seals: {seals:?}"))?;
@@ -506,7 +506,7 @@ impl Life {
         Ok(())
     }
 
-    /// Whether what it ended with has a cause.
+    /// Checks that the way the phase ended has a cause.
     fn explains(&mut self, phase: &Phase, ended: &Ended) -> Result<(), String> {
         match &ended.failure {
             None => {}
@@ -538,7 +538,7 @@ impl Life {
         Ok(())
     }
 
-    /// All runs with a score.
+    /// All scored runs.
     fn done(&self) -> Result<BTreeMap<Unit, Done>, String> {
         let store = self.store(None).open().map_err(words)?;
         let Ok(row) = store.campaign("last") else { return Ok(BTreeMap::new()) };
@@ -562,13 +562,13 @@ impl Life {
         Ok(done)
     }
 
-    /// What is there must be as in a campaign to which nothing happened, but for runs whose time was over.
+    /// The stored runs must be the same as in an undisturbed campaign, except for runs that ran out of time.
     fn compare(&mut self, expected: &BTreeMap<Unit, Done>) -> Result<(), String> {
         for (unit, (class, events)) in self.done()? {
             let Some((right, right_events)) = expected.get(&unit) else {
                 return Err(format!("{unit:?} is new"));
             };
-            // The network was too slow for the run's time.
+            // The network was too slow for the time limit of the run.
             let wall = LimitKind::WallMilliseconds;
             let is_late = |kind: &EventKind| matches!(kind, EventKind::End(EndReason::LimitReached { limit, .. }) if *limit == wall);
             if class == Some(LATE) && events.last().is_some_and(is_late) {

@@ -1,4 +1,5 @@
-//! The machine that a simulated campaign runs on: its disk writes when the seed says so, and it may die at every step.
+//! The machine that a simulated campaign runs on: its disk writes when the seed says so, and it may die at any
+//! step.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,20 +13,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::toys::Folder;
 
-/// The files that outlive the machine. SQLite makes the index of its log anew.
+/// The files that outlive the machine. SQLite rebuilds the index of its log.
 const FILES: [&str; 3] = ["runs.db", "runs.db-wal", "recording.jsonl"];
 
-/// Longest time that the disk takes to write what waits for it, in simulated milliseconds.
+/// Maximum time, in simulated milliseconds, until the disk writes what waits for it.
 const DISK_MS_MAX: u32 = 3_000;
 
-/// What happens to a machine, by its steps: each poll of the campaign, request, answer, tool call, and write.
+/// What happens to a machine, by step. Each poll of the campaign, request, answer, tool call and write is a step.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Fate {
-    /// It is killed at this step.
+    /// The machine is killed at this step.
     pub(crate) dies_at: Option<u64>,
     /// The campaign is asked to stop at this step.
     pub(crate) stops_at: Option<u64>,
-    /// Canary: what the disk said to have written last is not on it.
+    /// Canary: the last acknowledged write is missing from the disk.
     pub(crate) disk_lies: bool,
 }
 
@@ -44,14 +45,14 @@ struct State {
     is_dead: bool,
     stop: CancellationToken,
     writer: Option<Writer>,
-    /// The disk is about to write.
+    /// Whether the disk is about to write.
     is_writing: bool,
-    /// Tokens that the server counted.
+    /// Tokens counted by the server.
     counted: u64,
-    /// Of those, what was asked for by a request that is not on the disk, by its number.
+    /// Those of requests that are not on the disk yet.
     unwritten: Vec<Bill>,
     next_bill: u64,
-    /// What was unwritten when the machine died.
+    /// Tokens that were unwritten when the machine died.
     lost: u64,
 }
 
@@ -62,7 +63,7 @@ struct Bill {
 }
 
 impl Machine {
-    /// A machine whose files are in that folder, of which nothing is known yet.
+    /// A machine with its files in this folder, which has not started yet.
     pub(crate) fn new(folder: Folder, seed: u64) -> Self {
         let state = State {
             fate: Fate::default(),
@@ -84,12 +85,12 @@ impl Machine {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where its files are.
+    /// The path of one of its files.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path("disk").join(name)
     }
 
-    /// Starts it, with an empty disk or that of before.
+    /// Starts it with an empty disk, or with the disk of the previous phase.
     pub(crate) fn start(&self, fate: Fate) {
         fs::create_dir_all(self.folder.path("disk")).expect("a folder");
         let mut state = self.lock();
@@ -98,18 +99,19 @@ impl Machine {
         state.unwritten.clear();
     }
 
-    /// The run store is written by this writer, when the disk does.
+    /// Makes this writer of the run store write only when the disk does.
     pub(crate) fn holds(&self, writer: Writer) {
         writer.hold(true);
         self.lock().writer = Some(writer);
     }
 
-    /// Ends the campaign when it is cancelled.
+    /// Cancelled when the campaign is asked to stop.
     pub(crate) fn stop(&self) -> CancellationToken {
         self.lock().stop.clone()
     }
 
-    /// Ends it: what was on the disk when it died is there again. Everything that writes must be gone.
+    /// Ends the phase: restores what was on the disk when the machine died. Everything that writes must have been
+    /// dropped.
     pub(crate) fn end(&self) {
         if self.lock().is_dead {
             fs::remove_dir_all(self.folder.path("disk")).expect("a disk");
@@ -117,7 +119,7 @@ impl Machine {
         }
     }
 
-    /// The campaign's writer goes.
+    /// Drops the campaign's writer.
     pub(crate) fn let_go(&self) {
         let writer = self.lock().writer.take();
         drop(writer);
@@ -127,7 +129,7 @@ impl Machine {
         self.lock().is_dead
     }
 
-    /// Over when it is dead.
+    /// Completes when the machine is dead.
     pub(crate) async fn died(&self) {
         self.died.notified().await;
     }
@@ -136,13 +138,13 @@ impl Machine {
         self.lock().steps
     }
 
-    /// What the server counted so far, and what of it nobody could know of after a kill.
+    /// The tokens counted by the server so far, and those that nobody could know about after a kill.
     pub(crate) fn counted_and_lost(&self) -> (u64, u64) {
         let state = self.lock();
         (state.counted, state.lost)
     }
 
-    /// A step; it may be the last one.
+    /// Takes a step, which may be the last one.
     pub(crate) fn step(&self) {
         let mut state = self.lock();
         if state.is_dead {
@@ -161,7 +163,7 @@ impl Machine {
         }
     }
 
-    /// A step, after which nothing happens any more if it was the last one.
+    /// Takes a step, and never returns if it was the last one.
     pub(crate) async fn lives_on(&self) {
         self.step();
         if self.is_dead() {
@@ -169,8 +171,9 @@ impl Machine {
         }
     }
 
-    /// The server counts the tokens of a request. It is not to be known on the disk before the bill is dropped. Of
-    /// these tokens nobody could expect `excess`, and whoever gives up before the answer never hears of them.
+    /// Counts the tokens of a request at the server. The disk must not know about them before the bill is dropped.
+    /// `excess` of these tokens were unpredictable, and a client that gives up before the answer never learns of
+    /// them.
     pub(crate) fn bill(self: &Arc<Self>, tokens: u64, excess: u64) -> Open {
         let mut state = self.lock();
         let number = state.next_bill;
@@ -182,7 +185,7 @@ impl Machine {
         Open { machine: Arc::clone(self), number, excess }
     }
 
-    /// Nothing else goes on: the disk writes, at once or after a while.
+    /// Called when nothing else is in progress: the disk writes, immediately or after a while.
     pub(crate) fn idles(&self) {
         let mut state = self.lock();
         if state.is_dead || state.is_writing || !state.writer.as_ref().is_some_and(|writer| writer.hold(true))
@@ -229,7 +232,7 @@ impl Machine {
     }
 }
 
-/// A bill of which nobody knows yet. When it is dropped, whoever asked knows of the answer, or has given up.
+/// A bill that nobody knows about yet. When it is dropped, the client has received the answer or given up.
 pub(crate) struct Open {
     machine: Arc<Machine>,
     number: u64,
@@ -237,7 +240,7 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    /// The answer is there, and says what it took.
+    /// The answer has arrived and states its token use.
     pub(crate) fn answered(mut self) {
         self.excess = 0;
     }

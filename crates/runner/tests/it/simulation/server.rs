@@ -1,4 +1,4 @@
-//! The simulated server of a model, and what the network makes of its answers.
+//! The simulated server of a model, and what the network does to its answers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,40 +12,40 @@ use tokio::time::Instant;
 use super::games::throws_wanted;
 use super::machine::Machine;
 
-/// Where it is, as errors say it.
+/// Its address, as shown in errors.
 pub(crate) const URL: &str = "http://server.test/v1";
 
-/// How long a request may take.
+/// Maximum duration of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// How bad the network is.
+/// The state of the network.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Weather {
-    /// So many requests in a hundred meet a fault.
+    /// Percentage of requests that encounter a fault.
     pub(crate) faults: u32,
-    /// Replies may be longer than anybody could know.
+    /// Whether replies may be longer than could be predicted.
     pub(crate) has_long_replies: bool,
-    /// The server is down from this second after its start, for so many seconds.
+    /// The second after the start from which the server is down, and for how many seconds.
     pub(crate) outage: Option<(u64, u64)>,
 }
 
-/// What goes wrong with a request.
+/// A fault of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Fault {
     RateLimit,
     ServerError,
-    /// The connection cannot be made.
+    /// The connection cannot be established.
     Refused,
-    /// The server did the work, and the connection broke before the reply was whole.
+    /// The server did the work, and the connection broke before the reply was complete.
     LostAnswer,
-    /// The server did the work, too late.
+    /// The server did the work, but too late.
     TimedOut,
-    /// The server did the work, and nothing ever comes.
+    /// The server did the work, but no answer ever arrives.
     NeverAnswers,
     Slow,
-    /// The reply is no JSON.
+    /// The reply is not JSON.
     Malformed,
-    /// The reply does not say what it took.
+    /// The reply does not state its token use.
     NoUsage,
     LongReply,
 }
@@ -63,15 +63,15 @@ const FAULTS: [Fault; 10] = [
     Fault::LongReply,
 ];
 
-/// A server, with the network before it.
+/// A server with the network in front of it.
 pub(crate) struct Server {
     pub(crate) machine: Arc<Machine>,
     pub(crate) seed: u64,
     pub(crate) name: String,
     pub(crate) is_simulated: bool,
-    /// Canary: one in ten replies says that it took a token less than were counted.
+    /// Canary: one in ten replies reports a token less than was counted.
     pub(crate) undercounts: bool,
-    /// Canary: one in twenty runs is another one from the second phase on.
+    /// Canary: from the second phase on, one in twenty runs differs.
     pub(crate) drifts: bool,
     state: Mutex<State>,
 }
@@ -80,9 +80,9 @@ pub(crate) struct Server {
 struct State {
     weather: Weather,
     since: Option<Instant>,
-    /// How often each request came.
+    /// How often each request arrived.
     asked: HashMap<(u64, usize), u32>,
-    /// What went wrong, in all.
+    /// Total number of each fault.
     faults: HashMap<Fault, u64>,
     phase: u32,
 }
@@ -93,7 +93,7 @@ impl Server {
         Self { machine, seed, name: name.to_owned(), is_simulated, undercounts, drifts, state }
     }
 
-    /// A new phase begins, with that weather. Must be called within the runtime, whose clock counts.
+    /// Starts a new phase with this weather. Must be called within the runtime, whose clock is used.
     pub(crate) fn begin(&self, weather: Weather) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.weather = weather;
@@ -101,18 +101,18 @@ impl Server {
         state.phase += 1;
     }
 
-    /// How often each fault came.
+    /// How often each fault occurred.
     pub(crate) fn faults(&self) -> Vec<(Fault, u64)> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.faults.iter().map(|(fault, count)| (*fault, *count)).collect()
     }
 
-    /// What meets the request: the draw of the request, and the fault.
+    /// The random draw for a request, and the fault that it encounters.
     fn meets(&self, run: u64, turn: usize) -> (Draw, Option<Fault>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let asked = state.asked.entry((run, turn)).or_default();
         *asked += 1;
-        // Independent of what other runs do meanwhile.
+        // Independent of what other runs do at the same time.
         let mut draw = Draw::new(self.seed ^ run, u64::from(*asked) << 8 | turn as u64, "network");
         let weather = state.weather;
         let seconds = state.since.map(|since| since.elapsed().as_secs()).unwrap_or_default();
@@ -130,7 +130,7 @@ impl Server {
         (draw, fault)
     }
 
-    /// What the model says, which follows from the request alone.
+    /// The model's answer, which depends only on the request.
     fn says(&self, run: u64, number: u64, turn: usize) -> (String, Vec<ToolCall>) {
         let mut draw = Draw::new(run, number, "player");
         let mut throws = throws_wanted(number);
@@ -192,7 +192,7 @@ impl Server {
             _ => sleep(draw.below(3_000)).await,
         }
         machine.lives_on().await;
-        // Whoever asked hears of it now, in one go.
+        // The client learns of it now, in one step.
         bill.answered();
         match fault {
             Some(Fault::LostAnswer) => {
