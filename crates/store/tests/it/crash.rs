@@ -1,4 +1,4 @@
-//! The program is killed while it writes, again and again, and goes on with the same campaign.
+//! The program is killed repeatedly while it writes, and resumes the same campaign each time.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -20,7 +20,7 @@ fn event_count(ordinal: u32) -> u64 {
     u64::from(ordinal % 40)
 }
 
-/// Not a test by itself: what [`a_killed_program_loses_no_finished_run`] starts and kills.
+/// Not a test of its own, but the process that [`a_killed_program_loses_no_finished_run`] starts and kills.
 #[test]
 fn child() {
     let Some(path) = std::env::var_os(CHILD) else { return };
@@ -35,14 +35,14 @@ fn child() {
                 for ordinal in left.iter().filter(|ordinal| *ordinal % WORKERS == worker) {
                     let run = start(&writer, "a", *ordinal, 0).expect("starts");
                     for event in events(*ordinal, event_count(*ordinal)) {
-                        // So that part of a run is committed, and a kill can leave it behind.
+                        // This commits part of a run, which a kill can then leave behind.
                         if event.at == 1 {
                             writer.flush().wait().expect("commits");
                         }
                         writer.append(run, &event).expect("appends");
                     }
                     writer.finish_run(run, &PASSED).wait().expect("commits");
-                    // One write, so that a line is whole or absent.
+                    // A single write, so that a line is either complete or missing.
                     std::io::stdout()
                         .write_all(format!("finished {ordinal}\n").as_bytes())
                         .expect("parent reads");
@@ -53,7 +53,7 @@ fn child() {
     });
 }
 
-/// Lets the child run and kills it after `delay`; the units it said were finished.
+/// Runs the child and kills it after `delay`; returns the units that it reported as finished.
 fn run_and_kill(path: &Path, delay: Duration) -> Vec<u32> {
     let mut child = Command::new(std::env::current_exe().expect("known"))
         .args(["crash::child", "--exact", "--nocapture", "--test-threads=1"])
@@ -64,7 +64,7 @@ fn run_and_kill(path: &Path, delay: Duration) -> Vec<u32> {
     let mut out = BufReader::new(child.stdout.take().expect("piped"));
     let mut finished = Vec::new();
     let mut note = |line: &str| {
-        // The test harness prints to the same place, at times into the same line.
+        // The test harness prints to the same stream, sometimes into the same line.
         if let Some((_, ordinal)) = line.split_once("finished ") {
             finished.extend(ordinal.trim_end().parse::<u32>());
         }
@@ -94,7 +94,7 @@ fn a_killed_program_loses_no_finished_run() {
     let (mut acknowledged, mut finished) = (BTreeSet::new(), BTreeSet::new());
     let mut cut_off = 0;
     for round in 0..ROUNDS {
-        // From at once to 120 ms, in no order.
+        // From 0 to 120 ms, in no particular order.
         let delay = Duration::from_micros(round * 7_919_777 % 120_000);
         for ordinal in run_and_kill(&path, delay) {
             assert!(acknowledged.insert(ordinal), "case {ordinal} was run twice");
@@ -106,7 +106,7 @@ fn a_killed_program_loses_no_finished_run() {
         for row in store.runs("a").expect("reads") {
             let row = row.expect("reads");
             let ordinal = row.unit.ordinal;
-            // The runs of former rounds are looked at again after the last.
+            // The runs of earlier rounds are checked again after the last round.
             if finished.contains(&ordinal) && round + 1 < ROUNDS {
                 still_finished += usize::from(row.state == RunState::Finished);
                 continue;

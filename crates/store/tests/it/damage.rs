@@ -1,4 +1,4 @@
-//! Finished runs are held to their digests.
+//! Finished runs are checked against their digests.
 
 use planproof_store::{Damage, RunState, Store, Unit};
 use rusqlite::Connection;
@@ -7,7 +7,7 @@ use crate::support::{Directory, create, run, start};
 
 const CASES: u32 = 4;
 
-/// A store of four finished runs, and one that is going on.
+/// A store with four finished runs and one in progress.
 fn stored(directory: &Directory) -> Store {
     let store = directory.store();
     create(&store, "a", CASES + 1, 1);
@@ -26,7 +26,7 @@ fn change(directory: &Directory, sql: &str) {
     connection.execute_batch(sql).expect("changes");
 }
 
-/// What is wrong with each run, by its place.
+/// What is wrong with each run, by its position.
 fn found(store: &Store) -> Vec<(u32, Damage)> {
     let runs = store.runs("a").expect("reads").map(|run| run.expect("reads"));
     let runs: Vec<_> = runs.filter_map(|run| Some((run.unit.ordinal, run.damage?))).collect();
@@ -49,7 +49,7 @@ fn runs_that_are_as_they_were_written_are_sound() {
     assert!(store.run_summaries("a").expect("reads").all(|run| run.expect("reads").damage.is_none()));
     let exported = store.export_traces("a", &mut Vec::new()).expect("exports");
     assert_eq!((exported.traces, exported.left_out.len()), (u64::from(CASES), 0));
-    // What is written anew as it was is no damage.
+    // Rewriting the same content is not damage.
     change(&directory, "UPDATE run SET verdict = verdict || ''; VACUUM");
     assert_eq!(found(&store), []);
 }
@@ -106,7 +106,7 @@ fn two_runs_that_changed_places_are_both_damaged() {
     let trace = Damage::Differs(vec!["its trace"]);
     assert_eq!(found(&store), [(1, trace.clone()), (2, trace)]);
 
-    // All of two rows, digests included.
+    // Swaps two rows entirely, digests included.
     let directory = Directory::new();
     let store = stored(&directory);
     change(

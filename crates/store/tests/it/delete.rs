@@ -67,7 +67,7 @@ fn a_matrix_goes_with_its_last_campaign() {
     assert_eq!(store.matrix("m").expect("reads"), None);
 }
 
-/// Who holds one campaign holds all that belongs to it, and no other.
+/// A store that holds one campaign holds everything that belongs to it, and no other campaign.
 #[test]
 fn a_campaign_is_held_by_one_store_at_a_time() {
     let directory = Directory::new();
@@ -90,7 +90,7 @@ fn a_campaign_is_held_by_one_store_at_a_time() {
         let process = Some(std::process::id());
         assert_eq!(error, StoreError::Running { campaign: campaign.to_owned(), process });
     }
-    // One that is held keeps none of the others held.
+    // If one of the campaigns is already held, none of the others is held either.
     other.hold(["b", "a"]).expect_err("one is held");
     store.hold(["b"]).expect("nobody holds it");
     assert!(matches!(other.hold(["c"]), Err(StoreError::UnknownCampaign { .. })));
@@ -98,7 +98,7 @@ fn a_campaign_is_held_by_one_store_at_a_time() {
     other.hold(["a", "b", "m.1"]).expect("who held them is gone");
 }
 
-/// What a killed process has left behind holds nobody up, whatever is in it.
+/// A file left behind by a killed process blocks nobody, whatever it contains.
 #[test]
 fn a_lock_that_was_left_behind_is_taken_over() {
     let directory = Directory::new();
@@ -113,7 +113,7 @@ fn a_lock_that_was_left_behind_is_taken_over() {
     assert!(!left.exists());
 }
 
-/// Who still runs a deleted campaign is refused.
+/// A writer that is still running a deleted campaign gets an error.
 #[test]
 fn a_deleted_campaign_cannot_be_run_on() {
     let directory = Directory::new();

@@ -34,7 +34,7 @@ fn a_full_store_keeps_what_was_committed() {
     assert_eq!(error, StoreError::Full { path: path.clone(), limit: Some(80) });
     assert!(finished.len() > 5, "there was room for some");
 
-    // Every later call says the same.
+    // Every later call returns the same error.
     assert_eq!(writer.append(open_run, &event(999, 0)), Err(error.clone()));
     assert_eq!(writer.finish_run(open_run, &PASSED).wait(), Err(error.clone()));
     assert_eq!(start(&writer, "a", 998, 0), Err(error.clone()));
@@ -51,7 +51,7 @@ fn a_full_store_keeps_what_was_committed() {
     drop((store, writer));
     check_integrity(&path);
 
-    // With more room the campaign goes on.
+    // With more room, the campaign can be resumed.
     let store = open(&path).expect("opens");
     let next = store.unfinished("a").expect("reads").next().expect("some").expect("reads");
     assert_eq!(next.ordinal as usize, finished.len());
@@ -111,7 +111,7 @@ fn a_damaged_store_is_called_damaged() {
     let error = open(&path).and_then(|store| store.campaigns()).expect_err("is damaged");
     assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
 
-    // The file is cut.
+    // The file is truncated.
     fs::write(&path, whole.get(..whole.len() / 2).expect("half")).expect("writes");
     let error =
         open(&path).and_then(|store| store.export_traces("a", &mut Vec::new())).expect_err("is damaged");

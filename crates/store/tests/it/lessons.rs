@@ -15,7 +15,7 @@ fn texts(store: &Store, which: &WhichLessons<'_>, newest: u32) -> Vec<String> {
 
 const ALL: WhichLessons<'_> = WhichLessons { campaign: None, tool: None, kept_as: None, up_to: None };
 
-/// Two campaigns of two cases, the later runs of which end first.
+/// Two campaigns with two cases each, in which the later runs end first.
 fn filled(directory: &Directory) -> Store {
     let store = directory.store();
     let writer = store.writer().expect("starts");
@@ -54,7 +54,7 @@ fn lessons_are_ordered_by_what_taught_them_and_not_by_what_ended_first() {
     assert_eq!(of(WhichLessons { campaign: Some("a"), tool: Some("sql"), ..ALL }).len(), 3);
     assert!(of(WhichLessons { kept_as: Some("other"), ..ALL }).is_empty());
     assert_eq!(of(WhichLessons { kept_as: Some("toys@model"), ..ALL }).len(), 10);
-    // The first campaign was over when the second began.
+    // The first campaign had ended when the second began.
     assert_eq!(of(WhichLessons { up_to: Some(5), ..ALL }), all[..5]);
     let row = store.lessons(&ALL, 1).expect("reads").remove(0);
     assert_eq!((row.campaign.as_str(), row.lesson), ("b", lesson(Some("sql"), "b2")));
@@ -83,7 +83,7 @@ fn deleted_lessons_stay_away_and_their_keys_are_not_used_again() {
     check_integrity(store.path());
 }
 
-/// A run that could not be scored is run again, and what it taught goes with it.
+/// A run that could not be scored is run again, and its lessons are deleted with it.
 #[test]
 fn a_replaced_run_teaches_nothing() {
     let directory = Directory::new();

@@ -1,4 +1,4 @@
-//! Tests of the store's public face, on real files.
+//! Tests of the store's public interface, on real files.
 
 mod crash;
 mod damage;

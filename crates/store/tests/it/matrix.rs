@@ -20,13 +20,13 @@ fn campaigns_that_were_asked_for_together_are_found_together() {
     let directory = Directory::new();
     let store = directory.store();
     create(&store, "b7", 2, 1);
-    // Campaigns of the same moment are in the order of the combinations.
+    // Campaigns created at the same time are in the order of the combinations.
     let all = ["a1.1", "a1.2", "a1.10"].map(|id| campaign(id, 5, 2));
     store.create_matrix(&matrix("a1"), &all, &cases(3)).expect("creates");
     assert_eq!(ids(&store, "a1"), ["a1.1", "a1.2", "a1.10"]);
     let one = store.campaign("a1.2").expect("it is there");
     assert_eq!((one.cases, one.repeats), (3, 2));
-    // It is an ordinary campaign, which stands in the listing.
+    // It is an ordinary campaign, which is listed.
     assert_eq!(store.campaigns().expect("reads").len(), 4);
     for name in ["a1", "a", "last"] {
         let found = store.matrix(name).expect("reads");
@@ -37,7 +37,7 @@ fn campaigns_that_were_asked_for_together_are_found_together() {
     }
     assert_eq!(store.matrix_of("a1.10").expect("reads"), Some(matrix("a1")));
     assert_eq!(store.matrix_of("b7").expect("reads"), None);
-    // A campaign that is newer, and one whose id begins alike.
+    // A newer campaign, whose id also starts the same way.
     store.create_campaign(&campaign("a2", 9, 1), cases(1)).expect("creates");
     assert_eq!(["last", "a"].map(|name| store.matrix(name).expect("reads")), [None, None]);
     store.set_matrix_budgets("a1", "{\"most\":1}").expect("writes");

@@ -6,10 +6,10 @@ use rusqlite::{Connection, params};
 
 use crate::support::{Directory, check_integrity, events, lines, run, stored_lines};
 
-/// The first published step, as it stands in the source: it never changes.
+/// The first published step, as in the source: it never changes.
 const STEP_1: &str = include_str!("../../src/schema/1.sql");
 
-/// A store as the first version wrote it: a finished run, and one that was cut off.
+/// A store as written by the first version, with a finished run and an interrupted one.
 fn old_store(path: &Path) {
     let connection = Connection::open(path).expect("opens");
     connection.pragma_update(None, "journal_mode", "wal").expect("sets");

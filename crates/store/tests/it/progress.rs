@@ -58,7 +58,7 @@ fn spending_is_noted_beside_the_rest() {
     writer.flush().wait().expect("commits");
     let noted = Progress { ended_by: progress(60).ended_by, budgets: progress(60).budgets, ..progress(200) };
     assert_eq!(store.campaign("a").expect("reads").progress, noted);
-    // What is set later is newer than what was noted, whether or not that is written yet.
+    // Progress set later is newer than what was noted, whether or not the note has been written.
     writer.note_spending("a", progress(300).spent, served(300));
     writer.set_progress("a", &progress(7)).wait().expect("commits");
     assert_eq!(store.campaign("a").expect("reads").progress, progress(7));

@@ -26,7 +26,7 @@ fn campaigns_are_listed_and_found_by_name() {
 
     let ids =
         |campaigns: Vec<planproof_store::Campaign>| campaigns.into_iter().map(|c| c.id).collect::<Vec<_>>();
-    // By when they were made, whatever the clock said.
+    // In the order of creation, whatever the clock said.
     assert_eq!(ids(store.campaigns().expect("reads")), ["x_y", "abd2", "abc1"]);
     for (name, id) in [("abc1", "abc1"), ("abc", "abc1"), ("abd", "abd2"), ("x", "x_y"), ("last", "x_y")] {
         assert_eq!(store.campaign(name).expect(name).id, id);
@@ -53,7 +53,7 @@ fn many_rows_come_page_by_page_and_in_order() {
     create(&store, "a", 150, 2);
     create(&store, "b", 1, 1);
     let writer = store.writer().expect("starts");
-    // Begun in another order than listed; every fifth is left unfinished.
+    // Started in a different order from the listing; every fifth is left unfinished.
     for number in (0..300).rev() {
         let (ordinal, repeat) = (number / 2, number % 2);
         if number % 5 == 0 {
@@ -99,7 +99,7 @@ fn an_export_is_the_same_whatever_the_order_and_the_interruptions() {
             }
             run(&store.writer().expect("starts"), "a", ordinal, 0, ordinal.into()).expect("runs");
         }
-        // A run that is going on is no part of an export.
+        // A run in progress is not part of an export.
         start(&store.writer().expect("starts"), "a", 4, 0).expect("starts");
         let mut out = Vec::new();
         assert_eq!(store.export_traces("a", &mut out).expect("exports").traces, 4);
@@ -271,7 +271,7 @@ fn summaries_come_in_order_and_from_an_index_alone() {
         [row(3, 0, None, Some("[3,0]")), row(4999, 0, class, Some("[4999,0]")), row(4999, 1, class, None)];
     assert_eq!(found, expected);
 
-    // What the statements read is what makes them cheap.
+    // These statements are cheap because they read only an index.
     let connection = Connection::open(directory.file("store.db")).expect("opens");
     for sql in [
         "SELECT ordinal, case_id, summary FROM campaign_case INDEXED BY case_summary

@@ -1,4 +1,4 @@
-//! Campaigns are sealed by keys that are in no file.
+//! Campaigns are sealed by keys that are stored in no file.
 
 use planproof_store::{Damage, Finish, SealKey, Sealed, Seals, Signatures, Store, StoreError, Writer};
 use rusqlite::Connection;
@@ -18,7 +18,7 @@ fn sealing(store: &Store, n: u8) -> Writer {
     writer
 }
 
-/// Runs some cases under a key, to its end.
+/// Runs some cases under a key, and ends its seal.
 fn sealed(directory: &Directory, n: u8, ordinals: std::ops::Range<u32>) -> Sealed {
     let store = directory.store();
     let writer = sealing(&store, n);
@@ -40,7 +40,7 @@ fn change(directory: &Directory, sql: &str) {
     connection.execute_batch(sql).expect("changes");
 }
 
-/// Whether somebody who looks at the seals finds nothing.
+/// Whether a check of the seals finds no problem.
 fn is_sound(seals: &Seals) -> bool {
     seals.faults.is_empty() && seals.damaged.is_empty()
 }
@@ -54,7 +54,7 @@ fn a_campaign_is_sealed_over_all_its_beginnings() {
     let of_first = seals(&directory);
     assert!(is_sound(&of_first) && of_first.is_ended && of_first.are_of(&first), "{of_first:?}");
 
-    // One that is killed: it says no number.
+    // A process that is killed: it signs no number of links.
     {
         let store = directory.store();
         let writer = sealing(&store, 2);
@@ -91,7 +91,7 @@ fn runs_that_are_run_again_leave_the_chain_sound() {
     let writer = sealing(&store, 2);
     let again = start(&writer, "a", 0, 0).expect("starts");
     writer.flush().wait().expect("commits");
-    // Deleted, and not there again yet.
+    // Deleted and not yet finished again.
     assert!(is_sound(&seals(&directory)));
     writer.finish_run(again, &PASSED).wait().expect("commits");
     writer.end_seals().wait().expect("commits");
@@ -102,9 +102,9 @@ fn runs_that_are_run_again_leave_the_chain_sound() {
 
 #[test]
 fn what_is_changed_and_made_to_fit_again_is_found() {
-    // Whoever changes a run can make its digest again, and that of its link; the signature they cannot.
+    // An attacker who changes a run can recompute its digest and that of its link, but not the signature.
     let changes = [
-        // The digests of another run, as of one that was written anew.
+        // Replaces the digest by another one, as after rewriting the run.
         ("UPDATE run SET digest = zeroblob(32) WHERE id = 2", true),
         (
             "UPDATE run SET digest = zeroblob(32) WHERE id = 2; UPDATE link SET digest = zeroblob(32) WHERE run = 2",
@@ -121,12 +121,12 @@ fn what_is_changed_and_made_to_fit_again_is_found() {
         ("UPDATE seal SET ended = 3", true),
         ("UPDATE campaign SET agent = 'another'", true),
         ("UPDATE campaign SET options = '{}'", true),
-        // The last run is taken away with all that says that it was there: without the seal nobody can tell.
+        // The last run is removed with every trace of it: without the seal nobody can detect that.
         (
             "DELETE FROM run WHERE id = 6; DELETE FROM link WHERE run = 6; UPDATE seal SET ended = NULL, end_signature = NULL",
             false,
         ),
-        // Nobody sealed it, they say.
+        // Makes the campaign look unsealed.
         ("DELETE FROM link; DELETE FROM seal", false),
     ];
     for (sql, is_found) in changes {
@@ -139,7 +139,8 @@ fn what_is_changed_and_made_to_fit_again_is_found() {
         assert_eq!(found.as_ref().is_some_and(|seals| !is_sound(seals)), is_found, "{sql}: {found:?}");
         let quick = directory.store().seals("a", Signatures::Ends).expect("reads");
         assert_eq!(quick.is_some_and(|seals| !is_sound(&seals)), is_found, "{sql}");
-        // The process that sealed it, or whoever has its fingerprint and asks for the end, is never fooled.
+        // The process that sealed it, or a user who has its fingerprint and checks that the seal was ended, is
+        // never fooled.
         let is_the_same = found.is_some_and(|seals| {
             seals.are_of(&sealed)
                 && seals.is_ended
@@ -158,7 +159,7 @@ fn a_signature_in_the_middle_is_looked_at_where_all_are() {
     change(&directory, "UPDATE link SET signature = zeroblob(64) WHERE number = 2 AND signature IS NOT NULL");
     let found = |signatures| directory.store().seals("a", signatures).expect("reads").expect("is sealed");
     assert_eq!(found(Signatures::All).faults, ["the signature of link 2 of the chain is wrong"]);
-    // No run can differ for it.
+    // This does not allow any run to differ.
     assert!(is_sound(&found(Signatures::Ends)));
     change(&directory, "UPDATE link SET signature = zeroblob(64) WHERE number = 5");
     assert_eq!(found(Signatures::Ends).faults, ["the signature of link 5 of the chain is wrong"]);

@@ -80,7 +80,7 @@ pub(crate) const PASSED: Finish<'_> = Finish {
     lessons: &[],
 };
 
-/// The n-th event of a unit, told apart from every other unit's.
+/// The n-th event of a unit, which differs from every event of other units.
 pub(crate) fn event(ordinal: u32, n: u64) -> Event {
     let kind = match n {
         0 => EventKind::Query { text: format!("case {ordinal}\n\"é\"") },
@@ -111,7 +111,7 @@ pub(crate) fn run(
     Ok(run)
 }
 
-/// The lines a run must have in the store.
+/// The lines that a run must have in the store.
 pub(crate) fn lines(ordinal: u32, repeat: u32, events: &[Event]) -> Vec<String> {
     let trace = planproof_trace::Trace { header: header(ordinal, repeat), events: events.to_vec() };
     let mut text = Vec::new();

@@ -18,7 +18,7 @@ fn what_is_written_is_read() {
     create(&store, "a", 3, 2);
     let writer = store.writer().expect("starts");
 
-    // Two runs whose events interleave, then one that is left open.
+    // Two runs with interleaved events, then one that is left open.
     let (first, second) =
         (start(&writer, "a", 0, 1).expect("starts"), start(&writer, "a", 2, 0).expect("starts"));
     for n in 0..200 {
@@ -110,7 +110,7 @@ fn an_unfinished_run_is_replaced_after_a_restart() {
     assert_eq!(stored_lines(&store, again), lines(1, 0, &events(1, 2)));
     assert_eq!(unfinished(&store), [(0, 0), (1, 1)]);
 
-    // A run that is given up can be begun again at once.
+    // An abandoned run can be started again immediately.
     let given_up = start(&writer, "a", 0, 0).expect("starts");
     writer.append(given_up, &event(0, 0)).expect("appends");
     writer.abandon_run(given_up);
