@@ -1,7 +1,7 @@
-//! Tests that need Python: other people's readers of what the reports are, and the schemas of workflows.
+//! Tests that need Python: third-party readers of our report formats, and the schemas of workflows.
 //!
-//! Each needs a virtual environment that `examples/make_venvs.sh` makes. Where it is missing the test is
-//! *ignored*, which the usual harness cannot say at run time; with `PLANPROOF_CI` set it fails.
+//! Each needs a virtual environment that `examples/make_venvs.sh` creates. If it is missing, the test is *ignored*,
+//! which the usual harness cannot do at run time; with `PLANPROOF_CI` set it fails.
 
 #[path = "it/campaigns.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     run_tests(tests, [])
 }
 
-/// A folder of the test's own, empty.
+/// An empty folder for the test.
 fn folder(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     if folder.exists() {
@@ -45,7 +45,7 @@ fn folder(test: &str) -> PathBuf {
     folder
 }
 
-/// Runs a program to its end.
+/// Runs a program until it ends.
 fn run(venv: &str, words: &[&Path], folder: &Path) -> Output {
     let mut command = Command::new(python(venv));
     command.args(words).current_dir(folder);
@@ -58,7 +58,7 @@ fn must_pass(output: &Output) {
     assert!(output.status.success(), "{}", text(output));
 }
 
-/// The program must exit with 1 and say so.
+/// The program must exit with status 1 and report this reason.
 #[track_caller]
 fn must_fail(output: &Output, reason: &str) {
     assert_eq!(output.status.code(), Some(1), "{}", text(output));
@@ -69,7 +69,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// Campaigns of all kinds: many simulated runs, every way to end, texts that mean harm, nothing scored.
+/// Campaigns of all kinds: many simulated runs, every way to end, hostile texts, nothing scored.
 fn campaigns() -> Vec<TestCampaign> {
     let mut bought = mixed("tools@openai/some-model", Some("openai/some-model"));
     bought.report.cost = Some(0.0123);
@@ -181,7 +181,7 @@ fn check_schema(schema: &str, file: &Path) -> Output {
     run("reports", &[&words[..], &[file]].concat(), root())
 }
 
-/// What is checked against which schema.
+/// Which file is checked against which schema.
 const SCHEMAS: [(&str, &str); 4] = [
     ("vendor.github-workflows", "examples/ci/github-workflow.yml"),
     ("vendor.gitlab-ci", "examples/ci/gitlab-ci.yml"),

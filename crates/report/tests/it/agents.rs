@@ -107,8 +107,8 @@ fn the_page_has_a_row_for_each_and_is_all_ours() {
     assert!(text.contains("simulated models planned in some of the campaigns"));
 }
 
-/// Who passed which case: those first on which the campaigns differ, at most a named number, on the page as in the
-/// file.
+/// Which campaigns passed which case: cases with different results come first, up to a named maximum, on the page
+/// as in the file.
 #[test]
 fn cases_on_which_campaigns_differ_come_first() {
     let options = Options { actions_max: 6, ..Options::default() };

@@ -1,5 +1,5 @@
-//! What a campaign has must work for every kind of case: a store that survives `kill -9`, recordings and replays,
-//! comparisons and every report. Nothing here knows which suite it is.
+//! Every part of a campaign must work for every kind of case: a store that survives `kill -9`, recordings and
+//! replays, comparisons and every report. Nothing here depends on a particular suite.
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
@@ -24,22 +24,22 @@ use planproof_suite::{Case, Suite};
 use planproof_trace::wire::v1::read_trace;
 use planproof_trace::{Secrets, Trace};
 
-/// Cases of the campaign that is killed, and of the others.
+/// Number of cases of the campaign that is killed, and of the others.
 const MANY: u64 = 4000;
 const SOME: u64 = 40;
-/// How many cases must be finished before the kill.
+/// Number of cases that must be finished before the kill.
 const BEFORE_KILL: usize = 20;
 /// The share of wrong answers.
 const ERROR_RATE: f64 = 0.3;
-/// Names the store to the process that is killed.
+/// Passes the path of the store to the process that is killed.
 const STORE: &str = "TEST_STORE_OF_ANY_SUITE";
 const ID: &str = "any";
 
 type Cases<'a> = &'a [Arc<dyn Case>];
 
-/// Asserts it of a suite, with so many of its cases as `make` is asked for. Each must have a `gold` answer. `test` is
-/// the full name of the test that calls this, and nothing else: it is started again as the process that is killed, to
-/// which this gives nothing. Otherwise it gives the page of a campaign.
+/// Tests all of this with a suite, using as many cases as are requested from `make`. Each must have a `gold`
+/// answer. `test` is the full name of the calling test, which must do nothing else: it is started again as the
+/// process that is killed, in which this returns nothing. Otherwise it returns the page of a campaign.
 pub(crate) fn has_everything(
     test: &str,
     suite: &dyn Suite,
@@ -154,7 +154,7 @@ async fn is_replayed_and_reported(test: &str, suite: &dyn Suite, cases: Cases<'_
         write(&mut twice);
         assert_eq!(out, twice, "{name}: the same campaign gives the same bytes");
         let text = String::from_utf8(out).unwrap();
-        // The page of a comparison names what changed; the step's page has its first findings alone.
+        // The page of a comparison shows what changed; the step summary shows only the first findings.
         assert!(name == "comparison" || text.contains(class.as_str()), "{name}: {class}: {text}");
         assert!(name == "step" || text.contains(&case.card().id), "{name}: {}: {text}", case.card().id);
         if name == "page" {
@@ -164,7 +164,7 @@ async fn is_replayed_and_reported(test: &str, suite: &dyn Suite, cases: Cases<'_
     page
 }
 
-/// An agent with this model on these cases, kept in that store, as far as it is not finished there.
+/// Runs an agent with this model on the cases that are not finished in this store, and stores the results.
 async fn run(model: Arc<dyn Model>, cases: Cases<'_>, store: &Path) -> Vec<Outcome> {
     let name = model.name().to_owned();
     let agent = Arc::new(FunctionCallingAgent::new(model).unwrap());
@@ -211,14 +211,14 @@ async fn run(model: Arc<dyn Model>, cases: Cases<'_>, store: &Path) -> Vec<Outco
     outcomes
 }
 
-/// The verdicts of the runs that are finished in the store.
+/// The verdicts of the runs finished in the store.
 fn finished(store: &Store) -> HashMap<Unit, String> {
     let rows = store.runs(ID).into_iter().flatten().map(Result::unwrap);
     let rows = rows.filter(|row| row.state == RunState::Finished);
     rows.map(|row| (row.unit, row.verdict.unwrap())).collect()
 }
 
-/// A simulated model that is handed the right answers, and errs so often.
+/// A simulated model that is given the right answers, and errs at this rate.
 fn gold(cases: Cases<'_>, error_rate: f64) -> Arc<dyn Model> {
     let keys = cases.iter().map(|case| (case.prompt().to_owned(), case.gold().unwrap()));
     Arc::new(GoldModel::new(keys.collect(), error_rate, 3))

@@ -1,4 +1,4 @@
-//! Campaigns in memory, for reports to be made of: simulated models, or runs written by hand.
+//! Campaigns in memory as input for reports: with simulated models, or with runs written by hand.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use planproof_trace::{
 /// Seed of the cases and of the runs.
 pub(crate) const SEED: u64 = 7;
 
-/// What every run is said to have taken: reports of the same campaign are the same bytes.
+/// The duration reported for every run, so that reports of the same campaign are the same bytes.
 const WALL: Duration = Duration::from_millis(1500);
 
 /// A campaign with its traces.
@@ -26,15 +26,15 @@ pub(crate) struct TestCampaign {
     pub(crate) id: String,
     pub(crate) command_line: String,
     pub(crate) commands: CommandLines,
-    /// Change them with [`change`](Self::change) alone.
+    /// Change them only through [`change`](Self::change).
     pub(crate) cases: Vec<Case>,
     suite: OrderSuite,
-    /// The cases as the engine takes them.
+    /// The cases in the form that the engine takes.
     engine: Vec<Arc<dyn planproof_suite::Case>>,
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) report: Report,
     pub(crate) repeats: u32,
-    /// By ordinal and repeat: what the trace source answers.
+    /// By ordinal and repeat: what the trace source returns.
     pub(crate) traces: Vec<Result<Option<Trace>, String>>,
 }
 
@@ -49,13 +49,13 @@ impl TestCampaign {
         (unit.ordinal * self.repeats + unit.repeat) as usize
     }
 
-    /// The function-calling loop with a simulated model on so many cases.
+    /// The function-calling loop with a simulated model on this number of cases.
     pub(crate) fn simulated(kind: SimKind, options: Options, count: u64) -> Self {
         let cases = cases(options, count);
         Self::repeated(kind, cases, 1)
     }
 
-    /// The same on these cases, each run so many times.
+    /// The same on these cases, each run this number of times.
     pub(crate) fn repeated(kind: SimKind, cases: Vec<Case>, repeats: u32) -> Self {
         let simulation = Simulation::new(kind);
         let run = |unit: u32| Some(simulation.run(&cases[(unit / repeats) as usize], unit));
@@ -64,8 +64,8 @@ impl TestCampaign {
         Self::of_repeated_runs(&format!("tools@{model}"), Some(&model), cases, repeats, runs)
     }
 
-    /// An agent that fails in every way there is (but for the time form): every class and flag, unscored runs for two
-    /// reasons, and cases that were not run. `count` should be 39 or more.
+    /// An agent that fails in every possible way (except those of the time form): every class and flag, unscored
+    /// runs for two reasons, and cases that were not run. `count` should be at least 39.
     pub(crate) fn of_everything(count: u64) -> Self {
         let cases = cases(Options { actions_max: 6, distractors: 1, ..Options::default() }, count);
         let [careless, forgetful, clumsy, endless] =
@@ -94,8 +94,8 @@ impl TestCampaign {
         Self::of_runs("command:python my_agent.py", None, cases, runs)
     }
 
-    /// Runs written by hand, by ordinal; `None` is a case that was not run. A model whose name begins with `sim/` is
-    /// simulated.
+    /// Runs written by hand, by ordinal; `None` is a case that was not run. A model whose name begins with `sim/`
+    /// is simulated.
     pub(crate) fn of_runs(
         agent: &str,
         model: Option<&str>,
@@ -175,22 +175,22 @@ impl TestCampaign {
         self.engine[place] = self.suite.wrap(self.cases[place].clone());
     }
 
-    /// The cases as the suite knows them.
+    /// The cases in the suite's own type.
     pub(crate) fn orders(&self) -> Vec<Arc<OrderCase>> {
         self.cases.iter().map(|case| self.suite.wrap(case.clone())).collect()
     }
 
-    /// The outcomes with the verdicts as the oracle gives them.
+    /// The outcomes with the oracle's verdicts.
     pub(crate) fn typed(&self) -> Vec<OrderOutcome> {
         self.outcomes.iter().map(typed).collect()
     }
 
-    /// The verdict on the outcome at that place.
+    /// The verdict on the outcome at this position.
     pub(crate) fn verdict(&self, place: usize) -> Verdict {
         typed(&self.outcomes[place]).verdict.expect("it is scored")
     }
 
-    /// As reports are given it.
+    /// The campaign in the form that reports take.
     pub(crate) fn reported(&self) -> ReportedCampaign<'_> {
         ReportedCampaign {
             suite: &self.suite,
@@ -252,7 +252,7 @@ pub(crate) fn right_plan(case: &Case) -> Vec<&str> {
     plan.iter().map(|variable| case.actions[variable.index()].tool.as_str()).collect()
 }
 
-/// A run that calls these tools one after the other, all successfully.
+/// A run that calls these tools one after the other, all of them successfully.
 pub(crate) fn run(case: &Case, tools: &[&str], end: EndReason) -> Vec<Event> {
     let mut kinds = vec![EventKind::Query { text: case.query.clone() }];
     for (place, tool) in tools.iter().enumerate() {
@@ -264,7 +264,7 @@ pub(crate) fn run(case: &Case, tools: &[&str], end: EndReason) -> Vec<Event> {
     dated(kinds)
 }
 
-/// A run that calls all tools before it has any answer.
+/// A run that calls all tools before it receives any answer.
 fn overlapping(case: &Case, tools: &[&str]) -> Vec<Event> {
     let mut kinds = vec![EventKind::Query { text: case.query.clone() }];
     kinds.extend(tools.iter().enumerate().map(|(place, tool)| call(place, tool)));
@@ -282,8 +282,8 @@ fn result(place: usize, text: &str) -> EventKind {
     EventKind::Result(ToolResult::ok(CallId::new(format!("call_{place}")), text))
 }
 
-/// The same run as that of the agent which answers where a sample has not: its own events but for query and
-/// end are `other`'s.
+/// The same run for the agent that answers when a sample does not: all of its events except query and end belong to
+/// the actor `other`.
 pub(crate) fn acted_by_samples(case: &Case, events: Vec<Event>) -> Vec<Event> {
     let actor = |name: &str| Some(Actor::new(name).expect("a name"));
     let said = EventKind::Turn {
@@ -305,12 +305,12 @@ pub(crate) fn acted_by_samples(case: &Case, events: Vec<Event>) -> Vec<Event> {
     all
 }
 
-/// The events by a clock that counts them.
+/// The events with times from a clock that counts them.
 pub(crate) fn dated(kinds: Vec<EventKind>) -> Vec<Event> {
     (0..).zip(kinds).map(|(at, kind)| Event::new(at, kind)).collect()
 }
 
-/// Drawn cases.
+/// Randomly drawn cases.
 pub(crate) fn cases(options: Options, count: u64) -> Vec<Case> {
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())
         .expect("the options are in range");

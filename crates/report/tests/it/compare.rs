@@ -35,7 +35,7 @@ fn cases_are_counted_by_what_became_of_them() {
     assert_eq!(comparison.count(Change::Fixed), count(false, true));
     assert_eq!(comparison.count(Change::Broken), count(true, false));
     assert_eq!(comparison.count(Change::BothPassed), count(true, true));
-    // One fails by order, the other by what it forgets.
+    // One fails by wrong order, the other by forgetting actions.
     assert_eq!(comparison.count(Change::OtherClass), count(false, false));
     assert!(Change::ALL[..3].iter().all(|change| comparison.count(*change) > 0), "{:?}", comparison.changes);
     assert_eq!(
@@ -89,7 +89,7 @@ fn runs_without_a_score_are_in_no_rate() {
 #[test]
 fn the_same_id_is_not_yet_the_same_case() {
     let a = TestCampaign::simulated(SimKind::Perfect, options(), 20);
-    // The same seed drawn with other options: the same ids, and other texts.
+    // The same seed with other options gives the same ids with other texts.
     let other = Options { actions_min: 7, actions_max: 7, ..Options::default() };
     let b = TestCampaign::simulated(SimKind::Perfect, other, 15);
     assert_eq!(
@@ -248,7 +248,7 @@ fn the_page_shows_every_changed_case_with_both_runs() {
         assert_eq!(*of_a, format!("A {}", compared.class_a.unwrap_or("passed")));
         assert_eq!(*of_b, format!("B {}", compared.class_b.unwrap_or("passed")));
         assert_eq!(details.all("ol", "trace").len(), 2);
-        // A violates constraints where it fails, B forgets and violates none.
+        // A violates constraints when it fails; B forgets actions and violates none.
         let marked: String = details.all("mark", "").iter().map(|mark| mark.text()).collect();
         assert_eq!(marked.is_empty(), compared.class_a.is_none());
     }
@@ -271,7 +271,7 @@ fn both_runs_have_their_own_marks_where_they_violate_different_constraints() {
     let cases = cases(Options { actions_min: 4, ..options() }, 12);
     let answer = || EndReason::Answered { text: String::new() };
     let limit = || EndReason::LimitReached { limit: planproof_trace::LimitKind::Iterations, value: 9 };
-    // One is wrong from end to end, the other only at its end.
+    // One is entirely wrong, the other only at its end.
     let campaign = |end: &dyn Fn() -> EndReason, reversed: usize| {
         let wrong = |case: &Case| {
             let mut plan = right_plan(case);
@@ -343,7 +343,7 @@ fn hostile_text_stays_text_in_comparisons() {
     }
 }
 
-/// Each case of the cross table stands in one cell, by its class in A and in B.
+/// Each case of the cross table is in one cell, by its class in A and in B.
 #[test]
 fn classes_of_both_stand_against_each_other() {
     let options = Options { actions_max: 6, ..Options::default() };

@@ -12,7 +12,7 @@ fn table(campaign: &TestCampaign) -> String {
     String::from_utf8(out).expect("CSV is text")
 }
 
-/// The rows, the header being checked.
+/// The rows, after a check of the header.
 fn rows(text: &str) -> Vec<StringRecord> {
     let mut reader = ReaderBuilder::new().from_reader(text.as_bytes());
     assert_eq!(reader.headers().expect("there is a header"), columns(&OrderSuite::default()));

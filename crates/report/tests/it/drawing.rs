@@ -12,7 +12,7 @@ fn number(text: Option<&str>) -> f64 {
     text.and_then(|text| text.parse().ok()).expect("a number")
 }
 
-/// All that is in the graph is in the picture, once, and nothing sticks out.
+/// Everything in the graph is in the picture exactly once, and nothing extends beyond the picture.
 #[track_caller]
 fn check(source: &str) {
     let loaded = load(source, Compat::Ours).unwrap_or_else(|faulty| panic!("{faulty}"));

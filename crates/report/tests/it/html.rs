@@ -143,13 +143,13 @@ fn headings_skip_no_level() {
     assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
 }
 
-/// Where the case states a constraint of either kind.
+/// The places where the case states a constraint of either kind.
 fn sources<'a>(case: &'a Case, id: &ConstraintId) -> &'a [Source] {
     let mut all = case.constraint_ids().zip(case.constraint_sources());
     all.find(|(known, _)| *known == id).expect("a verdict names constraints of its case").1
 }
 
-/// The characters of the paragraph that state what was violated, by the constraints' own places.
+/// The characters of the paragraph that state what was violated, according to the constraints' own positions.
 pub(crate) fn violated_characters(case: &Case, verdict: &Verdict) -> BTreeSet<usize> {
     let violated = verdict.violated.iter().flat_map(|violated| sources(case, &violated.id));
     violated.flat_map(|source| source.start as usize..source.end as usize).collect()
@@ -309,7 +309,7 @@ fn campaigns_without_failures_have_pages_too() {
     assert!(text(&begun).contains("the budget of 0.50 USD was used up. 2 cases have no finished run."));
 }
 
-/// Notes which traces were asked for.
+/// Records which traces were requested.
 struct Counting<'a> {
     campaign: &'a TestCampaign,
     asked: RefCell<Vec<u32>>,
@@ -390,7 +390,7 @@ fn the_drawing_has_a_point_and_an_interval_for_each_number_of_actions() {
     assert_eq!(drawing.all("path", "interval").len(), groups);
     assert_eq!(drawing.only("g", "in-order").all("polygon", "").len(), groups);
     assert_eq!(drawing.only("g", "one-look").all("polygon", "").len(), groups);
-    // Above 20 actions chance is not known.
+    // The rate of chance is unknown above 20 actions.
     let known =
         campaign.report.by_size.iter().filter(|group| group.baselines.rate("chance").is_some()).count();
     assert!(0 < known && known < groups);
@@ -400,7 +400,7 @@ fn the_drawing_has_a_point_and_an_interval_for_each_number_of_actions() {
     assert_eq!(body.all("tr", "")[groups - 1].all("td", "")[3].text(), "–");
 }
 
-/// Small pictures of that name, if it can be one.
+/// Small pictures with this name, if it is a valid one.
 fn pictures(name: &str, count: usize) -> Attachments {
     let picture = Attachment::new(name, PictureType::Png, "iVBORw0=");
     Attachments::new(picture.into_iter().cycle().take(count).collect()).unwrap_or_default()
@@ -410,7 +410,7 @@ fn pictures(name: &str, count: usize) -> Attachments {
 fn pictures_stand_beside_the_results_that_made_them() {
     let cases = cases(Options::default(), 1);
     let tool = &cases[0].actions[0].tool;
-    // The failing run with this number of results, each with as many pictures as it may have.
+    // The failing run with this number of results, each with the maximum number of pictures.
     let page_of = |results: usize| {
         let done = EndReason::Answered { text: "Done.".into() };
         let mut kinds: Vec<EventKind> =
@@ -436,7 +436,7 @@ fn pictures_stand_beside_the_results_that_made_them() {
     assert_eq!(page.text().matches("4 pictures are left out here.").count(), 2);
 }
 
-/// A campaign in which everything that can come from outside is `text`.
+/// A campaign in which every text that can come from outside is `text`.
 pub(crate) fn hostile(text: &str) -> TestCampaign {
     let mut cases = cases(Options { distractors: 1, ..Options::default() }, 5);
     for case in &mut cases {
@@ -450,7 +450,7 @@ pub(crate) fn hostile(text: &str) -> TestCampaign {
             tool.name += text;
             tool.description = text.to_owned();
         }
-        // Places of constraints stay where they are: in front of what is added.
+        // The positions of constraints stay valid, because the addition comes after them.
         case.paragraph += text;
         case.query = format!("{text}{}{text}", case.paragraph);
     }
@@ -501,7 +501,7 @@ fn the_hostile_campaign_shows_what_it_is_given() {
     assert!(text.matches("Zxq").count() > 100);
 }
 
-/// Texts that were meant to be more than text.
+/// Texts that try to be more than text.
 pub(crate) const ATTACKS: &[&str] = &[
     "<script>alert(1)</script>",
     "</script><img src=x onerror=alert(1)>",
@@ -543,7 +543,7 @@ fn long_text_is_cut() {
     assert!(answered("x".repeat(1_000_000)) < answered(String::new()) + 5000);
 }
 
-/// Markup, what ends it, and any character at all, visible or not.
+/// Markup, characters that end it, and arbitrary characters, visible or not.
 pub(crate) const HOSTILE: &str = "([<>&\"'/=!\\-\\]]|script|style|&#|\\PC|\\p{C}|[ \n\r\0]){0,24}";
 
 proptest! {
@@ -562,7 +562,7 @@ proptest! {
 fn every_class_has_a_gist() {
     let campaign = TestCampaign::of_everything(39);
     let page = parsed(&campaign);
-    // These take the time form, infeasible cases or rules of a topic in the campaign.
+    // These only occur in campaigns with the time form, infeasible cases or rules of a topic.
     let others = [Class::ParameterError, Class::FalseAlarm, Class::ConflictMissed, Class::WrongValue];
     for class in Class::ALL.into_iter().filter(|class| !others.contains(class)) {
         let gists = page.find(&|element| element.attribute("data-class") == class.as_str());

@@ -1,4 +1,4 @@
-//! Infeasible cases in every report: apart from the others, with what was reported of them.
+//! Infeasible cases in every report: separate from the others, with what was reported about them.
 
 use planproof_report::compare::agents::AgentTableBuilder;
 use planproof_report::compare::{Change, Comparison};
@@ -30,8 +30,9 @@ fn reporting(case: &Case, tasks: &[&str], sentences: &[u64]) -> Vec<Event> {
     dated(kinds)
 }
 
-/// A run of every kind: of feasible cases one right and one with a false alarm, of infeasible ones exact,
-/// with more, with something else, missed, reported after a task, unscored, and not run.
+/// A run of every kind. Feasible cases: a correct one and one with a false alarm. Infeasible cases: an exact
+/// report, one with more sentences, one with others, a missing one, one after a task, an unscored run, and one not
+/// run.
 fn everything() -> TestCampaign {
     let mut drawn = cases(options(), 60);
     let mut take = |feasible: bool, large: bool| {
@@ -158,7 +159,7 @@ fn what_files_say_of_them() {
     assert_eq!((rows[6][2].as_str(), rows[6][3].as_str()), ("exact", "conflict_missed"));
 }
 
-/// Inspect computes its metrics from the scores of a scorer, so infeasible cases have one of their own.
+/// Inspect computes its metrics from the scores of a scorer, so infeasible cases have a scorer of their own.
 #[test]
 fn inspect_scores_them_apart() {
     let campaign = everything();

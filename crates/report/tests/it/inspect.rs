@@ -67,7 +67,7 @@ fn messages_of_agents_within_the_agent_have_their_names() {
     let messages = log["samples"][0]["messages"].as_array().expect("a list");
     let said = messages.iter().filter(|message| message["metadata"]["actor"] == "sample-1");
     assert_eq!(said.count(), 1);
-    // Calls and results of others have their own, though the ids are the same.
+    // Calls and results of other actors are separate, although the ids are the same.
     let results = messages.iter().filter(|message| message["role"] == "tool");
     assert!(results.clone().count() == plan.len());
     assert!(

@@ -77,7 +77,7 @@ fn a_store_of_its_own_is_named_in_commands() {
     assert!(xml(&campaign).contains("--case 7-1 --store 'my runs.db'\n"));
 }
 
-/// The text as XML can hold it.
+/// The text in the form in which XML can contain it.
 fn visible(text: &str) -> String {
     let show = |character: char| match character {
         '\t' | '\n' | '\r' => character,

@@ -56,7 +56,7 @@ fn the_page_of_a_search_has_both_drawings_and_their_figures() {
     let text = page.only("main", "").lines();
     assert!(text.contains("Capability limit") && text.contains("below 2"), "{text}");
     assert!(text.contains("Success by difficulty"), "{text}");
-    // A row for each number of actions and for each column of bits.
+    // A row for each number of actions and for each range of bits.
     let rows = page.find(&|element| element.name == "tbody");
     let counts: Vec<usize> = rows.iter().take(2).map(|body| body.all("tr", "").len()).collect();
     assert_eq!(counts, [report.levels.len(), report.by_bits.len()]);

@@ -1,5 +1,5 @@
-//! A strict reader of our pages: the tokens are those of the HTML standard, and whatever a page of ours would not hold
-//! is an error.
+//! A strict parser for our pages: the tokens are those of the HTML standard, and anything that our pages must not
+//! contain is an error.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -68,7 +68,7 @@ const ELEMENTS: &[&str] = &[
     "ul",
 ];
 
-/// Their attributes. None of them fetches or runs anything: a picture is in its `src`.
+/// Their attributes. None of them fetches or runs anything: a picture is embedded in its `src`.
 const ATTRIBUTES: &[&str] = &[
     "alt",
     "aria-hidden",
@@ -121,10 +121,10 @@ const ATTRIBUTES: &[&str] = &[
 /// Elements that have no end.
 const VOID: &[&str] = &["img", "input", "meta"];
 
-/// How the `src` of a picture begins.
+/// The possible beginnings of a picture's `src`.
 const PICTURES: &[&str] = &["data:image/png;base64,", "data:image/jpeg;base64,"];
 
-/// An element with what is in it.
+/// An element with its content.
 #[derive(Debug, Default)]
 pub(crate) struct Element {
     pub(crate) name: String,
@@ -132,7 +132,7 @@ pub(crate) struct Element {
     pub(crate) children: Vec<Node>,
 }
 
-/// What an element holds.
+/// The content of an element.
 #[derive(Debug)]
 pub(crate) enum Node {
     /// An element.
@@ -142,7 +142,7 @@ pub(crate) enum Node {
 }
 
 impl Element {
-    /// The text of the element and all within it.
+    /// The text of the element and its descendants.
     pub(crate) fn text(&self) -> String {
         let parts = self.children.iter().map(|child| match child {
             Node::Text(text) => text.clone(),
@@ -151,7 +151,7 @@ impl Element {
         parts.collect()
     }
 
-    /// The text as it is read: a line for each block, white space as one blank.
+    /// The text as a reader sees it: a line for each block, with white space collapsed to one blank.
     pub(crate) fn lines(&self) -> String {
         let mut out = String::new();
         self.write_lines(&mut out);
@@ -170,7 +170,7 @@ impl Element {
         out.push_str(if is_inline { "" } else { "\n" });
     }
 
-    /// Elements within it for which `is_wanted` holds, in the order of the page.
+    /// Descendants for which `is_wanted` holds, in document order.
     pub(crate) fn find(&self, is_wanted: &dyn Fn(&Element) -> bool) -> Vec<&Element> {
         let mut found = Vec::new();
         for child in &self.children {
@@ -184,7 +184,7 @@ impl Element {
         found
     }
 
-    /// Elements of that name, and of that class if it is not empty.
+    /// Elements with this name, and with this class unless it is empty.
     pub(crate) fn all(&self, name: &str, class: &str) -> Vec<&Element> {
         self.find(&|element| element.name == name && (class.is_empty() || element.has_class(class)))
     }
@@ -201,16 +201,16 @@ impl Element {
         self.attribute("class").split(' ').any(|name| name == class)
     }
 
-    /// The attribute's value, or nothing.
+    /// The attribute's value, or an empty text.
     pub(crate) fn attribute(&self, name: &str) -> &str {
         self.attributes.get(name).map_or("", String::as_str)
     }
 }
 
-/// Reads a page.
+/// Parses a page.
 ///
 /// # Errors
-/// It breaks a rule of HTML, or has something that is not ours.
+/// It violates the rules of HTML, or contains something that is not ours.
 pub(crate) fn parse(page: &str) -> Result<Element, String> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
@@ -282,7 +282,7 @@ fn close(open: &mut Vec<Element>) {
     }
 }
 
-/// Characters that make a reader see something else than is there.
+/// Characters that make a reader see something other than what is there.
 fn is_hidden(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t')
         || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')

@@ -1,4 +1,4 @@
-//! Small campaigns written by hand: a run of every kind, and one whose texts come from somebody who means harm.
+//! Small campaigns written by hand: one with a run of every kind, and one with hostile texts.
 
 use planproof_constraint::Variable;
 use planproof_synth::{Case, Options};
@@ -8,8 +8,8 @@ use planproof_trace::{
 
 use crate::campaigns::{TestCampaign, cases, dated};
 
-/// A run of every kind: passed, wrong order, refused calls, unscored, out of time, an external agent with calls that
-/// overlap, an external agent that broke, not run.
+/// A run of every kind: passed, wrong order, refused calls, unscored, timed out, an external agent with overlapping
+/// calls, an external agent that failed, not run.
 pub(crate) fn mixed(agent: &str, model: Option<&str>) -> TestCampaign {
     let cases = cases(Options::default(), 8);
     let runs = vec![
@@ -36,8 +36,8 @@ pub(crate) fn mixed(agent: &str, model: Option<&str>) -> TestCampaign {
     campaign
 }
 
-/// Two runs of which every text that is not ours is `text`, one failed, one unscored. The id of the second case has a
-/// `2` behind it, because ids differ.
+/// Two runs, one failed and one unscored, in which every text that is not ours is `text`. The id of the second case
+/// has the suffix `2`, because ids must differ.
 pub(crate) fn hostile(text: &str) -> TestCampaign {
     let mut cases = cases(Options::default(), 2);
     for (case, behind) in cases.iter_mut().zip(["", "2"]) {
@@ -77,7 +77,7 @@ pub(crate) fn hostile(text: &str) -> TestCampaign {
     campaign
 }
 
-/// The places of a correct plan's actions.
+/// The positions of a correct plan's actions.
 fn right_plan(case: &Case) -> Vec<usize> {
     let order = case.problem().order().expect("drawn cases can be solved");
     order.first_sequence().into_iter().map(Variable::index).collect()
@@ -133,7 +133,7 @@ fn ended(case: &Case, reason: EndReason) -> Vec<Event> {
     dated(vec![EventKind::Query { text: case.query.clone() }, EventKind::End(reason)])
 }
 
-/// The right plan without turns, the first two calls at once.
+/// The correct plan without turns, with the first two calls at once.
 fn external(case: &Case) -> Vec<Event> {
     let plan = right_plan(case);
     let mut events = vec![EventKind::Query { text: case.query.clone() }];

@@ -17,11 +17,11 @@ use crate::campaigns::{Simulation, TestCampaign};
 use crate::html::{ATTACKS, HOSTILE, hostile, page, page_within, parsed, violated_characters};
 use crate::markup::{Element, Node, parse};
 
-/// Runs of each smallest case.
+/// Number of runs of each smallest case.
 const CONFIRM: u32 = 2;
 
-/// A model that keeps to the order of mention, on feasible and infeasible cases, and its failures shrunk as a
-/// campaign shrinks them, but for the same run being enough to tell that a case fails.
+/// A model that follows the order of mention, on feasible and infeasible cases, and its failures, shrunk as in a
+/// campaign except that a single run decides whether a case fails.
 fn shrunk() -> (TestCampaign, Shrinking) {
     let options = Options { infeasible: Share::new(0.25), actions_max: 5, ..Options::default() };
     let mut campaign = TestCampaign::simulated(SimKind::InOrder, options, 14);
@@ -84,7 +84,7 @@ fn each_failure_stands_beside_what_is_left_of_it() {
     insta::assert_snapshot!(section(&parsed(&shrunk().0)).lines());
 }
 
-/// The characters that are marked, and all of them.
+/// The positions of the marked characters, and the whole text.
 fn marked(paragraph: &Element) -> (Vec<usize>, String) {
     let (mut marked, mut text) = (Vec::new(), String::new());
     for child in &paragraph.children {
@@ -204,7 +204,7 @@ fn what_has_no_room_is_counted() {
     assert!(text.contains(&format!("{rest} more failures are in the report as JSON.")), "{text}");
 }
 
-/// Both the campaign and what came of shrinking it are `text` wherever a text can come from outside.
+/// A campaign and its shrinking results in which every text that can come from outside is `text`.
 fn hostile_shrunk(text: &str) -> TestCampaign {
     let mut campaign = hostile(text);
     let mut found = shrunk().0.report.shrinking.expect("it was shrunk");
@@ -214,14 +214,14 @@ fn hostile_shrunk(text: &str) -> TestCampaign {
         failure.violated = Some(text.to_owned());
         failure.original += text;
         failure.paragraph += text;
-        // Beyond the end as well, should a file have them so.
+        // Marks beyond the end too, in case a file contains such marks.
         failure.marks.push([failure.paragraph.chars().count() as u32 - 1, u32::MAX]);
         failure.plan.push(text.to_owned());
         if let Some(example) = &mut failure.example {
             example.case += text;
         }
     }
-    // One is of a failed case of the campaign, whose own paragraph is shown.
+    // One belongs to a failed case of the campaign, whose own paragraph is shown.
     let failed = campaign.outcomes.iter().find(|outcome| outcome.passed() == Some(false));
     let failed = failed.expect("all but one fail");
     found.failures[0].case.clone_from(&campaign.cases[failed.ordinal as usize].id);

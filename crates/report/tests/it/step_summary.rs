@@ -16,7 +16,7 @@ fn summary(campaign: &TestCampaign) -> String {
 }
 
 fn markdown(text: &str) -> impl Iterator<Item = Event<'_>> {
-    // As GitHub reads it, as far as this parser can.
+    // Parsed the way GitHub does, as far as this parser can.
     let options = MarkdownOptions::ENABLE_TABLES
         | MarkdownOptions::ENABLE_STRIKETHROUGH
         | MarkdownOptions::ENABLE_TASKLISTS
@@ -52,7 +52,7 @@ fn what_is_too_long_is_left_out_with_a_note() {
     assert!(cut.lines().last().is_some_and(|line| line.starts_with("Seed 7, campaign ")), "the end is kept");
 }
 
-/// What a text must not be able to make.
+/// What a text must not be able to create.
 fn is_forbidden(event: &Event<'_>) -> bool {
     match event {
         Event::Start(tag) => !matches!(
@@ -75,7 +75,7 @@ fn is_forbidden(event: &Event<'_>) -> bool {
     }
 }
 
-/// How the page is built, without its texts.
+/// The structure of the page, without its texts.
 fn shape(text: &str) -> Vec<String> {
     let is_part = |event: &Event<'_>| matches!(event, Event::Start(_) | Event::Code(_));
     let name = |event: Event<'_>| match event {
@@ -85,12 +85,12 @@ fn shape(text: &str) -> Vec<String> {
     markdown(text).filter(is_part).map(name).collect()
 }
 
-/// `Ok` if the text has made nothing but text of itself.
+/// `Ok` if the text became nothing but text.
 fn check(text: &str) -> Result<(), TestCaseError> {
     let page = summary(&hostile(text));
     for event in markdown(&page) {
         prop_assert!(!is_forbidden(&event), "{:?} in\n{}", event, page);
-        // GitHub makes links and mentions of plain text, outside of code.
+        // GitHub turns plain text outside of code into links and mentions.
         if let Event::Text(text) = event {
             let lower = text.to_lowercase();
             prop_assert!(!["://", "www."].iter().any(|link| lower.contains(link)), "{}", text);

@@ -1,4 +1,4 @@
-//! Reports of cases of the time form: what names a clock time is reported as what names an order is.
+//! Reports of cases of the time form: constraints with a clock time are reported like constraints on the order.
 
 use planproof_report::compare::Comparison;
 use planproof_report::html::{self, HtmlLimits};
@@ -40,7 +40,7 @@ fn judged(campaign: &TestCampaign) -> impl Iterator<Item = (&Case, Verdict)> {
     runs.map(|run| (&cases[run.ordinal as usize], run.verdict.expect("it is scored")))
 }
 
-/// The constraint as Inspect's log has it, without its words, and as a sentence.
+/// The constraint as in Inspect's log, without its words, and as a sentence.
 fn demand(case: &Case, id: &ConstraintId) -> (Value, String) {
     let text = |place: usize| &case.actions[place].text;
     if let Some(stated) = case.constraints.iter().find(|stated| stated.id == *id) {

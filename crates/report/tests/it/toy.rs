@@ -1,4 +1,4 @@
-//! A kind of case that nobody has thought of: all that a campaign has works for it, untouched.
+//! A made-up kind of case: every part of a campaign works for it without changes.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn a_kind_of_case_of_a_hundred_lines_has_all_that_a_campaign_has() {
     }
 }
 
-/// The strict reader of our pages refuses whatever is no markup of ours.
+/// The strict parser of our pages rejects any markup that is not ours.
 fn pictures_are_drawn_and_foreign_words_stay_words(page: &str) {
     let page = crate::markup::parse(page).expect("the page is all ours");
     let map = page.all("div", "map")[0];
@@ -26,7 +26,7 @@ fn pictures_are_drawn_and_foreign_words_stay_words(page: &str) {
     let timeline = page.all("ol", "timeline")[0];
     assert_eq!([timeline.all("li", "broken").len(), timeline.all("p", "remark").len()], [1, 2]);
     let words = timeline.lines().replace("\n", " ");
-    // The title of the period, its note and its remark; of the entry, its time, text, note and remark.
+    // For the period: its title, note and remark; for the entry: its time, text, note and remark.
     assert_eq!(words.matches(&HOSTILE.replace('\u{202e}', "⟨U+202E⟩")).count(), 7, "{words}");
 }
 
@@ -107,7 +107,7 @@ impl Case for Sum {
         })
     }
     fn explain(&self, verdict: &Verdict) -> suite::Explanation {
-        // Pictures of every kind, with texts that nobody would write in good faith.
+        // Pictures of every kind with hostile texts.
         let text = || HOSTILE.to_owned();
         let place = |east| suite::MapPlace { name: text(), east, north: -east / 2.0 };
         let way = |from, to| suite::MapWay { from, to, label: text(), is_wrong: from > to };

@@ -1,14 +1,14 @@
-//! Tests that need a virtual environment of Python, for the binaries of several crates.
+//! Tests that need a Python virtual environment, shared by the test binaries of several crates.
 //!
-//! `examples/make_venvs.sh` makes the environments. Where one is missing the test is *ignored*, which the usual harness
-//! cannot say at run time; with `PLANPROOF_CI` set it fails.
+//! `examples/make_venvs.sh` creates the environments. If one is missing, the test is *ignored*, which the usual
+//! harness cannot do at run time; with `PLANPROOF_CI` set it fails.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use libtest_mimic::{Arguments, Trial};
 
-/// Runs tests, each given as its environment, its name, and what it does, and others beside them.
+/// Runs tests, each given by its environment, name and function, along with other tests.
 pub(crate) fn run_tests(
     tests: impl IntoIterator<Item = (&'static str, &'static str, fn())>,
     others: impl IntoIterator<Item = Trial>,
@@ -28,7 +28,7 @@ pub(crate) fn run_tests(
     libtest_mimic::run(&Arguments::from_args(), trials.chain(others).collect()).exit_code()
 }
 
-/// The repository.
+/// The root folder of the repository.
 pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
@@ -38,7 +38,8 @@ pub(crate) fn python(venv: &str) -> PathBuf {
     root().join(".venvs").join(venv).join("bin/python")
 }
 
-/// Keeps what Python compiles between its starts, because that is half of the time that a framework's import takes.
+/// Caches Python's compiled files between runs, because compiling takes half of the time that importing a framework
+/// does.
 pub(crate) fn keep_compiled(command: &mut Command) {
     command.env_remove("PYTHONDONTWRITEBYTECODE");
     command.env("PYTHONPYCACHEPREFIX", concat!(env!("CARGO_TARGET_TMPDIR"), "/pycache"));
