@@ -1,49 +1,50 @@
-//! How two texts are compared: the rules of the authors of the benchmarks.
+//! Compares two texts by the rules of the benchmarks' authors.
 //!
-//! Both rules make a text *normal* first, and then compare the normal texts as a whole (*exact match*) and by the words
-//! that they share (*F1*). They differ in what is normal:
+//! Both rules first *normalise* the texts, and then compare the normalised texts as a whole (*exact match*) and by
+//! their shared words (*F1*). They differ in the normalisation:
 //!
-//! - **HotpotQA** (its `hotpot_evaluate_v1.py`; the published code of ReAct, ReWOO and of agents by specification takes
-//!   the same): lower case, ASCII punctuation deleted, so that `new-york` is `newyork`, the words `a`, `an` and `the`
-//!   deleted, white space made even. Where one of the texts is `yes`, `no` or `noanswer` and the other is not, F1 is 0.
-//! - **TriviaQA** (its `triviaqa_evaluation.py`): the same, but punctuation and a few typographic quotes become spaces,
-//!   so that `new-york` is two words, and nothing is said of `yes` and `no`. An answer is compared with every accepted
-//!   one, and the best comparison counts.
+//! - **HotpotQA** (its `hotpot_evaluate_v1.py`; also used by the published code of ReAct, ReWOO and agents by
+//!   specification): lower case; ASCII punctuation deleted, so that `new-york` becomes `newyork`; the words `a`,
+//!   `an` and `the` deleted; white space collapsed. If one of the texts is `yes`, `no` or `noanswer` and the other
+//!   is not, F1 is 0.
+//! - **TriviaQA** (its `triviaqa_evaluation.py`): the same, but punctuation and a few typographic quotes become
+//!   spaces, so that `new-york` becomes two words, and `yes` and `no` are not special. An answer is compared with
+//!   every accepted answer, and the best comparison counts.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, HirKind};
 
-/// Whose rule makes texts normal.
+/// The rule for normalising texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// HotpotQA's.
+    /// The rule of HotpotQA.
     Hotpot,
-    /// TriviaQA's.
+    /// The rule of TriviaQA.
     Trivia,
 }
 
-/// Words of which F1 by the rule of HotpotQA knows no part.
+/// Words that have no partial F1 under HotpotQA's rule.
 const WHOLE: [&str; 3] = ["yes", "no", "noanswer"];
 
-/// Words that count for nothing.
+/// Words that are ignored.
 const ARTICLES: [&str; 3] = ["a", "an", "the"];
 
-/// What the rule of TriviaQA takes for punctuation besides that of ASCII.
+/// Punctuation under TriviaQA's rule, in addition to ASCII punctuation.
 const QUOTES: [char; 4] = ['\u{2018}', '\u{2019}', '\u{b4}', '`'];
 
 impl Rule {
-    /// A text as this rule compares it.
+    /// The text normalised by this rule.
     pub fn normal(self, text: &str) -> String {
         self.normal_ascii(text).unwrap_or_else(|| self.normal_any(text))
     }
 
-    /// The same in one pass, for a text of ASCII without control characters that are no white space: among its
-    /// characters only letters, digits and white space are left, so that an article is a whole word.
+    /// The same in one pass, for ASCII texts without control characters other than white space: only letters,
+    /// digits and white space are left, so an article is always a whole word.
     fn normal_ascii(self, text: &str) -> Option<String> {
         let mut normal = String::with_capacity(text.len());
-        // Where the word under way begins.
+        // The start of the current word.
         let mut begin = 0;
         let mut end_word = |normal: &mut String| {
             if ARTICLES.contains(&&normal[begin..]) {
@@ -82,12 +83,12 @@ impl Rule {
         words(&without_articles(&plain)).collect::<Vec<_>>().join(" ")
     }
 
-    /// How an answer compares with a right one.
+    /// Compares an answer with a right one.
     pub fn compare(self, answer: &str, right: &str) -> Agreement {
         self.compare_normal(&self.normal(answer), &self.normal(right))
     }
 
-    /// The same for texts that are normal already.
+    /// The same for texts that are already normalised.
     pub fn compare_normal(self, answer: &str, right: &str) -> Agreement {
         let is_exact = answer == right;
         let is_whole = |text: &str| self == Self::Hotpot && WHOLE.contains(&text);
@@ -106,7 +107,7 @@ impl Rule {
         Agreement { is_exact, f1: (2.0 * precision * recall) / (precision + recall), precision, recall }
     }
 
-    /// The best of the comparisons with several right answers, exact match and F1 each for itself; no agreement where
+    /// The best of the comparisons with several right answers, separately for exact match and F1; no agreement if
     /// there is no right answer.
     pub fn best<'t>(self, answer: &str, rights: impl IntoIterator<Item = &'t str>) -> Agreement {
         let answer = self.normal(answer);
@@ -120,24 +121,25 @@ impl Rule {
     }
 }
 
-/// How far an answer agrees with a right one.
+/// The agreement of an answer with a right one.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Agreement {
-    /// The normal texts are the same.
+    /// Whether the normalised texts are equal.
     pub is_exact: bool,
-    /// The harmonic mean of precision and recall, 0 to 1; 0 without a common word, even where both texts are empty.
+    /// The harmonic mean of precision and recall, 0 to 1; 0 without a common word, even if both texts are empty.
     pub f1: f64,
-    /// Share of the answer's words that are in the right answer, each as often as it is there.
+    /// Share of the answer's words that are in the right answer, counted with multiplicity.
     pub precision: f64,
     /// Share of the right answer's words that are in the answer.
     pub recall: f64,
 }
 
-/// Most words of a right answer that are looked through for each word of an answer, instead of kept in a map.
+/// Maximum number of words in a right answer for which each word of an answer is searched linearly instead of in a
+/// map.
 const FEW: usize = 16;
 
-/// How many words an answer has, how many a right one, and how many of them both; `None` where the right one has more
-/// than [`FEW`].
+/// The number of words in an answer, in a right answer, and in both; `None` if the right answer has more than
+/// [`FEW`].
 fn shared_of_few(answer: &str, right: &str) -> Option<(usize, usize, usize)> {
     let mut left = [""; FEW];
     let mut wanted = 0;
@@ -149,7 +151,7 @@ fn shared_of_few(answer: &str, right: &str) -> Option<(usize, usize, usize)> {
     for word in words(answer) {
         answered += 1;
         if let Some(found) = left[..wanted].iter_mut().find(|left| **left == word) {
-            // No word is empty, so it is not found again.
+            // No word is empty, so this one is not found again.
             *found = "";
             shared += 1;
         }
@@ -157,7 +159,7 @@ fn shared_of_few(answer: &str, right: &str) -> Option<(usize, usize, usize)> {
     Some((answered, wanted, shared))
 }
 
-/// The same, however many there are.
+/// The same for any number of words.
 fn shared_of_many(answer: &str, right: &str) -> (usize, usize, usize) {
     let mut left: HashMap<&str, usize> = HashMap::new();
     let (mut answered, mut wanted, mut shared) = (0, 0, 0);
@@ -175,15 +177,15 @@ fn shared_of_many(answer: &str, right: &str) -> (usize, usize, usize) {
     (answered, wanted, shared)
 }
 
-/// The words of a text. What separates them is white space as Python understands it, which counts four control
-/// characters of ASCII in.
+/// The words of a text, separated by white space as defined by Python, which includes four ASCII control
+/// characters.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_space = |it: char| it.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&it);
     text.split(is_space).filter(|word| !word.is_empty())
 }
 
-/// A text with a space instead of each article that stands as a word of its own: between characters that are no
-/// letter, number or underscore.
+/// The text with each article replaced by a space if it is a word of its own: if the characters around it are not
+/// letters, numbers or underscores.
 fn without_articles(text: &str) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut word = String::new();
@@ -200,7 +202,7 @@ fn without_articles(text: &str) -> String {
     rest
 }
 
-/// What `\w` is in Python: letters, numbers and the underscore.
+/// Matches `\w` of Python: letters, numbers and the underscore.
 fn is_word_character(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_alphanumeric() || character == '_';
@@ -210,7 +212,7 @@ fn is_word_character(character: char) -> bool {
             Ok(HirKind::Class(Class::Unicode(class))) => {
                 class.ranges().iter().map(|range| (range.start(), range.end())).collect()
             }
-            // The pattern is constant; the test below fails if it ever is no class.
+            // The pattern is constant; the test below fails if it is ever not a class.
             _ => Vec::new(),
         }
     });
@@ -250,7 +252,7 @@ mod tests {
         assert!((found.f1 - 2.0 / 3.0).abs() < 1e-12);
         assert_eq!(Rule::Hotpot.compare("yes it is", "Yes."), Agreement::default());
         assert!(Rule::Trivia.compare("yes it is", "Yes.").f1 > 0.4);
-        // Nothing is shared by two texts of which nothing is left.
+        // Two texts that are empty after normalisation share nothing.
         assert_eq!(Rule::Hotpot.compare("The", "!"), Agreement { is_exact: true, ..Agreement::default() });
     }
 
@@ -261,7 +263,7 @@ mod tests {
         assert_eq!(Rule::Trivia.best("x", []), Agreement::default());
     }
 
-    /// The obviously right way to delete articles: a word is looked at with the characters on both sides of it.
+    /// The obviously correct way to delete articles: it inspects a word together with the characters on both sides.
     fn articles_slowly(text: &str) -> String {
         let all: Vec<char> = text.chars().collect();
         let is_word =
@@ -310,7 +312,8 @@ mod tests {
         fn normal_texts_stay_as_they_are(text in "\\PC{0,30}") {
             for rule in [Rule::Hotpot, Rule::Trivia] {
                 let once = rule.normal(&text);
-                // Lower case can bring forth another letter that has a lower case, so twice is not always once.
+                // Lower-casing can produce another letter that has a lower case, so twice is not always the same as
+                // once.
                 let found = rule.compare(&text, &text);
                 prop_assert!(found.is_exact);
                 prop_assert!(once.is_empty() || (found.f1 - 1.0).abs() < 1e-12);

@@ -1,12 +1,12 @@
-//! The two rules by which a text is said to hold the right number.
+//! The two rules that decide whether a text contains the right number.
 //!
-//! The **paper's rule** decides whether a run passes. It is that of the code published with the paper on agents by
-//! specification: of the line behind the last `[Answer]`, or of the whole text where there is no such mark, it takes
-//! the last number, and compares it with the right one as floating point numbers rounded to 3 decimals. Its quirks are
-//! kept: `5-3` holds the number -3, `.5` the number 5, and `1e3` the number 3.
+//! The **paper's rule** decides whether a run passes. It is the rule of the code published with the paper on agents
+//! by specification: it takes the last number in the line after the last `[Answer]`, or in the whole text if there
+//! is no such mark, and compares it with the right one as floating-point numbers rounded to 3 decimals. Its quirks
+//! are kept: `5-3` contains the number -3, `.5` the number 5, and `1e3` the number 3.
 //!
-//! The **strict rule** is that of the authors of GSM8K: the first number that stands behind `#### `, compared with the
-//! right one as text. So `#### 18.0` and `#### $18` are wrong where `#### 18` is right.
+//! The **strict rule** is that of the authors of GSM8K: it compares the first number after `#### ` with the right
+//! one as text. So `#### 18.0` and `#### $18` are wrong if `#### 18` is right.
 
 use std::sync::LazyLock;
 
@@ -14,13 +14,13 @@ use regex_syntax::hir::{Class, HirKind};
 
 use crate::ANSWER_MARK;
 
-/// What the right answer stands behind in the data, and the strict rule looks for.
+/// The mark before the right answer in the data, which the strict rule searches for.
 pub const STRICT_MARK: &str = "#### ";
 
-/// Decimals that the paper's rule compares.
+/// Number of decimals compared by the paper's rule.
 const DECIMALS: usize = 3;
 
-/// A right answer, as both rules need it.
+/// A right answer in the form that both rules need.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RightNumber {
     /// Its text without commas, as the strict rule compares it.
@@ -30,10 +30,10 @@ pub struct RightNumber {
 }
 
 impl RightNumber {
-    /// The number that is written in a text of the data, such as `14,500`; `None` where the text is not a number.
+    /// Parses a number from the data, such as `14,500`; `None` if the text is not a number.
     pub fn read(text: &str) -> Option<Self> {
         let length = strict_length(text)?;
-        // Behind the number nothing may stand: nobody could say whether it belongs to the answer.
+        // Nothing may follow the number, because it would be unclear whether it belongs to the answer.
         if length != text.len() {
             return None;
         }
@@ -58,18 +58,18 @@ impl RightNumber {
     }
 }
 
-/// The number that the paper's rule finds in a text: without commas, otherwise as it is written there; `None` where
-/// there is none.
+/// The number that the paper's rule finds in a text, without commas but otherwise as written; `None` if there is
+/// none.
 ///
-/// It is the last of the line behind the last [`ANSWER_MARK`]. Where that line holds none, or there is no such mark, it
-/// is the last of the whole text.
+/// It is the last number in the line after the last [`ANSWER_MARK`]. If that line contains no number, or there is
+/// no such mark, it is the last number in the whole text.
 pub fn by_paper(text: &str) -> Option<String> {
     let behind = text.rsplit_once(ANSWER_MARK).map(|(_, rest)| rest.split('\n').next().unwrap_or_default());
     behind.and_then(last_number).or_else(|| last_number(text))
 }
 
-/// The number that the strict rule finds in a text, without commas; `None` where there is none. It is the first that
-/// stands right behind [`STRICT_MARK`], and may be empty: of `#### ,` nothing is left.
+/// The number that the strict rule finds in a text, without commas; `None` if there is none. It is the first one
+/// immediately after [`STRICT_MARK`], and may be empty: nothing is left of `#### ,`.
 pub fn by_strict(text: &str) -> Option<String> {
     let mut places = text.match_indices(STRICT_MARK);
     places.find_map(|(at, _)| {
@@ -78,7 +78,7 @@ pub fn by_strict(text: &str) -> Option<String> {
     })
 }
 
-/// How many bytes at the beginning of a text the strict rule takes: `-?[0-9.,]+`.
+/// The number of bytes that the strict rule matches at the beginning of a text: `-?[0-9.,]+`.
 fn strict_length(text: &str) -> Option<usize> {
     let sign = usize::from(text.starts_with('-'));
     let rest = &text.as_bytes()[sign..];
@@ -86,14 +86,14 @@ fn strict_length(text: &str) -> Option<usize> {
     (length > 0).then_some(sign + length)
 }
 
-/// The last of the matches of `-?\d+\.?\d*` in a text without its commas, less a dot at its end.
+/// The last match of `-?\d+\.?\d*` in a text without its commas, without a trailing dot.
 fn last_number(text: &str) -> Option<String> {
     if text.is_ascii() { last_number_ascii(text) } else { last_number_any(text) }
 }
 
-/// The same for ASCII. Behind a text's last digit and what belongs to it no match begins, so the texts before the last
-/// few numbers need not be looked at; but where a match begins depends on those before it, back to a character that is
-/// in none.
+/// The same for ASCII. No match begins after a text's last digit and the characters that belong to it, so only the
+/// last few numbers need to be examined. But where a match begins depends on the matches before it, back to a
+/// character that cannot be part of any match.
 fn last_number_ascii(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let is_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b',');
@@ -128,8 +128,8 @@ fn last_number_any(text: &str) -> Option<String> {
     Some(number.strip_suffix('.').map_or(number.clone(), str::to_owned))
 }
 
-/// The value of a number, rounded to [`DECIMALS`] decimals as Python rounds: by the exact value of the floating point
-/// number, ties to even.
+/// The value of a number, rounded to [`DECIMALS`] decimals as in Python: based on the exact value of the
+/// floating-point number, with ties to even.
 fn value(number: &str) -> Option<f64> {
     let ascii: Option<String> = number
         .chars()
@@ -142,8 +142,8 @@ fn value(number: &str) -> Option<f64> {
     format!("{value:.DECIMALS$}").parse().ok()
 }
 
-/// The decimal digits of all scripts, as ranges. The published code is Python, whose `\d` matches them and whose
-/// `float` reads them.
+/// The decimal digits of all scripts, as ranges. The published code is in Python, whose `\d` matches them and whose
+/// `float` parses them.
 static DIGITS: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| {
     let class = regex_syntax::parse(r"\d").map(regex_syntax::hir::Hir::into_kind);
     match class {
@@ -160,7 +160,8 @@ fn digit(character: char) -> Option<u32> {
         return character.to_digit(10);
     }
     let code = u32::from(character);
-    // Unicode keeps the ten digits of a script together, zero first, so every range is a number of such tens.
+    // In Unicode, the ten digits of a script are contiguous, starting with zero, so every range consists of such
+    // groups of ten.
     let range = DIGITS.iter().find(|(first, last)| (*first..=*last).contains(&code));
     range.map(|(first, _)| (code - first) % 10)
 }
@@ -186,7 +187,7 @@ mod tests {
             (".,-", None),
             ("1\n2\n", Some("2")),
             ("\u{663}\u{664}.", Some("\u{663}\u{664}")),
-            // The line behind the last mark, and the whole where that line has no number.
+            // The line after the last mark, and the whole text if that line has no number.
             ("3 [Answer] 4 or 5\n6", Some("5")),
             ("[Answer] 1 [Answer] 2\n3", Some("2")),
             ("7 [Answer]\n8 [Ans", Some("8")),

@@ -1,16 +1,17 @@
-//! ROUGE-L, as the package `rouge` (PyPI, 1.0.1) computes it in its default mode, in which published figures for
-//! replies of agents are given.
+//! ROUGE-L as computed by the package `rouge` (PyPI, 1.0.1) in its default mode, which published figures for
+//! replies of agents use.
 //!
-//! It differs from what the paper that defines ROUGE-L says in four ways, and all of them show in figures:
+//! It differs from the definition in the ROUGE-L paper in four ways, all of which affect figures:
 //!
 //! - A sentence ends at every full stop, so that `3.5` is two sentences; nothing else ends one.
-//! - A word is what stands between two spaces, with its case and its punctuation: `Yes,` and `yes` share nothing.
-//! - Words are counted as *sets* over all sentences. A word that occurs ten times counts once, in the lengths of the
-//!   texts and in what they share.
+//! - A word is the text between two spaces, with its case and punctuation: `Yes,` and `yes` share nothing.
+//! - Words are counted as *sets* over all sentences. A word that occurs ten times counts once, both in the lengths
+//!   of the texts and in what they share.
 //! - The denominator of F has 1e-8 added to it, so that a text scores 0.999999995 against itself.
 //!
-//! What two texts share is the set of all words on a longest common subsequence of any sentence of one and any of the
-//! other; of several such subsequences of a pair, the one that the package's way back through its table gives.
+//! What two texts share is the set of all words on a longest common subsequence of any sentence of one and any
+//! sentence of the other. If a pair of sentences has several such subsequences, the one that the package's
+//! backtracking through its table finds counts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,46 +19,46 @@ use thiserror::Error;
 
 use crate::answers::words;
 
-/// What is added to the denominator of F.
+/// Added to the denominator of F.
 const SMALL: f64 = 1e-8;
 
-/// Most pairs of words that are compared for one score: words of a sentence times words of another, summed up over all
-/// pairs of sentences. (Ours. The package recurses once for each word and gives up at about a thousand.)
+/// Maximum number of word pairs compared for one score: the words of a sentence times those of another, summed over
+/// all pairs of sentences. (This limit is ours. The package recurses once per word and fails at about a thousand.)
 pub const PAIRS_MAX: u64 = 1 << 28;
 
-/// How much of two texts is on common subsequences.
+/// The share of two texts that is on common subsequences.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RougeL {
     /// Share of the reference's distinct words that the texts share, 0 to 1.
     pub recall: f64,
     /// Share of the hypothesis's distinct words that the texts share, 0 to 1.
     pub precision: f64,
-    /// The harmonic mean of both, but for the small number in its denominator.
+    /// The harmonic mean of both, except for the small number in its denominator.
     pub f: f64,
 }
 
-/// Two texts that have no score. The first two are worded as the package words them.
+/// Why two texts have no score. The messages of the first two are those of the package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum RougeError {
-    /// The hypothesis is empty, or has nothing but full stops.
+    /// The hypothesis is empty, or consists only of full stops.
     #[error("Hypothesis is empty.")]
     EmptyHypothesis,
-    /// The reference is empty, or has nothing but full stops.
+    /// The reference is empty, or consists only of full stops.
     #[error("Reference is empty.")]
     EmptyReference,
     /// Too many words; shorten one of the texts.
     #[error("the texts have {pairs} pairs of words to compare; {PAIRS_MAX} is the most")]
     TooLong {
-        /// How many pairs there are.
+        /// The number of word pairs.
         pairs: u64,
     },
 }
 
-/// ROUGE-L of a hypothesis, which is what a model wrote, against a reference. Takes time in the product of their
-/// lengths in words, and a bit of memory for each pair of words of the longest sentences.
+/// ROUGE-L of a hypothesis, which a model wrote, against a reference. Takes time proportional to the product of
+/// their lengths in words, and a bit of memory for each pair of words in the longest sentences.
 ///
 /// # Errors
-/// A text is empty up to full stops, or they are too long for one another.
+/// A text is empty except for full stops, or together the texts are too long.
 pub fn rouge_l(hypothesis: &str, reference: &str) -> Result<RougeL, RougeError> {
     let mut numbers = HashMap::new();
     let (hypothesis, reference) = (normal(hypothesis), normal(reference));
@@ -69,7 +70,7 @@ pub fn rouge_l(hypothesis: &str, reference: &str) -> Result<RougeL, RougeError> 
     if reference.is_empty() {
         return Err(RougeError::EmptyReference);
     }
-    // The sum over all pairs of sentences is the product of the sums.
+    // The sum over all pairs of sentences equals the product of the sums.
     let length = |sentences: &[Vec<u32>]| sentences.iter().map(|it| it.len() as u64).sum::<u64>();
     let pairs = length(&hypothesis).saturating_mul(length(&reference));
     if pairs > PAIRS_MAX {
@@ -89,14 +90,14 @@ pub fn rouge_l(hypothesis: &str, reference: &str) -> Result<RougeL, RougeError> 
     Ok(RougeL { recall, precision, f })
 }
 
-/// The sentences of a text, with one space between words. One of nothing but white space is an empty sentence, whose
-/// only word is empty.
+/// The sentences of a text, with one space between words. A sentence of white space only is empty, and its only
+/// word is the empty word.
 fn normal(text: &str) -> Vec<String> {
     let sentences = text.split('.').filter(|it| !it.is_empty());
     sentences.map(|it| words(it).collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// The words of sentences as numbers, the same number for the same word.
+/// The words of sentences as numbers; equal words get the same number.
 fn numbered<'t>(sentences: &'t [String], numbers: &mut HashMap<&'t str, u32>) -> Vec<Vec<u32>> {
     let mut number = |word: &'t str| {
         let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
@@ -105,12 +106,12 @@ fn numbered<'t>(sentences: &'t [String], numbers: &mut HashMap<&'t str, u32>) ->
     sentences.iter().map(|it| it.split(' ').map(&mut number).collect()).collect()
 }
 
-/// Adds the words of a longest common subsequence: the one that is found from the ends, by both words where they are
-/// the same, else by the word before in `one` where that keeps strictly more, and otherwise by the word before in
-/// `other`.
+/// Adds the words of a longest common subsequence. It is found from the ends: by taking both words if they are equal,
+/// otherwise by dropping the last word of `one` if that gives a strictly longer subsequence, and otherwise by dropping
+/// the last word of `other`.
 fn common(one: &[u32], other: &[u32], shared: &mut HashSet<u32>) {
     let width = other.len();
-    // Of the table of lengths, only two rows are needed at once; the way back needs one bit of each cell.
+    // Only two rows of the table of lengths are needed at once; backtracking needs one bit per cell.
     let mut is_up = vec![0_u64; (one.len() * width).div_ceil(64)];
     let (mut above, mut row) = (vec![0_u32; width + 1], vec![0_u32; width + 1]);
     for (i, word) in one.iter().enumerate() {
@@ -171,11 +172,11 @@ mod tests {
         assert_eq!(rouge_l("it is 3.5", "it is 3").unwrap().precision, 0.75);
     }
 
-    /// Of several subsequences of the same length, which one is taken shows over several sentences.
+    /// Over several sentences, the choice among subsequences of equal length affects the result.
     #[test]
     fn ties_go_the_way_of_the_package() {
-        // `a b` against `b a`: the last words differ, and neither way is strictly better, so that the word before in
-        // the hypothesis is taken, which keeps its `b`.
+        // `a b` against `b a`: the last words differ and neither choice is strictly better, so the last word of the
+        // hypothesis is dropped, which keeps its `b`.
         let mut shared = HashSet::new();
         common(&[0, 1], &[1, 0], &mut shared);
         assert_eq!(shared, HashSet::from([1]));
@@ -186,7 +187,7 @@ mod tests {
         assert_eq!(rouge_l("", ""), Err(RougeError::EmptyHypothesis));
         assert_eq!(rouge_l("...", "a"), Err(RougeError::EmptyHypothesis));
         assert_eq!(rouge_l("a", "."), Err(RougeError::EmptyReference));
-        // White space is a sentence of one empty word.
+        // White space is a sentence with one empty word.
         assert_eq!(rouge_l(" ", "\t.\u{1c}").unwrap().recall, 1.0);
     }
 
@@ -196,7 +197,7 @@ mod tests {
         assert!(matches!(rouge_l(&long, &long), Err(RougeError::TooLong { pairs: 400_000_000 })));
     }
 
-    /// The whole table of lengths, and the way back through it.
+    /// The full table of lengths, with backtracking.
     fn slowly(one: &[u32], other: &[u32]) -> BTreeSet<u32> {
         let mut table = vec![vec![0_u32; other.len() + 1]; one.len() + 1];
         for i in 1..=one.len() {

@@ -1,17 +1,17 @@
-//! Supporting facts: which sentences an answer rests on, compared as HotpotQA's `hotpot_evaluate_v1.py` does.
+//! Supporting facts: the sentences that support an answer, compared as in HotpotQA's `hotpot_evaluate_v1.py`.
 //!
-//! A fact is a page's title and the place of a sentence in it, from 0. Both sides are sets: what is named twice counts
-//! once. A title is compared letter by letter, not made normal.
+//! A fact is a page's title and the position of a sentence in the page, from 0. Both sides are sets: duplicates
+//! count once. Titles are compared character by character, without normalisation.
 
 use std::collections::HashSet;
 
 use crate::answers::Agreement;
 
-/// A sentence: its page's title, and its place in the page from 0.
+/// A sentence: its page's title and its position in the page, from 0.
 pub type Fact = (String, i64);
 
-/// How the facts that were named compare with those that are needed. Exact where both are the same set. Takes time in
-/// proportion to their number.
+/// Compares the facts that were named with those that are needed. Exact if both are the same set. Takes time
+/// proportional to their number.
 pub fn facts(named: &[Fact], needed: &[Fact]) -> Agreement {
     let named: HashSet<&Fact> = named.iter().collect();
     let needed: HashSet<&Fact> = needed.iter().collect();
@@ -20,7 +20,7 @@ pub fn facts(named: &[Fact], needed: &[Fact]) -> Agreement {
     with_f1(named == needed, share(named.len()), share(needed.len()))
 }
 
-/// An answer and its facts taken together: exact where both are, precision and recall multiplied.
+/// Combines an answer with its facts: exact if both are, with precision and recall multiplied.
 pub fn joint(answer: Agreement, facts: Agreement) -> Agreement {
     let is_exact = answer.is_exact && facts.is_exact;
     with_f1(is_exact, answer.precision * facts.precision, answer.recall * facts.recall)
@@ -71,7 +71,7 @@ mod tests {
             for figure in [found.f1, found.precision, found.recall] {
                 prop_assert!((0.0..=1.0).contains(&figure));
             }
-            // Counted one by one, as the script does.
+            // Counted one by one, as in the script.
             let mut distinct = named.clone();
             distinct.sort();
             distinct.dedup();
