@@ -1,8 +1,8 @@
-//! How a paragraph puts its requirements into words: with which wording, and in which kind of clause.
+//! How a paragraph phrases its requirements: with which wording, and in which kind of clause.
 //!
-//! A case's file says where a requirement is stated, not how. The generator's tree does, which is recovered from the
-//! paragraph as variants have it (`recover.rs`); so it is known of every case that this version's generator can have
-//! written, whichever version wrote it, and of no other.
+//! A case's file says where a requirement is stated, but not how. The generator's tree does, and it is recovered
+//! from the paragraph in the same way as for variants (`recover.rs`). The phrasing is therefore known for exactly
+//! those cases that this version's generator can have written, whichever version wrote them.
 
 use crate::case::Case;
 use crate::grammar::{ClockBound, ClockLink, Direction, Group, Link, WordingIndex};
@@ -10,26 +10,26 @@ use crate::recover::recover;
 use crate::text::write_paragraph;
 use crate::wording::Wordings;
 
-/// Where the words of a requirement stand.
+/// The position of the words of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Position {
-    /// Behind the subject of their clause: "A happens before B".
+    /// After the subject of their clause: "A happens before B".
     Behind,
-    /// In front of it: "Before B, A happens".
+    /// Before the subject: "Before B, A happens".
     Front,
     /// In a relative clause: "A, which precedes B, ...".
     Relative,
 }
 
-/// The wording that states a requirement.
+/// The wording of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Terms {
-    /// Whose wordings it is one of, and which.
+    /// The group of wordings that it belongs to, and which of them it is.
     pub(crate) group: Group,
     pub(crate) index: WordingIndex,
-    /// What it says of its subject: that it comes before, or after.
+    /// What it says about its subject: that it comes before, or after.
     pub(crate) direction: Direction,
-    /// It is followed by a clock time, not by actions.
+    /// Whether it is followed by a clock time instead of actions.
     pub(crate) is_of_clock: bool,
 }
 
@@ -58,12 +58,12 @@ impl Terms {
     }
 }
 
-/// How one place of a paragraph states one requirement.
+/// How one passage of a paragraph states one requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Phrasing {
     pub(crate) terms: Terms,
     pub(crate) position: Position,
-    /// Its clause has a list of actions on one side at least, and so states several requirements at once.
+    /// Whether its clause has a list of actions on at least one side, and so states several requirements at once.
     pub(crate) has_list: bool,
 }
 
@@ -72,19 +72,19 @@ pub struct Phrasing {
 pub enum RelationKind {
     /// "A precedes B".
     Before,
-    /// The same with a list of actions on a side.
+    /// "A precedes B", with a list of actions on at least one side.
     BeforeList,
-    /// The same with the phrase in front of its clause: "Before B, A happens".
+    /// With the phrase in front of its clause: "Before B, A happens".
     BeforeFront,
-    /// The same in a relative clause.
+    /// "A precedes B", in a relative clause.
     BeforeRelative,
     /// "A follows B".
     After,
-    /// The same with a list of actions on a side.
+    /// "A follows B", with a list of actions on at least one side.
     AfterList,
-    /// The same with the phrase in front of its clause.
+    /// "A follows B", with the phrase in front of its clause.
     AfterFront,
-    /// The same in a relative clause.
+    /// "A follows B", in a relative clause.
     AfterRelative,
     /// "A has to end by 14:30".
     EndsBy,
@@ -92,7 +92,7 @@ pub enum RelationKind {
     StartsFrom,
     /// A rule of the topic that orders two actions.
     OrderRule,
-    /// A rule of the topic by which one action takes what another one returned.
+    /// A rule of the topic that one action takes what another one returned.
     FlowRule,
 }
 
@@ -113,7 +113,7 @@ impl RelationKind {
         Self::FlowRule,
     ];
 
-    /// The words for it.
+    /// Its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Before => "before a single action",
@@ -133,7 +133,8 @@ impl RelationKind {
 }
 
 impl Phrasing {
-    /// The wording, verbs in the singular, and whether it stands in front: "precedes", "before", "before, in front".
+    /// The wording, with verbs in the singular, and whether it is in front of its clause: "precedes", "before",
+    /// "before, in front".
     pub fn wording(self) -> String {
         wording(self.terms.group, self.terms.index, self.position == Position::Front)
     }
@@ -154,7 +155,7 @@ impl Phrasing {
         }
     }
 
-    /// Every wording that [`wording`](Self::wording) can give, each once.
+    /// Every wording that [`wording`](Self::wording) can return, each once.
     pub fn wordings() -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for direction in [Direction::Before, Direction::After] {
@@ -186,10 +187,11 @@ fn wording(group: Group, index: u8, is_in_front: bool) -> String {
 }
 
 impl Case {
-    /// How the paragraph states each requirement, in the order of [`Case::constraint_ids`]: once for each place, never
-    /// for a rule. `None` where the paragraph is none that the generator can have written with the shipped wordings.
+    /// How the paragraph states each requirement, in the order of [`Case::constraint_ids`]: one entry for each
+    /// passage, none for a rule. `None` if the generator cannot have written the paragraph with the shipped
+    /// wordings.
     ///
-    /// Takes some hundred comparisons of short texts for each action.
+    /// Takes some hundred comparisons of short texts per action.
     pub fn phrasings(&self) -> Option<Vec<Vec<Phrasing>>> {
         let words = Wordings::shipped();
         let texts: Vec<String> = self.actions.iter().map(|action| action.text.clone()).collect();
