@@ -1,9 +1,9 @@
-//! Which wordings, and which kinds of relation, failed runs violate most.
+//! The wordings and kinds of relation that failed runs violate most.
 //!
 //! A failed run has a score for each wording that states a requirement of its case: the share of these requirements
-//! that was violated, weighted by their number. A requirement that several wordings state counts for each of them.
-//! One with a task that was not done is left out, because nobody can say whether it would have been kept. Infeasible
-//! cases have no such scores, since nothing is to be done in them.
+//! that was violated, weighted by their number. A requirement that is stated by several wordings counts for each of
+//! them. A requirement is left out if one of its tasks was not done, because it is unknown whether it would have
+//! been met. Infeasible cases have no such scores, since nothing should be done in them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -16,14 +16,14 @@ use serde_json::json;
 
 use crate::infeasible::aligned;
 
-/// What the names of these scores begin with.
+/// The prefix of the names of these scores.
 const WORDING: &str = "wording:";
 const RELATION: &str = "relation:";
 
-/// Most wordings, and most relations, that are shown in a terminal.
+/// Maximum number of wordings, and of relations, shown in a terminal.
 const LINES_MAX: usize = 5;
 
-/// The same on pages. What programs read has all.
+/// The same on pages. Machine-readable output contains all of them.
 const ROWS_MAX: usize = 20;
 
 static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
@@ -38,12 +38,12 @@ pub(crate) static SCORE_NAMES: LazyLock<Vec<&'static str>> =
 static PLACES: LazyLock<HashMap<&'static str, usize>> =
     LazyLock::new(|| (0..).zip(SCORE_NAMES.iter()).map(|(place, name)| (*name, place)).collect());
 
-/// For each requirement of a case, in the order of [`Case::constraint_ids`], the places in [`SCORE_NAMES`] of what it
-/// counts for.
+/// For each requirement of a case, in the order of [`Case::constraint_ids`], the indices in [`SCORE_NAMES`] of the
+/// scores that it counts for.
 pub(crate) type CountsFor = Vec<Vec<usize>>;
 
-/// What the requirements of the case count for. Empty where its paragraph is not of this version's wordings, and in
-/// infeasible cases.
+/// The scores that each requirement of the case counts for. Empty for infeasible cases, and if the paragraph does
+/// not use this version's wordings.
 pub(crate) fn counts_for(case: &Case) -> CountsFor {
     let Some(phrasings) = case.phrasings().filter(|_| case.is_feasible()) else { return Vec::new() };
     let rules = case.constraints.iter().map(|stated| stated.rule.as_ref()).chain(std::iter::repeat(None));
@@ -80,7 +80,7 @@ pub(crate) fn scores(case: &Case, counts_for: &CountsFor, verdict: &Verdict) -> 
     })
 }
 
-/// How often what counts for something was violated.
+/// How often the requirements with one wording or relation were violated.
 #[derive(Debug, Clone, Serialize)]
 struct Violations {
     #[serde(skip)]
@@ -92,13 +92,14 @@ struct Violations {
     rate: Rate,
 }
 
-/// The part of a report; `None` where no run has such scores. Where nothing was violated it is for programs alone.
+/// The section of a report; `None` if no run has such scores. Without violations, it is only in machine-readable
+/// output.
 pub(crate) fn section(runs: &[Judged<'_>]) -> Option<Section> {
     let mut by_name: HashMap<&'static str, BTreeMap<u32, CaseRuns>> = HashMap::new();
     for run in runs {
         let scores = run.scored.iter().flat_map(|scored| &scored.scores);
         for score in scores.filter(|score| PLACES.contains_key(score.metric)) {
-            // Counts of a case, which a share and its weight give back but for rounding.
+            // The counts of a case, recovered from share and weight by rounding.
             let [stated, violated] =
                 [score.weight, score.value * score.weight].map(|count| count.round() as u32);
             let of_case = by_name.entry(score.metric).or_default().entry(run.ordinal).or_default();
@@ -178,7 +179,7 @@ fn table(name: &str, all: &[Violations]) -> Table {
     Table { caption, columns, rows: violated.take(ROWS_MAX).map(|it| cells(it).to_vec()).collect() }
 }
 
-/// The worst of both for a terminal.
+/// The worst wordings and relations, for a terminal.
 fn lines(wordings: &[Violations], relations: &[Violations]) -> Vec<String> {
     let mut lines =
         vec!["Requirements that failed runs violated, by wording and by what they demand:".to_owned()];
