@@ -110,7 +110,7 @@ pub fn main() {
     }
 }
 
-/// Like [`main`], in a program that is only a launcher.
+/// Like `main`, in a program that is only a launcher.
 pub fn only_main() -> ! {
     main();
     let _ = writeln!(

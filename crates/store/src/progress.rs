@@ -36,7 +36,7 @@ pub struct Spent {
     pub input_tokens: u64,
     /// Tokens written.
     pub output_tokens: u64,
-    /// Cost in picodollars (10⁻¹² US dollars); `None` if no price is known.
+    /// Cost in trillionths of a US dollar; `None` if no price is known.
     pub picodollars: Option<u64>,
     /// Whether part of it is an upper bound instead of a measured value.
     pub is_estimate: bool,
