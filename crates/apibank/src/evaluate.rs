@@ -1,7 +1,7 @@
 //! The evaluation of levels 1 and 2: every call of a dialogue is predicted from the turns before it, executed, and
 //! compared with the gold call.
 //!
-//! # Modules
+//! # Module layout
 //!
 //! Dialogues and their samples (`evaluate/dialogue.rs`), the judgement of one prediction (`evaluate/judge.rs`) and
 //! its outcomes (`evaluate/outcome.rs`), the state that earlier calls leave (`evaluate/replay.rs`), comparisons

@@ -43,7 +43,7 @@
 //! meaning of the rates is not documented; `ClothingRecommendation`, `GetOccupationSalary` and `LikeCount` are the
 //! same in both.
 //!
-//! # Modules
+//! # Module layout
 //!
 //! Databases and worlds (`data.rs`), tables and arguments (`tables.rs`), the tools by topic (`people.rs`,
 //! `meetings.rs`, `journeys.rs`, `places.rs`, `leisure.rs`, `money.rs`), their checks (`checks.rs`), which tool has

@@ -4,7 +4,7 @@
 //! says whether the record of a predicted call is as good as the gold record. The caller provides the world
 //! (databases, today's date, randomness), so that a call gives the same result in every run.
 //!
-//! # Modules
+//! # Module layout
 //!
 //! Values as in the original (`value.rs`) and in Python's notation (`python.rs`), dates as the original parses them
 //! (`dates.rs`), records of calls (`record.rs`), descriptions of tools (`catalogue.rs`, `data/`), the definition of

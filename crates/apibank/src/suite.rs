@@ -5,7 +5,7 @@
 //! paper's figures (see [`crate::level3::metrics`]). Our own tasks come from [`crate::level3::generate`], which
 //! executes each gold call to verify it.
 //!
-//! # Modules
+//! # Module layout
 //!
 //! Calls of levels 1 and 2 are cases as well: a conversation up to a call, which the agent writes as text. They are
 //! judged as in [`crate::evaluate`]. `suite/calls.rs` has a call as a case, and `suite/dialogues.rs` creates such

@@ -5,7 +5,7 @@
 //! rule writes the plan, a model or a rule writes the queries, people rate the results, and those they all rate as
 //! good are kept. Nothing here reads a file or asks a model, and all randomness comes from a seed.
 //!
-//! # Modules
+//! # Module layout
 //!
 //! The tool graph (`graph.rs`) and walks over it (`sequences.rs`); inputs (`input.rs`, `manifest.rs`), including
 //! our own (`own.rs`); plans by rule (`planning.rs`); queries by rule (`phrases.rs`); prompts for models and their

@@ -29,7 +29,7 @@
 //! divisions of the nights, once with one's own car and once with flights and taxis. It prunes only what exceeds
 //! the budget or the best cost so far by a bound that never overestimates. What it does not find does not exist.
 //!
-//! # Modules
+//! # Module layout
 //!
 //! Demands, also in words (`solve/demand.rs`); the rows of a city (`solve/town.rs`) and journeys between cities
 //! (`solve/ways.rs`); meals with cuisines (`solve/meals.rs`, `solve/menu.rs`); branch and bound

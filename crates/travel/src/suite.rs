@@ -1,6 +1,6 @@
 //! TravelPlanner as a suite: an agent plans a trip that a user asks for in words.
 //!
-//! # Modules
+//! # Module layout
 //!
 //! A query with its options (`suite/task.rs`), as a case (`suite/case.rs`), the prompts (`suite/prompt.rs`), the
 //! tools (`suite/toolbox.rs`), the plan in an answer (`suite/answer.rs`), the verdict (`suite/judge.rs`), its

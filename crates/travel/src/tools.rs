@@ -1,6 +1,6 @@
 //! The tools of the sandbox, as functions over the tables that return text.
 //!
-//! # Modules
+//! # Module layout
 //!
 //! Tables as text (`tools/frame.rs`), searches (`tools/search.rs`), the notebook into which results are written
 //! (`tools/notebook.rs`), the cost of a day (`tools/cost.rs`), actions such as `CitySearch[Texas]`

@@ -9,7 +9,7 @@
 //! that needs one. Texts that become arguments contain no quotes or apostrophes, so that the published form of
 //! calls can express them.
 //!
-//! # Modules
+//! # Module layout
 //!
 //! Subjects to choose from (`facts.rs`), the calls of a task under construction (`script.rs`), keywords for
 //! searches (`keywords.rs`), sentence fragments (`english.rs`), and the templates: journeys (`journeys.rs`), places
