@@ -111,8 +111,8 @@ fn difference(record: &Record, gold: &Record) -> Outcome {
     }
 }
 
-/// Whether predictions of a gold call can be judged. In the original, this holds for all calls that can be
-/// executed; in the right mode, for those that pass their own check with typed arguments or else with text
+/// Whether predictions of a gold call can be judged. In the original, this holds unless something external is
+/// missing; in the right mode, it holds for calls that pass their own check with typed arguments or else with text
 /// arguments.
 pub fn is_fit(gold: &GoldCall, world: &World) -> bool {
     let typed = gold.result.input.as_dict();

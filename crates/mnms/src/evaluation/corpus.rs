@@ -132,8 +132,8 @@ impl Corpus {
         self.with(Shares::mean(&classes), |shares| shares)
     }
 
-    /// The metrics as the published code computes them: the mean over tools covers all 33, and undefined values are
-    /// 0. `None` without predictions, for which that code fails.
+    /// The metrics as the published code computes them: the mean over tools covers all 33, and 0 replaces undefined
+    /// values. `None` without predictions, for which that code fails.
     pub fn original_metrics(&self) -> Option<Metrics> {
         let classes = self.tools.map(Shares::of);
         self.with(Shares::mean(&classes), Shares::or_zero)
