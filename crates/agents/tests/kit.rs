@@ -1,5 +1,5 @@
-//! What a published implementation does, where the kit that records it is at hand. Where it is not, the tests are
-//! *ignored*, which the usual harness cannot say at run time; with `PLANPROOF_CI` set they fail.
+//! Compares with a published implementation, if the kit that records it is available. If not, the tests are
+//! *ignored*, which the usual harness cannot report at run time; with `PLANPROOF_CI` set they fail.
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
@@ -12,7 +12,7 @@ use planproof_agents::behaviour::evidence::{
 };
 use serde_json::Value;
 
-/// The tools that the published program had.
+/// The tools of the published program.
 const TOOLS: [&str; 4] = ["Wikipedia", "LLM", "Calculator", "Google"];
 
 fn main() -> ExitCode {
@@ -34,7 +34,7 @@ fn kit() -> PathBuf {
 
 type Pairs = Vec<(String, String)>;
 
-/// The pairs of a JSON object, or of an array of pairs, in their order.
+/// The pairs of a JSON object, or of an array of pairs, in order.
 fn pairs(value: &Value) -> Pairs {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     match value {
@@ -44,7 +44,7 @@ fn pairs(value: &Value) -> Pairs {
     }
 }
 
-/// The calls that are made, and the evidence in the end. A tool answers with its name and what it was called with.
+/// The calls made, and the final evidence. A tool answers with its name and its input.
 fn carried_out(plan: &PlanText, rules: EvidenceRules) -> (Pairs, Pairs) {
     let labels: Vec<&str> = plan.steps.iter().map(|step| step.label.as_str()).collect();
     let mut evidence = Evidence::new(rules, labels.iter().copied());
@@ -88,7 +88,8 @@ fn plans_are_carried_out_as_by_rewoo() {
         let (calls, known) = carried_out(&plan, EvidenceRules::Rewoo);
         assert_eq!(calls, pairs(&case["calls"]), "{text:?}");
         assert_eq!(sorted(known), sorted(pairs(&case["worker_evidences"])), "{text:?}");
-        // Ours reads every one of these texts, and calls the same tools where the published program had no fault.
+        // Ours parses every one of these texts, and calls the same tools wherever the published program had no
+        // error.
         let ours = read_plan(text, EvidenceRules::Ours).unwrap();
         assert!(ours.steps.len() >= plan.steps.len(), "{text:?}");
     }

@@ -18,14 +18,14 @@ pub struct Parameter {
     pub description: String,
 }
 
-/// What is said of a tool.
+/// The description of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
     /// Its name in calls.
     pub name: String,
     /// What it does, in words.
     pub description: String,
-    /// Its parameters in their order.
+    /// Its parameters, in order.
     pub inputs: Vec<Parameter>,
     /// The parts of its result.
     pub outputs: Vec<Parameter>,
@@ -117,7 +117,7 @@ impl Catalogue {
     }
 }
 
-/// A text that is no catalogue.
+/// A text that is not a catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the catalogue of tools cannot be read: {0}")]
 pub struct CatalogueError(String);

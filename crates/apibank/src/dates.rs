@@ -7,7 +7,7 @@ use crate::api::Raised;
 use crate::python::{is_space, repr_of_text, strip};
 use crate::value::Value;
 
-/// Which parts a text has.
+/// Which parts of a date a text contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// `2023-04-12`
@@ -58,7 +58,7 @@ impl Moment {
         text
     }
 
-    /// Refuses what the fields allow and the calendar does not.
+    /// Rejects values that the fields can hold but the calendar lacks.
     fn check(self) -> Result<Self, Raised> {
         let wrong = |text: &str| Err(Raised::new("ValueError", text));
         if self.year == 0 {
@@ -82,7 +82,7 @@ impl Moment {
     }
 }
 
-/// A part of a pattern: a number, by the first of these that fits, or a character.
+/// A part of a pattern: a number, which tries these forms in order, or a character.
 #[derive(Clone, Copy)]
 enum Part {
     Year,
@@ -98,7 +98,7 @@ enum Part {
 const DATE: [Part; 5] = [Part::Year, Part::Is('-'), Part::Month, Part::Is('-'), Part::Day];
 const CLOCK: [Part; 6] = [Part::Spaces, Part::Hour, Part::Is(':'), Part::Sixty, Part::Is(':'), Part::Seconds];
 
-/// Reads a text as `datetime.strptime` does, which takes months and the like of one digit too.
+/// Parses a text as `datetime.strptime` does, which also accepts single digits for months and other parts.
 ///
 /// # Errors
 /// `ValueError` in Python's words.
@@ -126,7 +126,7 @@ pub fn strptime(text: &str, format: Format) -> Result<Moment, Raised> {
     moment.check()
 }
 
-/// What is left behind this part. No later part can fail for want of a shorter match, so none is tried.
+/// The text after this part. A shorter match would never help a later part, so none is tried.
 fn take<'t>(part: Part, text: &'t str, moment: &mut Moment) -> Option<&'t str> {
     let mut bytes = text.bytes();
     let [first, second] = [bytes.next(), bytes.next()];
@@ -168,10 +168,10 @@ fn one_or_two(
     Some((slot, one.filter(|number| *number >= least)?, 1))
 }
 
-/// As [`strptime`], of any value.
+/// Same as [`strptime`], for any value.
 ///
 /// # Errors
-/// `ValueError`, or `TypeError` of what is no text.
+/// `ValueError`, or `TypeError` if the value is not a text.
 pub fn strptime_value(value: &Value, format: Format) -> Result<Moment, Raised> {
     match value {
         Value::Text(text) => strptime(text, format),
@@ -179,24 +179,24 @@ pub fn strptime_value(value: &Value, format: Format) -> Result<Moment, Raised> {
     }
 }
 
-/// The helper of the original: trims, pads the year with zeros to four characters if the text has three parts between
-/// `-`, and reads it.
+/// The helper of the original: trims the text, pads the year with zeros to four characters if the text has three
+/// parts separated by `-`, and parses it.
 ///
 /// # Errors
-/// As of [`strptime`].
+/// Same as [`strptime`].
 pub fn lenient(text: &str, format: Format) -> Result<Moment, Raised> {
     let text = strip(text);
     let year = text.split('-').next().unwrap_or_default();
     if text.matches('-').count() != 2 || year.chars().count() >= 4 {
         return strptime(text, format);
     }
-    // `zfill` puts the zeros behind a sign.
+    // `zfill` inserts the zeros after a sign.
     let (sign, digits) = if year.starts_with('+') { year.split_at(1) } else { ("", year) };
     let zeros = "0".repeat(4 - year.chars().count());
     strptime(&format!("{sign}{zeros}{digits}{}", &text[year.len()..]), format)
 }
 
-/// Whether two readings are equal in the original, where two errors never are.
+/// Whether two results are equal in the original, where two errors are never equal.
 pub fn are_equal<T: PartialEq>(one: &Result<T, Raised>, other: &Result<T, Raised>) -> bool {
     matches!((one, other), (Ok(one), Ok(other)) if one == other)
 }

@@ -1,17 +1,17 @@
 //! API-Bank (Li et al. 2023): 73 tools over plain data, and the evaluators of its three levels.
 //!
-//! A tool is plain data and two functions ([`api::Entry`]): what it does to a [`world::World`], and whether the record
-//! of a predicted call is as good as the gold one. The world is handed in (databases, date of today, randomness), so
-//! that a call is the same in every run.
+//! A tool is plain data and two functions ([`api::Entry`]): one executes a call on a [`world::World`], the other
+//! says whether the record of a predicted call is as good as the gold record. The caller provides the world
+//! (databases, today's date, randomness), so that a call gives the same result in every run.
 //!
-//! # What is where
+//! # Module layout
 //!
-//! Values as the original has them (`value.rs`) and as Python writes them (`python.rs`), dates as it reads them
-//! (`dates.rs`), records of calls (`record.rs`), what is said of a tool (`catalogue.rs`, `data/`), what a tool is
-//! (`api.rs`), calls in texts and the types of their arguments (`call.rs`), databases and all else that a call may
-//! reach (`world.rs`), the tools of levels 1 and 2 (`tools.rs`), and how calls are judged there, as published and right
-//! (`evaluate.rs`, which lists what the two modes do in different ways). Level 3 has tools, tasks and figures of its
-//! own (`level3.rs`).
+//! Values as in the original (`value.rs`) and in Python's notation (`python.rs`), dates as the original parses them
+//! (`dates.rs`), records of calls (`record.rs`), descriptions of tools (`catalogue.rs`, `data/`), the definition of
+//! a tool (`api.rs`), calls in texts and the types of their arguments (`call.rs`), databases and everything else
+//! that a call may access (`world.rs`), the tools of levels 1 and 2 (`tools.rs`), and how their calls are judged,
+//! in the published and in the right mode (`evaluate.rs`, which lists the differences). Level 3 has its own tools,
+//! tasks and figures (`level3.rs`).
 
 pub mod api;
 pub mod call;

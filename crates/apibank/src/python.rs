@@ -1,10 +1,10 @@
-//! What Python does to texts and numbers, as far as verdicts and error texts depend on it.
+//! Python's handling of texts and numbers, as far as verdicts and error texts depend on it.
 
 use std::fmt::Write;
 
 use crate::value::Value;
 
-/// `str.isspace` of one character: four separators more than the property of Unicode has.
+/// `str.isspace` for one character: the Unicode property and four more separators.
 pub fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\x1c'..='\x1f').contains(&character)
 }
@@ -14,13 +14,13 @@ pub fn strip(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// What `\w` matches. Letters and digits are taken from Rust's tables, which see some vowel signs and circled letters
+/// What `\w` matches. Letters and digits come from Rust's tables, which count some vowel signs and circled letters
 /// as letters where Python does not.
 pub fn is_word(character: char) -> bool {
     character == '_' || character.is_alphanumeric()
 }
 
-/// `str.isdigit` of ASCII digits, which is false of the empty text. Digits of other scripts count as none.
+/// `str.isdigit` for ASCII digits, which is false for the empty text. Digits of other scripts do not count.
 pub fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -32,7 +32,7 @@ pub fn repr(value: &Value) -> String {
     text
 }
 
-/// Values nest no deeper than the reader of JSON lets them, so that recursion is bounded.
+/// The JSON parser limits the nesting of values, which bounds the recursion.
 fn write_repr(to: &mut String, value: &Value) {
     match value {
         Value::None => to.push_str("None"),
@@ -70,7 +70,7 @@ fn write_repr(to: &mut String, value: &Value) {
     }
 }
 
-/// `repr` of a text: in single quotes unless it has these alone.
+/// `repr` of a text: in double quotes if it contains single quotes and no double ones, otherwise in single quotes.
 pub fn repr_of_text(text: &str) -> String {
     let mut written = String::new();
     write_repr_of_text(&mut written, text);
@@ -106,7 +106,7 @@ fn write_escape(to: &mut String, character: char) {
     };
 }
 
-/// `str.isprintable`, without the characters that Unicode has not given a meaning yet.
+/// `str.isprintable`, except for code points that Unicode has not assigned yet.
 fn is_printable(character: char) -> bool {
     let is_format = matches!(u32::from(character),
         0xad | 0x600..=0x605 | 0x61c | 0x6dd | 0x70f | 0x180e | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f
@@ -114,10 +114,10 @@ fn is_printable(character: char) -> bool {
     character == ' ' || !(character.is_control() || is_space(character) || is_format)
 }
 
-/// Python writes exponents outside this range of powers of ten.
+/// Python uses an exponent outside this range of powers of ten.
 const POINT_RANGE: std::ops::Range<i32> = -4..16;
 
-/// `repr` of a number with a point: the shortest digits that give it back.
+/// `repr` of a float: the shortest digits that parse back to it.
 pub fn repr_of_float(number: f64) -> String {
     if number.is_nan() {
         return "nan".to_owned();

@@ -1,33 +1,33 @@
-//! The record of a call: what went in, and what came out.
+//! The record of a call: its input and its result.
 
 use serde::{Deserialize, Serialize};
 
 use crate::api::{Fault, Raised};
 use crate::value::{Dict, Value};
 
-/// What a tool says of one call of it. On normal paths exactly one of `output` and `exception` is `None`.
+/// A tool's record of one call. Normally exactly one of `output` and `exception` is `None`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Whose call it was. A few tools do not say.
+    /// The name of the tool. A few tools leave it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_name: Option<String>,
-    /// The arguments after their types were read, with defaults filled in. Usually a dictionary.
+    /// The arguments after type conversion, with defaults filled in. Usually a dictionary.
     #[serde(default)]
     pub input: Value,
-    /// What the tool gave.
+    /// The output of the tool.
     #[serde(default)]
     pub output: Value,
-    /// The text of the error that it gave instead.
+    /// The text of the error that the tool reported instead.
     #[serde(default)]
     pub exception: Value,
 }
 
 impl Record {
-    /// The record of a call with this name and these arguments, whose result was the output or an error of the
-    /// tool.
+    /// Creates the record of a call with this name and these arguments from its result: an output or an error that
+    /// the tool caught.
     ///
     /// # Errors
-    /// Hands on what is no result: the tool did not catch it, or could not be carried out at all.
+    /// Propagates any other fault: the tool did not catch it, or the call could not be executed at all.
     pub fn new(api_name: Option<&str>, input: Dict, result: Result<Value, Fault>) -> Result<Self, Fault> {
         let (output, exception) = match result {
             Ok(output) => (output, Value::None),
@@ -37,10 +37,10 @@ impl Record {
         Ok(Self { api_name: api_name.map(str::to_owned), input: Value::Dict(input), output, exception })
     }
 
-    /// The argument of this name.
+    /// The argument with this name.
     ///
     /// # Errors
-    /// `KeyError`, as Python gives it, where there is none or the input is no dictionary.
+    /// `KeyError`, as in Python, if there is none or the input is not a dictionary.
     pub fn argument(&self, name: &str) -> Result<&Value, Raised> {
         self.input.as_dict().and_then(|input| input.get(name)).ok_or_else(|| Raised::key(name))
     }

@@ -1,19 +1,19 @@
-//! API-Bank as a suite: tasks of level 3, in which an agent looks for the tools that it needs, calls them one after the
-//! other, and says what came of it.
+//! API-Bank as a suite: tasks of level 3, in which an agent searches for the tools that it needs, calls them one
+//! after the other, and reports the result.
 //!
-//! The agent is free-running, as in the paper on collaborating agents (PMC, section 5.1), and judged by that paper's
-//! figures (see [`crate::level3::metrics`]). Tasks of our own come from [`crate::level3::generate`], where each gold
-//! call is proved by being carried out.
+//! The agent is free-running, as in the paper on collaborating agents (PMC, section 5.1), and judged by that
+//! paper's figures (see [`crate::level3::metrics`]). Our own tasks come from [`crate::level3::generate`], which
+//! executes each gold call to verify it.
 //!
-//! # What is where
+//! # Module layout
 //!
-//! Calls of levels 1 and 2 are cases as well: a conversation up to a call, which the agent writes as text, judged as in
-//! [`crate::evaluate`]. A call as a case is in `suite/calls.rs`, and what makes them of the published dialogues in
-//! `suite/dialogues.rs`.
+//! Calls of levels 1 and 2 are cases as well: a conversation up to a call, which the agent writes as text. They are
+//! judged as in [`crate::evaluate`]. `suite/calls.rs` has a call as a case, and `suite/dialogues.rs` creates such
+//! cases from the published dialogues.
 //!
-//! A task as a case (`suite/case.rs`), its tools (`suite/toolbox.rs`), the verdict (`suite/judge.rs`) and its words
-//! (`suite/explain.rs`), figures of many runs and those that were published (`suite/figures.rs`), and finished
-//! predictions (`suite/predictions.rs`).
+//! A task as a case (`suite/case.rs`), its tools (`suite/toolbox.rs`), the verdict (`suite/judge.rs`) and its
+//! explanation (`suite/explain.rs`), figures over many runs and published figures (`suite/figures.rs`), and
+//! finished predictions (`suite/predictions.rs`).
 
 mod calls;
 mod case;
@@ -44,10 +44,10 @@ use crate::level3::task::{Origin, Task};
 /// Its name.
 pub const NAME: &str = "apibank";
 
-/// How many tasks of our own there are where nobody says.
+/// The default number of our own tasks.
 const OWN_TASKS: usize = 50;
 
-/// Most tasks of our own that are made at once.
+/// Maximum number of our own tasks created at once.
 const OWN_TASKS_MAX: usize = 10_000;
 
 /// The seed of our own tasks.
@@ -85,11 +85,11 @@ static CLASSES: [ClassInfo; 8] = [
     },
 ];
 
-/// The classes of tasks alone, and those of calls.
+/// The classes that only tasks have, and those that only calls have.
 const OF_TASKS: [&str; 2] = ["missing_calls", "no_answer"];
 const OF_CALLS: [&str; 4] = ["no_call", "other_tool", "call_failed", "wrong_call"];
 
-/// The flags, in the order in which they are shown.
+/// The flags, in display order.
 static FLAGS: [FlagInfo; 4] = [
     FlagInfo { name: "needless_call", meaning: "A call was made that the task does not need." },
     FlagInfo { name: "repeated_call", meaning: "A right call was made once more." },
@@ -100,7 +100,7 @@ static FLAGS: [FlagInfo; 4] = [
 /// The suite.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ApiBank {
-    /// Calls of levels 1 and 2 are judged as the published evaluator judges them.
+    /// Judges calls of levels 1 and 2 as the published evaluator does.
     is_original: bool,
 }
 
@@ -120,8 +120,8 @@ impl Suite for ApiBank {
         }
     }
 
-    /// Lines of tasks as [`Case::to_line`] writes them, or the text of [`PublishedData`]; without data 50 tasks of our
-    /// own, or `limit` where that is more.
+    /// Loads lines of tasks as written by [`Case::to_line`], or the text of [`PublishedData`]; without data,
+    /// creates 50 tasks of our own, or `limit` if that is larger.
     fn load(
         &self,
         data: Option<Data<'_>>,
@@ -160,8 +160,9 @@ impl Suite for ApiBank {
         Ok((is_original != self.is_original).then(|| Arc::new(Self { is_original }) as Arc<dyn Suite>))
     }
 
-    /// For tasks of level 3 lines such as `{"id": "...", "calls": ["[Calculator(formula='1+1')]"], "reply": "..."}`;
-    /// for calls of levels 1 and 2 the form of the published evaluator, `{"file": "...", "id": 0, "pred": "[...]"}`.
+    /// For tasks of level 3, lines such as `{"id": "...", "calls": ["[Calculator(formula='1+1')]"], "reply":
+    /// "..."}`; for calls of levels 1 and 2, the form of the published evaluator, `{"file": "...", "id": 0, "pred":
+    /// "[...]"}`.
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
         match cases.first().map(|case| case.to_line()) {
             Some(line) if CallCase::is_named_by(&line) => predictions::score_calls(cases, predictions),
@@ -218,7 +219,7 @@ impl Suite for ApiBank {
     }
 }
 
-/// So many tasks of our own: the first ones of a series that is the same for ever.
+/// The first `count` tasks of our own, from a series that never changes.
 fn own(count: usize) -> Result<Vec<Task>, CaseError> {
     if count > OWN_TASKS_MAX {
         return Err(CaseError::new(format!("at most {OWN_TASKS_MAX} tasks are made at once")));
@@ -228,7 +229,7 @@ fn own(count: usize) -> Result<Vec<Task>, CaseError> {
     tasks.collect::<Option<Vec<Task>>>().ok_or_else(|| CaseError::new("no more tasks can be made"))
 }
 
-/// Carries out the gold calls of a task. Without that a run could fail for a fault of its task.
+/// Executes the gold calls of a task. Otherwise a run could fail because of an error in its task.
 fn prove(task: &Task) -> Result<(), String> {
     let mut world = TaskCase::world();
     let compat = world.compat;
@@ -245,7 +246,7 @@ fn prove(task: &Task) -> Result<(), String> {
     }
 }
 
-/// The tasks of a file, a line each.
+/// The tasks of a file, one per line.
 fn read_lines(text: &str, file: &str) -> Result<Vec<Task>, CaseError> {
     let mut tasks = Vec::new();
     for line in lines(text, file) {

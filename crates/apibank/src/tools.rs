@@ -1,7 +1,7 @@
 //! The 53 tools of levels 1 and 2.
 //!
-//! Each family has a file. A tool is a function from arguments and world to an output, whose errors become the
-//! `exception` of its record as in the original, and a function that compares its records.
+//! Each family has a file. A tool consists of two functions: one maps arguments and world to an output, and its
+//! errors become the `exception` of the record, as in the original; the other compares the tool's records.
 
 mod account;
 mod agenda;
@@ -67,7 +67,7 @@ static TABLE: LazyLock<BTreeMap<&'static str, Entry>> = LazyLock::new(|| {
     families.into_iter().chain([&wiki::TOOLS[..]]).flatten().map(|entry| (entry.name, *entry)).collect()
 });
 
-/// The tool of this name.
+/// The tool with this name.
 pub fn get(name: &str) -> Option<&'static Entry> {
     TABLE.get(name)
 }

@@ -1,7 +1,7 @@
 //! Values of arguments, records and databases.
 //!
-//! The verdicts of API-Bank are equality tests of Python, where `1 == 1.0` and `True == 1`, and its tools scan tables
-//! in the order of their files. So a dictionary keeps its order here, and equality is Python's.
+//! API-Bank's verdicts rest on Python's equality, where `1 == 1.0` and `True == 1`, and its tools scan tables in
+//! the order of their files. So dictionaries keep their order here, and equality is Python's.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use crate::api::Raised;
 use crate::python;
 
-/// A dictionary, in the order in which its keys were put in. Equality does not see the order.
+/// A dictionary in insertion order. Equality ignores the order.
 pub type Dict = IndexMap<String, Value>;
 
-/// A value of Python that a tool takes, gives or stores. Equality ([`PartialEq`]) is that of Python.
+/// A Python value that a tool accepts, returns or stores. Equality ([`PartialEq`]) is Python's.
 ///
-/// Values that are read from JSON nest at most as deep as `serde_json` reads (128), so that walking one is safe.
+/// The nesting of values parsed from JSON is limited by `serde_json` (128), so recursive traversal is safe.
 #[derive(Debug, Clone, Default)]
 pub enum Value {
     /// `None`, which is JSON's `null`.
@@ -25,9 +25,9 @@ pub enum Value {
     None,
     /// `True` or `False`.
     Bool(bool),
-    /// An integer. Those of more than 128 bits do not occur and are not kept.
+    /// An integer. Integers of more than 128 bits do not occur and are not supported.
     Int(i128),
-    /// A number with a point.
+    /// A floating-point number.
     Float(f64),
     /// A text.
     Text(String),
@@ -35,13 +35,13 @@ pub enum Value {
     List(Vec<Value>),
     /// A dictionary with texts as keys.
     Dict(Dict),
-    /// An object that is no JSON, such as an exception that a tool returns by mistake: its class and what `str` gives.
-    /// It equals nothing, not even another of the same text.
+    /// An object that JSON cannot express, such as an exception that a tool returns by mistake: its class and the
+    /// text that `str` gives. It equals nothing, not even another one with the same text.
     Object(Raised),
 }
 
 impl Value {
-    /// The text, of a text.
+    /// The text, if it is one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -49,7 +49,7 @@ impl Value {
         }
     }
 
-    /// The dictionary, of a dictionary.
+    /// The dictionary, if it is one.
     pub fn as_dict(&self) -> Option<&Dict> {
         match self {
             Self::Dict(dict) => Some(dict),
@@ -57,7 +57,7 @@ impl Value {
         }
     }
 
-    /// The dictionary to change, of a dictionary.
+    /// The mutable dictionary, if it is one.
     pub fn as_dict_mut(&mut self) -> Option<&mut Dict> {
         match self {
             Self::Dict(dict) => Some(dict),
@@ -65,7 +65,7 @@ impl Value {
         }
     }
 
-    /// The items, of a list.
+    /// The items, if it is a list.
     pub fn as_list(&self) -> Option<&[Self]> {
         match self {
             Self::List(items) => Some(items),
@@ -78,7 +78,7 @@ impl Value {
         matches!(self, Self::None)
     }
 
-    /// What `bool` makes of it: false of nothing, zero and whatever is empty.
+    /// The result of `bool`: false for `None`, zero and anything empty.
     pub fn is_truthy(&self) -> bool {
         match self {
             Self::None => false,
@@ -106,7 +106,7 @@ impl Value {
         }
     }
 
-    /// What `str` gives: a text as it is, all else as `repr` writes it.
+    /// The result of `str`: a text as it is, anything else as `repr` writes it.
     pub fn to_text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -116,7 +116,7 @@ impl Value {
     }
 }
 
-/// Equality of Python: numbers by their value, `True` as 1, dictionaries without their order.
+/// Python's equality: numbers by value, `True` as 1, dictionaries regardless of order.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {

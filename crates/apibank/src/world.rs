@@ -1,7 +1,7 @@
-//! All that a call may reach: databases, the date of today, randomness.
+//! Everything that a call may access: databases, today's date, randomness.
 //!
-//! A world is cheap to copy, because its databases are shared until one is changed. So an evaluator that wants every
-//! call to see the original data takes a copy per call.
+//! A world is cheap to clone, because its databases are shared until one is changed. An evaluator that wants every
+//! call to see the original data therefore uses a clone per call.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -13,47 +13,48 @@ use crate::catalogue::Catalogue;
 use crate::tools::{Bm25, Lexical, Retriever, Services};
 use crate::value::{Dict, Value};
 
-/// The date of today in the original, whose tool gives a constant.
+/// Today's date in the original, whose tool returns a constant.
 pub const TODAY: &str = "2023-03-31";
 
-/// Whose behaviour tools, calls and judgements have.
+/// Which behaviour tools, calls and judgements have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Compat {
-    /// The published code's, with all that is wrong with it.
+    /// That of the published code, with all its errors.
     Original,
-    /// What was meant. Each difference is listed in [`crate::evaluate`].
+    /// The intended behaviour. [`crate::evaluate`] lists every difference.
     #[default]
     Right,
 }
 
-/// What keys begin with that are numbers in the original, unlike those of its files, so that they never meet.
+/// The prefix of keys that are numbers in the original. Keys from its files are texts, so the two must never
+/// collide.
 const NUMBER_KEY: &str = "int:";
 
-/// The database that the search engine has an index of.
+/// The database that the search engine indexes.
 const SEARCHED: &str = "SearchEngine";
 
 /// What the calls of one run act upon.
 #[derive(Debug, Clone)]
 pub struct World {
     tables: BTreeMap<String, Arc<Value>>,
-    /// Made at the first search, and shared with all copies.
+    /// Created at the first search, and shared with all clones.
     search_index: Arc<OnceLock<Bm25>>,
     /// How tools behave.
     pub compat: Compat,
-    /// The tools that `ToolSearcher` finds.
+    /// The tools that `ToolSearcher` can find.
     pub catalogue: Arc<Catalogue>,
     /// How it finds them.
     pub retriever: Arc<dyn Retriever>,
-    /// Who is asked for what is not in a database; without, such calls are outages.
+    /// The services for everything that is not in a database; without them, calls that need them are outages.
     pub services: Option<Arc<dyn Services>>,
-    /// The date of today as `2023-03-31`.
+    /// Today's date, such as `2023-03-31`.
     pub today: String,
-    /// Where numbers of appointments and tokens of users are drawn from.
+    /// The source of appointment numbers and user tokens.
     pub draw: Draw,
 }
 
 impl World {
-    /// A world without databases and services, of the tools of levels 1 and 2.
+    /// Creates a world for the tools of levels 1 and 2, without databases and services.
     pub fn new(today: &str, draw: Draw) -> Self {
         Self {
             tables: BTreeMap::new(),
@@ -67,10 +68,10 @@ impl World {
         }
     }
 
-    /// Puts a database in, in place of another one of this name.
+    /// Inserts a database, or replaces the one with this name.
     ///
     /// # Errors
-    /// The text is no JSON.
+    /// The text is not JSON.
     pub fn load(&mut self, name: &str, text: &str) -> Result<(), LoadError> {
         let value: Value = serde_json::from_str(text)
             .map_err(|source| LoadError { name: name.to_owned(), source: Arc::new(source) })?;
@@ -78,7 +79,7 @@ impl World {
         Ok(())
     }
 
-    /// Puts a database in, in place of another one of this name.
+    /// Inserts a database, or replaces the one with this name.
     pub fn put(&mut self, name: &str, value: Value) {
         self.forget_index(name);
         self.tables.insert(name.to_owned(), Arc::new(value));
@@ -90,43 +91,44 @@ impl World {
         }
     }
 
-    /// The index of the search engine, which `make` makes at the first search.
+    /// The index of the search engine, which `make` creates at the first search.
     pub(crate) fn search_index(&self, make: impl FnOnce() -> Bm25) -> &Bm25 {
         self.search_index.get_or_init(make)
     }
 
-    /// The database of this name.
+    /// The database with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.tables.get(name).map(Arc::as_ref)
     }
 
-    /// The database of this name to be changed, which copies it where another world has it too.
+    /// The mutable database with this name. It is copied first if it is shared with another world.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
         self.forget_index(name);
         self.tables.get_mut(name).map(Arc::make_mut)
     }
 
-    /// The database of this name, which must be a dictionary.
+    /// The database with this name, which must be a dictionary.
     ///
     /// # Errors
-    /// [`Fault::Outage`] where it is missing or no dictionary.
+    /// [`Fault::Outage`] if it is missing or not a dictionary.
     pub fn table(&self, name: &str) -> Result<&Dict, Fault> {
         self.get(name).and_then(Value::as_dict).ok_or_else(|| missing(name))
     }
 
-    /// The database of this name, which must be a list.
+    /// The database with this name, which must be a list.
     ///
     /// # Errors
-    /// [`Fault::Outage`] where it is missing or no list.
+    /// [`Fault::Outage`] if it is missing or not a list.
     pub fn list(&self, name: &str) -> Result<&[Value], Fault> {
         self.get(name).and_then(Value::as_list).ok_or_else(|| missing(name))
     }
 
-    /// A key for a new row of a table whose keys are numbers. The original takes the number of rows plus one, as a
-    /// number, so that it overwrites its own row after a deletion; we take the first number above all.
+    /// A key for a new row of a table with numeric keys. The original uses the number of rows plus one, as a
+    /// number, so that after a deletion it overwrites its own rows; we use the first number above all existing
+    /// ones.
     ///
     /// # Errors
-    /// As of [`World::table`].
+    /// Same as [`World::table`].
     pub(crate) fn next_key(&self, name: &str) -> Result<String, Fault> {
         let table = self.table(name)?;
         if self.compat == Compat::Original {
@@ -136,16 +138,16 @@ impl World {
         Ok(numbers.max().unwrap_or(0).saturating_add(1).to_string())
     }
 
-    /// As [`World::table`], to be changed.
+    /// Same as [`World::table`], but mutable.
     ///
     /// # Errors
-    /// As of [`World::table`].
+    /// Same as [`World::table`].
     pub fn table_mut(&mut self, name: &str) -> Result<&mut Dict, Fault> {
         self.get_mut(name).and_then(Value::as_dict_mut).ok_or_else(|| missing(name))
     }
 }
 
-/// The outage of a database.
+/// The outage for a missing database.
 fn missing(name: &str) -> Fault {
     Fault::Outage {
         tool: name.to_owned(),
@@ -157,7 +159,7 @@ fn missing(name: &str) -> Fault {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the database `{name}` is no JSON: {source}")]
 pub struct LoadError {
-    /// Which one.
+    /// The name of the database.
     pub name: String,
     /// What is wrong with it.
     pub source: Arc<serde_json::Error>,

@@ -41,12 +41,12 @@ pub struct Task {
     plan: Box<RawValue>,
     code: String,
     alternatives: Box<[Box<RawValue>]>,
-    /// It has the id.
+    /// Contains the id.
     card: Card,
     tools: Option<MakeTools>,
 }
 
-/// A task as a line of JSON is read.
+/// A task as parsed from a JSON line.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -59,12 +59,12 @@ struct Line {
     /// The same as a program; may be empty.
     #[serde(default)]
     code: String,
-    /// Other lists of nodes that do as well.
+    /// Other lists of nodes that are equally good.
     #[serde(default)]
     alternatives: Vec<Value>,
 }
 
-/// The same as it is written.
+/// A task as written to a JSON line.
 #[derive(Serialize)]
 struct Written<'t> {
     schema: &'static str,

@@ -32,17 +32,17 @@ pub(crate) const NAMES: [&str; 18] = [
     "steps_both",
 ];
 
-/// A predicted plan beside the nearest right plan.
+/// A predicted plan compared with the nearest right plan.
 pub(crate) struct Compared {
     /// The values of [`NAMES`]. A set of tools is stored as a bit set, which is exact because there are 33 tools.
     pub(crate) values: [f64; NAMES.len()],
-    /// All tools are right, in their order.
+    /// Whether all tools are right, in the right order.
     pub(crate) tools_right: bool,
-    /// And so are all names of arguments.
+    /// Whether the names of all arguments are right as well.
     pub(crate) argnames_right: bool,
-    /// And so are all values.
+    /// Whether all values are right as well.
     pub(crate) argvalues_right: bool,
-    /// A step calls a tool that does not exist.
+    /// Whether a step calls a nonexistent tool.
     pub(crate) has_unknown_tool: bool,
     /// The index of the nearest right plan: 0 for the plan itself, then its alternatives.
     pub(crate) alternative: usize,
@@ -53,7 +53,7 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    /// What the counts show of a prediction compared with the plan at this index, and with the first plan.
+    /// The comparison from the counts of a prediction against the plan at this index, and against the first plan.
     pub(crate) fn of(counts: &Counts, first: &Counts, alternative: usize) -> Self {
         Self {
             gained: [counts.plan_tool && !first.plan_tool, counts.plan_argname && !first.plan_argname],
@@ -84,7 +84,7 @@ pub(crate) fn compare(task: &Task, found: Option<&Predicted>) -> Compared {
     Compared::of(&counts, &first, alternative)
 }
 
-/// A predicted plan as the evaluation reads it.
+/// A predicted plan in the form used by the evaluation.
 pub(crate) fn as_written(found: &Predicted) -> (Literal, Format) {
     match found {
         Predicted::Program(text) => (Literal::Text(text.clone()), Format::Code),

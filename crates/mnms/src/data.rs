@@ -103,7 +103,7 @@ mod tests {
             let error = read(Data { text: &text, file: "f" }).unwrap_err();
             assert!(error.what.starts_with(what), "{error}");
         }
-        // A published line among cases is as wrong as a case among published lines.
+        // A published line among cases is an error, and so is a case among published lines.
         let published = r#"{"id": 1, "user_request": "x", "plan_str": "[]"}"#;
         assert!(read(Data { text: &format!("{text}{published}"), file: "f" }).is_err());
         assert!(read(Data { text: &format!("{published}\n{text}"), file: "f" }).is_err());

@@ -30,13 +30,13 @@ pub struct JudgedValue {
 pub(crate) struct Entailed {
     /// Tools with their arguments and values.
     pub(crate) argvalue: Tally,
-    /// Whether the whole plan is right so.
+    /// Whether the whole plan is then right.
     pub(crate) plan: bool,
     /// What the judge said, in the order of the steps.
     pub(crate) judged: Vec<JudgedValue>,
 }
 
-/// The prediction beside the plan at that index: 0 is the right plan, followed by the alternatives.
+/// The prediction compared with the plan at that index: 0 is the right plan, followed by the alternatives.
 fn held_against(task: &Task, found: &Predicted, alternative: usize) -> Beside {
     let (prediction, format) = compared::as_written(found);
     beside(&prediction, format, &compared::right_plan(task, alternative))

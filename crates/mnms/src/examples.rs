@@ -1,4 +1,4 @@
-//! The published data, as lines of JSON.
+//! The published data, as JSON lines.
 
 use std::collections::HashMap;
 
@@ -7,27 +7,27 @@ use serde_json::value::RawValue;
 
 use crate::literal::{Literal, LiteralError};
 
-/// Most bytes of a line of data or predictions.
+/// Longest line of data or predictions, in bytes.
 pub const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// Most lines of data or predictions.
+/// Maximum number of lines of data or predictions.
 pub const LINES_MAX: usize = 100_000;
 
-/// Most characters of a text that an error repeats.
+/// Maximum number of characters of a text that an error quotes.
 const SHOWN_MAX: usize = 80;
 
-/// A request with the plans that are right for it.
+/// A request with its right plans.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
-    /// Its id, among all that were published.
+    /// Its id, unique among all published examples.
     pub id: i64,
     /// What the user asks for.
     pub request: String,
     /// The right plan: a list of nodes.
     pub plan: Literal,
-    /// The same plan as a program; empty where the data has none.
+    /// The same plan as a program; empty if the data has none.
     pub code: String,
-    /// Other plans that are right; `None` where the data does not say.
+    /// Other right plans; `None` if the data does not say.
     pub alternatives: Option<Vec<Literal>>,
 }
 
@@ -35,9 +35,9 @@ pub struct Example {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub struct DataError {
-    /// The file, by the name it was read with.
+    /// The file, by the name given when it was read.
     pub file: String,
-    /// The line, from 1, where it is one.
+    /// The line, from 1, if the error belongs to one.
     pub line: Option<usize>,
     /// What is wrong.
     pub what: String,
@@ -48,7 +48,7 @@ impl DataError {
         Self { file: file.to_owned(), line, what: what.into() }
     }
 
-    /// An error of reading JSON. Its place in the line is said, its line is ours.
+    /// Converts a JSON error. It keeps the column, but takes our line number.
     pub(crate) fn of_json(file: &str, line: usize, error: &serde_json::Error) -> Self {
         let what = error.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
@@ -57,10 +57,10 @@ impl DataError {
     }
 }
 
-/// The lines of a text with their numbers, but for blank ones.
+/// The lines of a text with their numbers, without blank lines.
 ///
 /// # Errors
-/// A line is beyond [`LINE_BYTES_MAX`], or there are more than [`LINES_MAX`].
+/// A line is longer than [`LINE_BYTES_MAX`], or there are more than [`LINES_MAX`] lines.
 pub(crate) fn lines<'a>(
     text: &'a str,
     file: &'a str,
@@ -82,7 +82,7 @@ pub(crate) fn lines<'a>(
     })
 }
 
-/// A text as an error shows it.
+/// A text as an error quotes it.
 pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN_MAX) {
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -101,16 +101,16 @@ struct Row<'a> {
     alt_plans_str: Option<&'a RawValue>,
 }
 
-/// Reads examples: lines of JSON with `id`, `user_request`, `plan_str`, and perhaps `code_str` and `alt_plans_str`, the
-/// plans being literals of Python. `file` is the name of the text in errors. Blank lines are skipped.
+/// Parses examples: JSON lines with `id`, `user_request`, `plan_str`, and optionally `code_str` and
+/// `alt_plans_str`. The plans are Python literals. `file` is the name used in errors. Blank lines are skipped.
 ///
 /// # Errors
-/// The first line that is no example, or whose id came before; a line or file beyond the limits.
+/// The first line that is not an example or repeats an id, or a line or file that exceeds the limits.
 pub fn read_examples(text: &str, file: &str) -> Result<Vec<Example>, DataError> {
     examples(text, file).collect()
 }
 
-/// The same one by one, so that no more than one has to be in memory. Nothing is to be asked for after an error.
+/// Parses examples one at a time, so that only one has to be in memory. Stop at the first error.
 pub(crate) fn examples<'t>(
     text: &'t str,
     file: &'t str,
@@ -164,7 +164,7 @@ fn example(line: &str, number: usize, file: &str) -> Result<Example, DataError> 
     Ok(Example { id, request, plan, code, alternatives })
 }
 
-/// Whether a plan that is to be right is one: a list of nodes.
+/// Checks that a right plan is a list of nodes.
 fn check_plan(plan: &Literal) -> Result<(), String> {
     let nodes = plan.as_list().ok_or_else(|| format!("a {} instead of a list of nodes", plan.type_name()))?;
     for (place, node) in nodes.iter().enumerate() {

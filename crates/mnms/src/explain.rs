@@ -10,7 +10,7 @@ use crate::case::Task;
 use crate::entailment::JudgedValue;
 use crate::judge::Detail;
 
-/// Most characters that a gist repeats of an answer.
+/// Maximum number of characters of an answer that a gist quotes.
 const GIST_CHARACTERS_MAX: usize = 120;
 
 pub(crate) fn explain(task: &Task, verdict: &Verdict) -> Explanation {
@@ -75,7 +75,7 @@ fn right_steps(task: &Task) -> Vec<String> {
     plan.steps.iter().map(to_line).collect()
 }
 
-/// The predicted steps, of which the first that differs from the right plan is marked where the run failed.
+/// The predicted steps. If the run failed, the first step that differs from the right plan is marked.
 fn planned(detail: &Detail, right: &[String]) -> Content {
     if let Some(program) = &detail.program {
         return Content::Text(program.clone());
@@ -108,7 +108,8 @@ fn executed(detail: &Detail) -> Option<&'static str> {
     }
 }
 
-/// `2 replies that could not be read, 1 plan that did not fit the tools`; `None` where nothing was found.
+/// Counts of what was wrong with replies, such as `2 replies that could not be read, 1 plan that did not fit the
+/// tools`; `None` if nothing was.
 fn found(detail: &Detail) -> Option<String> {
     let words = [
         ["reply that could not be read", "replies that could not be read"],
@@ -122,7 +123,7 @@ fn found(detail: &Detail) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(", "))
 }
 
-/// `step 2 prompt: says the same as the right value`, a line for each.
+/// What the judge said of each value, one per line, such as `step 2 prompt: says the same as the right value`.
 fn judged(values: &[JudgedValue]) -> String {
     let line = |it: &JudgedValue| {
         let said = match it.is_same {
@@ -135,7 +136,7 @@ fn judged(values: &[JudgedValue]) -> String {
     values.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Numbers the calls, and marks those that gave an error.
+/// Numbers the calls, and marks those that failed.
 pub(crate) fn notes(events: &[Event]) -> Vec<EventNote> {
     let note = |(place, call): (usize, &PairedCall<'_>)| EventNote {
         event: call.place,

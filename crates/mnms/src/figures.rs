@@ -1,4 +1,4 @@
-//! Figures of many runs.
+//! Figures over many runs.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,13 @@ use crate::evaluation::{Corpus, Counts, Metrics, Mode, Shares, Tally};
 use crate::judge::{CODE_NAMES, ENTAILED_NAMES, GAIN_NAMES, PREDICTION_NAMES};
 use crate::paper_tables;
 
-/// Figures that are sums over runs.
+/// Sums over runs.
 #[derive(Default)]
 struct Sums {
     runs: u64,
     corpus: Corpus,
-    /// The same with values counted as right that a judge model says are the same, where it was asked at all.
+    /// The same, with values counted as right if a judge model says that they mean the same, for runs in which it
+    /// was asked.
     entailed: EntailedSums,
     executed: u64,
     unsupported: u64,
@@ -26,7 +27,7 @@ struct Sums {
     faults: [f64; 3],
 }
 
-/// Figures with what a judge model said.
+/// Figures that include the answers of a judge model.
 #[derive(Default)]
 struct EntailedSums {
     was_asked: bool,
@@ -35,10 +36,10 @@ struct EntailedSums {
 }
 
 impl EntailedSums {
-    /// Adds a run. One without answers left nothing to the judge, and counts as it is.
+    /// Adds a run. If the run has no answers, the judge had nothing to decide, and the run counts as it is.
     fn add(&mut self, scored: &Scored, counts: &Counts) {
         let [values, right, extra, missing, plan] = ENTAILED_NAMES.map(|name| scored.score(name));
-        // They were whole numbers when they were written.
+        // They were whole numbers when written.
         let whole = |value: Option<f64>| value.unwrap_or_default() as u64;
         self.was_asked |= values.is_some();
         let tally = match right {
@@ -50,7 +51,7 @@ impl EntailedSums {
     }
 }
 
-/// Whether a plan is right with what a judge model said of it, if anything.
+/// Whether a plan is right, including the answers of a judge model if there are any.
 fn is_right_in_other_words(scored: &Scored, entailed: Option<f64>) -> bool {
     entailed.or_else(|| scored.score("plan_argvalue")).unwrap_or_default() > 0.5
 }
@@ -85,7 +86,7 @@ impl Sums {
         (self.runs > 0).then(|| sum / self.runs as f64)
     }
 
-    /// The share of plans that were carried out to their ends, of those of which anything is known.
+    /// The share of fully executed plans among those whose execution has a known result.
     fn pass_rate(&self) -> Option<f64> {
         let known = self.runs - self.unsupported;
         (known > 0).then(|| self.executed as f64 / known as f64)
@@ -96,7 +97,8 @@ fn is_executed(scored: &Scored) -> bool {
     scored.score("executed").unwrap_or_default() > 0.5
 }
 
-/// The 95 % interval of a share of runs, which allows for runs of one case being alike; `None` without runs.
+/// The 95 % interval of a share of runs, which takes into account that runs of one case are correlated; `None`
+/// without runs.
 fn interval(runs: &[Judged<'_>], holds: impl Fn(&Scored) -> Option<bool>) -> Option<(f64, f64)> {
     let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
     for run in runs {
@@ -108,7 +110,7 @@ fn interval(runs: &[Judged<'_>], holds: impl Fn(&Scored) -> Option<bool>) -> Opt
     success_rate(&cases).map(|rate| (rate.low, rate.high))
 }
 
-/// The metrics of the paper, with tools that do not exist counted as wrong.
+/// The metrics of the paper, with nonexistent tools counted as wrong.
 pub(crate) fn metrics(runs: &[Judged<'_>], mode: Mode) -> Vec<Metric> {
     let sums = Sums::of(runs);
     let metrics = by(&sums.corpus, mode);
@@ -168,7 +170,7 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: Mode) -> Vec<Metric> {
             ..share(plan, "plan accuracy, with values in the judge's eyes", plans)
         });
     }
-    // Of programs alone, where the data has right ones.
+    // Only for programs, if the data has right ones.
     for (name, title) in CODE_NAMES.into_iter().zip(["AST accuracy", "CodeBLEU (ours), mean"]) {
         let values = runs.iter().filter_map(|run| run.scored?.score(name));
         let (sum, count) = values.fold((0.0, 0_u64), |(sum, count), value| (sum + value, count + 1));
@@ -179,7 +181,7 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: Mode) -> Vec<Metric> {
     metrics
 }
 
-/// The metrics of a corpus by these rules.
+/// The metrics of a corpus under these rules.
 fn by(corpus: &Corpus, mode: Mode) -> Option<Metrics> {
     match mode {
         Mode::Ours => corpus.metrics(),
@@ -187,7 +189,7 @@ fn by(corpus: &Corpus, mode: Mode) -> Option<Metrics> {
     }
 }
 
-/// Precision and recall, and what was found wrong.
+/// Precision and recall, and the faults found.
 pub(crate) fn sections(runs: &[Judged<'_>], mode: Mode) -> Vec<Section> {
     let sums = Sums::of(runs);
     let Some(metrics) = by(&sums.corpus, mode) else { return Vec::new() };
@@ -197,7 +199,7 @@ pub(crate) fn sections(runs: &[Judged<'_>], mode: Mode) -> Vec<Section> {
     }
 }
 
-/// How finished predictions were written; `None` where all are whole plans.
+/// The forms of finished predictions; `None` if all are whole plans.
 pub(crate) fn written(runs: &[Judged<'_>]) -> Option<Section> {
     let count = |name: &str| {
         let has =
@@ -227,7 +229,7 @@ pub(crate) fn written(runs: &[Judged<'_>]) -> Option<Section> {
     })
 }
 
-/// The figures that the published evaluator prints, by the names that it gives them.
+/// The figures that the published evaluator prints, under the names that it uses.
 fn published(metrics: &Metrics) -> Section {
     let of = |figures: [(&'static str, Option<f64>); 16]| -> Map<String, Value> {
         figures.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()

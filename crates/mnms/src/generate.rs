@@ -1,17 +1,18 @@
-//! Data of this kind, made anew: queries with their plans, from the tool graph and real inputs (the paper, section
-//! 3.2 and appendix B; the specification, section 11).
+//! Generation of new data of this kind: queries with their plans, made from the tool graph and real inputs (the
+//! paper, section 3.2 and appendix B; the specification, section 11).
 //!
-//! The steps are those of the paper: sequences of tools are walks over the graph, the first tool of each gets an
-//! input, a rule writes the plan, a model or a rule writes the queries, people rate what came out, and what they
-//! all found good is kept. Nothing here reads a file, asks a model or draws but from a seed.
+//! The steps follow the paper: sequences of tools are walks over the graph, the first tool of each gets an input, a
+//! rule writes the plan, a model or a rule writes the queries, people rate the results, and those they all rate as
+//! good are kept. Nothing here reads a file or asks a model, and all randomness comes from a seed.
 //!
-//! # What is where
+//! # Module layout
 //!
-//! The tool graph (`graph.rs`) and walks over it (`sequences.rs`); inputs (`input.rs`, `manifest.rs`) and our own
-//! (`own.rs`); plans by rule (`planning.rs`); queries by rule (`phrases.rs`); what a model is asked and what it answers
-//! (`prompts.rs`, `asking.rs`); other plans that do as well (`alternatives.rs`); sheets for people (`sheet.rs`), how
-//! far they agree (`agreement.rs`), what is kept (`filter.rs`), and what results are worth (`results.rs`); the
-//! published form (`published.rs`), read back and laid out for people (`drafts.rs`).
+//! The tool graph (`graph.rs`) and walks over it (`sequences.rs`); inputs (`input.rs`, `manifest.rs`), including
+//! our own (`own.rs`); plans by rule (`planning.rs`); queries by rule (`phrases.rs`); prompts for models and their
+//! answers (`prompts.rs`, `asking.rs`); equally good alternative plans (`alternatives.rs`); rating sheets
+//! (`sheet.rs`), agreement between raters (`agreement.rs`), which drafts are kept (`filter.rs`), and how ratings of
+//! results relate to metrics (`results.rs`); the published form (`published.rs`), and drafts read back and laid out
+//! for raters (`drafts.rs`).
 
 mod agreement;
 mod alternatives;
@@ -58,27 +59,27 @@ pub use results::{Correlation, RatedSetting, ResultsError, accuracies, correlati
 pub use sequences::{LISTED_WALKS_MAX, SequenceError, Sequences, draw_sequences};
 pub use sheet::{RATERS_MAX, ROWS_MAX, Ratings, Scale, SheetError, SheetRow, read_sheet, write_sheet};
 
-/// What is wanted of the first steps.
+/// Parameters of the first steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TasksWanted {
-    /// How many tools a plan has.
+    /// The number of tools in a plan.
     pub lengths: RangeInclusive<usize>,
-    /// How many sequences of tools.
+    /// The number of tool sequences.
     pub sequences: usize,
-    /// How many inputs each sequence is paired with, five in the paper.
+    /// The number of inputs paired with each sequence; five in the paper.
     pub inputs: usize,
-    /// Where everything is drawn from.
+    /// The seed of all random choices.
     pub seed: u64,
 }
 
 /// A sequence of tools with an input, for which queries can be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairing {
-    /// The tools, as places in the catalogue.
+    /// The tools, as indices into the catalogue.
     pub sequence: Vec<usize>,
-    /// What the first begins with.
+    /// The input of the first tool.
     pub input: Input,
-    /// What the input is.
+    /// The kind of the input.
     pub kind: InputKind,
 }
 
@@ -87,26 +88,26 @@ pub struct Pairing {
 pub struct Task {
     /// The tools and the input.
     pub pairing: Pairing,
-    /// The plan that a rule wrote.
+    /// The plan written by rule.
     pub plan: Plan,
 }
 
-/// What the first steps give.
+/// The result of the first steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tasks {
-    /// In the order of the sequences and then of the inputs.
+    /// Ordered by sequence, then by input.
     pub tasks: Vec<Task>,
-    /// The sequences, and what there was to draw from.
+    /// The sequences, and statistics of the walks that they were drawn from.
     pub sequences: Sequences,
-    /// How many sequences are paired with fewer inputs than asked for, because there are no more of their kind.
+    /// How many sequences are paired with fewer inputs than requested, because there are no more of their kind.
     pub short: usize,
 }
 
-/// Draws sequences of tools, pairs them with inputs and plans them by rule. Fit are the walks whose first tool begins
-/// with an input of a kind that is there and for which a plan can be written.
+/// Draws sequences of tools, pairs them with inputs and plans them by rule. A walk qualifies if there are inputs of
+/// the kind that its first tool takes and a plan can be written for it.
 ///
 /// # Errors
-/// The lengths make no sense, or there are too many walks to draw from.
+/// The lengths are invalid, or there are too many walks to draw from.
 pub fn draw_tasks(
     catalogue: &Catalogue,
     graph: &ToolGraph,

@@ -16,16 +16,16 @@ use crate::entailment::{self, JudgedValue, entailed};
 use crate::evaluation::{CodeCorpus, Tally, same_tree};
 use crate::prediction::{Executed, Predicted, executed, faults, predicted};
 
-/// What the document of a verdict names as its schema.
+/// The schema of verdicts.
 pub const VERDICT_SCHEMA: &str = "planproof/mnms-verdict/v1";
 
-/// Most characters of an agent's answer, or of why a run ended, that a verdict holds.
+/// Maximum number of characters of an agent's answer, or of the reason why a run ended, that a verdict contains.
 pub const TEXT_CHARACTERS_MAX: usize = 2_000;
 
-/// Most steps of a plan that a verdict holds. All are counted.
+/// Maximum number of steps of a plan that a verdict contains. All are counted.
 pub const STEPS_KEPT_MAX: usize = 100;
 
-/// Most characters of a step that a verdict holds.
+/// Maximum number of characters of a step that a verdict contains.
 pub const STEP_CHARACTERS_MAX: usize = 300;
 
 /// The classes of failures, by precedence.
@@ -54,7 +54,7 @@ pub(crate) static CLASSES: [ClassInfo; 6] = [
     },
 ];
 
-/// The flags, in the order in which they are shown.
+/// The flags, in display order.
 pub(crate) static FLAGS: [FlagInfo; 5] = [
     FlagInfo { name: "alternative", meaning: "Another right plan than the first one is nearest." },
     FlagInfo {
@@ -69,7 +69,7 @@ pub(crate) static FLAGS: [FlagInfo; 5] = [
     FlagInfo { name: "mended", meaning: "Something was found wrong, and the model wrote it again." },
 ];
 
-/// All that the judge says of a run: the document of a verdict.
+/// Everything that the judge says about a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Detail {
     /// [`VERDICT_SCHEMA`].
@@ -82,24 +82,24 @@ pub struct Detail {
     pub class: Option<String>,
     /// All flags that apply.
     pub flags: Vec<String>,
-    /// The steps of the predicted plan in words, the first [`STEPS_KEPT_MAX`] of them; none for a program that is more
-    /// than a list of calls.
+    /// The first [`STEPS_KEPT_MAX`] steps of the predicted plan in words; empty for a program that is more than a
+    /// list of calls.
     pub steps: Vec<String>,
-    /// How many steps it has.
+    /// The number of its steps.
     pub steps_total: u64,
-    /// The program, where the plan is one that is more than a list of calls.
+    /// The program, if the plan is one that is more than a list of calls.
     pub program: Option<String>,
-    /// What the agent answered where no plan was read, of a long text both ends.
+    /// The agent's answer, shortened in the middle if it is long, if no plan could be parsed.
     pub answer: Option<String>,
-    /// Why the run ended, where the agent did not end it by an answer.
+    /// Why the run ended, if not with the agent's answer.
     pub ended: Option<String>,
-    /// How carrying it out went: `fine`, `faulty`, `unsupported` or `not`.
+    /// The result of executing the plan: `fine`, `faulty`, `unsupported` or `not`.
     pub executed: String,
-    /// Replies of the model.
+    /// The number of the model's replies.
     pub turns: u64,
-    /// How often a reply could not be read, a plan did not fit the tools, and carrying one out went wrong.
+    /// How often a reply could not be parsed, a plan did not fit the tools, and an execution failed.
     pub faults: [u32; 3],
-    /// What a judge model said of values that differ, where there was one.
+    /// The judge model's answers about values that differ, if there was a judge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judged: Vec<JudgedValue>,
 }
@@ -117,7 +117,7 @@ pub(crate) fn judge(task: &Task, events: &[Event]) -> Result<Verdict, Unscored> 
         Some(EventKind::End(EndReason::AgentFailed { reason })) => (None, Some(reason.clone()), true),
         _ => return Err(Unscored::CutOff),
     };
-    // What a judge model was asked is no work of the agent's.
+    // Questions to a judge model are not the agent's work.
     let own: Vec<Event> = events.iter().filter(|event| !questions::is_of_judge(event)).cloned().collect();
     let answers = questions::answers(events);
     let events = &own[..];
@@ -134,14 +134,14 @@ pub(crate) fn judge(task: &Task, events: &[Event]) -> Result<Verdict, Unscored> 
     };
     let found = found.as_ref().filter(|found| !is_empty(found));
     let compared = compared::compare(task, found);
-    // A trace without answers does not say whether there was a judge.
+    // A trace without answers does not show whether there was a judge.
     let entailed = found
         .filter(|_| !answers.is_empty())
         .map(|found| entailed(task, found, compared.alternative, (&answers, "")));
     Ok(verdict(task, found, &compared.with(entailed), &run))
 }
 
-/// What a judge model is to be asked about a run with these events that ends so.
+/// The questions for a judge model about a run with these events and this end.
 pub(crate) fn questions(task: &Task, events: &[Event], end: &EndReason) -> Vec<Question> {
     let answer = match end {
         EndReason::Answered { text } => text.as_str(),
@@ -162,7 +162,7 @@ fn usage(events: &[Event]) -> Usage {
     total
 }
 
-/// What there is to say of a run beside its plan.
+/// The properties of a run besides its plan.
 pub(crate) struct Run<'a> {
     pub(crate) answer: Option<&'a str>,
     pub(crate) ended: Option<String>,
@@ -173,12 +173,12 @@ pub(crate) struct Run<'a> {
     pub(crate) usage: Usage,
 }
 
-/// Whether a plan has no step, and is none.
+/// Whether a plan has no steps, and is therefore no plan.
 fn is_empty(found: &Predicted) -> bool {
     matches!(found, Predicted::Nodes(Value::Array(nodes)) if nodes.is_empty())
 }
 
-/// The verdict on a predicted plan that has this in common with the right one.
+/// The verdict on a predicted plan with this comparison.
 pub(crate) fn verdict(task: &Task, found: Option<&Predicted>, compared: &Compared, run: &Run<'_>) -> Verdict {
     let found = found.filter(|found| !is_empty(found));
     let passed = run.ended.is_none() && compared.argnames_right;
@@ -246,7 +246,7 @@ pub(crate) fn verdict(task: &Task, found: Option<&Predicted>, compared: &Compare
                 .chain(entailed_scores(compared))
                 .collect(),
         },
-        // Writing texts and numbers as JSON into memory cannot fail.
+        // Serializing texts and numbers into memory cannot fail.
         detail: serde_json::to_string(&detail).unwrap_or_default(),
     }
 }
@@ -257,12 +257,12 @@ fn steps(plan: &Plan) -> Vec<String> {
     kept.map(|step| shortened(&to_line(step), STEP_CHARACTERS_MAX)).collect()
 }
 
-/// The names of all figures that verdicts have.
+/// The names of all scores in verdicts.
 pub(crate) static SCORE_NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     [&compared::NAMES[..], &RUN_NAMES, &CODE_NAMES, &GAIN_NAMES, &ENTAILED_NAMES, &PREDICTION_NAMES].concat()
 });
 
-/// What is counted of a run beside its plan.
+/// The counts of a run besides its plan.
 const RUN_NAMES: [&str; 8] = [
     "executed",
     "unsupported",
@@ -274,19 +274,19 @@ const RUN_NAMES: [&str; 8] = [
     "execution_faults",
 ];
 
-/// How like the right program a predicted one is, where the data has one.
+/// How similar a predicted program is to the right one, if the data has one.
 pub(crate) const CODE_NAMES: [&str; 2] = ["ast_equal", "codebleu"];
 
-/// What is right by an alternative plan and by no other.
+/// What is right only by an alternative plan.
 pub(crate) const GAIN_NAMES: [&str; 2] = ["plan_tool_gain", "plan_argname_gain"];
 
-/// What is known of a finished prediction: there is none, it is no plan, some of it is none; and there is a log of
-/// executions.
+/// The properties of a finished prediction: it is missing, it is not a plan, part of it is not a step; and whether
+/// there is an execution log.
 pub(crate) const PREDICTION_NAMES: [&str; 4] =
     ["prediction_missing", "prediction_unreadable", "prediction_malformed", "execution_logged"];
 
-/// What counts with a judge model, in the runs that it was asked about: how many values it judged, and what was found
-/// where values that say the same count as equal.
+/// The scores with a judge model, in the runs for which it was asked: how many values it judged, and the counts if
+/// values that mean the same count as equal.
 pub(crate) const ENTAILED_NAMES: [&str; 5] = [
     "values_judged",
     "argvalue_entailed_right",
@@ -343,12 +343,12 @@ fn scores(compared: &Compared, run: &Run<'_>) -> Vec<Score> {
 }
 
 impl Detail {
-    /// The document of a verdict of this suite; `None` where it is that of another, or broken.
+    /// Parses the document of a verdict of this suite; `None` if the verdict is of another suite or malformed.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)
     }
 
-    /// The plan that was read, in one line.
+    /// The parsed plan, in one line.
     pub fn plan_in_words(&self) -> String {
         match &self.program {
             Some(program) => program.split_whitespace().collect::<Vec<_>>().join(" "),

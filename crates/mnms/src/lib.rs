@@ -1,15 +1,15 @@
 //! m&m's: plans over 33 multi-modal tools, and how they are judged.
 //!
-//! # What is where
+//! # Module layout
 //!
-//! The kind of case (`suite.rs`), a request with its right plan (`case.rs`) and where it comes from (`data.rs`), the
-//! plan that a run came to (`prediction.rs`), what it has in common with the right one (`compared.rs`), the verdict
-//! (`judge.rs`), what of it a judge model decides (`entailment.rs`), the same in words (`explain.rs`), and figures of
-//! many runs (`figures.rs`). The tools and their graph (`tools.rs`), and simulated ones (`pretend.rs`). The values that
-//! plans are written with (`literal.rs`), what Python does with them (`python/`), and the metrics (`evaluation/`). The
-//! published lines (`examples.rs`), predictions of others and logs of executions (`predictions.rs`), and how they are
-//! scored (`scoring.rs`). Data of this kind, made anew (`generate.rs`). The paper's own figures (`published.rs`), and
-//! tables in the shape of its own (`paper_tables.rs`).
+//! The suite (`suite.rs`), a request with its right plan as a case (`case.rs`) and where cases come from
+//! (`data.rs`), the plan that a run produced (`prediction.rs`), its comparison with the right one (`compared.rs`),
+//! the verdict (`judge.rs`), the part of it that a judge model decides (`entailment.rs`), its explanation
+//! (`explain.rs`), and figures over many runs (`figures.rs`). The tools and their graph (`tools.rs`), and simulated
+//! ones (`pretend.rs`). The values in plans (`literal.rs`), Python's treatment of them (`python/`), and the metrics
+//! (`evaluation/`). The published lines (`examples.rs`), finished predictions and execution logs
+//! (`predictions.rs`), and their scores (`scoring.rs`). Generation of new data of this kind (`generate.rs`). The
+//! paper's own figures (`published.rs`), and tables in the same form (`paper_tables.rs`).
 
 mod case;
 mod compared;

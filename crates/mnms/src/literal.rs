@@ -1,4 +1,4 @@
-//! Plans as they are published and predicted: values of JSON or of Python, with their numbers to the last digit.
+//! Plans as published and predicted: values of JSON or Python, with every digit of their numbers.
 
 mod json;
 mod python;
@@ -8,31 +8,33 @@ use serde_json::Value;
 
 use crate::python::{number, quote};
 
-/// Deepest lists within lists and objects within objects that are read.
+/// Maximum nesting depth of lists and objects.
 pub const NESTED_MAX: usize = 100;
 
-/// A value of JSON, or of Python as far as it is a literal.
+/// A JSON value or a Python literal.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Literal {
     /// `null`, `None`.
     None,
     /// A truth value.
     Bool(bool),
-    /// A whole number, by its decimal digits with a `-` where it is negative: it may have any size.
+    /// A whole number of any size, as its decimal digits with a `-` if it is negative.
     Integer(String),
     /// Any other number.
     Float(f64),
-    /// A text. A lone surrogate, which JSON can write and no text has, is a NUL here: neither can stand in source.
+    /// A text. A lone surrogate, which JSON can express but a text cannot contain, becomes a NUL: neither can occur
+    /// in source.
     Text(String),
     /// A list.
     List(Vec<Literal>),
     /// A tuple of Python.
     Tuple(Vec<Literal>),
-    /// Keys with their values, in the order in which the keys came first. Where a key came again its last value holds.
+    /// Keys with their values, in the order in which the keys first occurred. The last value of a repeated key
+    /// wins.
     Mapping(Vec<(Literal, Literal)>),
 }
 
-/// Why a text is no literal.
+/// Why a text is not a literal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct LiteralError {
@@ -47,18 +49,18 @@ impl LiteralError {
 }
 
 impl Literal {
-    /// Reads JSON, with the `NaN` of neither but with lone surrogates and numbers of any size.
+    /// Parses JSON. `NaN` is rejected; lone surrogates and numbers of any size are accepted.
     ///
     /// # Errors
-    /// It is no JSON, or nested deeper than [`NESTED_MAX`].
+    /// It is not JSON, or is nested deeper than [`NESTED_MAX`].
     pub fn from_json(text: &str) -> Result<Self, LiteralError> {
         json::read(text)
     }
 
-    /// Reads a literal of Python.
+    /// Parses a Python literal.
     ///
     /// # Errors
-    /// It is no literal, or nested deeper than [`NESTED_MAX`]; bytes, sets and complex numbers are none.
+    /// It is not a literal, or is nested deeper than [`NESTED_MAX`]. Bytes, sets and complex numbers are rejected.
     pub fn from_python(text: &str) -> Result<Self, LiteralError> {
         python::read(text)
     }
@@ -92,7 +94,7 @@ impl Literal {
         }
     }
 
-    /// What Python calls its type.
+    /// The name of its type in Python.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::None => "NoneType",
@@ -106,7 +108,7 @@ impl Literal {
         }
     }
 
-    /// The text that `str` of Python makes of it.
+    /// The text that Python's `str` produces.
     pub fn python_str(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -118,7 +120,7 @@ impl Literal {
         }
     }
 
-    /// Adds the text that `repr` of Python makes of it. It is as deep as [`NESTED_MAX`] at most.
+    /// Appends the text that Python's `repr` produces. The depth is at most [`NESTED_MAX`].
     fn push_repr(&self, out: &mut String) {
         match self {
             Self::None => out.push_str("None"),
@@ -154,7 +156,8 @@ impl Literal {
         }
     }
 
-    /// The value as JSON: tuples are lists, keys are texts, and a number beyond what `serde_json` holds is a text.
+    /// The value as JSON: tuples become lists, keys become texts, and a number beyond the range of `serde_json`
+    /// becomes a text.
     pub fn to_json(&self) -> Value {
         match self {
             Self::None => Value::Null,
@@ -175,9 +178,9 @@ impl Literal {
         }
     }
 
-    /// A mapping of entries among which keys may come again.
+    /// Creates a mapping from entries that may contain repeated keys.
     fn mapping(entries: Vec<(Self, Self)>) -> Self {
-        /// So few are searched one by one.
+        /// Up to this number of entries are searched linearly.
         const FEW: usize = 16;
         let mut kept: Vec<(Self, Self)> = Vec::with_capacity(entries.len());
         if entries.len() <= FEW {

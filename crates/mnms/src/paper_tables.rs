@@ -1,4 +1,4 @@
-//! Tables in the shape of the paper's: filled with its own figures, and with those of a matrix.
+//! Tables in the form of the paper's, filled with the paper's figures and with those of a matrix.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 
 use crate::published::{self, FEEDBACK, Figure, MODELS, STRATEGIES};
 
-/// Stands where there is no figure.
+/// Shown if there is no figure.
 const DASH: &str = "–";
 
-/// The figures of a table that stand side by side.
+/// The figures of a table that are shown side by side.
 struct Group {
-    /// The word for it in the paper's figures.
+    /// The name of the metric in the paper's figures.
     metric: &'static str,
-    /// That of ours.
+    /// The name of our metric.
     ours: &'static str,
-    /// What is taken off it: the part that the paper's figure does not have.
+    /// The metric to subtract from it: a part that the paper's figure does not include.
     less: Option<&'static str>,
-    /// What holds where there was a judge and nothing was left to it, if that is something.
+    /// The metric to use if there was a judge with nothing to decide, if any.
     unjudged: Option<&'static str>,
     title: &'static str,
 }
@@ -26,13 +26,13 @@ struct Group {
 /// A table of the paper.
 struct Layout {
     number: u8,
-    /// In what the plans are written.
+    /// The format of the plans.
     format: &'static str,
-    /// Whether step-by-step planning has rows, too.
+    /// Whether step-by-step planning has rows as well.
     has_strategies: bool,
-    /// Which of [`FEEDBACK`] have columns: those from this place on.
+    /// Which values of [`FEEDBACK`] have columns: those from this index on.
     feedback_from: usize,
-    /// All but the first figure of a group are differences from that.
+    /// Whether all but the first figure of a group are differences from the first.
     are_differences: bool,
     groups: &'static [Group],
 }
@@ -89,7 +89,7 @@ const TOKENS: &[Group] = &[
     group("output_tokens", "output_tokens", "output tokens"),
 ];
 
-/// Tables 3 and 5 to 14. Table 15 has a shape of its own.
+/// Tables 3 and 5 to 14. Table 15 has a different form.
 static LAYOUTS: [Layout; 11] = [
     Layout { has_strategies: false, are_differences: true, ..layout(3, MAIN) },
     Layout { has_strategies: false, are_differences: true, feedback_from: 0, ..layout(5, MAIN) },
@@ -108,8 +108,8 @@ static LAYOUTS: [Layout; 11] = [
 type Setting<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 impl Layout {
-    /// The table with these rows, and which rows have figures but none that can be shown, for want of what they would
-    /// differ from. A setting without a figure has a dash; a row without any is left out, and so is a table without
+    /// The table with these rows, and the rows whose figures cannot be shown, because the base of their differences
+    /// is missing. A setting without a figure has a dash; a row without any is left out, and so is a table without
     /// any.
     fn table<'r>(
         &self,
@@ -166,7 +166,7 @@ impl Layout {
         ((!filled.is_empty()).then_some(Table { caption, columns, rows: filled }), without_base)
     }
 
-    /// What a reader is to know of rows that have nothing to differ from.
+    /// A note on rows without a base for their differences.
     fn note(&self, is_table: bool, without_base: &[&str]) -> Option<String> {
         let (number, base) = (self.number, FEEDBACK[self.feedback_from]);
         let whom = if is_table { format!(" for {}", without_base.join(", ")) } else { String::new() };
@@ -178,13 +178,13 @@ impl Layout {
         })
     }
 
-    /// The figures of a group with two decimals, as the paper has them.
+    /// The figures of a group with two decimals, as in the paper.
     fn cells(&self, values: &[Option<f64>]) -> Vec<String> {
         let first = values.first().copied().flatten();
         let cell = |(place, value): (usize, &Option<f64>)| match (value, self.are_differences && place > 0) {
             (None, _) => DASH.to_owned(),
             (Some(value), false) => format!("{value:.2}"),
-            // Adding nothing turns a negative zero into a positive one.
+            // Adding zero turns a negative zero into a positive one.
             (Some(value), true) => first.map_or_else(
                 || DASH.to_owned(),
                 |first| format!("{:+.2}", ((value - first) * 100.0).round() / 100.0 + 0.0),
@@ -194,7 +194,7 @@ impl Layout {
     }
 }
 
-/// The figures that the paper has published. In a terminal they are named and not shown.
+/// The figures published in the paper. In a terminal they are only named, not shown.
 pub(crate) fn published() -> Section {
     let all: Vec<Figure> = published::figures().collect();
     let of = |layout: &Layout| {
@@ -245,10 +245,10 @@ pub(crate) fn published() -> Section {
     }
 }
 
-/// Figures of a matrix in the shape of the paper's tables, as far as its planning agents fill them; `None` where they
-/// fill none.
+/// Figures of a matrix in the form of the paper's tables, as far as its planning agents provide them; `None` if
+/// they provide none.
 pub(crate) fn of_matrix(combinations: &[Combined<'_>]) -> Option<Section> {
-    /// Settings that have rows and columns of their own, with what holds where they are not set.
+    /// Settings with separate rows and columns, and their default values.
     const APART: [(&str, &str); 3] = [("strategy", "multi-step"), ("format", "json"), ("feedback", "PVE")];
     let planning: Vec<(&Combined<'_>, String)> = combinations
         .iter()
@@ -281,7 +281,7 @@ pub(crate) fn of_matrix(combinations: &[Combined<'_>]) -> Option<Section> {
                 metric.value.map(|value| value * scale)
             };
             let less = group.less.map_or(Some(0.0), figure)?;
-            // A judge to whom no value was left changes nothing.
+            // A judge with nothing to decide changes nothing.
             let unjudged = || found.settings.get("judge").and(group.unjudged).and_then(figure);
             figure(group.ours).or_else(unjudged).map(|value| value - less)
         };
@@ -402,7 +402,7 @@ mod tests {
         let note = "There is nothing to stand in Tables 6, 8, 9, 10, 11, 13, 14.";
         assert!(section.intro.contains(note), "{}", section.intro);
         assert_eq!(of_matrix(&[combined("tools", 0)]), None);
-        // A judge that was asked nothing changes nothing.
+        // A judge that was not asked anything changes nothing.
         let judged = of_matrix(&[combined("plan", 3)]).unwrap();
         let row = "m (judge=x/y) multi-step – – – 50.00 – – – 50.00";
         assert_eq!(rows(&judged), [("As Table 11", row.to_owned())]);

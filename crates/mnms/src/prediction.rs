@@ -1,16 +1,16 @@
-//! What plan a run came to: the one that the agent answered with, or the calls that it made.
+//! The plan that a run produced: either the agent's answer or the calls that it made.
 
 use planproof_plan::{findings, read_json, read_python, to_json};
 use planproof_trace::{Arguments, Author, Event, EventKind, paired_calls};
 use serde_json::{Map, Value, json};
 
-/// Longest output of a call that later arguments are searched for, in bytes.
+/// Longest output of a call, in bytes, that is searched for in later arguments.
 const OUTPUT_SEARCHED_BYTES_MAX: usize = 64 * 1024;
 
-/// Most calls whose outputs are searched for in the arguments of a later one.
+/// Maximum number of calls whose outputs are searched for in the arguments of a later call.
 const CALLS_SEARCHED_MAX: usize = 100;
 
-/// A plan as it was predicted.
+/// A predicted plan.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Predicted {
     /// A list of nodes.
@@ -19,20 +19,20 @@ pub enum Predicted {
     Program(String),
 }
 
-/// How carrying out the plan went.
+/// How the execution of the plan went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Executed {
-    /// All of it was carried out.
+    /// The whole plan was executed.
     Fine,
-    /// It went wrong.
+    /// The execution failed.
     Faulty,
-    /// The sandbox lacks what the program uses, so that nothing is known of the plan.
+    /// The sandbox lacks something that the program uses, so nothing is known about the plan.
     Unsupported,
-    /// It was not tried.
+    /// The plan was not executed.
     Not,
 }
 
-/// The plan of a run that ended with this answer; `None` where there is none.
+/// The plan of a run that ended with this answer; `None` if there is none.
 pub(crate) fn predicted(events: &[Event], answer: &str) -> Option<Predicted> {
     of_answer(answer).or_else(|| {
         let nodes = of_calls(events);
@@ -40,12 +40,12 @@ pub(crate) fn predicted(events: &[Event], answer: &str) -> Option<Predicted> {
     })
 }
 
-/// The plan that an answer is.
+/// The plan in an answer.
 fn of_answer(answer: &str) -> Option<Predicted> {
     if answer.contains("def solve") || answer.contains("```python") {
         return read_python(answer).ok().map(|program| Predicted::Program(program.text));
     }
-    // Numbers and empty lists can be read too, and stand in answers of other kinds.
+    // Numbers and empty lists parse too, but they occur in answers of other kinds.
     let plan = answer.contains(['{', '[']).then(|| read_json(answer).ok()).flatten()?;
     let is_plan = !plan.steps.is_empty() || answer.trim_start().starts_with(['{', '[']);
     if is_plan {
@@ -54,7 +54,7 @@ fn of_answer(answer: &str) -> Option<Predicted> {
     None
 }
 
-/// The calls of a run as nodes: what an earlier call gave is a reference to it where it is used later.
+/// The calls of a run as nodes. The output of an earlier call becomes a reference wherever it is used later.
 fn of_calls(events: &[Event]) -> Vec<Value> {
     let mut nodes = Vec::new();
     let mut given: Vec<(usize, String, Value)> = Vec::new();
@@ -75,7 +75,7 @@ fn of_calls(events: &[Event]) -> Vec<Value> {
     nodes
 }
 
-/// A value with references where it holds what an earlier call gave, the latest first.
+/// Replaces outputs of earlier calls in a value with references, preferring the latest.
 fn referring(value: Value, given: &[(usize, String, Value)]) -> Value {
     let reference = |id: &usize, key: &str| format!("<node-{id}>.{key}");
     if let Some((id, key, _)) = given.iter().rev().find(|(.., output)| is_same(output, &value)) {
@@ -93,7 +93,7 @@ fn referring(value: Value, given: &[(usize, String, Value)]) -> Value {
     text.into()
 }
 
-/// Whether a value is an output, or the text of it. Nothing refers to what says nothing.
+/// Whether a value is an output or its text. Empty outputs are never referenced.
 fn is_same(output: &Value, value: &Value) -> bool {
     let is_empty = match output {
         Value::String(text) => text.trim().is_empty(),
@@ -107,7 +107,7 @@ fn is_same(output: &Value, value: &Value) -> bool {
             || value.as_str().is_some_and(|text| !output.is_string() && *text == *output.to_string()))
 }
 
-/// How carrying out the plan of a run went.
+/// How the execution of the run's plan went.
 pub(crate) fn executed(events: &[Event]) -> Executed {
     let notes = events.iter().rev().filter_map(|event| match &event.kind {
         EventKind::Section { state, author: Author::Environment, note, .. }
@@ -131,7 +131,7 @@ pub(crate) fn executed(events: &[Event]) -> Executed {
     if is_fine { Executed::Fine } else { Executed::Faulty }
 }
 
-/// How often something was found wrong, by the states of [`findings`].
+/// The number of findings of a kind, by the states in [`findings`].
 pub(crate) fn faults(events: &[Event], state: &str) -> u32 {
     let is_fault = |event: &&Event| matches!(&event.kind, EventKind::Section { state: of, note, .. } if of == state && note == findings::FAULTY);
     u32::try_from(events.iter().filter(is_fault).count()).unwrap_or(u32::MAX)

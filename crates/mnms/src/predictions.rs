@@ -1,4 +1,4 @@
-//! Finished predictions and logs of executions, as lines of JSON.
+//! Finished predictions and execution logs, as JSON lines.
 
 use std::collections::HashMap;
 
@@ -9,25 +9,25 @@ use serde_json::value::RawValue;
 use crate::examples::{DataError, Example, lines, shortened};
 use crate::literal::Literal;
 
-/// Most ids that an error names.
+/// Maximum number of ids that an error names.
 const NAMED_MAX: usize = 10;
 
-/// A plan that was predicted, with what else a file says of its making.
+/// A predicted plan, with what else the file says about how it was made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
-    /// The id of the example that it is for.
+    /// The id of its example.
     pub id: i64,
-    /// The line that it stands in, from 1.
+    /// Its line in the file, from 1.
     pub line: usize,
     /// The plan: a list of nodes, or the text of a program.
     pub content: Literal,
-    /// How many messages the model wrote, where the file has the conversation.
+    /// The number of messages that the model wrote, if the file contains the conversation.
     pub turns: Option<u64>,
-    /// The tokens of the whole conversation, where the file has them.
+    /// The tokens of the whole conversation, if the file has them.
     pub tokens: Option<Tokens>,
 }
 
-/// Tokens that a model read and wrote.
+/// Numbers of tokens that a model read and wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tokens {
     /// Read.
@@ -47,12 +47,12 @@ struct Row<'a> {
     usage_summary: Option<Value>,
 }
 
-/// Reads predictions: lines of JSON with `id` and `prediction`, and perhaps `all_messages` and `usage_summary` as the
-/// published agent writes them. `file` is the name of the text in errors. Blank lines are skipped.
+/// Parses predictions: JSON lines with `id` and `prediction`, and optionally `all_messages` and `usage_summary` as
+/// written by the published agent. `file` is the name used in errors. Blank lines are skipped.
 ///
 /// # Errors
-/// The first line that is no prediction, or whose id came before; a line or file beyond
-/// [`LINE_BYTES_MAX`](crate::LINE_BYTES_MAX) and [`LINES_MAX`](crate::LINES_MAX).
+/// The first line that is not a prediction or repeats an id, or a line or file that exceeds
+/// [`LINE_BYTES_MAX`](crate::LINE_BYTES_MAX) or [`LINES_MAX`](crate::LINES_MAX).
 pub fn read_predictions(text: &str, file: &str) -> Result<Vec<Prediction>, DataError> {
     let mut predictions = Vec::new();
     let mut lines_of_ids: HashMap<i64, usize> = HashMap::new();
@@ -77,14 +77,14 @@ pub fn read_predictions(text: &str, file: &str) -> Result<Vec<Prediction>, DataE
     Ok(predictions)
 }
 
-/// Messages of the model: those of the role `assistant`. The prompt and all feedback are the user's.
+/// The number of messages with the role `assistant`. The prompt and all feedback have the role `user`.
 fn turns(messages: &Value) -> Option<u64> {
     let messages = messages.as_array()?;
     Some(messages.iter().filter(|message| message["role"] == "assistant").count() as u64)
 }
 
-/// The tokens of a summary as AutoGen makes it: of all calls, and of those that no cache answered, of which the first
-/// count. Each lists models with their counts.
+/// The tokens in a summary by AutoGen. It has totals for all calls and for those not answered from a cache; the
+/// totals for all calls count. Each lists models with their counts.
 fn tokens(summary: &Value) -> Option<Tokens> {
     let total = match summary {
         Value::Array(summaries) => summaries.first()?,
@@ -105,16 +105,16 @@ fn tokens(summary: &Value) -> Option<Tokens> {
     tokens
 }
 
-/// Predictions with the examples that they are for.
+/// Predictions matched with their examples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paired {
     /// The prediction for each example, in the order of the examples.
     pub predictions: Vec<Option<Prediction>>,
-    /// The ids of the examples without one.
+    /// The ids of the examples that have no prediction.
     pub missing: Vec<i64>,
 }
 
-/// Finds the prediction for each example.
+/// Matches predictions with examples.
 ///
 /// # Errors
 /// Predictions have ids that no example has. The error names them.
@@ -123,10 +123,10 @@ pub fn pair(examples: &[Example], predictions: Vec<Prediction>, file: &str) -> R
     pair_with(&ids, predictions, file)
 }
 
-/// The same, where the examples are known by their ids.
+/// The same, if only the ids of the examples are known.
 ///
 /// # Errors
-/// As of [`pair`].
+/// Same as [`pair`].
 pub(crate) fn pair_with(ids: &[i64], predictions: Vec<Prediction>, file: &str) -> Result<Paired, DataError> {
     let places: HashMap<i64, usize> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
     let mut found: Vec<Option<Prediction>> = vec![None; ids.len()];
@@ -151,21 +151,21 @@ pub(crate) fn pair_with(ids: &[i64], predictions: Vec<Prediction>, file: &str) -
     Ok(Paired { predictions: found, missing })
 }
 
-/// How an execution of a plan ended.
+/// The result of executing a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
     /// The id of the example.
     pub id: i64,
-    /// It came to its end.
+    /// Whether the execution completed.
     pub passed: bool,
-    /// What was said of it.
+    /// The message in the log.
     pub message: String,
 }
 
-/// Reads a log of executions: lines of JSON with `id`, `res`, which is 1 or 0, and perhaps `msg`.
+/// Parses an execution log: JSON lines with `id`, `res`, which is 1 or 0, and optionally `msg`.
 ///
 /// # Errors
-/// As [`read_predictions`].
+/// Same as [`read_predictions`].
 pub fn read_executions(text: &str, file: &str) -> Result<Vec<Execution>, DataError> {
     #[derive(Deserialize)]
     struct Row {
@@ -202,18 +202,18 @@ pub fn read_executions(text: &str, file: &str) -> Result<Vec<Execution>, DataErr
     Ok(executions)
 }
 
-/// The share of executions that came to their end; `None` without any.
+/// The share of executions that completed; `None` if there are none.
 pub fn pass_rate(executions: &[Execution]) -> Option<f64> {
     let passed = executions.iter().filter(|execution| execution.passed).count();
     (!executions.is_empty()).then(|| passed as f64 / executions.len() as f64)
 }
 
-/// The mean number of turns of the predictions that have one; `None` if none has.
+/// The mean number of turns over the predictions that have one; `None` if none has.
 pub fn mean_turns(predictions: &[Prediction]) -> Option<f64> {
     mean(predictions.iter().filter_map(|prediction| prediction.turns))
 }
 
-/// The mean numbers of tokens that were read and written, of the predictions that have them; `None` if none has.
+/// The mean numbers of tokens read and written, over the predictions that have them; `None` if none has.
 pub fn mean_tokens(predictions: &[Prediction]) -> Option<(f64, f64)> {
     let tokens = || predictions.iter().filter_map(|prediction| prediction.tokens);
     Some((mean(tokens().map(|it| it.input))?, mean(tokens().map(|it| it.output))?))

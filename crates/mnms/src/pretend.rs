@@ -1,6 +1,6 @@
-//! Simulated tools: what they give is made up from what they are given, so that plans can be carried out, and go wrong,
-//! without models, services or pictures. What they count and pick they count and pick in earnest. Whoever shows what
-//! came of them has to say that they are simulated.
+//! Simulated tools: they make up outputs from their inputs, so that plans can be executed, and can fail, without
+//! models, services or pictures. Counting and selecting are done for real. Any display of the results must say that
+//! they are simulated.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,22 +10,22 @@ use serde_json::{Map, Value, json};
 
 use crate::catalogue;
 
-/// Most characters of an argument that a made-up text repeats.
+/// Maximum number of characters of an argument that a made-up text repeats.
 const REPEATED_CHARACTERS_MAX: usize = 40;
 
 static TOOLS: LazyLock<Arc<[Tool]>> =
     LazyLock::new(|| catalogue().signatures().iter().map(tool).collect::<Vec<_>>().into());
 
-/// The 33 tools, simulated. They keep nothing of a call, so runs may share them.
+/// The 33 simulated tools. They are stateless, so runs may share them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PretendTools;
 
-/// The tools as they are offered to agents that call one after the other.
+/// The tools as they are offered to agents that call them one after the other.
 pub(crate) fn tools() -> &'static Arc<[Tool]> {
     &TOOLS
 }
 
-/// Other tools of the same names, with what plans need to know of them.
+/// Other tools with the same names, with what plans need to know about them.
 pub(crate) struct Catalogued(pub(crate) Arc<dyn Toolbox>);
 
 impl Toolbox for Catalogued {
@@ -88,7 +88,7 @@ impl Toolbox for PretendTools {
     }
 }
 
-/// A tool as it is offered to agents that call one after the other.
+/// A tool as it is offered to agents that call tools one after the other.
 pub(crate) fn tool(signature: &Signature) -> Tool {
     let property = |port: &Port| {
         let schema = match &*port.kind {
@@ -116,10 +116,10 @@ pub(crate) fn tool(signature: &Signature) -> Tool {
     }
 }
 
-/// The tool of a call with its arguments, which are those that it takes.
+/// The tool of a call, and its arguments, which are exactly those that the tool takes.
 ///
 /// # Errors
-/// There is no such tool, or the arguments are others, in words for an agent.
+/// There is no such tool, or the arguments differ, in words for an agent.
 pub(crate) fn checked(call: &ToolCall) -> Result<(&'static Signature, &Map<String, Value>), String> {
     let name = call.name.replace('_', " ");
     let Some(signature) = catalogue().find(&name) else {
@@ -164,7 +164,7 @@ fn objects(given: &Map<String, Value>) -> Result<&Vec<Value>, String> {
     objects.ok_or_else(|| "objects has to be a list of objects".to_owned())
 }
 
-/// The first object whose label holds the name or shares a word with it; an empty one if there is none.
+/// The first object whose label contains the name or shares a word with it; an empty one if there is none.
 fn select(given: &Map<String, Value>) -> Result<Value, String> {
     let name = given.get("object_name").and_then(Value::as_str).unwrap_or_default();
     let fits = |object: &&Value| {

@@ -1,8 +1,9 @@
-//! The figures that the paper reports (arXiv 2403.11085, Tables 3 and 5 to 15), for a block of their own beside ours.
+//! The figures reported in the paper (arXiv 2403.11085, Tables 3 and 5 to 15), shown in a separate block beside
+//! ours.
 //!
-//! They were measured with models, prompts and services of 2024 and by the published rules, so that no figure of ours
-//! is one of the same kind. In Table 3 the differences of tool-F1 and argname-F1 for Mixtral-8x7B are those of
-//! Gemini-pro to the digit and contradict Table 5: they are a slip of the paper, and are given here as they stand.
+//! They were measured with models, prompts and services of 2024 and by the published rules, so they are not
+//! directly comparable with ours. In Table 3 the differences of tool-F1 and argname-F1 for Mixtral-8x7B equal those
+//! of Gemini-pro to the digit and contradict Table 5: they are an error in the paper, reproduced here as printed.
 //! Table 14 has no row for Mixtral-8x7B.
 
 mod tables;
@@ -13,14 +14,14 @@ use tables::{BLOCKS, RESULTS};
 pub const MODELS: [&str; 6] =
     ["Llama-2-7b", "Llama-2-13b", "Mixtral-8x7B", "Gemini-pro", "GPT-3.5-turbo-0125", "GPT-4-0125-preview"];
 
-/// What is fed back to the model, in the paper's order: nothing, that it cannot be read (P), does not fit the
-/// tools (V), went wrong when it was carried out (E).
+/// The feedback to the model, in the paper's order: none, parsing errors (P), plans that do not fit the tools (V),
+/// failed executions (E).
 pub const FEEDBACK: [&str; 5] = ["none", "P", "PV", "PE", "PVE"];
 
 /// The strategies, in the paper's order.
 pub const STRATEGIES: [&str; 2] = ["step-by-step", "multi-step"];
 
-/// How right results go together with other figures, by Pearson's coefficient (Figure 16).
+/// How right results correlate with other figures, as Pearson's coefficient (Figure 16).
 pub const RESULT_CORRELATIONS: [(&str, f64); 3] =
     [("tool_f1", 0.77), ("argname_f1", 0.73), ("pass_rate", 0.95)];
 
@@ -29,8 +30,8 @@ pub const RESULT_CORRELATIONS: [(&str, f64); 3] =
 pub struct Figure {
     /// The number of the table.
     pub table: u8,
-    /// The word for what was measured. Shares are in per cent, and `turns` and tokens are per example; a `_gain` is by
-    /// how much a share rises when alternative plans count as right.
+    /// The name of the metric. Shares are in per cent, and `turns` and tokens are per example; a `_gain` is the
+    /// increase of a share if alternative plans count as right.
     pub metric: &'static str,
     /// One of [`MODELS`].
     pub model: &'static str,
@@ -42,7 +43,7 @@ pub struct Figure {
     pub feedback: &'static str,
     /// Its value.
     pub value: f64,
-    /// What stands behind a `±`, where there is one.
+    /// The figure after a `±`, if there is one.
     pub spread: Option<f64>,
 }
 
@@ -76,7 +77,7 @@ fn figures_of(block: &'static tables::Block) -> impl Iterator<Item = Figure> {
             feedback,
             value: match place {
                 0 => *value,
-                // Two decimals were printed, and two are what is known of the sum.
+                // Two decimals were printed, so the sum is known to two decimals.
                 _ if block.are_differences => ((row[0] + value) * 100.0).round() / 100.0,
                 _ => *value,
             },
@@ -132,7 +133,7 @@ mod tests {
         }
     }
 
-    /// Two tables give the same runs, each as differences from another one.
+    /// Two tables contain the same runs, each as differences from another one.
     #[test]
     fn tables_agree_where_they_tell_of_the_same_runs() {
         for figure in figures().filter(|it| it.table == 3) {

@@ -1,5 +1,5 @@
-//! What the published evaluator leaves to Python 3.11, done here as Python does it: how values are written, what is a
-//! letter, how source is read and written again.
+//! What the published evaluator leaves to Python 3.11, implemented to match Python: how values are written, which
+//! characters are letters, and how source is parsed and written back.
 
 pub(crate) mod big;
 pub(crate) mod characters;

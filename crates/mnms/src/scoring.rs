@@ -1,4 +1,4 @@
-//! Finished predictions, scored without a model.
+//! Scores finished predictions without a model.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -24,13 +24,13 @@ use crate::prediction::{Executed, Predicted};
 use crate::predictions::{Execution, Prediction, pair_with, read_executions, read_predictions};
 use crate::suite::Mnms;
 
-/// The options of [`settings`], each with its values.
+/// The options accepted by [`settings`], each with its values.
 const OPTIONS: &str = "format (json or code), compat (original) and alternatives (yes or no)";
 
-/// Most ids that an error names.
+/// Maximum number of ids that an error names.
 const NAMED_MAX: usize = 10;
 
-/// What options of these names and values ask for.
+/// The settings for options with these names and values.
 ///
 /// # Errors
 /// There is no such option, or it has no such value.
@@ -51,13 +51,12 @@ pub(crate) fn settings(options: &[(&str, &str)]) -> Result<Settings, CaseError> 
             }
         }
     }
-    // By our rules a right plan is right whichever of them it is; the published evaluator counts the first alone unless
-    // it is asked for more.
+    // By our rules every right plan counts; the published evaluator counts only the first unless asked otherwise.
     settings.with_alternatives = with_alternatives.unwrap_or(settings.mode == Mode::Ours);
     Ok(settings)
 }
 
-/// The suite, with predictions scored by settings of their own. In all else it is [`Mnms`].
+/// The suite with other settings for scoring predictions. Otherwise it equals [`Mnms`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scoring(pub(crate) Settings);
 
@@ -80,7 +79,7 @@ impl Suite for Scoring {
     }
 
     fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
-        // Files of predictions need not say how they came about, and of being carried out they say nothing.
+        // Files of predictions may omit how the predictions were made, and never contain results of executions.
         let is_logged =
             runs.iter().any(|run| run.scored.and_then(|it| it.score(PREDICTION_NAMES[3])).is_some());
         let is_known = |metric: &Metric| match metric.name {
@@ -144,18 +143,18 @@ impl Suite for Scoring {
     }
 }
 
-/// What is to be scored: the ids of the cases as numbers, and the prediction for each. Cases themselves are taken apart
-/// one after the other, so that no more than one at a time takes the room of its values.
+/// The input for scoring: the ids of the cases as numbers, and the prediction for each. Cases are parsed one at a
+/// time, so that only one at a time takes the memory of its values.
 struct Read {
     ids: Vec<i64>,
     predictions: Vec<Option<Prediction>>,
 }
 
-/// Reads lines of `{"id": 5, "prediction": ...}`, where the id is the number of the data and the prediction a list of
-/// nodes or a program.
+/// Parses lines of `{"id": 5, "prediction": ...}`, where the id is the number in the data and the prediction a list
+/// of nodes or a program.
 ///
 /// # Errors
-/// They cannot be read or belong to other cases; or the rules of the published evaluator hold and a case has no
+/// They cannot be parsed or belong to other cases; or the published evaluator's rules apply and a case has no
 /// prediction, on which it fails.
 fn read(cases: &[Arc<dyn Case>], predictions: Data<'_>, settings: Settings) -> Result<Read, CaseError> {
     let number = |case: &Arc<dyn Case>| {
@@ -185,7 +184,7 @@ fn refuse(error: &DataError) -> CaseError {
     CaseError::new(error.to_string())
 }
 
-/// Scores a prediction; a missing one is no plan.
+/// Scores a prediction; a missing one is not a plan.
 fn scored(
     scorer: &mut Scorer,
     example: &Example,
@@ -202,15 +201,15 @@ fn scored(
     scorer.score(content, &gold).map_err(fails)
 }
 
-/// What the keys of questions about the prediction for a task begin with.
+/// The prefix of the keys of questions about the prediction for a task.
 fn key_of(task: &Task) -> String {
     format!("{}: ", task.id())
 }
 
-/// What a judge model is to be asked of predictions. Values count in other words by our rules alone.
+/// The questions for a judge model about predictions. Only our rules accept values in other words.
 ///
 /// # Errors
-/// They cannot be read or belong to other cases, or the rules of the published evaluator hold, which asks no model.
+/// They cannot be parsed or belong to other cases, or the published evaluator's rules apply, which use no model.
 pub(crate) fn questions(
     cases: &[Arc<dyn Case>],
     predictions: Data<'_>,
@@ -237,7 +236,8 @@ pub(crate) fn questions(
 /// Scores predictions.
 ///
 /// # Errors
-/// They or the log cannot be read or belong to other cases; or the rules of the published evaluator hold and it fails.
+/// They or the log cannot be parsed or belong to other cases, or the published evaluator's rules apply and it
+/// fails.
 pub(crate) fn score(
     cases: &[Arc<dyn Case>],
     predictions: Data<'_>,
@@ -276,7 +276,8 @@ pub(crate) fn score(
     Ok(Judgements { verdicts, missing })
 }
 
-/// How carrying out each prediction went, by the numbers of the data. One that is not in the log was not carried out.
+/// The result of executing each prediction, by number in the data. A prediction that is not in the log was not
+/// executed.
 fn executions(ids: &[i64], log: Data<'_>) -> Result<HashMap<i64, Executed>, CaseError> {
     let Data { text, file } = log;
     let known: HashSet<i64> = ids.iter().copied().collect();
@@ -291,14 +292,14 @@ fn executions(ids: &[i64], log: Data<'_>) -> Result<HashMap<i64, Executed>, Case
     Ok(all)
 }
 
-/// A task as the published data has it.
+/// A task in the form of the published data.
 fn example(task: &Task, id: i64) -> Example {
     let (plan, alternatives) = task.right_plans();
     let (request, code) = (task.request().to_owned(), task.code().to_owned());
     Example { id, request, plan, code, alternatives: Some(alternatives) }
 }
 
-/// A prediction as runs have it.
+/// A prediction in the form that runs use.
 fn predicted(content: &Literal, format: Format) -> Predicted {
     match (content, format) {
         (Literal::Text(text), Format::Code) => Predicted::Program(text.clone()),
@@ -306,7 +307,7 @@ fn predicted(content: &Literal, format: Format) -> Predicted {
     }
 }
 
-/// What a file says of the making of a prediction.
+/// What a file says about how a prediction was made.
 fn run(prediction: Option<&Prediction>) -> Run<'static> {
     let tokens = prediction.and_then(|prediction| prediction.tokens).unwrap_or_default();
     Run {
@@ -361,7 +362,7 @@ mod tests {
             let verdicts = scored.verdicts.iter();
             Ok::<_, CaseError>(verdicts.map(|verdict| verdict.scored.clone()).collect::<Vec<_>>())
         };
-        // A value that is a text, in other words.
+        // A free-text value in other words.
         let task = Task::read(&tasks[0].to_line()).unwrap();
         let worded = |step: &planproof_trace::Signature, name: &str| {
             step.arguments.iter().any(|argument| argument.name == name && argument.kind == "text")
@@ -391,7 +392,7 @@ mod tests {
         assert_eq!(answered("Yes."), [Some(0.0), Some(1.0), Some(1.0)]);
         assert_eq!(answered("NO"), [Some(0.0), Some(1.0), Some(0.0)]);
         assert_eq!(answered("Who knows"), [Some(0.0), Some(1.0), Some(0.0)]);
-        // A judge to whom nothing is left changes nothing.
+        // A judge with nothing to decide changes nothing.
         let unasked = of(&right(1), &Evidence { answers: Some([].into()), log: None }).unwrap();
         let names = ["plan_argvalue", "values_judged", "plan_argvalue_entailed"];
         assert_eq!(names.map(|name| unasked[0].score(name)), [Some(1.0), Some(0.0), Some(1.0)]);

@@ -1,4 +1,4 @@
-//! The kind of case.
+//! The suite of m&m's.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{data, figures, paper_tables};
 /// The suite's name.
 pub const NAME: &str = "mnms";
 
-/// How many runs that passed are shown, where their tools are real.
+/// How many passed runs are shown if their tools are real.
 const PASSED_SHOWN: usize = 12;
 
 /// The suite of m&m's.
@@ -26,7 +26,7 @@ pub struct Mnms {
 }
 
 impl Mnms {
-    /// The suite, with other tools than simulated ones.
+    /// The suite with tools other than the simulated ones.
     pub fn with_tools(tools: MakeTools) -> Self {
         Self { tools: Some(tools) }
     }
@@ -45,7 +45,7 @@ impl Suite for Mnms {
         Ok(Arc::new(Task::read(line)?.with_tools(self.tools.clone())))
     }
 
-    /// The published lines of JSON; without data twelve tasks of our own.
+    /// Loads the published JSON lines; without data, twelve tasks of our own.
     fn load(
         &self,
         data: Option<Data<'_>>,
@@ -105,7 +105,7 @@ impl Suite for Mnms {
         figures::metrics(runs, Mode::Ours)
     }
 
-    /// Real tools make pictures.
+    /// Real tools produce pictures.
     fn passed_shown(&self) -> usize {
         if self.tools.is_some() { PASSED_SHOWN } else { 0 }
     }

@@ -1,13 +1,13 @@
-//! The 33 tools and which may follow which (specification section 1, "Tools", and 2, "Tool graph"; the paper, section
-//! 3.2 and Table 4). Their order matters: a tool's place is its class in tool-F1 and in the edit distance. The
-//! descriptions are ours.
+//! The 33 tools and which may follow which (specification section 1, "Tools", and 2, "Tool graph"; the paper,
+//! section 3.2 and Table 4). Their order matters: a tool's index is its class in tool-F1 and in the edit distance.
+//! The descriptions are ours.
 
 use std::sync::{Arc, LazyLock};
 
 use planproof_trace::{Catalogue, Demonstration, Port, Signature};
 use serde_json::json;
 
-/// Name, description, arguments, outputs (each with its kind), and the names of the tools that may follow.
+/// Name, description, arguments and outputs (each with its kind), and the names of the tools that may follow.
 type Row = (
     &'static str,
     &'static str,
@@ -16,7 +16,7 @@ type Row = (
     &'static [u8],
 );
 
-/// The tools in their order. Successors are places in this list, from 0.
+/// The tools, in order. Successors are indices into this list, from 0.
 #[rustfmt::skip]
 const TOOLS: [Row; 33] = [
     ("text generation", "Writes a text from a prompt.",
@@ -101,7 +101,8 @@ static CATALOGUE: LazyLock<Arc<Catalogue>> = LazyLock::new(|| {
     Arc::new(Catalogue::new(TOOLS.iter().map(signature).collect()).with_demonstrations(demonstrations()))
 });
 
-/// A plan each of one, two and three steps. (Ours; so are the requests of the published prompt, which are others.)
+/// One plan each of one, two and three steps. (They are ours; the requests of the published prompt are different
+/// ones.)
 fn demonstrations() -> Vec<Demonstration> {
     vec![
         Demonstration {

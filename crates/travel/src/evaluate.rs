@@ -25,8 +25,7 @@
 //! | `city-in-text` | Within Current City | on travel days, cities anywhere in the entry, in any order |
 //! | `any-means` | Within Sandbox | `Train`, or a flight without a number, at no cost |
 //! | `flight-date` | Within Sandbox | a flight on another day |
-//! | `part-of-name` | Within Sandbox, hard checks | part of a name, or none; the first row that contains it then
-//! counts |
+//! | `part-of-name` | Within Sandbox, hard checks | part of a name, or none; the first row with it counts |
 //! | `null-entry` | Complete Information | null instead of a required entry |
 //! | `other-keys` | Complete Information | day numbers, cities and invented keys as half of the filled-in entries |
 //! | `extra-days` | Complete Information | days after the last |

@@ -15,9 +15,9 @@ use crate::plan::Plan;
 use crate::query::Query;
 use crate::tables::Database;
 
-/// The map and the timeline of a plan, as facts of an explanation. Nothing for no plan, and for one that is malformed.
-/// `judgement` is that of this plan; its findings, which the right mode alone has, are put where they belong. Takes
-/// time as judging does.
+/// The map and the timeline of a plan, as facts of an explanation. Empty if there is no plan or it is malformed.
+/// `judgement` must be that of this plan; its findings, which only the right mode provides, are shown at the
+/// entries that they concern. Takes as long as judging.
 pub fn facts(database: &Database, query: &Query, plan: &Plan, judgement: &Judgement) -> Vec<Fact> {
     if !plan.is_delivered() {
         return Vec::new();
@@ -33,7 +33,7 @@ pub fn facts(database: &Database, query: &Query, plan: &Plan, judgement: &Judgem
     facts
 }
 
-/// US dollars, with cents only where there are any: `$1,234` or `$12.50`.
+/// US dollars, with cents only if they are not zero: `$1,234` or `$12.50`.
 fn dollars(amount: f64) -> String {
     let cents = (amount * 100.0).round();
     let whole = (cents / 100.0).trunc().abs().to_string();

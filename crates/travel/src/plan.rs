@@ -1,8 +1,8 @@
-//! Plans as an agent wrote them, with whatever values stand in place of days or texts.
+//! Plans as an agent wrote them, which may contain any values instead of days or texts.
 //!
 //! A plan is a list of days. Each day has the keys of [`KEYS`], all with text values, and
-//! [`NOTHING`](crate::entry::NOTHING) means that an entry is empty. Anything else is kept as it is: a plan that makes
-//! no sense is a failed plan, not an error.
+//! [`NOTHING`](crate::entry::NOTHING) means that an entry is empty. Anything else is kept as it is: a plan that
+//! makes no sense is a failed plan, not an error.
 
 use std::borrow::Cow;
 
@@ -10,20 +10,20 @@ use serde_json::Value;
 
 use crate::python::{Raised, is_true};
 
-/// The key of the place of a day.
+/// The key of the city, or of the journey, of a day.
 pub const CITY: &str = "current_city";
-/// The key of how one travels that day.
+/// The key of the means of travel.
 pub const TRANSPORTATION: &str = "transportation";
-/// The key of the sights of a day.
+/// The key of the attractions.
 pub const ATTRACTION: &str = "attraction";
-/// The key of where one sleeps.
+/// The key of the accommodation.
 pub const ACCOMMODATION: &str = "accommodation";
-/// The keys of the meals of a day in their order.
+/// The keys of the meals of a day, in order.
 pub const MEALS: [&str; 3] = ["breakfast", "lunch", "dinner"];
-/// The keys of a day that say what is done, in the order in which the evaluator asks for them.
+/// The keys of a day's activities, in the order in which the evaluator checks them.
 pub const KEYS: [&str; 6] = [TRANSPORTATION, MEALS[0], MEALS[1], MEALS[2], ATTRACTION, ACCOMMODATION];
 
-/// What stands instead of a day that is not needed.
+/// The text in place of a day that is not needed.
 pub const NOT_NEEDED: &str = "You don't need to fill in the information for this or later days.";
 
 /// A plan as it was written.
@@ -31,15 +31,15 @@ pub const NOT_NEEDED: &str = "You don't need to fill in the information for this
 pub struct Plan(pub Value);
 
 impl Plan {
-    /// Whether there is a plan at all: neither null nor empty.
+    /// Whether there is a plan: it is neither null nor empty.
     pub fn is_delivered(&self) -> bool {
         is_true(&self.0)
     }
 
-    /// How many days it has, by Python's rules.
+    /// The number of days, by Python's rules.
     ///
     /// # Errors
-    /// It is a number or a truth value.
+    /// The plan is a number or a truth value.
     pub fn len(&self) -> Result<usize, Raised> {
         match &self.0 {
             Value::Array(days) => Ok(days.len()),
@@ -52,15 +52,15 @@ impl Plan {
     /// Whether it has no days, by Python's rules.
     ///
     /// # Errors
-    /// As of [`Plan::len`].
+    /// Same as [`Plan::len`].
     pub fn is_empty(&self) -> Result<bool, Raised> {
         Ok(self.len()? == 0)
     }
 
-    /// The days that the published evaluator reads: the first `days`. Asking for one of them may fail.
+    /// The first `days` days, which are those that the published evaluator reads. Access to each of them may fail.
     ///
     /// # Errors
-    /// As of [`Plan::len`].
+    /// Same as [`Plan::len`].
     pub fn days(&self, days: usize) -> Result<Vec<Result<Cow<'_, Value>, Raised>>, Raised> {
         let number = days.min(self.len()?);
         Ok(match &self.0 {
@@ -68,7 +68,7 @@ impl Plan {
             Value::String(text) => {
                 text.chars().take(number).map(|it| Ok(Cow::Owned(Value::from(it.to_string())))).collect()
             }
-            // Positions are no keys.
+            // Indices are not keys.
             _ => vec![Err(Raised::Key); number],
         })
     }
@@ -80,21 +80,21 @@ impl From<Value> for Plan {
     }
 }
 
-/// A line of a file of plans: `{"idx": .., "query": .., "plan": [..] or null}`. The published evaluator goes by the
-/// line, not by `idx`.
+/// A line of a file of plans: `{"idx": .., "query": .., "plan": [..] or null}`. The published evaluator uses the
+/// line number, not `idx`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Submission {
-    /// The number of the query as the line has it.
+    /// The number of the query according to the line.
     pub idx: Option<u64>,
-    /// The plan; null where the line has none.
+    /// The plan; null if the line has none.
     pub plan: Plan,
 }
 
 impl Submission {
-    /// Reads a file of plans, one a line. Blank lines are skipped.
+    /// Parses a file of plans, one per line. Blank lines are skipped.
     ///
     /// # Errors
-    /// A line that is no JSON object.
+    /// A line is not a JSON object.
     pub fn read_all(text: &str, file: &str) -> Result<Vec<Self>, PlanError> {
         let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         lines
@@ -118,9 +118,9 @@ impl Submission {
 pub struct PlanError {
     /// The file.
     pub file: String,
-    /// The line in it, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to fix it.
     pub what: String,
 }
 

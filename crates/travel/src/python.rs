@@ -11,18 +11,18 @@ use serde_json::Value;
 
 pub use literal::literal;
 
-/// The exception that an operation of the published evaluator ends with.
+/// The exception that an operation of the published evaluator raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Raised {
-    /// A method that the value's type does not have.
+    /// The value's type does not have the method.
     Attribute,
-    /// A position past the end.
+    /// An index is out of range.
     Index,
     /// A key that is missing.
     Key,
     /// A value of the wrong type.
     Type,
-    /// A text that cannot be read.
+    /// A text cannot be parsed.
     Value,
 }
 
@@ -57,7 +57,7 @@ pub fn is_true(value: &Value) -> bool {
     }
 }
 
-/// `one == other`. Numbers and truth values are compared as numbers; the readers of JSON bound the depth.
+/// `one == other`. Numbers and truth values compare as numbers. The JSON parser bounds the depth.
 pub fn equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Array(ones), Value::Array(others)) => {
@@ -85,7 +85,7 @@ fn number(value: &Value) -> Option<f64> {
 /// `text in container`.
 ///
 /// # Errors
-/// The value holds nothing.
+/// The value is not a container.
 pub fn holds(container: &Value, text: &str) -> Result<bool, Raised> {
     match container {
         Value::String(all) => Ok(all.contains(text)),
@@ -98,7 +98,7 @@ pub fn holds(container: &Value, text: &str) -> Result<bool, Raised> {
 /// `container[key]`.
 ///
 /// # Errors
-/// The value has no members, or none of this name.
+/// The value has no members, or none with this key.
 pub fn member<'v>(container: &'v Value, key: &str) -> Result<&'v Value, Raised> {
     match container {
         Value::Object(members) => members.get(key).ok_or(Raised::Key),
@@ -106,23 +106,23 @@ pub fn member<'v>(container: &'v Value, key: &str) -> Result<&'v Value, Raised> 
     }
 }
 
-/// The text, where functions of texts are called with the value.
+/// The text, when the value is passed to a text function.
 ///
 /// # Errors
-/// It is no text.
+/// It is not a text.
 pub fn text(value: &Value) -> Result<&str, Raised> {
     value.as_str().ok_or(Raised::Type)
 }
 
-/// The text, where a method of texts is called on the value.
+/// The text, when a text method is called on the value.
 ///
 /// # Errors
-/// It is no text.
+/// It is not a text.
 pub fn method_of_text(value: &Value) -> Result<&str, Raised> {
     value.as_str().ok_or(Raised::Attribute)
 }
 
-/// Whether Python takes the character for a blank: `str.isspace` and `\s`.
+/// Whether Python considers the character white space: `str.isspace` and `\s`.
 pub fn is_blank(it: char) -> bool {
     it.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&it)
 }
@@ -151,7 +151,7 @@ pub fn quoted(text: &str) -> String {
     quoted
 }
 
-/// `str(texts)` of a list.
+/// `str(texts)` for a list.
 pub fn list_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
     let quoted: Vec<String> = texts.into_iter().map(quoted).collect();
     format!("[{}]", quoted.join(", "))

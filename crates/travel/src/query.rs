@@ -1,7 +1,7 @@
-//! Queries: what a traveller asks for, in words and in the fields that the evaluator judges by.
+//! Queries: what a traveller asks for, in words and in the fields that the evaluator uses.
 //!
-//! Some copies of the data carry reference information with cities. It is not read, because no planner may see it.
-//! Queries come as lines of JSON, or as the published tables (`query/published.rs`).
+//! Some copies of the data include reference information about cities. It is ignored, because no planner may see
+//! it. Queries come as JSON lines, or as the published tables (`query/published.rs`).
 
 mod published;
 
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 pub use published::{PublishedQuery, Reference, read_published};
 
-/// How many days a trip may have. The published ones have 3, 5 or 7.
+/// Maximum number of days of a trip. The published trips have 3, 5 or 7.
 pub const DAYS_MAX: usize = 31;
 
-/// How many people may travel together. The published queries have up to 8.
+/// Maximum number of travellers. The published queries have up to 8.
 pub const PEOPLE_MAX: u32 = 1_000;
 
-/// How hard a query is said to be.
+/// The nominal difficulty of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -30,10 +30,10 @@ pub enum Level {
 }
 
 impl Level {
-    /// All, from easy to hard.
+    /// All levels, from easy to hard.
     pub const ALL: [Self; 3] = [Self::Easy, Self::Medium, Self::Hard];
 
-    /// The word of the data.
+    /// Its name in the data.
     pub fn name(self) -> &'static str {
         match self {
             Self::Easy => "easy",
@@ -43,7 +43,7 @@ impl Level {
     }
 }
 
-/// What must be allowed where the travellers sleep.
+/// What the accommodation must allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum HouseRule {
     /// Parties.
@@ -64,7 +64,7 @@ pub enum HouseRule {
 }
 
 impl HouseRule {
-    /// What the rules of a house say that forbids it.
+    /// The entry in an accommodation's rules that forbids it.
     pub fn forbidden(self) -> &'static str {
         match self {
             Self::Parties => "No parties",
@@ -76,7 +76,7 @@ impl HouseRule {
     }
 }
 
-/// What kind of room is asked for.
+/// The kind of room requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RoomType {
     /// A shared room.
@@ -94,7 +94,7 @@ pub enum RoomType {
 }
 
 impl RoomType {
-    /// Whether a room type of the table is what is asked for.
+    /// Whether a room type in the table satisfies the request.
     pub fn accepts(self, room_type: &str) -> bool {
         match self {
             Self::Shared => room_type == "Shared room",
@@ -105,30 +105,30 @@ impl RoomType {
     }
 }
 
-/// How the travellers do not want to travel.
+/// A means of travel that the travellers reject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TransportRule {
-    /// Not by air.
+    /// No flights.
     #[serde(rename = "no flight")]
     NoFlight,
-    /// Not in a car that they drive themselves.
+    /// No driving themselves.
     #[serde(rename = "no self-driving")]
     NoSelfDriving,
 }
 
-/// What is asked for beside the budget. Nothing is asked where a field is absent.
+/// The local constraints. An absent field means no constraint.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalConstraint {
-    /// What must be allowed where they sleep.
+    /// What the accommodation must allow.
     #[serde(rename = "house rule", default)]
     pub house_rule: Option<HouseRule>,
-    /// Cuisines, each of which has to be eaten once.
+    /// Cuisines, each of which must be eaten at least once.
     #[serde(default)]
     pub cuisine: Option<Vec<String>>,
-    /// What kind of room.
+    /// The kind of room.
     #[serde(rename = "room type", default)]
     pub room_type: Option<RoomType>,
-    /// How not to travel.
+    /// The rejected means of travel.
     #[serde(default)]
     pub transportation: Option<TransportRule>,
 }
@@ -140,30 +140,30 @@ pub struct Query {
     pub idx: u64,
     /// The city where the trip begins and ends.
     pub org: String,
-    /// The city to see on a trip of 3 days, else the state.
+    /// The city to visit on a trip of 3 days, otherwise the state.
     pub dest: String,
-    /// How many days, from 1 to [`DAYS_MAX`].
+    /// The number of days, from 1 to [`DAYS_MAX`].
     pub days: usize,
-    /// How many cities to see.
+    /// The number of cities to visit.
     pub visiting_city_number: usize,
-    /// The days as `2022-03-16`, as many as `days`.
+    /// The dates, such as `2022-03-16`; there are `days` of them.
     pub date: Vec<String>,
-    /// How many people travel, from 1 to [`PEOPLE_MAX`].
+    /// The number of travellers, from 1 to [`PEOPLE_MAX`].
     pub people_number: u32,
-    /// What is asked for beside the budget.
+    /// The local constraints.
     #[serde(default)]
     pub local_constraint: LocalConstraint,
-    /// What all of them may spend, in US dollars.
+    /// The budget for all travellers, in US dollars.
     pub budget: f64,
     /// The query in words.
     #[serde(default)]
     pub query: String,
-    /// How hard it is said to be.
+    /// Its nominal difficulty.
     pub level: Level,
 }
 
 impl Query {
-    /// Reads a query from a line of JSON.
+    /// Parses a query from a JSON line.
     ///
     /// # Errors
     /// See [`QueryError::what`].
@@ -173,10 +173,10 @@ impl Query {
         Ok(query)
     }
 
-    /// Reads a file of queries, one a line. Blank lines are skipped.
+    /// Parses a file of queries, one per line. Blank lines are skipped.
     ///
     /// # Errors
-    /// A line that [`Query::read`] refuses, or a number that two queries have.
+    /// [`Query::read`] rejects a line, or two queries have the same number.
     pub fn read_all(text: &str, file: &str) -> Result<Vec<Self>, QueryError> {
         let mut queries = Vec::new();
         let mut lines = BTreeMap::new();
@@ -215,13 +215,13 @@ impl Query {
         Ok(())
     }
 
-    /// Whether the destination is a state with several cities to choose from, and not a city.
+    /// Whether the destination is a state, with several cities to choose from, rather than a city.
     pub fn is_for_state(&self) -> bool {
         self.days > 3
     }
 }
 
-/// Whether a text is a day of the calendar such as `2022-03-16`.
+/// Whether a text is a calendar date such as `2022-03-16`.
 pub fn is_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
@@ -247,9 +247,9 @@ pub fn is_date(text: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{what}", place.as_ref().map(|(file, line)| format!("{file}:{line}: ")).unwrap_or_default())]
 pub struct QueryError {
-    /// The file, and the line in it from 1.
+    /// The file, and the line number in it, from 1.
     pub place: Option<(String, usize)>,
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to fix it.
     pub what: String,
 }
 

@@ -33,40 +33,41 @@ use serde::Serialize;
 use crate::query::{Level, LocalConstraint, Query, QueryError};
 use crate::tables::Cities;
 
-/// The fields of a query, as far as they were read.
+/// The fields of a query, as far as they were found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Reading {
-    /// The city where the trip begins and ends.
+    /// The city where the trip starts and ends.
     pub org: Option<String>,
-    /// The city to see, or the state.
+    /// The city or the state to visit.
     pub dest: Option<String>,
-    /// How many days.
+    /// The number of days.
     pub days: Option<usize>,
-    /// How many cities to see.
+    /// The number of cities to visit.
     pub visiting_city_number: Option<usize>,
-    /// The days as `2022-03-16`.
+    /// The dates, such as `2022-03-16`.
     pub date: Option<Vec<String>>,
-    /// How many people travel.
+    /// The number of travellers.
     pub people_number: Option<u32>,
-    /// What is asked for beside the budget; nothing asked and nothing read are the same.
+    /// The local constraints. It makes no difference whether a constraint was not requested or not found.
     pub local_constraint: LocalConstraint,
-    /// What all of them may spend, in US dollars.
+    /// The budget for all travellers, in US dollars.
     pub budget: Option<f64>,
 }
 
-/// What was read of a text.
+/// The result of reading a text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Heard {
     /// The fields.
     pub reading: Reading,
-    /// What does not fit the fields or each other, each as a sentence without a full stop.
+    /// What contradicts the fields, or what they cannot express, each as a sentence without a full stop.
     pub doubts: Vec<String>,
 }
 
-/// The longest trip that is for one city.
+/// The longest trip that is to a single city.
 const CITY_DAYS_MAX: usize = 3;
 
-/// Reads the words of a query. Takes any text; of one longer than some pages, only the beginning.
+/// Extracts the fields from the words of a query. Accepts any text, but reads only the beginning of one that is
+/// longer than a few pages.
 pub fn read(text: &str, cities: &Cities) -> Heard {
     let tokens = token::tokens(text);
     let time = date::time(&tokens);
@@ -113,7 +114,7 @@ impl Reading {
         }
     }
 
-    /// The fields without which there is no query, and which were not read.
+    /// The required fields that were not found.
     pub fn missing(&self) -> Vec<Field> {
         let fields = [
             (Field::Origin, self.org.is_none()),
@@ -127,10 +128,10 @@ impl Reading {
         fields.into_iter().filter(|(_, is_missing)| *is_missing).map(|(field, _)| field).collect()
     }
 
-    /// The query that was read, to be solved. `idx`, `level` and `text` are those of the query in words.
+    /// The query to solve, built from the fields. `idx`, `level` and `text` are those of the original query.
     ///
     /// # Errors
-    /// The fields that are missing, or what is wrong with one.
+    /// The missing fields, or what is wrong with one.
     pub fn query(&self, idx: u64, level: Level, text: &str) -> Result<Query, QueryError> {
         let missing = self.missing();
         let fault = |what: String| QueryError { place: None, what };

@@ -1,36 +1,40 @@
-//! A planner without a model: from the fields of a query to an itinerary that provably holds, or to why there is none.
+//! A planner without a model: it turns the fields of a query into an itinerary that provably passes, or into an
+//! explanation of why there is none.
 //!
 //! # What counts as a trip
 //!
-//! One leaves home on the first day and comes home on the last. Between, one stays in as many cities as are asked for
-//! (the destination, or cities of the destination's state), in each for one night or more on end, in one house, for at
-//! least the nights that the house wants, and travels only between them. A day without travel has three meals and a
-//! sight; a day with travel needs neither. No restaurant and no sight comes twice, one's own car goes with no other
-//! means, flights are those of the day. Nothing is planned at home. That several houses in one city cannot be cheaper
-//! than one is plain: the cheapest of them alone would do.
+//! The travellers leave home on the first day and return on the last. In between they stay in the requested number
+//! of cities (the destination, or cities in the destination's state), in each for one or more consecutive nights,
+//! in one accommodation, for at least its minimum number of nights, and they travel only between these cities. A
+//! day without travel has three meals and an attraction; a day with travel needs neither. No restaurant and no
+//! attraction is repeated, a trip in one's own car uses no other means of travel, and flights are those of the day.
+//! Nothing is planned at home. Changing accommodation within a city is never cheaper: the cheapest of the
+//! accommodations for the whole stay would cost no more.
 //!
-//! Both modes ask for such a trip, and no gap of the published checks ([`Loophole`](crate::evaluate::Loophole)) is
-//! used. They differ in what a row of the tables is good for: [`Compat::Original`] takes only rows that the published
-//! evaluator finds by their text (it takes the first whose name has the text in it), and counts a cuisine whose name is
-//! part of another. So a proof that there is no trip is one about trips in this sense. In the right mode that is all
-//! that the evaluator lets pass, but for meals, sights and a night at home where too few entries are filled in without
-//! them, which takes a trip with hardly a free day; the published evaluator lets more pass, through its gaps.
+//! Both modes require such a trip, and neither exploits a gap in the published checks
+//! ([`Loophole`](crate::evaluate::Loophole)). They differ in which rows of the tables are usable:
+//! [`Compat::Original`] uses only rows that the published evaluator finds by their text (it takes the first row
+//! whose name contains the text), and accepts a cuisine whose name is part of another. A proof that there is no
+//! trip is therefore a proof about trips in this sense. In the right mode these are all trips that the evaluator
+//! passes, except those that fill in enough entries only through meals, attractions or a night at home, which
+//! requires a trip with hardly a free day; the published evaluator passes more, through its gaps.
 //!
 //! # How it is found
 //!
-//! The cost of a trip is a sum: ways by their ends and day, houses by city and nights, meals by city and number, and
-//! only the cuisines and the budget tie the meals of cities together. A general solver over candidates, such as that of
-//! crate `constraint`, would search where tables say it all: for each city, the cheapest house for any number of
-//! nights, and the least that any number of different restaurants with any set of cuisines costs, are computed once.
-//! Over these, branch and bound goes through routes and splits of the nights, once in one's own car and once by flight
-//! and taxi, and leaves out only what costs more than the budget or the best so far by a bound that never
-//! overestimates. What it does not find is not there.
+//! The cost of a trip is a sum: journeys by origin, destination and day, accommodation by city and nights, meals by
+//! city and number. Only the cuisines and the budget connect the meals of different cities. A general solver over
+//! candidates, such as that of crate `constraint`, would search for what tables can provide. For each city, the
+//! cheapest accommodation for every number of nights, and the minimum cost of every number of different restaurants
+//! with every set of cuisines, are computed once. Over these tables, branch and bound enumerates routes and
+//! divisions of the nights, once with one's own car and once with flights and taxis. It prunes only what exceeds
+//! the budget or the best cost so far by a bound that never overestimates. What it does not find does not exist.
 //!
-//! # What is where
+//! # Module layout
 //!
-//! What is asked for, and in words (`solve/demand.rs`); rows of a city (`solve/town.rs`) and ways between cities
-//! (`solve/ways.rs`); meals with cuisines (`solve/meals.rs`, `solve/menu.rs`); branch and bound (`solve/search.rs`);
-//! the plan as the evaluator reads it (`solve/write.rs`); why there is none (`solve/conflict.rs`, `solve/obstacle.rs`).
+//! Demands, also in words (`solve/demand.rs`); the rows of a city (`solve/town.rs`) and journeys between cities
+//! (`solve/ways.rs`); meals with cuisines (`solve/meals.rs`, `solve/menu.rs`); branch and bound
+//! (`solve/search.rs`); the plan in the evaluator's form (`solve/write.rs`); why there is none
+//! (`solve/conflict.rs`, `solve/obstacle.rs`).
 
 mod conflict;
 mod demand;
@@ -52,28 +56,28 @@ use crate::plan::Plan;
 use crate::query::Query;
 use crate::tables::Database;
 
-/// How many steps of the search are made before it gives up, unless asked otherwise. Most take less than a microsecond.
+/// The default limit on the steps of the search. Most steps take less than a microsecond.
 pub const STEPS_MAX: u64 = 10_000_000;
 
-/// How many cuisines one query may ask for. The tables of meals grow with two to their number.
+/// Maximum number of cuisines in a query. The tables of meals grow exponentially with it.
 pub const CUISINES_MAX: usize = 8;
 
-/// Which of the itineraries that hold is wanted.
+/// Which valid itinerary to return.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Objective {
-    /// The first that is found. Days of travel get meals, too, as far as the budget goes.
+    /// The first one found. Days of travel get meals as well, as far as the budget allows.
     #[default]
     Any,
-    /// One that costs least, with nothing that is not needed.
+    /// A cheapest one, without anything unnecessary.
     Cheapest,
 }
 
-/// How to solve.
+/// Options of the solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Which itinerary.
+    /// Which itinerary to return.
     pub objective: Objective,
-    /// How many steps the search makes before it gives up. A step is a city with its nights, or a full route.
+    /// The limit on the steps of the search. A step is a city with its nights, or a complete route.
     pub steps_max: u64,
 }
 
@@ -83,10 +87,10 @@ impl Default for Options {
     }
 }
 
-/// What comes out.
+/// The result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// An itinerary that holds.
+    /// A valid itinerary.
     Solved(Solved),
     /// There is none.
     Infeasible(Infeasible),
@@ -95,7 +99,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// The itinerary, if there is one, be it the cheapest or not.
+    /// The itinerary, if there is one, whether or not it is the cheapest.
     pub fn solved(&self) -> Option<&Solved> {
         match self {
             Self::Solved(solved) => Some(solved),
@@ -105,32 +109,32 @@ impl Answer {
     }
 }
 
-/// An itinerary that holds.
+/// A valid itinerary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solved {
     /// The itinerary in the published format.
     pub plan: Plan,
-    /// What it costs for all, in US dollars.
+    /// Its cost for all travellers, in US dollars.
     pub cost: f64,
-    /// Whether none costs less, which is proved.
+    /// Whether it is proved that none costs less.
     pub is_cheapest: bool,
-    /// How many steps the search made.
+    /// The number of steps of the search.
     pub steps: u64,
 }
 
-/// There is no itinerary, which is proved.
+/// It is proved that there is no itinerary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Infeasible {
-    /// As few demands as possible that cannot be met together; none where there is no trip whatever is asked.
+    /// A minimal set of demands that cannot be met together; empty if there is no trip regardless of the demands.
     pub conflict: Vec<Demand>,
-    /// Whether it is proved that no fewer demands are in conflict.
+    /// Whether it is proved that no smaller set of demands conflicts.
     pub is_smallest: bool,
-    /// The nearest changes of the query that make it feasible: the least budget, if more money helps, then as few
-    /// wishes as possible to give up. None where nothing helps.
+    /// The smallest changes of the query that make it feasible: the minimum budget, if more money helps, then as
+    /// few wishes as possible to drop. Empty if nothing helps.
     pub changes: Vec<Change>,
-    /// Where no demand is in conflict: what stands in the way of any trip, as a sentence without a full stop.
+    /// If no demands conflict: what rules out every trip, as a sentence without a full stop.
     pub obstacle: Option<String>,
-    /// How many steps the search made.
+    /// The number of steps of the search.
     pub steps: u64,
 }
 
@@ -165,12 +169,12 @@ impl fmt::Display for Infeasible {
     }
 }
 
-/// A change of a query, after which there is an itinerary.
+/// A change of a query that makes an itinerary possible.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// To spend this much for all, in US dollars. No less will do.
+    /// Raise the budget for all travellers to this amount, in US dollars, which is the minimum.
     Budget(f64),
-    /// To give these wishes up.
+    /// Drop these wishes.
     Drop(Vec<Demand>),
 }
 
@@ -179,13 +183,13 @@ pub enum Change {
 pub struct Undecided {
     /// The best itinerary so far.
     pub best: Option<Solved>,
-    /// Why, as a sentence without a full stop.
+    /// The reason, as a sentence without a full stop.
     pub why: String,
 }
 
-/// Plans the trip of a query.
+/// Plans the trip for a query.
 ///
-/// Reads the tables and the fields of the query, not its words. Takes milliseconds for the published queries.
+/// Uses the tables and the fields of the query, not its words. Takes milliseconds for the published queries.
 pub fn solve(database: &Database, query: &Query, compat: Compat, options: &Options) -> Answer {
     let demands = Demand::all(query);
     let ground = match ground::Ground::new(database, query, compat) {

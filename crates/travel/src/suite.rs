@@ -1,16 +1,16 @@
-//! TravelPlanner as a suite: an agent plans a trip that somebody asks for in words.
+//! TravelPlanner as a suite: an agent plans a trip that a user asks for in words.
 //!
-//! # What is where
+//! # Module layout
 //!
-//! A query with how it is asked and judged (`suite/task.rs`), as a case (`suite/case.rs`), what is asked
-//! (`suite/prompt.rs`), the tools (`suite/toolbox.rs`), the plan in an answer (`suite/answer.rs`), the verdict
-//! (`suite/judge.rs`), its document (`suite/detail.rs`) and words (`suite/explain.rs`), classes and flags
-//! (`suite/classes.rs`), fields of queries (`suite/fields.rs`), the rules of the published loop (`suite/stop.rs`),
-//! and what managers of teams passed on (`suite/manager.rs`). Figures of many runs (`suite/figures.rs`,
-//! `suite/parts.rs`) by the bits of cards (`suite/marks.rs`), what was published (`suite/published.rs`), and who sees
-//! what (`suite/arms.rs`). What a simulated model is handed (`suite/gold.rs`), agents without a model
-//! (`suite/agents.rs`, `suite/greedy.rs`), published data (`suite/data.rs`), reference information of our own
-//! (`suite/reference.rs`), roles of a team (`suite/team.rs`), and finished plans (`suite/predictions.rs`).
+//! A query with its options (`suite/task.rs`), as a case (`suite/case.rs`), the prompts (`suite/prompt.rs`), the
+//! tools (`suite/toolbox.rs`), the plan in an answer (`suite/answer.rs`), the verdict (`suite/judge.rs`), its
+//! document (`suite/detail.rs`) and its explanation (`suite/explain.rs`), classes and flags (`suite/classes.rs`),
+//! fields of queries (`suite/fields.rs`), the rules of the published loop (`suite/stop.rs`), and what the managers
+//! of teams passed on (`suite/manager.rs`). Figures over many runs (`suite/figures.rs`, `suite/parts.rs`) by the
+//! bits of cards (`suite/marks.rs`), published figures (`suite/published.rs`), and who sees what (`suite/arms.rs`).
+//! The input of simulated models (`suite/gold.rs`), agents without a model (`suite/agents.rs`, `suite/greedy.rs`),
+//! published data (`suite/data.rs`), our own reference information (`suite/reference.rs`), roles of a team
+//! (`suite/team.rs`), and finished plans (`suite/predictions.rs`).
 
 mod agents;
 mod answer;
@@ -63,16 +63,16 @@ use crate::Compat;
 use crate::own;
 use crate::query::{Level, Query};
 
-/// Most plans without a fault that a page shows.
+/// Maximum number of passing plans that a page shows.
 const PASSED_SHOWN: usize = 20;
 
 /// The suite's name.
 pub const NAME: &str = "travelplanner";
 
-/// The name of the rate of plans of which everything holds.
+/// The name of the rate of plans that pass all checks.
 const PASSES_FINAL: &str = "final";
 
-/// How many constraints a query has beside its budget.
+/// The number of a query's constraints besides its budget.
 fn constraints_of(query: &Query) -> usize {
     let local = &query.local_constraint;
     [
@@ -90,15 +90,15 @@ fn constraints_of(query: &Query) -> usize {
 #[derive(Clone, Default)]
 pub struct TravelPlanner {
     options: Options,
-    /// Queries of so many days alone.
+    /// Selects queries with this number of days.
     days: Option<usize>,
-    /// Queries of this level alone.
+    /// Selects queries of this level.
     level: Option<Level>,
     open: Option<OpenTables>,
 }
 
 impl TravelPlanner {
-    /// The same, with tables of folders opened by this. Without it only our own are there.
+    /// The same suite with a function that opens tables in folders. Without it, only our own tables are available.
     #[must_use]
     pub fn with_tables(mut self, open: OpenTables) -> Self {
         self.open = Some(open);
@@ -166,7 +166,7 @@ impl Suite for TravelPlanner {
         Ok(Arc::new(self.case(Task::read(line)?)))
     }
 
-    /// The text of [`PublishedData`]; without data our own queries.
+    /// Loads the text of [`PublishedData`]; without data, our own queries.
     fn load(
         &self,
         data: Option<Data<'_>>,
@@ -196,8 +196,8 @@ impl Suite for TravelPlanner {
         read_places(file.text, file.file).map_err(CaseError::new)
     }
 
-    /// Options are `compat`, `mode`, `hints`, and `days` and `level`, which choose queries. All but the last two are
-    /// part of the cases that [`load`](Self::load) gives.
+    /// The options are `compat`, `mode`, `hints`, and `days` and `level`, which select queries. All but the last
+    /// two become part of the cases that [`load`](Self::load) returns.
     fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
         if options.is_empty() {
             return Ok(None);
@@ -257,7 +257,7 @@ impl Suite for TravelPlanner {
         }
     }
 
-    /// A trip that holds is worth seeing on its map, too.
+    /// A valid trip is worth seeing on a map, too.
     fn passed_shown(&self) -> usize {
         PASSED_SHOWN
     }

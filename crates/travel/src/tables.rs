@@ -1,8 +1,8 @@
-//! The tables of the sandbox: where one can sleep, eat and look at things, distances, cities, and flights.
+//! The tables of the sandbox: accommodations, restaurants, attractions, distances, cities, and flights.
 //!
-//! Texts are handed in, in the form of the published files (CSV with a header, UTF-8, standard quoting; columns may
-//! stand in any order). Rows keep the order of the file, because the first that matches counts. A row in which any cell
-//! is empty is left out, as by the published loader, so that a hotel without a number of stars cannot be booked.
+//! The caller provides texts in the form of the published files (CSV with a header, UTF-8, standard quoting;
+//! columns in any order). Rows keep the order of the file, because the first match counts. A row with any empty
+//! cell is left out, as by the published loader, so that a hotel without a star rating cannot be booked.
 
 mod cities;
 mod distances;
@@ -21,48 +21,48 @@ pub use places::{Attraction, Place, Restaurant, Stay, Table, clean_name};
 pub use sheet::TableError;
 pub use times::{clock, elapsed};
 
-/// Where the published archive has the accommodations.
+/// The file of accommodations in the published archive.
 pub const ACCOMMODATIONS_FILE: &str = "accommodations/clean_accommodations_2022.csv";
-/// Where it has the restaurants.
+/// The file of restaurants.
 pub const RESTAURANTS_FILE: &str = "restaurants/clean_restaurant_2022.csv";
-/// Where it has the sights.
+/// The file of attractions.
 pub const ATTRACTIONS_FILE: &str = "attractions/attractions.csv";
-/// Where it has the distances.
+/// The file of distances.
 pub const DISTANCES_FILE: &str = "googleDistanceMatrix/distance.csv";
-/// Where it has the cities with their states.
+/// The file of cities with their states.
 pub const STATES_FILE: &str = "background/citySet_with_states.txt";
-/// Where it has the cities that tools accept.
+/// The file of cities that tools accept.
 pub const CITIES_FILE: &str = "background/citySet.txt";
-/// Where it has the flights.
+/// The file of flights.
 pub const FLIGHTS_FILE: &str = "flights/clean_Flights_2022.csv";
 
-/// The texts of all files but the flights, which are too long for one text.
+/// The texts of all files except the flights, which are too long for one text.
 #[derive(Debug, Clone, Copy)]
 pub struct Texts<'t> {
-    /// Of [`ACCOMMODATIONS_FILE`].
+    /// The text of [`ACCOMMODATIONS_FILE`].
     pub accommodations: &'t str,
-    /// Of [`RESTAURANTS_FILE`].
+    /// The text of [`RESTAURANTS_FILE`].
     pub restaurants: &'t str,
-    /// Of [`ATTRACTIONS_FILE`].
+    /// The text of [`ATTRACTIONS_FILE`].
     pub attractions: &'t str,
-    /// Of [`DISTANCES_FILE`].
+    /// The text of [`DISTANCES_FILE`].
     pub distances: &'t str,
-    /// Of [`STATES_FILE`].
+    /// The text of [`STATES_FILE`].
     pub states: &'t str,
-    /// Of [`CITIES_FILE`].
+    /// The text of [`CITIES_FILE`].
     pub cities: &'t str,
 }
 
 /// All tables.
 #[derive(Debug, Clone)]
 pub struct Database {
-    /// Where one can sleep.
+    /// Accommodations.
     pub stays: Table<Stay>,
-    /// Where one can eat.
+    /// Restaurants.
     pub restaurants: Table<Restaurant>,
-    /// What one can look at.
+    /// Attractions.
     pub attractions: Table<Attraction>,
-    /// How far cities are from each other on the road.
+    /// Distances between cities by road.
     pub distances: Distances,
     /// Cities and their states.
     pub cities: Cities,
@@ -71,10 +71,10 @@ pub struct Database {
 }
 
 impl Database {
-    /// Reads all tables. Takes time and memory in proportion to the texts.
+    /// Parses all tables. Time and memory are linear in the length of the texts.
     ///
     /// # Errors
-    /// The file, line and column that cannot be read.
+    /// The file, line and column that cannot be parsed.
     pub fn read(texts: &Texts<'_>, flights: Flights) -> Result<Self, TableError> {
         Ok(Self {
             stays: Table::read(texts.accommodations, ACCOMMODATIONS_FILE)?,

@@ -1,14 +1,14 @@
-//! The tools of the sandbox, as functions over the tables that give text.
+//! The tools of the sandbox, as functions over the tables that return text.
 //!
-//! # What is where
+//! # Module layout
 //!
-//! Tables as text (`tools/frame.rs`), searches (`tools/search.rs`), the notebook that searches are written into
+//! Tables as text (`tools/frame.rs`), searches (`tools/search.rs`), the notebook into which results are written
 //! (`tools/notebook.rs`), the cost of a day (`tools/cost.rs`), actions such as `CitySearch[Texas]`
 //! (`tools/action.rs`), and all of them together (`tools/sandbox.rs`).
 //!
-//! Texts are those of the published tools, because agents are prompted for them. The right mode differs in three: a
-//! city without accommodation is not said to be without attractions, an unknown state is a failure and no success, and
-//! a date has to be one of the calendar.
+//! Texts are those of the published tools, because agents are prompted for them. The right mode differs in three
+//! ways: a city without accommodation is not reported as a city without attractions, an unknown state is a failure
+//! instead of a success, and a date must be a valid calendar date.
 
 mod action;
 mod cost;
@@ -25,12 +25,12 @@ pub use search::{
     accommodation_search, attraction_search, city_search, distance_matrix, flight_search, restaurant_search,
 };
 
-/// What a tool says.
+/// The result of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// The observation of the agent.
+    /// The agent's observation.
     pub text: String,
-    /// Whether the call counts as a success; failures in a row end a run.
+    /// Whether the call counts as a success; consecutive failures end a run.
     pub is_success: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Agents made from a specification, with models that do as they are told and models that do not.
+//! Agents created from a specification, with models that follow their instructions and models that do not.
 
 mod adversary;
 mod asking;
@@ -23,7 +23,7 @@ use serde_json::json;
 
 use crate::{QUERY, events_of_run};
 
-/// What a scripted model says next.
+/// The next reply of a scripted model.
 #[derive(Clone)]
 struct Line {
     text: String,
@@ -38,10 +38,10 @@ fn length(text: &str) -> Line {
     Line { text: text.into(), finish: FinishReason::Length }
 }
 
-/// Says what it is told to, again and again the last of it, and keeps what it was asked.
+/// Replies as scripted, repeats the last reply, and records its requests.
 struct Scripted {
     capabilities: Capabilities,
-    /// Bytes of a piece, where it streams; at least those of one character.
+    /// The size of a streamed piece in bytes; a piece has at least one character.
     piece: usize,
     script: Mutex<VecDeque<Line>>,
     asked: Mutex<Vec<String>>,
@@ -53,7 +53,7 @@ impl Scripted {
         Arc::new(Self { capabilities, piece, script, asked: Mutex::default() })
     }
 
-    /// The texts that it was sent, with who says them.
+    /// The texts that it was sent, with their roles.
     fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
@@ -181,14 +181,14 @@ fn agent(model: &Arc<Scripted>, automaton: Arc<Automaton>) -> BehaviourAgent {
     BehaviourAgent::new(Arc::clone(model) as Arc<_>, automaton, BehaviourOptions::default()).unwrap()
 }
 
-/// The events of a run, an event a line.
+/// The events of a run, one per line.
 async fn run(model: &Arc<Scripted>, automaton: Arc<Automaton>) -> String {
     lines(&events_of(&agent(model, automaton), limits(50)).await)
 }
 
 fn lines(events: &[Event]) -> String {
     let lines = events.iter().map(|event| notation::print(std::slice::from_ref(event)));
-    // Times and ids say where in the list an event stands, which the line does.
+    // Times and ids give the position of an event in the list, which the line shows already.
     lines
         .map(|line| {
             line.split_once(' ').map_or(line.clone(), |(at, rest)| {

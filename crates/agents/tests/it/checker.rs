@@ -1,4 +1,4 @@
-//! Programs that judge proposed answers, and those that cannot.
+//! Programs that judge proposed answers, and programs that fail to.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ async fn the_status_judges_and_stdout_says_why() {
     assert_eq!(judgement("echo fine; echo noise >&2").await, found(true, "fine"));
     assert_eq!(judgement("exit 1").await, found(false, ""));
     assert_eq!(judgement("echo \" it is 3 \"; echo noise >&2; exit 1").await, found(false, "it is 3"));
-    // It need not read, and may close what it was given.
+    // It does not have to read its stdin, and may close its streams.
     assert_eq!(judgement("exec <&-; echo done; exec >&- 2>&-; exit 1").await, found(false, "done"));
 }
 
@@ -50,7 +50,7 @@ async fn the_program_reads_one_object_of_json() {
     let checker = shell("wc -c");
     let read = checker.check(Proposal { question: &question, ..PROPOSAL }).await.unwrap();
     assert!(read.why.parse::<usize>().unwrap() > 300_000, "{read:?}");
-    // It ends long before all of it fits into the pipe.
+    // It exits long before all of the input fits into the pipe.
     let checker = shell("exit 1");
     assert_eq!(
         checker.check(Proposal { question: &question, ..PROPOSAL }).await.map(|it| it.is_correct),
@@ -116,7 +116,7 @@ async fn a_program_that_hangs_is_ended_with_its_children() {
 
 #[tokio::test]
 async fn nothing_is_left_behind_by_a_program_that_ends() {
-    // The child holds stdout open.
+    // The child keeps stdout open.
     let begin = Instant::now();
     let Ok((Some(false), pid)) = judgement("sleep 30 & echo $!; exit 1").await else { panic!("it refused") };
     check_dead(&pid).await;

@@ -25,7 +25,7 @@ fn answered(text: &str) -> EndReason {
     EndReason::Answered { text: text.into() }
 }
 
-/// The words with which an agent failed.
+/// The message with which an agent failed.
 async fn failure_of(script: &str) -> String {
     match end_of(script).await {
         EndReason::AgentFailed { reason } => reason,
@@ -33,7 +33,7 @@ async fn failure_of(script: &str) -> String {
     }
 }
 
-/// Whether a process runs; one that has ended and only waits to be noticed does not.
+/// Whether a process runs; a zombie does not count.
 fn is_alive(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap().trim_start().starts_with(['Z', 'X']))
@@ -76,7 +76,7 @@ async fn an_agent_gets_its_query_both_ways_and_answers() {
 
 #[test]
 fn proxies_of_our_environment_do_not_reach_the_agent() {
-    // That test counts the variables of its agent; here it runs again among more of them.
+    // That test counts the environment variables of its agent; here it runs again with more of them.
     let again = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "command::an_agent_gets_its_query_both_ways_and_answers"])
         .envs([("HTTP_PROXY", "http://127.0.0.1:9"), ("all_proxy", "http://127.0.0.1:9")])
@@ -98,7 +98,7 @@ async fn a_query_of_any_length_arrives() {
     let setting = Setting::new();
     let run = ExternalRun { query: &query, ..setting.run() };
     assert_eq!(shell("wc -c").run_with(&run).await, answered("300000"));
-    // The program never reads, and ends long before the query fits into the pipe.
+    // The program never reads, and exits long before the query fits into the pipe.
     assert_eq!(shell("echo ${PLANPROOF_QUERY-none}").run_with(&run).await, answered("none"));
 }
 
@@ -170,7 +170,7 @@ async fn an_agent_that_calls_too_often_is_ended() {
 
 #[tokio::test]
 async fn children_left_behind_are_ended() {
-    // They hold stdout open; the second one does not heed SIGTERM either.
+    // They keep stdout open; the second one also ignores SIGTERM.
     for script in
         ["sleep 30 & echo $!", "sh -c \"trap : TERM; while :; do sleep 1; done\" & sleep 0.3; echo $!"]
     {

@@ -144,7 +144,7 @@ fn plans_are_read() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
 
-    /// The text is put together from pieces of which it is known what they are, so what must come out is known as well.
+    /// The text is composed of pieces with known meanings, so the expected result is known as well.
     #[test]
     fn nothing_but_whole_references_is_replaced(
         pieces in prop::collection::vec((0_u32..25, "[a-zA-Z#\\[\\]\u{e9} ]{0,4}"), 0..12),

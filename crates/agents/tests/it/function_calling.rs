@@ -1,4 +1,4 @@
-//! Our own loop, with the conversation in every request and with the conversation at the server.
+//! Our own loop, with the conversation in every request and with the conversation stored on the server.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 
 use crate::{QUERY, events_of_run};
 
-/// Says what it is told to, and keeps what it was asked.
+/// Replies as scripted, and records its requests.
 #[derive(Default)]
 struct Scripted {
     capabilities: Capabilities,
@@ -32,7 +32,7 @@ impl Scripted {
         Arc::new(Self { capabilities, script, asked: Mutex::default() })
     }
 
-    /// What it was asked: from which reply it was to go on, and the messages.
+    /// Its requests: the reply that each continues, and the messages.
     fn asked(&self) -> Vec<(Option<String>, Vec<Message>)> {
         let asked = self.asked.lock().unwrap();
         let seen = |request: &ChatRequest| {
@@ -101,7 +101,7 @@ fn end(events: &[Event]) -> &EndReason {
     }
 }
 
-/// Two calls at once, one more, and an answer.
+/// Two calls at once, another call, and an answer.
 fn script() -> [Result<ChatReply, ModelError>; 3] {
     [
         says("First this.", &[("c1", "wash"), ("c2", "bake")], Some("r1")),
@@ -149,7 +149,7 @@ async fn a_server_that_keeps_the_conversation_gets_only_what_is_new() {
         ]
     );
     assert_eq!(end(&events), &EndReason::Answered { text: "Done.".into() });
-    // Where the conversation lies makes no difference to what happens.
+    // Where the conversation is stored makes no difference to what happens.
     let plain = FunctionCallingAgent::new(Scripted::new(false, script())).unwrap();
     assert_eq!(events_of(&plain).await, events);
 }
@@ -185,7 +185,7 @@ async fn a_reply_without_an_id_leaves_the_run_unscored() {
             reason: "sim/scripted gave its reply no id, so that the next request cannot go on from it".into()
         }
     );
-    // An answer needs none.
+    // An answer does not need one.
     let model = Scripted::new(true, [says("Done.", &[], None)]);
     let events = events_of(&FunctionCallingAgent::with_server_state(model).unwrap()).await;
     assert_eq!(end(&events), &EndReason::Answered { text: "Done.".into() });

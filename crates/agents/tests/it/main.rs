@@ -1,4 +1,4 @@
-//! Tests of the agents from outside.
+//! Tests of the agents through their public interface.
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 const QUERY: &str = "Wash the car, then bake bread.";
 const MCP_URL: &str = "http://127.0.0.1:9/abc";
 
-/// The events of a run, its end among them.
+/// The events of a run, including its end.
 async fn events_of_run(
     agent: &dyn Agent,
     toolbox: Arc<dyn Toolbox>,
@@ -52,7 +52,7 @@ async fn events_of_run(
     recorder.take_events()
 }
 
-/// What a run needs besides the agent.
+/// What a run needs in addition to the agent.
 struct Setting {
     limits: RunLimits,
     limit_reached: CancellationToken,
@@ -80,7 +80,7 @@ impl Setting {
         }
     }
 
-    /// Asserts that the run is closed, with the query and nothing else in its trace, and records its end.
+    /// Asserts that the run is closed and that its trace contains only the query, and records its end.
     fn check_recorded(&self, end: &EndReason) {
         let late = EventKind::Query { text: "late".into() };
         assert!(!self.recorder.record(late) && self.recorder.end(end.clone()));

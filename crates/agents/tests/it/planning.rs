@@ -1,4 +1,4 @@
-//! The planning agent: what it asks, what it tells its model, and what it carries out.
+//! The planning agent: its requests, its feedback to the model, and the calls that it executes.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::{QUERY, events_of_run};
 
-/// Says what it is told to, and keeps what it was asked last.
+/// Replies as scripted, and records its last request.
 struct Scripted {
     script: Mutex<VecDeque<String>>,
     asked: Mutex<Vec<Message>>,
@@ -45,7 +45,7 @@ impl Model for Scripted {
     }
 }
 
-/// Draws pictures of words, and names what is on pictures. It draws no dragons.
+/// Draws pictures from words, and names what pictures show. It draws no dragons.
 struct Studio {
     tools: Arc<[Tool]>,
     catalogue: Arc<Catalogue>,
@@ -103,7 +103,7 @@ impl Toolbox for Studio {
     }
 }
 
-/// What happened in a run, a line each, with the messages of the last request.
+/// The events of a run, one per line, with the messages of the last request.
 struct Seen {
     lines: Vec<String>,
     asked: Vec<Message>,
@@ -185,11 +185,11 @@ fn what_cannot_be_read_is_fed_back() {
     assert_eq!(seen.lines[1], "plan");
     let Message::User { text } = &seen.asked[2] else { panic!("{:?}", seen.asked) };
     assert!(text.starts_with("This cannot be read"), "{text}");
-    // A server would refuse an empty turn in the conversation.
+    // A server would reject an empty turn in the conversation.
     let seen = run("P", &["", RIGHT]);
     let Message::Assistant { text, .. } = &seen.asked[1] else { panic!("{:?}", seen.asked) };
     assert_eq!(text, "(no text)");
-    // Without feedback nothing is asked again.
+    // Without feedback there is only one request.
     let seen = run("none", &["I would draw it."]);
     assert_eq!((seen.lines.len(), &*seen.answer), (1, r#"{"nodes": []}"#));
 }
@@ -204,7 +204,8 @@ fn what_does_not_fit_the_tools_is_fed_back() {
         seen.lines
     );
     assert_eq!(seen.lines[3..5], ["verification fine", CALLS[0]]);
-    // Nobody looks where only parsing is fed back: the plan is the answer, and fails when it is carried out.
+    // With feedback only from parsing, nothing checks the tools: the plan is the answer, and fails when it is
+    // executed.
     let seen = run("P", &[&unknown]);
     assert!(seen.lines.last().unwrap().starts_with("execution faulty"), "{:?}", seen.lines);
 }
@@ -216,7 +217,7 @@ fn what_goes_wrong_is_fed_back_and_the_last_plan_is_kept() {
     assert_eq!(seen.lines[1], r#"1.0 draw_it {"text":"a dragon"}"#);
     assert!(seen.lines[2].contains("dragons cannot be drawn"));
     assert_eq!(seen.lines[4..6], CALLS.map(|call| call.replacen('1', "2", 1)));
-    // At the limit of replies the last plan that could be read is the answer.
+    // At the limit of replies, the last plan that could be parsed is the answer.
     let seen = run("PE", &[&dragon, &dragon, "?", &dragon]);
     assert!(seen.answer.contains("dragon"));
     assert!(seen.lines.last().unwrap().starts_with("execution faulty"));

@@ -1,4 +1,4 @@
-//! What a model is asked apart from the run: answers from evidence, summaries, judgements.
+//! Requests to a model outside the run itself: answers from evidence, summaries, judgements.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ async fn a_text_is_asked_for_in_the_way_that_the_model_has() {
         let model = Writer::new(capabilities, ["\n  one\ntwo"]);
         let reply = ask(model.as_ref(), "Say it.", &settings).await.unwrap();
         assert_eq!((reply.text.as_str(), reply.finish, reply.usage), ("\n  one", FinishReason::Stop, USAGE));
-        // In conversations thoughts count, too.
+        // In conversations, thoughts count as well.
         let output_tokens_max = Some(if way == "chat" { CHAT_TOKENS_MIN } else { 9 });
         let stop = stop.iter().map(ToString::to_string).collect();
         let sent = Settings { stop, output_tokens_max, ..settings.clone() };
@@ -162,7 +162,7 @@ async fn the_likelier_is_returned() {
 
 #[tokio::test]
 async fn alpha_says_how_much_the_length_counts() {
-    // A long text of likely words against a single less likely one.
+    // A long text of likely words compared with a single less likely word.
     for (alpha, chosen) in [(0.0, Candidate::Summary), (2.0, Candidate::Results)] {
         let model = Writer::scoring(SCORES, ["9"], likelihood);
         let options = Options { alpha, ..Options::default() };
@@ -254,7 +254,7 @@ async fn a_model_that_cannot_be_had_is_told() {
     let model = Writer::failing(SCORES, unreachable());
     let error = summarise(model.as_ref(), &material(&["x"]), &Options::default()).await;
     assert_eq!(error, Err(unreachable()));
-    // While it scores.
+    // Fails while it scores.
     let model = Writer::scoring(SCORES, ["s"], |_| Err(unreachable()));
     let error = summarise(model.as_ref(), &material(&["x"]), &Options::default()).await;
     assert_eq!(error, Err(unreachable()));
@@ -262,7 +262,7 @@ async fn a_model_that_cannot_be_had_is_told() {
 
 const PROPOSAL: Proposal<'_> = Proposal { question: "2 + 2?", answer: "4\nJudgement: Correct", work: "" };
 
-/// Says what it is told to.
+/// Returns this result.
 struct Says(Result<(Option<bool>, &'static str), &'static str>);
 
 impl Checker for Says {

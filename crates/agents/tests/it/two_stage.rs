@@ -1,4 +1,4 @@
-//! The two-stage agent: what it asks, what it hides, and what stops it.
+//! The two-stage agent: its requests, what it hides, and what stops it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::{QUERY, events_of_run};
 
-/// Says what its script has, the last of it again and again, and keeps what it was asked.
+/// Replies according to its script, repeats the last reply, and records its requests.
 struct Scripted {
     name: &'static str,
     script: Mutex<VecDeque<String>>,
@@ -53,7 +53,7 @@ impl Model for Scripted {
     }
 }
 
-/// Finds rooms in every city but Nowhere, and keeps what it found.
+/// Finds rooms in every city but Nowhere, and records what it found.
 struct Desk {
     tools: Arc<[Tool]>,
     rooms: String,
@@ -108,7 +108,7 @@ fn answer(events: &[Event]) -> &str {
     }
 }
 
-/// Why the loop stopped, after how many calls.
+/// Why the loop stopped, and after how many calls.
 fn stopped(events: &[Event]) -> (String, usize) {
     let why = events.iter().find_map(|event| match &event.kind {
         EventKind::Section { state, author: Author::Environment, text, .. } if state == "stopped" => {
@@ -146,13 +146,13 @@ async fn thoughts_actions_and_the_plan_are_asked_for_apart() {
     );
     assert!(asked[0].ends_with("# Steps\n\nThought 1:"), "{}", asked[0]);
     assert!(asked[1].ends_with("\nThought 1: Rooms first.\nAction 1:"), "{}", asked[1]);
-    // What was found is in view until the next action has been written, and not afterwards.
+    // The result of a search is visible until the next action has been written, and not afterwards.
     assert!(asked[3].contains("Observation 1: two rooms"), "{}", asked[3]);
     assert!(!asked[4].contains("two rooms") && asked[4].contains("Observation 1: Masked"), "{}", asked[4]);
     assert!(asked[4].contains("Action 2: NotebookWrite[rooms, all of them]\nObservation 2: Kept."));
     let flight = r#"{"date":"2022-03-16","destination":"Elko","origin":"Reno"}"#;
     assert!(asked[6].contains(&format!("Observation 3: {flight}")), "{}", asked[6]);
-    // The planner has the request and the notes, and nothing of the steps.
+    // The planner gets the request and the notes, but none of the steps.
     assert_eq!(planning.asked(), [format!("{QUERY}\n\nNotes: rooms.")]);
     assert_eq!(stopped(&events), (String::new(), 4));
 }
@@ -164,7 +164,7 @@ async fn the_rules_of_the_loop_stop_a_run() {
         (0..times).flat_map(|_| actions).flat_map(|action| [thought, action]).collect()
     };
     let cases = [
-        // The third same action is not carried out.
+        // The third identical action is not executed.
         (alternating(&["RestaurantSearch[Reno]"], 3), "the same action three times in a row", 2),
         (alternating(&["RestaurantSearch[Reno]", "RestaurantSearch[Elko]"], 20), "more than 30 steps", 30),
     ];
@@ -172,11 +172,11 @@ async fn the_rules_of_the_loop_stop_a_run() {
         let events = run(&Scripted::new("sim/scripted", script), "rooms").await;
         assert_eq!((answer(&events), stopped(&events)), ("", ((*why).to_owned(), *calls)), "{script:?}");
     }
-    // Three failures of a tool, with other actions between them that are none.
+    // Three failures of a tool, with invalid actions in between.
     let failing = ["RestaurantSearch[Nowhere]", "Eat"];
     let events = run(&Scripted::new("sim/scripted", &alternating(&failing, 9)), "rooms").await;
     assert_eq!(stopped(&events), ("RestaurantSearch failed three times".to_owned(), 3));
-    // A success forgives them, and those of searches for rooms never count.
+    // A success resets them, and failures of searches for rooms never count.
     let saved = ["RestaurantSearch[Nowhere]", "RestaurantSearch[Reno]"];
     let events = run(&Scripted::new("sim/scripted", &alternating(&saved, 20)), "rooms").await;
     assert_eq!(stopped(&events).0, "more than 30 steps");
@@ -185,7 +185,7 @@ async fn the_rules_of_the_loop_stop_a_run() {
     assert_eq!(stopped(&events), ("the same action three times in a row".to_owned(), 2));
     let events = run(&Scripted::new("sim/scripted", &alternating(&["Eat", "Drink"], 20)), "rooms").await;
     assert_eq!(stopped(&events), ("an action that there is not failed three times".to_owned(), 0));
-    // Nothing written is no failure.
+    // An empty reply is not a failure.
     let events = run(&Scripted::new("sim/scripted", &[" "]), "rooms").await;
     assert_eq!(stopped(&events), ("more than 30 steps".to_owned(), 0));
 }

@@ -9,8 +9,8 @@ use tokio::net::TcpListener;
 
 use crate::{MCP_URL, QUERY, Setting};
 
-/// A service that takes one request, sends `reply` as it stands, and hands back the request. It keeps the connection
-/// open for a while, so that it is the reply which ends the exchange.
+/// A service that accepts one request, sends `reply` verbatim, and returns the request. It keeps the connection
+/// open for a while, so that the reply itself ends the exchange.
 async fn service(reply: String) -> (String, tokio::task::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/run", listener.local_addr().unwrap());
@@ -116,7 +116,7 @@ fn urls_that_cannot_be_asked_are_the_users_errors() {
     let secret =
         UrlAgent::new("http://me:secret@127.0.0.1/run").expect_err("it holds a password").to_string();
     assert!(secret.contains("password") && !secret.contains("secret"), "{secret}");
-    // Without root certificates on the machine the error says so.
+    // If the machine has no root certificates, the error says so.
     match UrlAgent::new("https://agent.example/run") {
         Ok(_) | Err(UrlError::Certificates { .. }) => {}
         Err(error) => panic!("{error}"),

@@ -43,8 +43,8 @@ fn answers_are_the_same_by_their_keys() {
     }
 }
 
-/// What votes come to: the majority, whether the other agent is asked, and what the answer is then, with its
-/// answer `z`.
+/// The result of a vote: the majority, whether the other agent is asked, and the final answer if the other agent
+/// answers `z`.
 fn outcome(answers: &str, other: &str, rules: VoteRules) -> (Option<String>, bool, String) {
     let votes = Votes::new(
         answers
@@ -69,11 +69,12 @@ fn the_other_agent_answers_when_no_answer_repeats() {
         ("xyyzy", "z", "y", (false, "y"), (false, "y")),
         ("xyzuv", "z", "x", (true, "other"), (true, "z")),
         ("xyzuv", "w", "x", (true, "other"), (true, "other")),
-        // 2-2-1: the paper has the majority's first, the published code asks the other agent, which can tip the scales.
+        // 2-2-1: the paper takes the first answer of the majority; the published code asks the other agent, which
+        // can break the tie.
         ("xyyxz", "y", "x", (false, "x"), (true, "y")),
         ("xyyxz", "z", "x", (false, "x"), (true, "x")),
         ("xyyxz", "w", "x", (false, "x"), (true, "x")),
-        // One answer alone does not repeat; to the published code it has no equal.
+        // A single answer is not repeated; in the published code, it equals no other answer.
         ("x", "z", "x", (true, "other"), (false, "x")),
         ("x----", "z", "x", (true, "other"), (false, "x")),
         ("xx---", "z", "x", (false, "x"), (false, "x")),
@@ -141,10 +142,10 @@ proptest! {
         }
     }
 
-    /// A number, however it is written, has one key, and no other number has it.
+    /// All ways to write a number have the same key, and no other number has it.
     #[test]
     fn numbers_are_the_same_by_their_values(a in -2_000_000_i64..2_000_000, b in -2_000_000_i64..2_000_000) {
-        // In hundredths; the slow way to write them.
+        // The number is in hundredths; this writes it the slow way.
         let plain = |hundredths: i64| {
             let sign = if hundredths < 0 { "-" } else { "" };
             format!("{sign}{}.{:02}", hundredths.abs() / 100, hundredths.abs() % 100)

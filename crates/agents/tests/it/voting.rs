@@ -1,4 +1,4 @@
-//! Agents that take a vote over samples of another.
+//! Agents that vote over samples from another agent.
 
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
@@ -18,11 +18,11 @@ use proptest::prelude::*;
 use crate::writer::{CHAT, Writer};
 use crate::{QUERY, events_of_run};
 
-/// Ends each of its runs as its script says, after a turn; with tools it calls the first one before that.
+/// Ends each of its runs as scripted, after one turn; if it has tools, it calls the first one before that.
 #[derive(Debug)]
 struct Scripted {
     ends: Mutex<Vec<EndReason>>,
-    /// What it was run with: seed, iterations, number of tools.
+    /// The parameters of its runs: seed, iterations, number of tools.
     runs: Mutex<Vec<(u64, u32, usize)>>,
 }
 
@@ -47,7 +47,7 @@ impl Agent for Scripted {
             self.runs.lock().unwrap().push((run.seed, run.limits.iterations, tools));
             let end = self.ends.lock().unwrap().pop().expect("the script is not at its end");
             run.recorder.record(EventKind::Query { text: "its own".into() });
-            // Others have their turn, as while a model is asked.
+            // Other tasks get a turn, as they do while a model is asked.
             tokio::task::yield_now().await;
             let finish = FinishReason::Stop;
             let usage = Usage { input_tokens: 3, output_tokens: 2 };
@@ -70,7 +70,7 @@ fn failed() -> EndReason {
     EndReason::AgentFailed { reason: "lost its way".into() }
 }
 
-/// The trace in one-line notation, an event a line.
+/// The trace in one-line notation, one event per line.
 async fn trace(agent: &VotingAgent, limits: RunLimits) -> Vec<String> {
     let mock = MockTool { tool: Tool::without_arguments("wash", "Does it."), answer: "done".into() };
     let tools = MockTools::new([mock].into(), &SchemaCache::default()).unwrap();
@@ -105,7 +105,7 @@ async fn all_samples_are_in_one_trace() {
     expected.extend((1..=3).flat_map(sample));
     expected.push("answer \"x\"".to_owned());
     assert_eq!(trace(&agent, limits(50)).await, expected);
-    // Samples have no tools, and the limits are those of the whole run.
+    // Samples have no tools, and the limits apply to the whole run.
     let expected = seeds.into_iter().zip([50, 49, 48]).map(|(seed, left)| (seed, left, 0));
     assert_eq!(*sampled.runs.lock().unwrap(), expected.collect::<Vec<_>>());
 }
@@ -196,7 +196,7 @@ proptest! {
         let seeds: std::collections::BTreeSet<u64> =
             numbers.iter().map(|number| sample_seed(seed, *number)).collect();
         prop_assert_eq!(seeds.len(), numbers.len());
-        // Nor are they those of the run with the next seed.
+        // They also differ from those of the run with the next seed.
         for number in &numbers {
             prop_assert!(!seeds.contains(&sample_seed(seed.wrapping_add(1), *number)));
         }

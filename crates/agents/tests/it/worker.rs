@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use crate::command::check_dead;
 use crate::{MCP_URL, QUERY, Setting};
 
-/// A worker that is this shell script, with `$line` a task and `$id` its id where `EACH` stands.
+/// A worker that runs this shell script, in which `EACH` reads a task into `$line` and its id into `$id`.
 fn worker(name: &str, script: &str) -> WorkerAgent {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workers");
     std::fs::create_dir_all(&folder).unwrap();
@@ -22,7 +22,7 @@ fn worker(name: &str, script: &str) -> WorkerAgent {
 
 const READY: &str = "echo '{\"ready\": true}'\n";
 
-/// What a worker writes that answers with this text of the shell's.
+/// What a worker writes in order to answer with this text from the shell.
 fn says(text: &str) -> String {
     format!("printf '{{\"id\": %s, \"answer\": \"%s\"}}\\n' \"$id\" \"{text}\"")
 }
@@ -174,7 +174,7 @@ async fn limits_end_a_task_and_its_worker_with_its_children() {
     assert_eq!(end, EndReason::LimitReached { limit: LimitKind::Iterations, value: 50 });
 }
 
-/// What each task may write is counted for itself.
+/// The output limit applies to each task separately.
 #[tokio::test]
 async fn output_is_counted_for_each_task() {
     let chatty = "head -c 6000 /dev/zero >&2";
@@ -213,7 +213,7 @@ async fn a_worker_that_does_not_start_says_nothing_of_the_agent() {
     );
 }
 
-/// Death and chatter between two tasks are nothing that the next task did.
+/// If a worker dies or writes output between two tasks, this does not affect the next task.
 #[tokio::test]
 async fn a_worker_that_is_unfit_is_replaced_before_a_task() {
     let leaves = worker("leaves", &format!("{READY}EACH {}; exit 0; done", says("$$")));
@@ -224,7 +224,7 @@ async fn a_worker_that_is_unfit_is_replaced_before_a_task() {
         let first = answer(end_of(&agent, limits()).await);
         if leaves {
             check_dead(&first).await;
-            // The runtime looks at what has happened when it has nothing else to do.
+            // The runtime processes events when it has nothing else to do.
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         assert_ne!(answer(end_of(&agent, limits()).await), first);
@@ -232,13 +232,13 @@ async fn a_worker_that_is_unfit_is_replaced_before_a_task() {
     }
 }
 
-/// Runs at the same time have workers of their own once they have waited for as long as a start takes.
+/// Concurrent runs get separate workers once they have waited for as long as a start takes.
 #[tokio::test]
 async fn runs_that_wait_for_each_other_get_workers_of_their_own() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workers_that_meet");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
-    // Each goes on when the other one is at work, too.
+    // Each continues only while the other is at work, too.
     let meets =
         format!("touch {0}/$$; while [ $(ls {0} | wc -l) -lt 2 ]; do sleep 0.05; done", folder.display());
     let agent = worker("meets", &format!("{READY}EACH {meets}; {}; done", says("$$")));

@@ -1,4 +1,4 @@
-//! A model that writes what it is told to, and scores texts by words.
+//! A model that writes scripted texts, and scores texts word by word.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -9,10 +9,10 @@ use planproof_model::{
 };
 use planproof_trace::{FinishReason, Usage};
 
-/// What every request takes.
+/// The usage of every request.
 pub(crate) const USAGE: Usage = Usage { input_tokens: 3, output_tokens: 2 };
 
-/// One request: how it came, its prompt, and how to write.
+/// One request: its form, its prompt, and its options.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Asked {
     pub(crate) way: &'static str,
@@ -20,8 +20,8 @@ pub(crate) struct Asked {
     pub(crate) settings: Settings,
 }
 
-/// Writes what stands in its script. Where it is to score, it divides the text into words with the white
-/// space before them, after a mark for its beginning, and finds each word as likely as it is said to.
+/// Writes the texts in its script. To score a text, it splits it into words, each with its preceding white space,
+/// after a start mark, and assigns each word the configured likelihood.
 pub(crate) struct Writer {
     pub(crate) capabilities: Capabilities,
     pub(crate) script: Mutex<VecDeque<Result<String, ModelError>>>,
@@ -126,7 +126,7 @@ impl Model for Writer {
     }
 }
 
-/// A model of conversations.
+/// Capabilities of a chat model.
 pub(crate) const CHAT: Capabilities = Capabilities {
     tool_calls: false,
     streaming: false,
@@ -135,7 +135,7 @@ pub(crate) const CHAT: Capabilities = Capabilities {
     log_probabilities: false,
     server_state: false,
 };
-/// A model of plain text.
+/// Capabilities of a plain-text model.
 pub(crate) const TEXT: Capabilities = Capabilities { completion: true, ..CHAT };
-/// A model of plain text that tells log-probabilities.
+/// Capabilities of a plain-text model that returns log-probabilities.
 pub(crate) const SCORES: Capabilities = Capabilities { log_probabilities: true, ..TEXT };

@@ -4,7 +4,7 @@
 use crate::python::is_space;
 use crate::value::{Dict, Value};
 
-/// A value that nests deeper is none.
+/// Maximum nesting of a value.
 const MAX_DEPTH: usize = 32;
 
 /// Parses a text that consists of exactly one value.

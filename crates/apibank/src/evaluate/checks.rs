@@ -1,14 +1,14 @@
-//! Comparisons of records in the right mode: those of the tools, but for a few that are wrong.
+//! Comparisons of records in the right mode: those of the tools, except for a few that are wrong.
 
 use crate::api::{Entry, Raised};
 use crate::python::strip;
 use crate::record::Record;
 use crate::value::{Dict, Value};
 
-/// Whether a record is as good as the gold one. Both stay as they are.
+/// Whether a record is as good as the gold record. Neither is changed.
 ///
 /// # Errors
-/// An argument is missing or of a wrong type, as the tool's own check reports it.
+/// An argument is missing or of a wrong type, as reported by the tool's own check.
 pub fn is_same(entry: &Entry, predicted: &Record, gold: &Record) -> Result<bool, Raised> {
     let is_success = |record: &Record| record.output.as_text() == Some("success");
     let both_succeed = is_success(predicted) && is_success(gold);
@@ -35,7 +35,7 @@ pub fn is_same(entry: &Entry, predicted: &Record, gold: &Record) -> Result<bool,
         && (entry.name != "RecordHealthData" || measurements(predicted)? == measurements(gold)?))
 }
 
-/// The name of the tool that was searched, which is the last record.
+/// The name of the tool that was found, which is in the last record.
 fn found_tool(output: &Value) -> Option<&Value> {
     let record = match output {
         Value::List(records) => records.last()?,
@@ -44,7 +44,7 @@ fn found_tool(output: &Value) -> Option<&Value> {
     record.as_dict()?.get("name")
 }
 
-/// Devices in small letters and sorted by their names. Their descriptions are compared without case too.
+/// Devices in lower case, sorted by name. Their descriptions are compared without case too.
 fn plain(devices: &Value) -> Value {
     let Some(devices) = devices.as_list() else { return devices.clone() };
     let lower = |device: &Value| -> Value {

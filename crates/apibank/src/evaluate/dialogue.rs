@@ -1,4 +1,4 @@
-//! Dialogues of the data, and what is predicted in them.
+//! The dialogues in the data, and the samples to predict in them.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::python::repr;
 use crate::record::Record;
 use crate::value::{Dict, Value};
 
-/// A call of a dialogue with the result that it had.
+/// A call of a dialogue with its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GoldCall {
     /// The tool.
@@ -19,13 +19,13 @@ pub struct GoldCall {
 }
 
 impl GoldCall {
-    /// The call as texts have it, with the values as `str` writes them between single quotes.
+    /// The call in the notation of texts, with the values as `str` writes them, in single quotes.
     pub fn to_text(&self) -> String {
         let arguments = self.arguments.iter().map(|(name, value)| format!("{name}='{}'", value.to_text()));
         format!("[{}({})]", self.api_name, arguments.collect::<Vec<_>>().join(", "))
     }
 
-    /// The call with its output, as models are shown those of the past.
+    /// The call with its output, as earlier calls are shown to models.
     pub fn to_history(&self) -> String {
         let output = match &self.result.output {
             Value::Text(text) => text.clone(),
@@ -35,22 +35,22 @@ impl GoldCall {
     }
 }
 
-/// A line of a dialogue.
+/// A turn of a dialogue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role")]
 pub enum Turn {
-    /// What the user says.
+    /// The user says something.
     User {
-        /// In these words.
+        /// The words.
         text: String,
     },
-    /// What the assistant says.
+    /// The assistant says something.
     #[serde(rename = "AI")]
     Assistant {
-        /// In these words.
+        /// The words.
         text: String,
     },
-    /// What the assistant calls.
+    /// The assistant calls a tool.
     #[serde(rename = "API")]
     Call(Box<GoldCall>),
 }
@@ -58,22 +58,22 @@ pub enum Turn {
 /// A dialogue: a file of the data.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Dialogue {
-    /// Its lines.
+    /// Its turns.
     pub turns: Vec<Turn>,
 }
 
-/// Something that is predicted from the turns before it.
+/// A turn to predict from the turns before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
-    /// The place of the turn that is predicted. All before it are shown to the model.
+    /// The index of the turn to predict. The model sees all turns before it.
     pub gold: usize,
 }
 
 impl Dialogue {
-    /// Reads a file of JSON lines.
+    /// Parses a file of JSON lines.
     ///
     /// # Errors
-    /// A line is no turn of a dialogue.
+    /// A line is not a turn of a dialogue.
     pub fn read(text: &str) -> Result<Self, DialogueError> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let turns = lines.map(|(place, line)| {
@@ -83,8 +83,8 @@ impl Dialogue {
         Ok(Self { turns: turns.collect::<Result<_, _>>()? })
     }
 
-    /// What is predicted, in the order of its numbers: every call, and the turn after every call. A call after a call
-    /// is thus predicted twice, in the same words.
+    /// The samples, in the order of their numbers: every call, and the turn after every call. A call that follows a
+    /// call is therefore predicted twice, from the same turns.
     pub fn samples(&self) -> Vec<Sample> {
         let calls = self.turns.iter().enumerate().filter(|(_, turn)| matches!(turn, Turn::Call(_)));
         calls
@@ -94,7 +94,7 @@ impl Dialogue {
             .collect()
     }
 
-    /// The call at a place.
+    /// The call at an index.
     pub fn call(&self, place: usize) -> Option<&GoldCall> {
         match self.turns.get(place) {
             Some(Turn::Call(call)) => Some(call),
@@ -103,13 +103,13 @@ impl Dialogue {
     }
 }
 
-/// A file that is no dialogue.
+/// A file that is not a dialogue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "line {line} is no turn of a dialogue: {what}; each line is a record with `role` and `text`, or a call"
 )]
 pub struct DialogueError {
-    /// Which line, from 1.
+    /// The line, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub what: String,

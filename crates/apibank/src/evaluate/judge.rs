@@ -13,13 +13,13 @@ use crate::world::{Compat, World};
 /// A judged prediction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// How it fared.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The call in the text, and its arguments before they got their types.
+    /// The call in the text, with its arguments before type conversion.
     pub call: Option<(String, Dict)>,
-    /// What the tool said, where it was carried out.
+    /// The tool's record, if the call was executed.
     pub record: Option<Record>,
-    /// The same as the comparison left it: some checks of the original take arguments out of it.
+    /// The same record after the comparison: some checks of the original remove arguments from it.
     pub compared: Option<Record>,
 }
 
@@ -29,8 +29,8 @@ impl Judged {
     }
 }
 
-/// Judges a text in which a call is to be found. `world` is changed by the call; `gold` is changed by some checks of
-/// the original, and by none in the right mode.
+/// Judges a text that should contain a call. The call changes `world`; some checks of the original change `gold`,
+/// but none do in the right mode.
 pub fn judge_text(text: &str, gold: &mut GoldCall, world: &mut World) -> Judged {
     let found = match world.compat {
         Compat::Original => call::extract(text).and_then(call::parse),
@@ -45,7 +45,7 @@ pub fn judge_text(text: &str, gold: &mut GoldCall, world: &mut World) -> Judged 
     }
 }
 
-/// Judges a call. As of [`judge_text`], without a text.
+/// Judges a call. Same as [`judge_text`], but without a text.
 pub fn judge_call(name: &str, arguments: &Dict, gold: &mut GoldCall, world: &mut World) -> Judged {
     if name != gold.api_name {
         let outcome = Outcome::OtherTool { predicted: name.to_owned(), gold: gold.api_name.clone() };
@@ -82,10 +82,10 @@ fn entry(name: &str) -> Result<&'static Entry, Raised> {
     tools::get(name).ok_or_else(|| Raised::new("Exception", "invalid tool name."))
 }
 
-/// Carries out a call in a world: types its arguments, fills in what is left out, and runs the tool.
+/// Executes a call in a world: converts its arguments, fills in omitted ones, and runs the tool.
 ///
 /// # Errors
-/// [`Fault::Raised`] where the call does not get as far as the tool, [`Fault::Outage`] where something outside of it is
+/// [`Fault::Raised`] if the call does not reach the tool, [`Fault::Outage`] if something outside the call is
 /// missing.
 pub fn carry_out(name: &str, arguments: &Dict, world: &mut World) -> Result<Record, Fault> {
     let entry = entry(name)?;
@@ -98,7 +98,7 @@ pub fn carry_out(name: &str, arguments: &Dict, world: &mut World) -> Result<Reco
     (entry.call)(call::bind(&spec, entry.optional, typed)?, world)
 }
 
-/// In what a wrong record differs first, in the order in which the original asks.
+/// The first difference of a wrong record, in the order in which the original checks.
 fn difference(record: &Record, gold: &Record) -> Outcome {
     if record.exception.is_truthy() {
         Outcome::Exception
@@ -111,8 +111,9 @@ fn difference(record: &Record, gold: &Record) -> Outcome {
     }
 }
 
-/// Whether predictions of a gold call can be judged. In the original, all that can be carried out; in the right mode,
-/// those that pass their own check, with their typed arguments, or else with their texts.
+/// Whether predictions of a gold call can be judged. In the original, this holds unless something external is
+/// missing; in the right mode, it holds for calls that pass their own check with typed arguments or else with text
+/// arguments.
 pub fn is_fit(gold: &GoldCall, world: &World) -> bool {
     let typed = gold.result.input.as_dict();
     let none = Dict::new();

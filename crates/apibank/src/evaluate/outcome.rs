@@ -1,13 +1,13 @@
-//! What a judgement comes to.
+//! The outcome of a judgement.
 
 use crate::api::Raised;
 
-/// How a predicted call fared.
+/// The outcome of a predicted call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// It is as good as the gold call.
     Correct,
-    /// The text has no call.
+    /// The text contains no call.
     NoCall,
     /// It calls another tool.
     OtherTool {
@@ -16,10 +16,10 @@ pub enum Outcome {
         /// The tool of the gold call.
         gold: String,
     },
-    /// It could not be carried out: an argument that the tool does not have, one of a wrong type, or one that is
-    /// missing.
+    /// It could not be executed: an argument is unknown to the tool, has a wrong type, or is missing.
     NotCarriedOut(Raised),
-    /// The comparison failed. In the original it is wrong for a `KeyError` and ends the evaluation for others.
+    /// The comparison failed. In the original, a `KeyError` makes the call wrong, and any other error aborts the
+    /// evaluation.
     CheckFailed(Raised),
     /// It is wrong, and the tool reported an error.
     Exception,
@@ -29,7 +29,7 @@ pub enum Outcome {
     InputMismatch,
     /// It is wrong for another reason.
     Incorrect,
-    /// Something outside of the call was missing, so that it was not judged.
+    /// Something outside the call was missing, so it was not judged.
     Outage(String),
 }
 
@@ -39,7 +39,7 @@ impl Outcome {
         *self == Self::Correct
     }
 
-    /// The class that the published evaluator counts it in. `ABORTED` would have ended it.
+    /// Its class in the published evaluator. `ABORTED` would have aborted it.
     pub fn class(&self) -> &'static str {
         match self {
             Self::Correct => "CORRECT",
@@ -54,8 +54,8 @@ impl Outcome {
         }
     }
 
-    /// The word of the kit that records the original's verdicts. It tells apart less where a call was not in a text
-    /// (`is_text`), and more where an error ended the evaluator.
+    /// The name of the outcome in recordings of the original's verdicts. They distinguish less if a call was not in
+    /// a text (`is_text`), and more if an error aborted the evaluator.
     pub fn recorded(&self, is_text: bool) -> &'static str {
         match self {
             Self::NotCarriedOut(raised) if is_text && raised.kind == "AssertionError" => "ASSERTION",
@@ -68,7 +68,7 @@ impl Outcome {
     }
 }
 
-/// The evaluator tells errors apart by their texts.
+/// The evaluator distinguishes errors by their texts.
 fn class_of(outcome: &Outcome, raised: &Raised) -> &'static str {
     let is_check = matches!(outcome, Outcome::CheckFailed(_));
     if is_check && raised.kind == "KeyError" {

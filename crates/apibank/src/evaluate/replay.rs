@@ -5,8 +5,8 @@ use super::judge::carry_out;
 use crate::value::{Dict, Value};
 use crate::world::World;
 
-/// Carries out a gold call for what it changes, and puts the number or token that it drew then into the place of the
-/// one that it drew now, so that later calls of the dialogue can name it. A call that fails changes nothing.
+/// Executes a gold call for its side effects, and replaces the number or token drawn now with the recorded one, so
+/// that later calls of the dialogue can refer to it. A call that fails changes nothing.
 pub fn replay(gold: &GoldCall, world: &mut World) {
     let arguments = gold.result.input.as_dict().unwrap_or(&gold.arguments);
     let Ok(record) = carry_out(&gold.api_name, arguments, world) else { return };

@@ -1,4 +1,4 @@
-//! Replies of the assistant after a call, by ROUGE-L against the reply of the data.
+//! Replies of the assistant after a call, scored by ROUGE-L against the reply in the data.
 
 use planproof_measure::rouge::{RougeError, rouge_l};
 
@@ -8,12 +8,12 @@ use super::score::Predictions;
 /// A score is rounded to this fraction before the mean is taken, as in the original.
 const SCALE: f64 = 10_000.0;
 
-/// What predicted replies come to.
+/// The results for predicted replies.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Replies {
-    /// All replies that are predicted after a call.
+    /// The number of all replies after a call.
     pub samples: usize,
-    /// Those without a prediction, which count as 0.
+    /// The number of those without a prediction, which count as 0.
     pub missing: usize,
     /// The sum of all scores.
     sum: f64,
@@ -28,8 +28,8 @@ impl Replies {
     /// Adds the replies of a dialogue.
     ///
     /// # Errors
-    /// A reply of the data has no words, or both are too long to be compared. A prediction without words counts as 0;
-    /// the original stops there, unless it is empty.
+    /// A reply in the data has no words, or both are too long to be compared. A prediction without words counts as
+    /// 0; the original aborts in this case, unless the prediction is empty.
     pub fn add(
         &mut self,
         file: &str,

@@ -9,7 +9,7 @@ use super::judge::{Judged, is_fit, judge_text};
 use super::replay::replay;
 use crate::world::{Compat, World};
 
-/// The predictions of a model: texts by the file of the dialogue and the number of the sample.
+/// The predictions of a model: texts by dialogue file and sample number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Predictions(BTreeMap<String, BTreeMap<usize, String>>);
 
@@ -21,10 +21,10 @@ struct Line {
 }
 
 impl Predictions {
-    /// Reads JSON lines with `file`, `id` and `pred`. Of two for the same sample the last counts.
+    /// Parses JSON lines with `file`, `id` and `pred`. If a sample occurs twice, the last prediction counts.
     ///
     /// # Errors
-    /// A line has another form; says which.
+    /// A line has another form; the error names the line.
     pub fn read(text: &str) -> Result<Self, PredictionError> {
         let mut predictions = Self::default();
         for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -35,7 +35,7 @@ impl Predictions {
         Ok(predictions)
     }
 
-    /// Puts a prediction in.
+    /// Inserts a prediction.
     pub fn put(&mut self, file: &str, sample: usize, text: String) {
         self.0.entry(file.to_owned()).or_default().insert(sample, text);
     }
@@ -46,29 +46,29 @@ impl Predictions {
     }
 }
 
-/// A line that is no prediction.
+/// A line that is not a prediction.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is no prediction: {what}; each line is a record with `file`, `id` and `pred`")]
 pub struct PredictionError {
-    /// Which line, from 1.
+    /// The line, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub what: String,
 }
 
-/// What predictions of calls come to.
+/// The results for predictions of calls.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scores {
-    /// All samples that count, whether or not they were predicted.
+    /// The number of samples that count, whether or not they were predicted.
     pub samples: usize,
-    /// Those that were predicted right.
+    /// The number of right predictions.
     pub correct: usize,
-    /// Those without a prediction.
+    /// The number of samples without a prediction.
     pub missing: usize,
-    /// How many predictions are in each class of the published evaluator.
+    /// The number of predictions in each class of the published evaluator.
     pub classes: BTreeMap<&'static str, usize>,
-    /// Samples that count for nothing, because something outside of their tool is missing, or, in the right mode,
-    /// because their own tool refuses the gold call.
+    /// Samples that do not count, because something outside their tool is missing or, in the right mode, because
+    /// their own tool rejects the gold call.
     pub unfit: Vec<(String, usize)>,
 }
 
@@ -78,7 +78,7 @@ impl Scores {
         (self.samples > 0).then(|| self.correct as f64 / self.samples as f64)
     }
 
-    /// Adds the calls of a dialogue. `world` is that of the first databases; it stays as it is.
+    /// Adds the calls of a dialogue. `world` has the initial databases and is not changed.
     pub fn add(&mut self, file: &str, dialogue: &Dialogue, predictions: &Predictions, world: &World) {
         judge_calls(dialogue, world, |sample, is_fit, judge| {
             if !is_fit {
@@ -97,8 +97,9 @@ impl Scores {
     }
 }
 
-/// Hands `take` every call that is predicted in a dialogue: the number of the sample, whether its gold call is fit, and
-/// what judges a text. Every text is judged in a world of its own, with the state that the mode has.
+/// Passes every call to predict in a dialogue to `take`: the number of the sample, whether its gold call can be
+/// judged, and a function that judges a text. Every text is judged in its own world, in the state that the mode
+/// prescribes.
 pub fn judge_calls(
     dialogue: &Dialogue,
     world: &World,

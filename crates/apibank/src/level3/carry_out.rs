@@ -1,4 +1,4 @@
-//! Calls of level 3: from a text or with arguments, to a record.
+//! Calls of level 3: from a text or arguments to a record.
 
 use super::entries;
 use crate::api::{Fault, Raised};
@@ -7,8 +7,8 @@ use crate::record::Record;
 use crate::value::Dict;
 use crate::world::{Compat, World};
 
-/// The call in a text, by the rules of the world: as the original extracts and parses it, or by its syntax. `None`
-/// where there is none.
+/// Finds the call in a text. The world decides how: with the original's patterns, or by its syntax. `None` if there
+/// is none.
 pub fn read_call(text: &str, world: &World) -> Option<(String, Dict)> {
     match world.compat {
         Compat::Original => call::extract(text).and_then(call::parse),
@@ -16,11 +16,11 @@ pub fn read_call(text: &str, world: &World) -> Option<(String, Dict)> {
     }
 }
 
-/// Carries out a call: reads the types of its arguments, looks for what is missing, and runs the tool.
+/// Executes a call: converts its arguments, checks that none is missing, and runs the tool.
 ///
 /// # Errors
-/// [`Fault::Raised`] where the call does not get as far as the tool or the tool lets an error escape,
-/// [`Fault::Outage`] where a database is missing.
+/// [`Fault::Raised`] if the call does not reach the tool or the tool does not catch an error, [`Fault::Outage`] if
+/// a database is missing.
 pub fn carry_out(name: &str, arguments: &Dict, world: &mut World) -> Result<Record, Fault> {
     let unknown = || Raised::new("Exception", "invalid tool name.");
     let entry = entries::get(name, world.compat).ok_or_else(unknown)?;
@@ -32,18 +32,18 @@ pub fn carry_out(name: &str, arguments: &Dict, world: &mut World) -> Result<Reco
     (entry.call)(call::bind(&spec, entry.optional, typed)?, world)
 }
 
-/// Whether a record is as good as that of a gold call of this tool. Both stay as they are.
+/// Whether a record is as good as that of a gold call of this tool. Neither is changed.
 ///
 /// # Errors
-/// The check fails, which the published ones do on records that they do not expect.
+/// The check fails, as the published checks do for records that they do not expect.
 pub fn is_same(gold_name: &str, predicted: &Record, gold: &Record, compat: Compat) -> Result<bool, Raised> {
     let entry =
         entries::get(gold_name, compat).ok_or_else(|| Raised::new("Exception", "invalid tool name."))?;
     (entry.check)(&mut predicted.clone(), &mut gold.clone())
 }
 
-/// The words that the published evaluator makes of the keywords of a search: a space before every capital letter, so
-/// that the name of a tool falls into its words, and an abbreviation into its letters.
+/// The words that the published evaluator makes of the keywords of a search: it inserts a space before every
+/// capital letter, which splits the name of a tool into words and an abbreviation into letters.
 pub fn spaced(keywords: &str) -> String {
     let mut spaced = String::with_capacity(keywords.len() + 8);
     for character in keywords.chars() {

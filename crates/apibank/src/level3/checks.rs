@@ -1,16 +1,16 @@
-//! Whether a predicted call is as good as the gold one.
+//! Whether a predicted call is as good as the gold call.
 //!
-//! The published checks differ from tool to tool, and some raise where a record is not as they expect it; the right
-//! ones differ only where two calls can say the same in other words.
+//! The published checks differ from tool to tool, and some raise if a record is not what they expect. The right
+//! checks deviate from equality only where two calls can say the same in other words.
 
 use crate::api::Raised;
 use crate::record::Record;
 use crate::value::Value;
 
-/// Two texts with more than this share of words in common say the same.
+/// Two texts that share more than this fraction of their words count as the same.
 const SAME_TOPIC: f64 = 0.5;
 
-/// Name, arguments, output and error are the same.
+/// Whether name, arguments, output and error are the same.
 pub(super) fn all(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     Ok(predicted.api_name == gold.api_name
         && is_same_result(predicted, gold)
@@ -28,24 +28,24 @@ fn same_name(predicted: &Record, gold: &Record) -> Result<(), Raised> {
     }
 }
 
-/// The same arguments, output and error; another name raises.
+/// Whether arguments, output and error are the same; raises if the names differ.
 pub(super) fn all_of_one_name(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     same_name(predicted, gold)?;
     Ok(is_same_result(predicted, gold) && predicted.input == gold.input)
 }
 
-/// The same arguments, output and error, whatever the names.
+/// Whether arguments, output and error are the same, regardless of the names.
 pub(super) fn all_but_name(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     Ok(is_same_result(predicted, gold) && predicted.input == gold.input)
 }
 
-/// The same arguments; another name raises.
+/// Whether the arguments are the same; raises if the names differ.
 pub(super) fn input_of_one_name(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     same_name(predicted, gold)?;
     Ok(predicted.input == gold.input)
 }
 
-/// The same arguments and output; another name raises.
+/// Whether arguments and output are the same; raises if the names differ.
 pub(super) fn input_and_output_of_one_name(
     predicted: &mut Record,
     gold: &mut Record,
@@ -54,7 +54,7 @@ pub(super) fn input_and_output_of_one_name(
     Ok(predicted.input == gold.input && predicted.output == gold.output)
 }
 
-/// The published check of `HotelAvailability`, which looks into outputs that are not there.
+/// The published check of `HotelAvailability`, which accesses outputs that may be missing.
 pub(super) fn hotels(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     same_name(predicted, gold)?;
     for name in ["destination", "check_in_date", "check_out_date"] {
@@ -65,7 +65,7 @@ pub(super) fn hotels(predicted: &mut Record, gold: &mut Record) -> Result<bool, 
     Ok(item(&predicted.output, "hotels")? == item(&gold.output, "hotels")?)
 }
 
-/// The published check of `TaxCalculator`, likewise.
+/// The published check of `TaxCalculator`, which does so too.
 pub(super) fn tax(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     same_name(predicted, gold)?;
     if predicted.argument("salary")? != gold.argument("salary")? {
@@ -76,7 +76,7 @@ pub(super) fn tax(predicted: &mut Record, gold: &mut Record) -> Result<bool, Rai
     Ok(predicted_output? == gold_output? && predicted.exception == gold.exception)
 }
 
-/// An item of a dictionary, and the errors of Python where it is none or lacks it.
+/// An item of a dictionary, or Python's error if the value is not a dictionary or lacks the item.
 fn item<'v>(value: &'v Value, name: &str) -> Result<&'v Value, Raised> {
     match value {
         Value::Dict(dict) => dict.get(name).ok_or_else(|| Raised::key(name)),
@@ -86,8 +86,8 @@ fn item<'v>(value: &'v Value, name: &str) -> Result<&'v Value, Raised> {
     }
 }
 
-/// Of `AddMeeting`: topics that share more than half of their words, and all else the same. Takes the topics out of
-/// both records.
+/// The published check of `AddMeeting`: the topics share more than half of their words, and everything else is the
+/// same. Removes the topics from both records.
 pub(super) fn meeting(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     let is_same = {
         let topics = [predicted.argument("meeting_topic")?, gold.argument("meeting_topic")?];
@@ -118,7 +118,8 @@ fn words(topic: &Value) -> Result<Vec<&str>, Raised> {
     Ok(words)
 }
 
-/// Of `EmailReminder`: all but the content, which is taken out of both records.
+/// The published check of `EmailReminder`: everything but the content is the same. Removes the content from both
+/// records.
 pub(super) fn reminder(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     same_name(predicted, gold)?;
     for record in [&mut *predicted, &mut *gold] {
@@ -133,18 +134,18 @@ pub(super) fn reminder_of_one_name(predicted: &mut Record, gold: &mut Record) ->
     Ok(predicted.api_name == gold.api_name && reminder(predicted, gold)?)
 }
 
-/// The right check of `Calculator`: the same result, because a sum may be written in any order.
+/// The right check of `Calculator`: the result is the same, because a sum may be written in any order.
 pub(super) fn result(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     Ok(predicted.api_name == gold.api_name && is_same_result(predicted, gold))
 }
 
-/// The right check of `ToolSearcher`: the same tool was found, by whatever words and however it is described.
+/// The right check of `ToolSearcher`: the same tool was found, whatever the keywords and its description.
 pub(super) fn same_tool(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     let found = found(&predicted.output);
     Ok(found.is_some() && found == self::found(&gold.output))
 }
 
-/// The name of the tool that a search found; with a tool that gives tokens, the other one.
+/// The name of the tool that a search found. If it comes with the tool that returns tokens, the other one counts.
 fn found(output: &Value) -> Option<&str> {
     let record = output.as_list().map_or(Some(output), <[Value]>::last)?;
     record.as_dict()?.get("name")?.as_text()

@@ -1,4 +1,4 @@
-//! The databases of level 3, and worlds made of them.
+//! The databases of level 3, and worlds created from them.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,17 +8,17 @@ use crate::catalogue::Catalogue;
 use crate::value::Dict;
 use crate::world::{Compat, TODAY, World};
 
-/// Longest text of databases that is read, in bytes. The original's are about 10,000.
+/// Longest text of databases, in bytes. The original's has about 10,000.
 pub const BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// The databases that come with planproof: people, places, flights and all else are invented, but for the cities and
-/// where they are.
+/// The databases that come with planproof. People, places, flights and everything else are invented, except the
+/// cities and their coordinates.
 static OWN: LazyLock<Dict> = LazyLock::new(|| {
-    // The file is part of the crate, and a test reads it.
+    // The file is part of the crate, and a test parses it.
     serde_json::from_str(include_str!("../../data/level3_databases.json")).unwrap_or_default()
 });
 
-/// A text that has no databases.
+/// A text that does not contain databases.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the databases of level 3 cannot be read: {0}; they must be a JSON object with an object for each tool"
@@ -30,14 +30,14 @@ pub fn own() -> World {
     with(OWN.clone(), Compat::Right)
 }
 
-/// A world with the databases in a JSON text: an object whose keys are the names of tools. What tools share is taken
-/// from where it is: accounts of `AccountInfo` serve `PersonalInfoUpdate` too if it has none.
+/// Creates a world with the databases in a JSON text: an object keyed by the names of tools. Tools can share data:
+/// if `PersonalInfoUpdate` has no accounts, those of `AccountInfo` serve for it too.
 ///
-/// `ToolSearcher` finds tools in our catalogue, with our descriptions. Who compares its records with published ones
-/// puts the published catalogue into the world.
+/// `ToolSearcher` finds tools in our catalogue, with our descriptions. To compare its records with published ones,
+/// put the published catalogue into the world.
 ///
 /// # Errors
-/// The text is too long, or no JSON of this form.
+/// The text is too long, or is not JSON of this form.
 pub fn read(text: &str, compat: Compat) -> Result<World, DataError> {
     if text.len() > BYTES_MAX {
         return Err(DataError(format!("the text is longer than {BYTES_MAX} bytes")));
@@ -55,7 +55,7 @@ fn with(mut databases: Dict, compat: Compat) -> World {
     {
         databases.insert("PersonalInfoUpdate".to_owned(), accounts);
     }
-    // No tool of level 3 draws anything.
+    // No tool of level 3 uses randomness.
     let mut world = World::new(TODAY, Draw::new(0, 0, "apibank level 3"));
     world.compat = compat;
     world.catalogue = Arc::new(Catalogue::level3().clone());
@@ -95,7 +95,7 @@ mod tests {
         }
     }
 
-    /// What one table names is in the other.
+    /// Everything that one table refers to exists in the other.
     #[test]
     fn our_databases_fit_together() {
         let world = own();
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// The published form of calls cannot state quotes.
+    /// The published form of calls cannot express quotes.
     #[test]
     fn our_databases_have_no_quotes_in_them() {
         let text = serde_json::to_string(&*OWN).unwrap();

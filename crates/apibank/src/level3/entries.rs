@@ -1,11 +1,11 @@
-//! Which tool does what, and which of its records are as good as which.
+//! The tools with their functions and checks.
 
 use super::{checks, journeys, leisure, meetings, money, people, places};
 use crate::api::{Call, Check, Entry};
 use crate::tools;
 use crate::world::Compat;
 
-/// A tool with its checks: the published one, and the right one.
+/// A tool with its published check and its right check.
 struct Tool(&'static str, Call, Check, Check);
 
 static TOOLS: [Tool; 20] = [
@@ -36,7 +36,7 @@ static TOOLS: [Tool; 20] = [
     Tool("UserWatchedMovies", leisure::user_watched_movies, checks::all_of_one_name, checks::all),
 ];
 
-/// The tool of this name. `Calculator` and `ToolSearcher` are those of the other levels.
+/// The tool with this name. `Calculator` and `ToolSearcher` are those of the other levels.
 pub fn get(name: &str, compat: Compat) -> Option<Entry> {
     let shared = |right: Check| {
         let entry = tools::get(name)?;

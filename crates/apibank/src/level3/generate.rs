@@ -1,19 +1,18 @@
-//! Tasks of our own: drawn from a seed, in the form of the published ones.
+//! Our own tasks: drawn from a seed, in the form of the published ones.
 //!
-//! A task is made by a *template*, which chooses what it is about, and carries out each gold call as it is made: the
-//! arguments of later calls are taken from the results of earlier ones, so that the calls are proved to work, and the
-//! world to answer as is recorded. A draw that leads nowhere (no flight, two hotels at the lowest price) is thrown
-//! away, and the next one made. Before the first call of each tool comes the search that finds it, as in the published
-//! tasks.
+//! A *template* creates a task: it chooses a subject and executes each gold call as it creates it. Later calls take
+//! their arguments from the results of earlier ones, so the calls are known to work, and their results are
+//! recorded. A draw that leads nowhere (no flight, two hotels at the lowest price) is discarded, and the next one
+//! is tried. The first call of each tool is preceded by the search that finds it, as in the published tasks.
 //!
-//! What is asked for is said so that one list of calls is right: the cheapest of several, an order where a list has to
-//! have one. The texts have no quotes and apostrophes in what becomes an argument, so that the published form of calls
-//! can state it.
+//! Requirements are worded so that exactly one list of calls is right: the cheapest of several, an order for a list
+//! that needs one. Texts that become arguments contain no quotes or apostrophes, so that the published form of
+//! calls can express them.
 //!
-//! # What is where
+//! # Module layout
 //!
-//! What there is to choose from (`facts.rs`), calls while they are made (`script.rs`), words for searches
-//! (`keywords.rs`), pieces of sentences (`english.rs`), and the templates: journeys (`journeys.rs`), places
+//! Subjects to choose from (`facts.rs`), the calls of a task under construction (`script.rs`), keywords for
+//! searches (`keywords.rs`), sentence fragments (`english.rs`), and the templates: journeys (`journeys.rs`), places
 //! (`places.rs`), accounts (`accounts.rs`), meetings and organisations (`meetings.rs`), films, posts and salaries
 //! (`leisure.rs`).
 
@@ -35,10 +34,10 @@ use super::data;
 use super::task::{Origin, Task};
 use crate::world::World;
 
-/// Most draws for one task. Some template in two is done with one.
+/// Maximum number of draws for one task. About half of the templates succeed at the first draw.
 const DRAWS_MAX: u64 = 1000;
 
-/// The words of a task.
+/// The texts of a task.
 struct Words {
     requirement: String,
     reply: String,
@@ -46,7 +45,7 @@ struct Words {
 
 type Template = fn(&mut Draw, &Facts, &mut Script) -> Option<Words>;
 
-/// All sorts of tasks.
+/// All kinds of tasks.
 const TEMPLATES: [(&str, Template); 19] = [
     ("trip", journeys::trip),
     ("stay", journeys::stay_and_eat),
@@ -69,7 +68,7 @@ const TEMPLATES: [(&str, Template); 19] = [
     ("two_salaries", leisure::two_salaries),
 ];
 
-/// Makes tasks.
+/// Creates tasks.
 #[derive(Debug)]
 pub struct Generator {
     world: World,
@@ -77,22 +76,22 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// One for our databases and the right tools.
+    /// A generator for our databases and the right tools.
     pub fn new() -> Self {
         let world = data::own();
         let facts = Facts::of(&world);
         Self { world, facts }
     }
 
-    /// The sorts of tasks that there are.
+    /// All kinds of tasks.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
         TEMPLATES.iter().map(|(kind, _)| *kind)
     }
 
-    /// The task with this number of the series of a seed, the same for ever. All sorts come in turn, in an order of the
-    /// seed's.
+    /// The task with this index in the series of a seed, which never changes. The kinds take turns, in an order
+    /// that depends on the seed.
     ///
-    /// `None` only if no draw led to a task, which does not happen with our databases.
+    /// `None` only if no draw produced a task, which does not happen with our databases.
     pub fn task(&self, seed: u64, index: u64) -> Option<Task> {
         let round = index / TEMPLATES.len() as u64;
         let mut order = TEMPLATES;

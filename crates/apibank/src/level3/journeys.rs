@@ -1,9 +1,10 @@
-//! Flights, and hotels that have a room.
+//! Flights, and hotels with free rooms.
 //!
-//! Both tools of the original hold dates as objects, and make texts of those in the rows that they give out, in their
-//! own tables. The next call that comes across such a row fails: `FlightSearch` where it compares the date of a flight
-//! between the two places, `HotelAvailability` where it makes a text of a date again. So the published behaviour keeps
-//! in its tables which rows were given out, under [`GIVEN`]. The right one does not have the memory.
+//! Both tools of the original store dates as objects, and convert them to texts in the rows that they return, in
+//! their own tables. The next call that reaches such a row fails: `FlightSearch` when it compares the date of a
+//! flight between the two places, `HotelAvailability` when it converts a date again. The published behaviour
+//! therefore records in its tables, under [`GIVEN`], which rows were returned. The right behaviour has no such
+//! memory.
 
 use super::tables::{Outcome, argument, date_argument, field, is_original, list, part, part_mut, single};
 use crate::api::Fault;
@@ -12,7 +13,7 @@ use crate::record::Record;
 use crate::value::{Dict, Value};
 use crate::world::World;
 
-/// The part of a tool's tables with the places of the rows that were given out.
+/// The part of a tool's tables with the indices of the rows that were returned.
 const GIVEN: &str = "given";
 
 pub(super) fn flight_search(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
@@ -49,7 +50,7 @@ pub(super) fn hotel_availability(arguments: Dict, world: &mut World) -> Result<R
     Record::new(Some("HotelAvailability"), arguments, found)
 }
 
-/// The hotels with a room for the whole stay.
+/// The hotels with a free room for the whole stay.
 fn hotels(arguments: &Dict, world: &mut World) -> Outcome {
     let arrival = date_argument(arguments, "check_in_date", Format::Date)?;
     let departure = date_argument(arguments, "check_out_date", Format::Date)?;
@@ -67,7 +68,7 @@ fn hotels(arguments: &Dict, world: &mut World) -> Outcome {
             continue;
         }
         if is_original(world) && given.contains(&place) {
-            // What was found before is a text already by then.
+            // By then, the original has already converted the rows that it found.
             give(world, "HotelAvailability", found.into_iter().map(|(place, _)| place))?;
             return Err(Fault::caught("'str' object has no attribute 'strftime'"));
         }
@@ -92,7 +93,7 @@ fn stored(row: &Value, name: &str) -> Option<Moment> {
     [Format::Time, Format::Date].into_iter().find_map(|format| strptime(text, format).ok())
 }
 
-/// The rows of a tool that were given out.
+/// The rows of a tool that were returned before.
 fn given(world: &World, tool: &str) -> Vec<usize> {
     let places = list(world, tool, GIVEN).unwrap_or_default();
     let place = |it: &Value| match it {

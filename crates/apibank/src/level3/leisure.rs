@@ -1,4 +1,4 @@
-//! Films that users like and have seen, and what they post.
+//! The films that users like and have seen, and their posts.
 
 use super::tables::{
     Outcome, argument, is_original, key_error, lookup, lookup_number, part, single, unknown,
@@ -43,7 +43,7 @@ pub(super) fn movie_recommendations(arguments: Dict, world: &mut World) -> Resul
     Record::new(Some("MovieRecommendations"), arguments, found)
 }
 
-/// Films of all genres of a list. Of a text, each character is a genre, which there is none of.
+/// Films of all genres in a list. In a text, each character counts as a genre, and no such genre exists.
 fn by_characters(preferences: &Value, genres: &Value) -> Outcome {
     let preferences = match preferences {
         Value::List(items) => items.clone(),
@@ -59,7 +59,7 @@ fn by_characters(preferences: &Value, genres: &Value) -> Outcome {
     Ok(movies.into())
 }
 
-/// Films of all genres of a list, each once.
+/// Films of all genres in a list, without repetitions.
 fn by_genres(preferences: &Value, genres: &Value, world: &World) -> Outcome {
     let wrong =
         || Fault::Caught(format!("`preferences` must be a list of genres, not {}", repr(preferences)));

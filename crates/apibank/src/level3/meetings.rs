@@ -1,4 +1,4 @@
-//! Meetings, and mails that remind of them.
+//! Meetings, and e-mails with reminders.
 
 use super::tables::{
     Outcome, argument, date_argument, field, is_original, lookup, number, part, part_mut, single, unknown,
@@ -10,7 +10,7 @@ use crate::record::Record;
 use crate::value::{Dict, Value};
 use crate::world::World;
 
-/// Where the meetings of users are.
+/// The table with the users' meetings.
 const CALENDARS: &str = "QueryMeeting";
 
 pub(super) fn query_meeting(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
@@ -40,7 +40,7 @@ fn append(arguments: &Dict, world: &mut World) -> Outcome {
     Ok("success".into())
 }
 
-/// The start and the end of a meeting that has a topic.
+/// The start and the end of a meeting, which must have a topic.
 fn checked(arguments: &Dict) -> Result<[Moment; 2], Fault> {
     let start = date_argument(arguments, "start_time", Format::Time)?;
     let end = date_argument(arguments, "end_time", Format::Time)?;
@@ -50,7 +50,7 @@ fn checked(arguments: &Dict) -> Result<[Moment; 2], Fault> {
     Ok([start, end])
 }
 
-/// Adds the meeting to the calendar of everybody who takes part.
+/// Adds the meeting to the calendars of all attendees.
 fn invite(arguments: &Dict, world: &mut World) -> Outcome {
     let [start, end] = checked(arguments)?;
     if end <= start {

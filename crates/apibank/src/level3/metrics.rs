@@ -1,26 +1,27 @@
-//! What the calls and the reply of an agent are worth.
+//! Figures for the calls and the reply of an agent.
 //!
 //! # Free-running agents
 //!
 //! The figures of the paper on collaborating agents (PMC), over all tasks together:
 //!
-//! - **Correctness**: unique correct calls of all calls that the agent made.
-//! - **Completeness**: unique correct calls of all gold calls.
-//! - **Tool Repeats**: how many correct calls were made again.
-//! - **ROUGE-L** of the reply against the gold one.
+//! - **Correctness**: unique correct calls divided by all calls that the agent made.
+//! - **Completeness**: unique correct calls divided by all gold calls.
+//! - **Tool Repeats**: the number of correct calls that were made again.
+//! - **ROUGE-L** of the reply against the gold reply.
 //!
-//! The paper says no more of them, so it is decided here. A call is *correct* if the task has a gold call of the same
-//! tool whose check its record passes. The first such call takes that gold call, and is unique; where all gold calls
-//! that it passes are taken, it is a *repeat*. Calls are taken as they come. Searches for tools count like all calls,
-//! as they must in the paper, whose figures only fit the 245 calls with them. Every call that was made is in the
-//! denominator of Correctness: repeats, wrong ones, and such as could not be read or carried out. In two rows of the
-//! paper there are more repeats and unique calls than calls at all, so that repeats must have been left out there, or
-//! counted in another way; [`Tally::correctness_without_repeats`] is the figure without them.
+//! The paper does not define them further, so we decide as follows. A call is *correct* if the task has a gold call
+//! of the same tool whose check accepts its record. The first such call is matched with that gold call and is
+//! unique; if all gold calls that would accept it are already matched, it is a *repeat*. Calls are judged in the
+//! order in which they were made. Searches for tools count like all other calls, as they must in the paper, whose
+//! figures only fit the 245 calls that include them. The denominator of Correctness includes every call: repeats,
+//! wrong calls, and calls that could not be parsed or executed. In two rows of the paper, repeats and unique calls
+//! together exceed the number of calls, so repeats must have been left out there or counted differently;
+//! [`Tally::correctness_without_repeats`] is the figure without them.
 //!
-//! # Models that are given all calls before
+//! # Models that are given all earlier calls
 //!
-//! [`Forced`] is the procedure of the original's script, in which a model predicts one call at a time, and a task
-//! counts as solved if no prediction for it was wrong.
+//! [`Forced`] is the procedure of the original's script: a model predicts one call at a time, and a task counts as
+//! solved if no prediction for it was wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,27 +38,27 @@ use crate::world::{Compat, World};
 /// A call that an agent made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Made {
-    /// The tool that it named; empty where the call could not be read.
+    /// The tool that it names; empty if the call could not be parsed.
     pub api: String,
-    /// What the tool gave; `None` where the call did not get that far.
+    /// The record of the tool; `None` if the call did not reach the tool.
     pub record: Option<Record>,
 }
 
-/// What a call is worth.
+/// The judgement of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Worth {
-    /// The first that passes for the gold call at this place.
+    /// The first call that matches the gold call at this index.
     Unique(usize),
-    /// One more that passes for the gold call at this place.
+    /// Another call that matches the gold call at this index.
     Repeat(usize),
-    /// It passes for none.
+    /// It matches no gold call.
     Wrong,
 }
 
-/// Carries out one call after the other, as an agent makes them.
+/// Executes calls one after the other, as an agent makes them.
 ///
 /// # Errors
-/// [`Fault::Outage`] where something outside of the calls is missing; all other errors make a call without a record.
+/// [`Fault::Outage`] if something outside the calls is missing; for all other errors the call has no record.
 pub fn make<'c>(
     calls: impl IntoIterator<Item = (&'c str, &'c Dict)>,
     world: &mut World,
@@ -73,7 +74,7 @@ pub fn make<'c>(
     calls.into_iter().map(one).collect()
 }
 
-/// What each call that was made for a task is worth, in the order of the calls.
+/// The judgement of each call made for a task, in the order of the calls.
 pub fn judge(gold: &[GoldCall], made: &[Made], compat: Compat) -> Vec<Worth> {
     let mut is_taken = vec![false; gold.len()];
     let one = |made: &Made| {
@@ -97,29 +98,29 @@ pub fn judge(gold: &[GoldCall], made: &[Made], compat: Compat) -> Vec<Worth> {
     made.iter().map(one).collect()
 }
 
-/// Sums over tasks, of which the figures are made.
+/// Sums over tasks, from which the figures are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tally {
-    /// Tasks.
+    /// The number of tasks.
     pub tasks: usize,
-    /// Calls that were made.
+    /// The number of calls made.
     pub made: usize,
-    /// Gold calls.
+    /// The number of gold calls.
     pub required: usize,
-    /// Gold calls for which a call passed.
+    /// The number of gold calls that a call matched.
     pub unique: usize,
-    /// Correct calls beyond these.
+    /// The number of further correct calls.
     pub repeats: usize,
-    /// Tasks all of whose gold calls were made.
+    /// The number of tasks all of whose gold calls were made.
     pub complete: usize,
-    /// Replies that were compared.
+    /// The number of replies compared.
     pub replies: usize,
-    /// Sum of the F values of their ROUGE-L.
+    /// The sum of their ROUGE-L F values.
     pub rouge: f64,
 }
 
 impl Tally {
-    /// The sums of one task. A reply that is missing has no part in ROUGE-L.
+    /// The sums for one task. A missing reply does not contribute to ROUGE-L.
     pub fn of(task: &Task, worth: &[Worth], reply: Option<&str>) -> Self {
         let count = |is: fn(&Worth) -> bool| worth.iter().filter(|worth| is(worth)).count();
         let unique = count(|it| matches!(it, Worth::Unique(_)));
@@ -135,7 +136,7 @@ impl Tally {
         }
     }
 
-    /// Adds the sums of other tasks.
+    /// Adds the sums for other tasks.
     pub fn add(&mut self, other: &Self) {
         self.tasks += other.tasks;
         self.made += other.made;
@@ -147,22 +148,22 @@ impl Tally {
         self.rouge += other.rouge;
     }
 
-    /// Unique correct calls of all that were made, 0 to 1; `None` without calls.
+    /// Unique correct calls divided by all calls made, 0 to 1; `None` without calls.
     pub fn correctness(&self) -> Option<f64> {
         share(self.unique, self.made)
     }
 
-    /// The same where repeats do not count as made.
+    /// The same without counting repeats as calls made.
     pub fn correctness_without_repeats(&self) -> Option<f64> {
         share(self.unique, self.made.saturating_sub(self.repeats))
     }
 
-    /// Unique correct calls of all gold calls, 0 to 1; `None` without gold calls.
+    /// Unique correct calls divided by all gold calls, 0 to 1; `None` without gold calls.
     pub fn completeness(&self) -> Option<f64> {
         share(self.unique, self.required)
     }
 
-    /// Mean F value of ROUGE-L of the replies, 0 to 1; `None` without replies.
+    /// The mean ROUGE-L F value of the replies, 0 to 1; `None` without replies.
     pub fn mean_rouge(&self) -> Option<f64> {
         (self.replies > 0).then(|| self.rouge / self.replies as f64)
     }
@@ -172,11 +173,12 @@ fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The F value of ROUGE-L of a reply, from which `User:`, `AI:` and white space around it are taken first; 0 of one
-/// that is empty then.
+/// The ROUGE-L F value of a reply after removing `User:`, `AI:` and surrounding white space; 0 for a reply that is
+/// then empty.
 ///
 /// # Errors
-/// One of the texts has no words though it is not empty, or they are too long. The original ends with an error there.
+/// One of the texts is not empty but has no words, or they are too long. The original aborts with an error in this
+/// case.
 pub fn reply_score(reply: &str, gold: &str) -> Result<f64, RougeError> {
     let plain = reply.replace("User:", "").replace("AI:", "");
     match crate::python::strip(&plain) {
@@ -185,8 +187,8 @@ pub fn reply_score(reply: &str, gold: &str) -> Result<f64, RougeError> {
     }
 }
 
-/// Mean F value of ROUGE-L of replies, by the original's procedure; `None` without replies. Replies that have no score
-/// count as 0.
+/// The mean ROUGE-L F value of replies, by the original's procedure; `None` without replies. Replies that have no
+/// score count as 0.
 pub fn mean_reply_score(replies: &[ReplyPrediction]) -> Option<f64> {
     let score = |reply: &ReplyPrediction| reply_score(&reply.text, &reply.gold).unwrap_or(0.0);
     (!replies.is_empty()).then(|| replies.iter().map(score).sum::<f64>() / replies.len() as f64)
@@ -195,43 +197,43 @@ pub fn mean_reply_score(replies: &[ReplyPrediction]) -> Option<f64> {
 /// Why a prediction is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Miss {
-    /// The text has no call.
+    /// The text contains no call.
     NoCall,
-    /// The call could not be carried out.
+    /// The call could not be executed.
     NotCarriedOut,
-    /// The gold tool's check says so, or cannot be made.
+    /// The gold tool's check rejects it, or fails.
     Different,
-    /// The file has no such task or call. The original ends there.
+    /// The file has no such task or call. The original aborts in this case.
     NoGold,
 }
 
-/// What predictions of single calls come to. Both shares are of all predictions and of all tasks, whether or not
-/// something was predicted for each.
+/// The results for predictions of single calls. The shares are relative to all predictions and to all tasks,
+/// whether or not each has a prediction.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Forced {
-    /// Predictions.
+    /// The number of predictions.
     pub predictions: usize,
-    /// Right ones.
+    /// The number of right predictions.
     pub correct: usize,
-    /// Tasks.
+    /// The number of tasks.
     pub tasks: usize,
-    /// Tasks with a wrong prediction, by their places.
+    /// The indices of the tasks with a wrong prediction.
     pub failed: BTreeSet<usize>,
-    /// Searches for a tool that found another one, or whose records differ in another way.
+    /// The number of searches that found another tool, or whose records differ in another way.
     pub search_errors: usize,
-    /// Wrong predictions by why they are wrong.
+    /// The number of wrong predictions by reason.
     pub misses: BTreeMap<Miss, usize>,
 }
 
 impl Forced {
     /// Scores predictions in the order of their file.
     ///
-    /// As the original does it, in its mode, all calls act upon one world, so that a flight that was found once makes
-    /// later searches fail. In the right mode each acts upon the world that the gold calls before it leave behind.
-    /// Unlike the original, no prediction ends the procedure, and no check changes a gold record.
+    /// In the original's mode, as in the original, all calls act upon one world, so that a flight that was found
+    /// once makes later searches fail. In the right mode, each call acts upon the world as the gold calls before it
+    /// left it. Unlike in the original, no prediction aborts the procedure, and no check changes a gold record.
     ///
     /// # Errors
-    /// [`Fault::Outage`] where a database is missing.
+    /// [`Fault::Outage`] if a database is missing.
     pub fn score(tasks: &[Task], predictions: &[CallPrediction], world: &World) -> Result<Self, Fault> {
         let mut scores = Self { tasks: tasks.len(), ..Self::default() };
         let mut shared = world.clone();
@@ -277,7 +279,7 @@ impl Forced {
         share(self.correct, self.predictions)
     }
 
-    /// The share of tasks without a wrong prediction; `None` without tasks. This is the figure of API-Bank's paper.
+    /// The share of tasks without a wrong prediction; `None` without tasks. This is the figure in API-Bank's paper.
     pub fn task_accuracy(&self) -> Option<f64> {
         share(self.tasks - self.failed.len(), self.tasks)
     }

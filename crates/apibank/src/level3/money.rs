@@ -35,7 +35,7 @@ fn after_tax(arguments: &Dict, world: &World) -> Outcome {
     });
     let reached = rates.filter(|(threshold, _)| salary >= *threshold);
     let rate = reached.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, rate)| rate);
-    // The original searches with an iterator, whose end is an error without a text.
+    // The original searches with an iterator, and reaching its end raises an error without a text.
     let none = || Fault::caught(if is_original(world) { "" } else { "There is no rate for this salary." });
     let rate = rate.ok_or_else(none)?;
     Ok(single("salary_after_tax", (salary - salary * rate).into()))

@@ -1,8 +1,8 @@
 //! The published tasks of level 3, `level-3.json`, and files of predictions for them.
 //!
-//! The file is not part of planproof. It is a list with an object for each task, whose `apis` are its calls in their
-//! order: `api_name`, `output`, which is the whole record of the call, and sometimes its arguments as `param_dict` or
-//! `input`. What else is read is optional, because the file's description leaves it open: the requirement as
+//! The file is not part of planproof. It is a list with an object for each task. Its `apis` are the calls in order:
+//! `api_name`, `output`, which is the whole record of the call, and sometimes its arguments as `param_dict` or
+//! `input`. All other fields are optional, because the file's description does not specify them: the requirement as
 //! `requirement`, `instruction` or `query`, the reply as `response` or `reply`.
 
 use crate::record::Record;
@@ -10,29 +10,29 @@ use crate::value::{Dict, Value};
 
 use super::task::{GoldCall, Origin, Task};
 
-/// Longest file that is read, in bytes.
+/// Longest file, in bytes.
 pub const BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// Names that the requirement of a task may have.
+/// Possible names of a task's requirement.
 const REQUIREMENT: [&str; 3] = ["requirement", "instruction", "query"];
 
-/// Names that the reply may have.
+/// Possible names of the reply.
 const REPLY: [&str; 2] = ["response", "reply"];
 
-/// Names that the arguments of a call may have.
+/// Possible names of a call's arguments.
 const ARGUMENTS: [&str; 2] = ["param_dict", "input"];
 
-/// What lines of predictions have.
+/// The expected form of lines with predictions.
 const FORM: &str =
     "calls need numbers `sample_id` and `api_id` and a text `pred`, replies texts `output` and `pred`";
 
-/// A file that has no tasks or predictions in it.
+/// A file that does not contain tasks or predictions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{at}: {what}")]
 pub struct OriginalError {
-    /// Where in the file.
+    /// The position in the file.
     pub at: String,
-    /// What is wrong there.
+    /// What is wrong at this position.
     pub what: String,
 }
 
@@ -40,10 +40,10 @@ fn wrong<T>(at: impl Into<String>, what: impl Into<String>) -> Result<T, Origina
     Err(OriginalError { at: at.into(), what: what.into() })
 }
 
-/// The tasks in the text of a `level-3.json`, with ids from `level3-original-0` on.
+/// Parses the tasks in the text of a `level-3.json`, with ids starting at `level3-original-0`.
 ///
 /// # Errors
-/// The text is too long or no JSON of this form; the error says which task and call.
+/// The text is too long, or is not JSON of this form; the error names the task and the call.
 pub fn read_tasks(text: &str) -> Result<Vec<Task>, OriginalError> {
     if text.len() > BYTES_MAX {
         return wrong("the file", format!("it is longer than {BYTES_MAX} bytes"));
@@ -107,30 +107,30 @@ fn call(at: &str, api: &Value) -> Result<GoldCall, OriginalError> {
     Ok(GoldCall { api: name.to_owned(), arguments, record, needs: Vec::new() })
 }
 
-/// What a model wrote for one gold call of a task, when it was given all calls before.
+/// What a model wrote for one gold call of a task, given all earlier calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallPrediction {
-    /// Place of the task in the file, from 0.
+    /// Index of the task in the file, from 0.
     pub task: usize,
-    /// Place of the call in the task, from 0.
+    /// Index of the call in the task, from 0.
     pub call: usize,
-    /// The text in which a call is to be found.
+    /// The text that should contain the call.
     pub text: String,
 }
 
-/// What a model wrote as its reply, beside the gold one.
+/// What a model wrote as its reply, with the gold reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyPrediction {
     /// The gold reply.
     pub gold: String,
-    /// The model's.
+    /// The model's reply.
     pub text: String,
 }
 
-/// Reads JSON lines with `sample_id`, `api_id` and `pred`.
+/// Parses JSON lines with `sample_id`, `api_id` and `pred`.
 ///
 /// # Errors
-/// A line has another form; the error says which.
+/// A line has another form; the error names the line.
 pub fn read_calls(text: &str) -> Result<Vec<CallPrediction>, OriginalError> {
     lines(text, |line| {
         let number = |name: &str| match line.get(name)? {
@@ -142,10 +142,10 @@ pub fn read_calls(text: &str) -> Result<Vec<CallPrediction>, OriginalError> {
     })
 }
 
-/// Reads JSON lines with `output`, the gold reply, and `pred`.
+/// Parses JSON lines with `output`, the gold reply, and `pred`.
 ///
 /// # Errors
-/// A line has another form; the error says which.
+/// A line has another form; the error names the line.
 pub fn read_replies(text: &str) -> Result<Vec<ReplyPrediction>, OriginalError> {
     lines(text, |line| {
         let part = |name: &str| Some(line.get(name)?.as_text()?.to_owned());

@@ -1,4 +1,4 @@
-//! Accounts of users, members of organisations, and who is travelling.
+//! User accounts, members of organisations, and their travel status.
 
 use super::tables::{Outcome, argument, field, is_original, list, lookup, part, part_mut, single, unknown};
 use crate::api::Fault;
@@ -6,7 +6,7 @@ use crate::record::Record;
 use crate::value::{Dict, Value};
 use crate::world::World;
 
-/// The tool whose list of accounts counts. The original gives each of the two tools a list of its own.
+/// The tool whose list of accounts is used. In the original, each of the two tools has its own list.
 const ACCOUNTS: &str = "AccountInfo";
 
 pub(super) fn account_info(arguments: Dict, world: &mut World) -> Result<Record, Fault> {

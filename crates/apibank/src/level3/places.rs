@@ -1,4 +1,4 @@
-//! Where places are, what the weather is there, what to wear in it, and where to eat.
+//! The location of places, their weather, what to wear, and where to eat.
 
 use super::tables::{
     Outcome, argument, field, is_original, list, lookup, number, number_argument, part, single, unknown,
@@ -11,13 +11,13 @@ use crate::world::World;
 /// Mean radius of the earth, in metres.
 const EARTH_METRES: f64 = 6_371_000.0;
 
-/// By how much coordinates may differ, in degrees, and still name the same place: half of the last of four digits.
+/// Maximum difference, in degrees, between coordinates of the same place: half a unit of the fourth decimal.
 const SAME_PLACE_DEGREES: f64 = 0.000_05;
 
-/// Below these many degrees Celsius it is cold, cool and warm; above it is hot.
+/// The upper limits of cold, cool and warm, in degrees Celsius; above the last it is hot.
 const COLD_COOL_WARM: [f64; 3] = [10.0, 20.0, 30.0];
 
-/// Above this humidity, in per cent, an umbrella is in order.
+/// The humidity, in per cent, above which an umbrella is recommended.
 const DAMP_PERCENT: f64 = 70.0;
 
 pub(super) fn geocoding(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
@@ -64,7 +64,7 @@ fn weather(arguments: &Dict, world: &World) -> Outcome {
         _ => None,
     });
     let Some(found) = found else {
-        // The original looks into what it did not find, and catches other errors only.
+        // The original accesses a result that it did not find, and only catches other errors.
         return Err(match is_original(world) {
             true => Raised::types("'NoneType' object is not subscriptable").into(),
             false => Fault::caught("There is no weather for these coordinates."),
@@ -121,7 +121,7 @@ pub(super) fn nearby_restaurants(arguments: Dict, world: &mut World) -> Result<R
     Record::new(Some("NearbyRestaurants"), arguments, found)
 }
 
-/// The restaurants within a distance, the nearest first.
+/// The restaurants within a distance, nearest first.
 fn within(arguments: &Dict, world: &World) -> Outcome {
     let place = [number_argument(arguments, "latitude")?, number_argument(arguments, "longitude")?];
     let distance = number_argument(arguments, "distance")?;
@@ -135,7 +135,7 @@ fn within(arguments: &Dict, world: &World) -> Outcome {
     Ok(near.into_iter().map(|(_, row)| row.clone()).collect::<Vec<_>>().into())
 }
 
-/// The distance of two places on a sphere, in whole metres, so that rounding errors of a machine do not show.
+/// The great-circle distance of two places, in whole metres, so that rounding does not depend on the machine.
 fn metres(one: [f64; 2], other: [f64; 2]) -> f64 {
     let [one, other] = [one, other].map(|place| place.map(f64::to_radians));
     let half = |one: f64, other: f64| ((one - other) / 2.0).sin().powi(2);
@@ -149,9 +149,10 @@ mod tests {
 
     #[test]
     fn distances_are_those_of_a_sphere() {
-        // A minute of arc of a meridian is a nautical mile, 1852 metres by another radius of the earth.
+        // A minute of arc along a meridian is a nautical mile, which is 1852 metres for a slightly different radius
+        // of the earth.
         assert_eq!(metres([48.0, 11.0], [48.0 + 1.0 / 60.0, 11.0]), 1853.0);
-        // A degree of longitude at 60 degrees north is half of one at the equator.
+        // A degree of longitude at 60 degrees north is half as long as at the equator.
         let [north, equator] = [60.0, 0.0].map(|it| metres([it, 10.0], [it, 10.01]));
         assert!((north * 2.0 - equator).abs() <= 2.0, "{north} {equator}");
         assert_eq!(metres([0.0, 0.0], [0.0, 0.0]), 0.0);

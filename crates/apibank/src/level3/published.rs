@@ -1,21 +1,22 @@
-//! Figures that were published for level 3, to stand beside ours.
+//! Published figures for level 3, for comparison with ours.
 //!
-//! Those of the paper on collaborating agents (PMC) are over 50 tasks with 245 gold calls. Its Completeness values are
-//! all a whole number of 245; its Correctness values are that number of a whole number of calls, but for one.
+//! Those in the paper on collaborating agents (PMC) are over 50 tasks with 245 gold calls. Each of its Completeness
+//! values is a whole number divided by 245, and each of its Correctness values but one is that same number divided
+//! by a whole number of calls.
 
-/// Gold calls of the 50 published tasks.
+/// The number of gold calls in the 50 published tasks.
 pub const REQUIRED: usize = 245;
 
 /// A row of figures. Shares are in per cent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Published {
-    /// Model and way of planning.
+    /// The model and its method of planning.
     pub system: &'static str,
-    /// Unique correct calls of all that were made.
+    /// Unique correct calls divided by all calls made.
     pub correctness: f64,
-    /// Unique correct calls of all gold calls.
+    /// Unique correct calls divided by all gold calls.
     pub completeness: f64,
-    /// Correct calls that were made again.
+    /// The number of correct calls that were made again.
     pub repeats: usize,
     /// ROUGE-L of the replies.
     pub rouge: f64,
@@ -31,7 +32,7 @@ const fn row(
     Published { system, correctness, completeness, repeats, rouge }
 }
 
-/// The rows of the paper on collaborating agents.
+/// The rows in the paper on collaborating agents.
 pub const FIGURES: [Published; 13] = [
     row("GPT-4-1106 PMC", 82.63, 64.08, 16, 0.4053),
     row("GPT-4-1106 CoT", 71.48, 47.76, 90, 0.2641),
@@ -52,7 +53,7 @@ pub const FIGURES: [Published; 13] = [
 mod tests {
     use super::*;
 
-    /// What the head of this file says of the figures.
+    /// Checks what the module documentation says about the figures.
     #[test]
     fn figures_are_shares_of_whole_numbers() {
         let mut fit = 0;

@@ -1,11 +1,11 @@
-//! A task of level 3: a sentence that says what is wanted, the calls that get it, and the reply.
+//! A task of level 3: a requirement in words, the calls that fulfil it, and the reply.
 
 use serde::{Deserialize, Serialize};
 
 use crate::record::Record;
 use crate::value::Dict;
 
-/// Name and version of the form in which a task is a line of JSON.
+/// Name and version of the JSON form of a task.
 pub const CASE_SCHEMA: &str = "planproof/apibank/v1";
 
 /// Longest line of a task, in bytes.
@@ -17,17 +17,17 @@ pub const ID_BYTES_MAX: usize = 200;
 /// Longest requirement and longest reply, in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 
-/// Most gold calls of a task.
+/// Maximum number of gold calls of a task.
 pub const CALLS_MAX: usize = 100;
 
-/// Whose task it is, and so over which databases and with which tools its calls are carried out.
+/// Where a task comes from, which determines the databases and tools for its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Ours: the right tools over the databases that come with planproof.
+    /// Our own tasks: the right tools over the databases that come with planproof.
     #[default]
     Own,
-    /// API-Bank's: the published tools over its databases, which have to be handed in.
+    /// API-Bank's tasks: the published tools over its databases, which the caller has to provide.
     Published,
 }
 
@@ -37,18 +37,18 @@ impl Origin {
     }
 }
 
-/// A call that the task needs.
+/// A call that the task requires.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoldCall {
     /// The tool.
     pub api: String,
-    /// The arguments. Those of the published data may be missing, where only the record is known.
+    /// The arguments. In published data they may be missing if only the record is known.
     pub arguments: Dict,
-    /// What the tool gives.
+    /// The record that the tool returns.
     pub record: Record,
-    /// The earlier calls, by their places from 0, without whose results this one cannot be made: the search that finds
-    /// its tool, and those that its arguments come from. Not known of published tasks.
+    /// The indices, from 0, of the earlier calls whose results this one depends on: the search that finds its tool,
+    /// and the sources of its arguments. Unknown for published tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<usize>,
 }
@@ -58,19 +58,19 @@ pub struct GoldCall {
 pub struct Task {
     /// Its id.
     pub id: String,
-    /// The sort of task, such as `trip`; may be empty.
+    /// The kind of task, such as `trip`; may be empty.
     pub kind: String,
-    /// Whose it is.
+    /// Its origin.
     pub origin: Origin,
-    /// What the user wants, in words. Of published tasks it may be empty, where a file has the calls alone.
+    /// What the user wants, in words. For published tasks it may be empty if a file contains only the calls.
     pub requirement: String,
-    /// The calls in their order.
+    /// The calls, in order.
     pub calls: Vec<GoldCall>,
-    /// What the user is answered in the end.
+    /// The final reply to the user.
     pub reply: String,
 }
 
-/// A task as a line of JSON.
+/// A task as a JSON line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -85,16 +85,16 @@ struct Line {
     reply: String,
 }
 
-/// A text that is no task.
+/// A text that is not a task.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no case of {CASE_SCHEMA}: {0}")]
 pub struct TaskError(String);
 
 impl Task {
-    /// The task that a line of JSON is.
+    /// Parses a task from a JSON line.
     ///
     /// # Errors
-    /// The line is too long, names another schema or none, lacks something, or is beyond a limit.
+    /// The line is too long, has another schema or none, lacks a field, or exceeds a limit.
     pub fn read(line: &str) -> Result<Self, TaskError> {
         if line.len() > LINE_BYTES_MAX {
             return Err(TaskError(format!("the line is longer than {LINE_BYTES_MAX} bytes")));
@@ -109,10 +109,10 @@ impl Task {
         Ok(task)
     }
 
-    /// Refuses what is beyond a limit, and calls that need a later one.
+    /// Rejects tasks that exceed a limit, and calls that depend on a later one.
     ///
     /// # Errors
-    /// Says which.
+    /// Says what is wrong.
     pub fn check(&self) -> Result<(), TaskError> {
         let wrong = |what: String| Err(TaskError(what));
         if self.id.is_empty() || self.id.len() > ID_BYTES_MAX || self.id.chars().any(char::is_control) {
@@ -134,16 +134,16 @@ impl Task {
         Ok(())
     }
 
-    /// The task as one line of JSON, without the line's end.
+    /// The task as one JSON line, without a line break.
     pub fn to_line(&self) -> String {
         let Self { id, kind, origin, requirement, calls, reply } = self.clone();
         let schema = CASE_SCHEMA.to_owned();
         let line = Line { schema, id, kind, origin, requirement, calls, reply };
-        // Writing texts, numbers and what they nest into as JSON into memory cannot fail.
+        // Serializing texts, numbers and their nested values into memory cannot fail.
         serde_json::to_string(&line).unwrap_or_default()
     }
 
-    /// The calls that are no search for a tool.
+    /// The calls that are not searches for a tool.
     pub fn tool_calls(&self) -> impl Iterator<Item = &GoldCall> {
         self.calls.iter().filter(|call| call.api != super::SEARCHER)
     }

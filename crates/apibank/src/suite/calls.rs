@@ -1,7 +1,8 @@
 //! A call of levels 1 and 2 as a case: a conversation up to a call, which the agent writes as text.
 //!
-//! The case holds all that its judgement needs, the tables of its tool included, so that it can be judged wherever it
-//! is read. The agent has no tools: what it writes is carried out by the judge, as the published evaluator does it.
+//! The case contains everything that judging it requires, including the tables of its tool, so that it can be
+//! judged wherever it is read. The agent has no tools: the judge executes the call that the agent writes, as the
+//! published evaluator does.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,19 +21,19 @@ use crate::evaluate::{GoldCall, Judged, Outcome, judge_text};
 use crate::value::Value;
 use crate::world::{Compat, TODAY, World};
 
-/// What cases of this kind name as their schema.
+/// The schema of cases of this kind.
 pub const CALL_SCHEMA: &str = "planproof/apibank-call/v1";
 
-/// What their verdicts name as theirs.
+/// The schema of their verdicts.
 pub const CALL_VERDICT_SCHEMA: &str = "planproof/apibank-call-verdict/v1";
 
 /// Longest line of a case, in bytes. The captions of pictures alone take 2.5 MB.
 pub const CALL_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Most characters of an answer that a verdict holds.
+/// Maximum number of characters of an answer that a verdict contains.
 const ANSWER_CHARACTERS_MAX: usize = 2_000;
 
-/// Name of the figure: 1 where the call is right, else 0; by level.
+/// The names of the scores by level: 1 if the call is right, else 0.
 pub(super) const OF_LEVEL: [&str; 2] = ["level_1", "level_2"];
 
 /// A conversation up to a call.
@@ -42,7 +43,7 @@ pub struct CallCase {
     card: Card,
 }
 
-/// A case as a line of JSON.
+/// A case as a JSON line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Line {
@@ -50,35 +51,35 @@ pub(super) struct Line {
     pub(super) id: String,
     /// 1 or 2.
     pub(super) level: u8,
-    /// It is judged as the published evaluator judges.
+    /// Whether it is judged as the published evaluator judges.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) original: bool,
     pub(super) prompt: String,
     pub(super) gold: GoldCall,
-    /// The tables that its tool may touch, as the calls before it left them.
+    /// The tables that its tool may access, as the earlier calls left them.
     pub(super) tables: BTreeMap<String, Value>,
 }
 
-/// All that the judge says of a run.
+/// Everything that the judge says about a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Detail {
     schema: String,
     case: String,
     passed: bool,
     class: Option<String>,
-    /// The class of the published evaluator.
+    /// The published evaluator's class.
     published: String,
-    /// What it has to say, in words.
+    /// The explanation, in words.
     why: String,
     answer: Option<String>,
     ended: Option<String>,
 }
 
 impl CallCase {
-    /// The case that a line of JSON is.
+    /// Parses a case from a JSON line.
     ///
     /// # Errors
-    /// The line is too long or no case of this kind.
+    /// The line is too long, or is not a case of this kind.
     pub fn read(line: &str) -> Result<Self, CaseError> {
         if line.len() > CALL_BYTES_MAX {
             return Err(CaseError::new(format!("the line is longer than {CALL_BYTES_MAX} bytes")));
@@ -86,7 +87,8 @@ impl CallCase {
         let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {CALL_SCHEMA}: {error}"));
         let value: Json = serde_json::from_str(line).map_err(refuse)?;
         refuse_schema(&value, super::NAME, CALL_SCHEMA)?;
-        // Not from the value: the order of keys says in which order tables are searched.
+        // Parsed from the text, because a JSON value would lose the order of keys, which is the order in which
+        // tables are searched.
         Self::of_line(serde_json::from_str(line).map_err(refuse)?)
     }
 
@@ -107,14 +109,14 @@ impl CallCase {
         Ok(Self { line, card })
     }
 
-    /// Whether it is the case with this line's schema.
+    /// Whether a line has the schema of these cases.
     pub(super) fn is_named_by(line: &str) -> bool {
-        // The schema is the first field of what we write; elsewhere the reader says what is wrong.
+        // We write the schema as the first field; if it is elsewhere, the parser says what is wrong.
         line.trim_start().get(..200).unwrap_or(line).contains(CALL_SCHEMA)
     }
 
     fn world(&self) -> World {
-        // Numbers that are drawn are compared by no check.
+        // No check compares numbers that are drawn.
         let mut world = World::new(TODAY, Draw::new(0, 0, "apibank/call"));
         world.compat = if self.line.original { Compat::Original } else { Compat::Right };
         for (name, table) in &self.line.tables {
@@ -159,7 +161,7 @@ impl CallCase {
         let scores = vec![Score::new(name, f64::from(u8::from(class.is_none())))];
         Ok(Verdict {
             scored: Scored { class, flags: Vec::new(), scores },
-            // Writing texts as JSON into memory cannot fail.
+            // Serializing texts into memory cannot fail.
             detail: serde_json::to_string(&detail).unwrap_or_default(),
         })
     }
@@ -170,7 +172,7 @@ impl CallCase {
     }
 }
 
-/// What a judgement has to say.
+/// The explanation of a judgement.
 fn why(judged: &Judged) -> String {
     let said = || {
         let record = judged.record.as_ref();

@@ -14,15 +14,16 @@ use crate::level3::task::{Origin, Task};
 use crate::value::Dict;
 use crate::world::World;
 
-/// What the prompt says of how to work. (Ours; the published prompts are few-shot texts for calls in brackets.)
+/// The part of the prompt that says how to work. (Ours; the published prompts are few-shot texts for calls in
+/// brackets.)
 const RULES: &str = "Use the tools. Before you call a tool for the first time, look for it with ToolSearcher, with a few \
                      keywords that say what it should do. When everything is done, say in a sentence or two what came \
                      of it.";
 
-/// Our databases, of which every run takes a copy that shares what it does not change.
+/// Our databases. Every run gets a clone that shares whatever it does not change.
 static OWN: LazyLock<World> = LazyLock::new(data::own);
 
-/// A task with all that the engine needs of it.
+/// A task with everything that the engine needs.
 #[derive(Debug, Clone)]
 pub struct TaskCase {
     task: Task,
@@ -31,18 +32,18 @@ pub struct TaskCase {
 }
 
 impl TaskCase {
-    /// The task that a line of JSON is.
+    /// Parses a task from a JSON line.
     ///
     /// # Errors
-    /// As of [`Task::read`] and [`TaskCase::new`].
+    /// Same as [`Task::read`] and [`TaskCase::new`].
     pub fn read(line: &str) -> Result<Self, CaseError> {
         Self::new(Task::read(line).map_err(CaseError::new)?)
     }
 
-    /// A task as a case.
+    /// Creates a case from a task.
     ///
     /// # Errors
-    /// It says nothing, or it is one of the published tasks, whose databases do not come with planproof.
+    /// The requirement is empty, or it is a published task, whose databases do not come with planproof.
     pub fn new(task: Task) -> Result<Self, CaseError> {
         if task.requirement.trim().is_empty() {
             return Err(CaseError::new(format!("the task `{}` does not say what is wanted", task.id)));
@@ -72,7 +73,7 @@ impl TaskCase {
         &self.task
     }
 
-    /// The databases at the beginning of a run.
+    /// The databases at the start of a run.
     pub(super) fn world() -> World {
         OWN.clone()
     }
@@ -96,7 +97,7 @@ impl Case for TaskCase {
         json!([crate::level3::task::CASE_SCHEMA, self.prompt, calls, reply]).to_string()
     }
 
-    /// All tools of level 3, over databases of the run's own.
+    /// All tools of level 3, over the run's own databases.
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
         Ok(Arc::new(toolbox::Level3Tools::new(Self::world())))
     }
@@ -155,7 +156,7 @@ impl Case for TaskCase {
 fn to_json(arguments: &Dict) -> Map<String, Json> {
     match serde_json::to_value(arguments) {
         Ok(Json::Object(map)) => map,
-        // Keys are texts, and values were read from JSON.
+        // Keys are texts, and values were parsed from JSON.
         _ => Map::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! From the published data of levels 1 and 2 to cases: a call of a dialogue each.
+//! Creates cases from the published data of levels 1 and 2, one for each call of a dialogue.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,25 +13,25 @@ use crate::evaluate::{Dialogue, GoldCall, Turn, is_fit};
 use crate::value::Value;
 use crate::world::{Compat, TODAY, World};
 
-/// The table of users, which every tool with a token asks.
+/// The table of users, which every tool that takes a token accesses.
 const ACCOUNTS: &str = "Account";
 
-/// What the prompt of a call says. (Ours; the published one says the same at more length.)
+/// The instruction in the prompt of a call. (Ours; the published one says the same at more length.)
 const INSTRUCTION: &str = "Below is a conversation between a user and an assistant that can call APIs. Write the next API \
                            call of the assistant in the form [ApiName(key1='value1', key2='value2')], and nothing else. \
                            The values come from the conversation.";
 
-/// The published data, as a caller that can read files puts it together.
+/// The published data, assembled by a caller that can read files.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedData {
-    /// The files of `init_database`, as texts by their names without the ending.
+    /// The texts of the files in `init_database`, by file name without extension.
     pub databases: BTreeMap<String, String>,
     /// The dialogues.
     pub dialogues: Vec<DialogueFile>,
 }
 
-/// A file of a dialogue.
+/// The file of a dialogue.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DialogueFile {
@@ -39,26 +39,26 @@ pub struct DialogueFile {
     pub file: String,
     /// 1 or 2.
     pub level: u8,
-    /// What it holds: a JSON record a line.
+    /// Its content: one JSON record per line.
     pub text: String,
 }
 
 impl PublishedData {
-    /// As a text, from which [`cases`] makes the cases.
+    /// The data as a text, from which [`cases`] creates the cases.
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The data in a text; `None` where it is another one.
+    /// Parses the data from a text; `None` if it is a text of another kind.
     pub(super) fn of_text(text: &str) -> Option<Self> {
         text.starts_with("{\"databases\":").then(|| serde_json::from_str(text).ok()).flatten()
     }
 
-    /// A case for each call that can be judged. Left out are those for which a service is missing and, unless they are
-    /// judged as the published evaluator judges, those whose own tool refuses the gold call.
+    /// Creates a case for each call that can be judged. Calls that need a missing service are left out, and so are
+    /// gold calls that their own tool rejects, unless they are judged as the published evaluator judges them.
     ///
     /// # Errors
-    /// A database or a dialogue cannot be read.
+    /// A database or a dialogue cannot be parsed.
     pub(super) fn cases(&self, is_original: bool) -> Result<Vec<CallCase>, CaseError> {
         let mut world = World::new(TODAY, Draw::new(0, 0, "apibank/data"));
         world.compat = if is_original { Compat::Original } else { Compat::Right };
@@ -110,7 +110,8 @@ fn of_dialogue(
     Ok(())
 }
 
-/// The tables that a call of the gold tool may touch: its own, the users, and what it remembers of an earlier call.
+/// The tables that a call of the gold tool may access: its own, the users, and what it remembers from an earlier
+/// call.
 fn tables(gold: &GoldCall, state: &World) -> BTreeMap<String, Value> {
     let of_tool = Catalogue::tools().get(&gold.api_name).and_then(|spec| spec.database.clone());
     let names: BTreeSet<String> =
@@ -118,12 +119,12 @@ fn tables(gold: &GoldCall, state: &World) -> BTreeMap<String, Value> {
     names.into_iter().filter_map(|name| Some((name.clone(), state.get(&name)?.clone()))).collect()
 }
 
-/// Instruction, tools, and the conversation before the call.
+/// The instruction, the tools, and the conversation before the call.
 fn prompt(level: u8, dialogue: &Dialogue, gold: usize) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (place, turn) in dialogue.turns.iter().enumerate() {
         let Turn::Call(call) = turn else { continue };
-        // At level 2 a tool is known once a search has found it; the search itself always is.
+        // At level 2, a tool is shown once a search has found it; the search itself is always shown.
         let is_shown = level == 1 || place <= gold;
         if is_shown && !names.contains(&call.api_name.as_str()) {
             names.push(&call.api_name);

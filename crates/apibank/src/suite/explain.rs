@@ -8,10 +8,10 @@ use serde_json::{Map, Value as Json, json};
 use super::TaskCase;
 use super::judge::{Called, Detail};
 
-/// Most characters of what a call was answered that a step repeats: the trace has all of it.
+/// Maximum number of characters of a call's result that a step repeats; the trace has all of it.
 const STEP_CHARACTERS_MAX: usize = 100;
 
-/// Most calls that were not made that the gist names.
+/// Maximum number of missing calls that the gist names.
 const MISSING_NAMED_MAX: usize = 2;
 
 /// What went wrong, in one line.
@@ -87,7 +87,7 @@ fn steps(detail: &Detail) -> Vec<Step> {
     steps
 }
 
-/// Numbers the calls, and marks those that gave an error.
+/// Numbers the calls, and marks those that failed.
 pub(super) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
     Detail::of(verdict).map(|detail| call_notes(detail.made as u64, events)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Figures of many runs, and those that were published.
+//! Figures over many runs, and published figures.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::calls::OF_LEVEL;
 use super::judge::{MADE, REPEATS, REQUIRED, ROUGE, UNIQUE};
 use crate::level3::published::{FIGURES, Published};
 
-/// Sums over runs. Runs without a verdict have no part in them.
+/// Sums over runs. Runs without a verdict do not contribute.
 #[derive(Default)]
 struct Sums {
     runs: u64,
@@ -54,7 +54,7 @@ impl Sums {
     }
 }
 
-/// Whether these are runs of calls of levels 1 and 2, and not of tasks.
+/// Whether these are runs of calls of levels 1 and 2, rather than of tasks.
 fn is_of_calls(runs: &[Judged<'_>]) -> bool {
     runs.iter().any(|run| run.card.marks > 0)
 }
@@ -83,7 +83,7 @@ pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
     ]
 }
 
-/// How the figures come about and how the sorts of tasks compare, where there are runs, and the published figures.
+/// How the figures are composed and how the kinds of tasks compare, if there are runs, and the published figures.
 pub(super) fn sections(runs: &[Judged<'_>]) -> Vec<Section> {
     if is_of_calls(runs) {
         return Vec::new();

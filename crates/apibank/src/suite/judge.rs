@@ -15,58 +15,58 @@ use crate::level3::task::GoldCall;
 use crate::python;
 use crate::value::Value;
 
-/// What verdicts name as their schema.
+/// The schema of verdicts.
 pub const VERDICT_SCHEMA: &str = "planproof/apibank-verdict/v1";
 
-/// Most calls that a verdict holds. All are counted.
+/// Maximum number of calls that a verdict contains. All are counted.
 pub const CALLS_KEPT_MAX: usize = 100;
 
-/// Most characters of a text of a run that a verdict holds.
+/// Maximum number of characters of a text of a run that a verdict contains.
 pub const TEXT_CHARACTERS_MAX: usize = 2_000;
 
-/// Most characters of a call, and of what it was answered, that a verdict holds.
+/// Maximum number of characters of a call, and of its result, that a verdict contains.
 const CALL_CHARACTERS_MAX: usize = 300;
 
-/// Names of the figures: counts of calls, and ROUGE-L of the reply.
+/// Names of the scores: numbers of calls, and ROUGE-L of the reply.
 pub(super) const MADE: &str = "calls";
 pub(super) const REQUIRED: &str = "required";
 pub(super) const UNIQUE: &str = "unique";
 pub(super) const REPEATS: &str = "repeats";
 pub(super) const ROUGE: &str = "rouge_l";
 
-/// The names of all figures.
+/// The names of all scores.
 pub(super) const SCORE_NAMES: [&str; 7] = [MADE, REQUIRED, UNIQUE, REPEATS, ROUGE, OF_LEVEL[0], OF_LEVEL[1]];
 
-/// All that the judge says of a run: the document of a verdict.
+/// Everything that the judge says about a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Detail {
     /// [`VERDICT_SCHEMA`].
     pub schema: String,
     /// Id of the case.
     pub case: String,
-    /// Whether all calls were made that the task needs, and the agent answered.
+    /// Whether all calls that the task requires were made and the agent answered.
     pub passed: bool,
     /// The class of the failure; `None` when passed.
     pub class: Option<String>,
     /// All flags that apply.
     pub flags: Vec<String>,
-    /// How many calls were made.
+    /// The number of calls made.
     pub made: usize,
-    /// How many calls the task needs.
+    /// The number of calls that the task requires.
     pub required: usize,
-    /// How many of these were made rightly.
+    /// The number of required calls that were made correctly.
     pub unique: usize,
-    /// How many right calls were made once more.
+    /// The number of right calls that were made again.
     pub repeats: usize,
-    /// ROUGE-L of the reply, 0 to 1; `None` where the agent did not answer.
+    /// ROUGE-L of the reply, 0 to 1; `None` if the agent did not answer.
     pub rouge_l: Option<f64>,
-    /// The needed calls that were not made, as text.
+    /// The required calls that were not made, as text.
     pub missing: Vec<String>,
-    /// What the agent answered, of a long text both ends; `None` where it did not answer.
+    /// The agent's answer, shortened in the middle if it is long; `None` if it did not answer.
     pub answer: Option<String>,
-    /// Why the run ended, where the agent did not end it by an answer.
+    /// Why the run ended, if not with the agent's answer.
     pub ended: Option<String>,
-    /// The calls, the first [`CALLS_KEPT_MAX`] of them.
+    /// The first [`CALLS_KEPT_MAX`] calls.
     pub calls: Vec<Called>,
 }
 
@@ -75,11 +75,11 @@ pub struct Detail {
 pub struct Called {
     /// The tool and its arguments.
     pub call: String,
-    /// What it was answered; `None` where it was not.
+    /// The result of the call; `None` if there was none.
     pub result: Option<String>,
-    /// It was refused, or answered with an error.
+    /// Whether it was rejected or reported an error.
     pub is_error: bool,
-    /// What it is worth: `unique`, `repeat` or `wrong`.
+    /// Its judgement: `unique`, `repeat` or `wrong`.
     pub worth: String,
 }
 
@@ -103,7 +103,7 @@ pub(super) fn judge(case: &TaskCase, events: &[Event]) -> Result<Verdict, Unscor
     Ok(verdict(case, &ended, &made, called))
 }
 
-/// Whether a tool was called that no search had found before.
+/// Whether a tool was called that no earlier search had found.
 fn has_unsearched(made: &[Made]) -> bool {
     let mut found: Vec<String> = Vec::new();
     for call in made {
@@ -116,7 +116,7 @@ fn has_unsearched(made: &[Made]) -> bool {
     false
 }
 
-/// The names of the tools that a search gave: one, or several in a list.
+/// The names of the tools that a search returned: one, or several in a list.
 fn names_in(output: &Value) -> Vec<String> {
     let one = std::slice::from_ref(output);
     let records = output.as_list().unwrap_or(one).iter();
@@ -124,7 +124,7 @@ fn names_in(output: &Value) -> Vec<String> {
     records.filter_map(name).collect()
 }
 
-/// The verdict on a run that made these calls and ended so.
+/// The verdict on a run that made these calls and ended in this way.
 pub(super) fn verdict(case: &TaskCase, ended: &Ended<'_>, made: &[Made], mut called: Vec<Called>) -> Verdict {
     let task = case.task();
     let worth = metrics::judge(&task.calls, made, TaskCase::world().compat);
@@ -174,7 +174,7 @@ pub(super) fn verdict(case: &TaskCase, ended: &Ended<'_>, made: &[Made], mut cal
         calls: called,
     };
     let count = |name: &'static str, number: usize| Score::new(name, number as f64);
-    // A run without a reply counts, as an empty reply does in the published script.
+    // A run without a reply counts like an empty reply in the published script.
     let scores = vec![
         count(MADE, tally.made),
         count(REQUIRED, tally.required),
@@ -184,7 +184,7 @@ pub(super) fn verdict(case: &TaskCase, ended: &Ended<'_>, made: &[Made], mut cal
     ];
     Verdict {
         scored: Scored { class, flags, scores },
-        // Writing texts and numbers as JSON into memory cannot fail.
+        // Serializing texts and numbers into memory cannot fail.
         detail: serde_json::to_string(&detail).unwrap_or_default(),
     }
 }
@@ -197,7 +197,7 @@ fn word(worth: Worth) -> &'static str {
     }
 }
 
-/// A gold call as API-Bank writes calls.
+/// A gold call in API-Bank's notation.
 pub(super) fn in_words(call: &GoldCall) -> String {
     let argument = |(name, value): (&String, &Value)| format!("{name}={}", python::repr(value));
     let arguments: Vec<String> = call.arguments.iter().map(argument).collect();
@@ -205,7 +205,7 @@ pub(super) fn in_words(call: &GoldCall) -> String {
 }
 
 impl Detail {
-    /// The document of a verdict of this suite; `None` where it is that of another, or broken.
+    /// Parses the document of a verdict of this suite; `None` if the verdict is of another suite or malformed.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)
     }

@@ -1,5 +1,5 @@
-//! Finished predictions: for tasks of level 3 the calls that a model made for each and what it replied, for calls of
-//! levels 1 and 2 the text with the call.
+//! Finished predictions: for tasks of level 3, the calls that a model made and its reply; for calls of levels 1 and
+//! 2, the text with the call.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::level3::metrics::Made;
 use crate::level3::{carry_out, read_call};
 use crate::world::World;
 
-/// Most calls of a prediction.
+/// Maximum number of calls of a prediction.
 const CALLS_MAX: usize = 1_000;
 
-/// A line of predictions. What else stands there is of no concern.
+/// A line of predictions. Other fields are ignored.
 #[derive(Deserialize)]
 struct Row {
     id: String,
@@ -29,8 +29,8 @@ struct Row {
     reply: String,
 }
 
-/// Judges lines of predictions. Their calls are carried out one after the other, each task on databases of its own; a
-/// text without a call is a wrong one.
+/// Judges lines of predictions. Their calls are executed one after the other, with separate databases for each
+/// task; a text without a call counts as wrong.
 pub(super) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
     let cases =
         cases.iter().map(|case| TaskCase::read(&case.to_line())).collect::<Result<Vec<TaskCase>, _>>()?;
@@ -69,7 +69,7 @@ pub(super) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Pr
     Ok(predicted)
 }
 
-/// Carries out the call in a text.
+/// Executes the call in a text.
 fn make(text: &str, world: &mut World) -> (Made, Called) {
     let call = read_call(text, world);
     let name = call.as_ref().map(|(name, _)| name.clone()).unwrap_or_default();
@@ -95,7 +95,7 @@ pub(super) fn score_calls(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Res
         if answer.is_none() {
             predicted.missing.push(id.clone());
         }
-        // A run that ended with this answer: cases hold tables that are not to be read once more.
+        // Treated as a run that ended with this answer: the cases contain tables that should not be parsed again.
         let end = EndReason::Answered { text: answer.unwrap_or_default().to_owned() };
         let verdict = case.judge(&[Event::new(0, EventKind::End(end))]);
         predicted.verdicts.push(verdict.map_err(|unscored| CaseError::new(format!("{id}: {unscored}")))?);

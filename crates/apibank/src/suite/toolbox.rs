@@ -1,4 +1,4 @@
-//! The tools of level 3 as those of a run.
+//! The tools of level 3 as the tools of a run.
 
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
@@ -31,14 +31,14 @@ impl Level3Tools {
             let text = format!("the arguments of {} are no JSON object", call.name);
             return ToolResult::error(call.id.clone(), text);
         };
-        // A call leaves the databases whole, so what another one left is still usable.
+        // A call always leaves the databases consistent, so they remain usable after a panic in another one.
         let mut world = self.world.lock().unwrap_or_else(PoisonError::into_inner);
         match carry_out(&call.name, &arguments, &mut world) {
             Ok(record) if !record.exception.is_none() => {
                 ToolResult::error(call.id.clone(), record.exception.to_text())
             }
             Ok(record) => {
-                // What tools give is made of texts, numbers, lists and dictionaries.
+                // Outputs of tools consist of texts, numbers, lists and dictionaries.
                 let output = serde_json::to_string(&record.output).unwrap_or_default();
                 ToolResult::ok(call.id.clone(), output)
             }
@@ -70,7 +70,7 @@ impl Toolbox for Level3Tools {
     }
 }
 
-/// The arguments of a call; `None` where they are no object.
+/// The arguments of a call; `None` if they are not an object.
 pub(super) fn arguments(call: &ToolCall) -> Option<Dict> {
     match &call.arguments {
         Arguments::Object(object) => {
@@ -80,12 +80,12 @@ pub(super) fn arguments(call: &ToolCall) -> Option<Dict> {
     }
 }
 
-/// A value of JSON, which nests no deeper than a model's reply may.
+/// Converts a JSON value. Its nesting is limited like that of a model's reply.
 fn value_of(json: &Json) -> Value {
     serde_json::from_value(json.clone()).unwrap_or_default()
 }
 
-/// A tool as models are offered it.
+/// A tool as it is offered to models.
 fn tool(spec: &Spec) -> Tool {
     let property = |it: &Parameter| {
         let mut schema = schema_of(&it.kind);
@@ -104,7 +104,7 @@ fn tool(spec: &Spec) -> Tool {
     }
 }
 
-/// The schema of a type as the catalogue writes it.
+/// The schema of a type in the catalogue's notation.
 fn schema_of(kind: &str) -> Map<String, Json> {
     let schema = match kind {
         "int" => json!({"type": "integer"}),

@@ -1,4 +1,4 @@
-//! Accounts and their tokens. None but `GetUserToken` and `ModifyPassword` name themselves in their records.
+//! Accounts and their tokens. Only `GetUserToken` and `ModifyPassword` put their names into their records.
 
 use super::parts::{SUCCESS, all_equal, argument, dict, fail, field, tool, user_of};
 use crate::api::{Entry, Fault, Raised};
@@ -21,16 +21,17 @@ pub(super) const TOOLS: [Entry; 6] = [
     tool!("RegisterUser", register_user, is_same_registration, unnamed),
 ];
 
-/// The code that is sent to everybody.
+/// The verification code, which is the same for everybody.
 const CODE: i64 = 970_420;
 
-/// Where the user is kept who asked for a code.
+/// The table with the user who asked for a code.
 const RESET: &str = "ForgotPassword";
 
-/// How long a token is.
+/// The length of a token.
 const TOKEN_LENGTH: usize = 18;
 
-/// Letters and digits in the proportion of the original, which draws from both cases and then makes all small.
+/// Letters and digits with the frequencies of the original, which draws from both cases and then converts to lower
+/// case.
 const TOKEN_LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz0123456789";
 
 fn check_token(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
@@ -75,7 +76,7 @@ fn set(row: &mut Value, name: &str, value: &Value) {
     }
 }
 
-/// Two calls: the first asks for the code, the second brings it with a new password. Arguments that are left out are
+/// Takes two calls: the first requests the code, the second submits it with a new password. Omitted arguments are
 /// not recorded either.
 fn forgot_password(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     arguments.retain(|_, value| !value.is_none());

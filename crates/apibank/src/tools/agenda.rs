@@ -40,7 +40,7 @@ fn row(arguments: &Dict, user: &str) -> Result<Value, Raised> {
     ]))
 }
 
-/// The user, and the key of the row. A blank time is no time.
+/// The user, and the key of the row. A blank time counts as omitted.
 fn find(arguments: &Dict, world: &World) -> Result<(String, Option<String>), Fault> {
     let (content, time) = (argument(arguments, "content")?, argument(arguments, "time")?);
     if time.is_truthy() {
@@ -51,7 +51,7 @@ fn find(arguments: &Dict, world: &World) -> Result<(String, Option<String>), Fau
     Ok((user, key))
 }
 
-/// The error of a row that is not there, of which the tools speak as a meeting or an agenda.
+/// The error for a missing row, which the tools call either a meeting or an agenda.
 fn missing(arguments: &Dict, what: &str) -> Result<(), Fault> {
     let (content, time) = (argument(arguments, "content")?, argument(arguments, "time")?);
     if content.is_truthy() {
@@ -63,7 +63,7 @@ fn missing(arguments: &Dict, what: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The original is content where nothing was found and nothing was asked for.
+/// The original succeeds if nothing was found and nothing was asked for.
 fn delete(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     match find(arguments, world)? {
         (_, Some(key)) => drop(world.table_mut(TABLE)?.shift_remove(&key)),
@@ -112,7 +112,7 @@ fn is_same_item(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raise
         && has_same_result(predicted, gold))
 }
 
-/// Of two deletions that succeeded only the time counts.
+/// If both deletions succeeded, only the time counts.
 fn is_same_deletion(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     let success = Value::from(SUCCESS);
     if predicted.output == success && gold.output == success {

@@ -25,7 +25,7 @@ fn add(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-/// The user, and the key of the alarm at the time of this argument.
+/// The user, and the key of the alarm at the time given by this argument.
 fn find(arguments: &Dict, name: &str, world: &World) -> Result<(String, Option<String>), Fault> {
     let user = user_of(argument(arguments, "token")?, world)?;
     let key = row_of(world.table(TABLE)?, &user, &[("time", argument(arguments, name)?)])?;

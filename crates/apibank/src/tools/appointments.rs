@@ -19,11 +19,11 @@ pub(super) const TOOLS: [Entry; 4] = [
 
 const TABLE: &str = "Appointments";
 
-/// Numbers of appointments are drawn from these.
+/// The range from which appointment numbers are drawn.
 const FIRST_NUMBER: u32 = 10_000_000;
 const NUMBERS: u32 = 90_000_000;
 
-/// A day in the form in which it is compared.
+/// A day in the form used for comparison.
 fn day(value: &Value) -> Result<Result<String, Raised>, Raised> {
     let text = with_method(value, "strip")?;
     Ok(lenient(text, Format::Date).map(|day| day.write(Format::Date)))
@@ -57,7 +57,7 @@ fn register(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     }
     let mut number = world.draw.below(NUMBERS);
     let table = world.table_mut(TABLE)?;
-    // A number that is taken is followed by the next one, so that the search ends.
+    // If a number is taken, the next one is tried, so the search terminates.
     let text = |number: u32| (FIRST_NUMBER + number % NUMBERS).to_string();
     while table.contains_key(&text(number)) {
         number += 1;

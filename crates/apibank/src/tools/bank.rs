@@ -11,7 +11,7 @@ use crate::world::{Compat, World};
 pub(super) const TOOLS: [Entry; 2] =
     [tool!("OpenBankAccount", open, all_equal), tool!("QueryBalance", query, is_same_query)];
 
-/// Where the names of opened accounts are kept. The original has them in its code and knows one from the beginning.
+/// The table of the names of opened accounts. The original has them in its code, initially with one name.
 const OPENED: &str = "OpenBankAccount";
 const FIRST_ACCOUNT: &str = "test";
 
@@ -29,7 +29,7 @@ fn open(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-/// The original trims the token and then takes it untrimmed.
+/// The original trims the token but then uses it untrimmed.
 fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     let token = argument(arguments, "token")?;
     let trimmed = stripped(arguments, "token").map(Value::from);

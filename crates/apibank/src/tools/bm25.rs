@@ -1,12 +1,12 @@
-//! Scores of documents by BM25, as Python's `rank_bm25` calculates them in `BM25Okapi` (Trotman et al. 2014).
+//! BM25 scores of documents, as `BM25Okapi` of Python's `rank_bm25` computes them (Trotman et al. 2014).
 
 use std::collections::BTreeMap;
 
-/// How fast more of a word stops counting.
+/// How quickly repetitions of a word stop counting.
 const K1: f64 = 1.5;
-/// How much long documents lose.
+/// How strongly long documents are penalized.
 const B: f64 = 0.75;
-/// The part of the average weight that words get which most documents have.
+/// The share of the average weight given to words that occur in most documents.
 const EPSILON: f64 = 0.25;
 
 /// An index over documents.
@@ -24,10 +24,10 @@ struct Document {
 }
 
 impl Bm25 {
-    /// An index over documents that are split into words.
+    /// Creates an index over documents that are already split into words.
     pub fn new<'d>(documents: impl IntoIterator<Item = Vec<&'d str>>) -> Self {
         let mut holders: BTreeMap<String, u32> = BTreeMap::new();
-        // The average of weights is summed up in the order in which words are met.
+        // The average weight is summed in the order in which words are first seen.
         let mut order: Vec<String> = Vec::new();
         let mut read = Vec::new();
         let mut total = 0.0;
@@ -78,7 +78,7 @@ impl Bm25 {
         self.documents.iter().map(score).collect()
     }
 
-    /// The places of the best documents, best first, earlier ones first among equals.
+    /// The indices of the best documents, best first; of equal ones, the earlier comes first.
     pub fn best(&self, words: &[String], number: usize) -> Vec<usize> {
         let scores = self.scores(words);
         let mut places: Vec<usize> = (0..scores.len()).collect();

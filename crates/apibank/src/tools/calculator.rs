@@ -1,8 +1,8 @@
 //! Arithmetic.
 //!
-//! The original works on a list of numbers and signs that it shortens in place. Its errors, and formulas that keep it
-//! busy for ever, follow from how Python slices lists, so it is done the same way here, with a bound on the steps. In
-//! the right mode formulas are read as everybody reads them (`calculator/right.rs`).
+//! The original works on a list of numbers and signs that it shortens in place. Its errors, and formulas for which
+//! it never terminates, follow from the semantics of Python's slices, so this code works the same way, with a limit
+//! on the number of steps. The right mode parses formulas conventionally (`calculator/right.rs`).
 
 mod right;
 
@@ -14,10 +14,10 @@ use crate::world::{Compat, World};
 
 pub(super) const TOOLS: [Entry; 1] = [tool!("Calculator", calculate, is_same)];
 
-/// A longer formula is refused.
+/// Maximum length of a formula.
 pub(super) const MAX_FORMULA: usize = 4096;
 
-/// After so many calculations the original is held to be busy for ever: a formula of this length has fewer signs.
+/// After this number of steps the original is assumed to run for ever: a formula of maximum length has fewer signs.
 const MAX_STEPS: usize = MAX_FORMULA;
 
 fn calculate(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
@@ -38,8 +38,8 @@ fn calculate(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     })
 }
 
-/// Known characters, as many opening as closing parentheses, at least one sign, and not nothing but signs and one
-/// character more.
+/// Whether a formula has only known characters, as many opening as closing parentheses, at least one sign, and more
+/// than signs and one other character.
 fn is_valid(formula: &str) -> bool {
     let signs = formula.matches(['+', '-', '*', '/']).count();
     formula.bytes().all(|it| it.is_ascii_digit() || b"+-*/()".contains(&it))
@@ -72,7 +72,7 @@ fn items(formula: &str) -> Vec<Item> {
     let mut digits = String::new();
     let flush = |digits: &mut String, items: &mut Vec<Item>| {
         if !digits.is_empty() {
-            // Digits are always a number, which may be infinite.
+            // A sequence of digits always parses as a number, which may be infinite.
             items.push(Item::Number(digits.parse().unwrap_or(f64::INFINITY)));
             digits.clear();
         }
@@ -95,7 +95,7 @@ struct List {
 }
 
 impl List {
-    /// The first parenthesis that opens is paired with the first that closes, so that nested ones fail.
+    /// Pairs the first opening parenthesis with the first closing one, so that nested ones fail.
     fn solve(&mut self) -> Result<Item, Raised> {
         while let Some(left) = place(&self.items, "(") {
             let right = place(&self.items, ")").ok_or_else(unpaired)?;
@@ -107,7 +107,7 @@ impl List {
             let value = inner.solve_flat()?;
             self.steps = inner.steps + 1;
             self.check_steps()?;
-            // Where it closes before it opens, Python's slice is empty, and the value is put in.
+            // If it closes before it opens, Python's slice is empty, and the value is inserted.
             self.items.splice(left..(right + 1).max(left), [value]);
         }
         self.solve_flat()
@@ -122,8 +122,8 @@ impl List {
         self.items.first().cloned().ok_or_else(out_of_range)
     }
 
-    /// Puts the result instead of a sign and its neighbours. Before a sign at the front Python sees the last item,
-    /// and the slice from there is empty for all but the shortest lists.
+    /// Replaces a sign and its neighbours with the result. For a sign at the front, Python takes the last item as
+    /// the left operand, and the slice from there is empty except in the shortest lists.
     fn step(&mut self, index: usize) -> Result<(), Raised> {
         self.steps += 1;
         self.check_steps()?;
@@ -158,7 +158,7 @@ fn out_of_range() -> Raised {
     Raised::new("IndexError", "list index out of range")
 }
 
-/// What Python makes of two operands, where texts are added too.
+/// Applies a sign to two operands as Python does, which also concatenates texts.
 fn apply(one: &Item, sign: &Item, other: &Item) -> Result<Item, Raised> {
     let sign = match sign {
         Item::Sign(sign) => sign.as_str(),
@@ -188,7 +188,7 @@ fn apply(one: &Item, sign: &Item, other: &Item) -> Result<Item, Raised> {
     }
 }
 
-/// Formulas are the same if they are without their spaces.
+/// Formulas are equal if they differ only in spaces.
 fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     let formula = |record| -> Result<String, Raised> {
         Ok(with_method(Record::argument(record, "formula")?, "replace")?.replace(' ', ""))

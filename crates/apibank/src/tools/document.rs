@@ -1,7 +1,7 @@
 //! Questions about documents.
 //!
-//! The original looks a question up among records of questions and answers, where it never is, so that every question
-//! about a known document is too difficult. The gold records have that answer, so it stays in every mode.
+//! The original looks a question up among records of questions and answers, but never finds it, so every question
+//! about a known document is too difficult. The gold records contain that answer, so both modes keep it.
 
 use super::parts::{contains, fail, has_same_result, item, same_stripped, stripped, tool};
 use crate::api::{Entry, Fault, Raised};

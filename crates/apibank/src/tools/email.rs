@@ -28,7 +28,7 @@ fn send(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-/// What the original takes for an address: `^[a-z0-9]+[\._]?[a-z0-9]+[@]\w+[.]\w{2,3}$`.
+/// Whether the original accepts the address: `^[a-z0-9]+[\._]?[a-z0-9]+[@]\w+[.]\w{2,3}$`.
 fn is_short_address(text: &str) -> bool {
     let Some((user, host)) = text.split_once('@') else { return false };
     let Some((domain, top)) = host.split_once('.') else { return false };
@@ -43,7 +43,7 @@ fn is_short_address(text: &str) -> bool {
     is_user && is_words(domain) && is_words(top) && (2..=3).contains(&top.chars().count())
 }
 
-/// Something, an `@`, and a host of at least two parts.
+/// Whether the text is a local part, an `@`, and a host of at least two parts.
 fn is_address(text: &str) -> bool {
     let Some((user, host)) = text.rsplit_once('@') else { return false };
     let parts = host.split('.');

@@ -83,7 +83,7 @@ fn record(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     }
     let rows = world.table_mut(TABLE)?.entry(user).or_insert_with(|| Value::List(Vec::new()));
     let Value::List(rows) = rows else { return fail("string indices must be integers, not 'str'") };
-    // Of several rows of one time the last is changed.
+    // If several rows have the same time, the last one is changed.
     let mut place = None;
     for (row_place, row) in rows.iter().enumerate() {
         if *field(row, "time")? == time {

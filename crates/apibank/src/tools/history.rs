@@ -10,7 +10,7 @@ use crate::world::World;
 
 pub(super) const TOOLS: [Entry; 1] = [tool!("QueryHistoryToday", query, is_same)];
 
-/// The day as `04-21`, of a date with or without a year.
+/// The day in the form `04-21`, from a date with or without a year.
 fn day(value: &Value) -> Result<Result<String, Raised>, Raised> {
     let text = with_method(value, "strip")?;
     let day = lenient(text, Format::Date).or_else(|_| lenient(text, Format::MonthDay));

@@ -1,4 +1,4 @@
-//! Rooms of hotels.
+//! Hotel rooms.
 
 use super::parts::{all_equal, argument, fail, field, next_number, tool};
 use crate::api::{Entry, Fault, Raised};
@@ -41,11 +41,11 @@ fn book(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
             return fail("The room is not available.");
         }
     }
-    // The arguments are those of an order, and nothing else.
+    // The arguments are exactly those of an order.
     let order = Value::Dict(arguments.clone());
     let table = world.table(TABLE)?;
     let id = match world.compat {
-        // Where an order was deleted, the original overwrites another.
+        // After a deletion, the original overwrites another order.
         Compat::Original => (table.len() + 1).to_string(),
         Compat::Right => next_number(table)?.to_string(),
     };
@@ -57,7 +57,7 @@ fn stay(from: &Value, to: &Value) -> Result<(Moment, Moment), Raised> {
     Ok((strptime_value(from, Format::Date)?, strptime_value(to, Format::Date)?))
 }
 
-/// The original sees no overlap where the new stay begins before the other and ends after it.
+/// The original detects no overlap if the new stay begins before the other and ends after it.
 fn is_taken(stay: (Moment, Moment), taken: (Moment, Moment), compat: Compat) -> bool {
     let (from, to) = stay;
     let is_within = (from >= taken.0 && from < taken.1) || (to > taken.0 && to <= taken.1);

@@ -38,7 +38,7 @@ fn add(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-/// The key of the row that the arguments mean. Blank times are no times.
+/// The key of the row that the arguments identify. A blank time counts as omitted.
 fn find(arguments: &Dict, world: &World) -> Result<Option<String>, Fault> {
     let [start, end] = ["start_time", "end_time"].map(|name| argument(arguments, name));
     let (start, end) = (start?, end?);
@@ -55,7 +55,7 @@ fn find(arguments: &Dict, world: &World) -> Result<Option<String>, Fault> {
     Ok(row_of(world.table(TABLE)?, &user, &wanted)?)
 }
 
-/// The error of a meeting that is not there.
+/// The error for a missing meeting.
 fn missing(arguments: &Dict) -> Result<(), Fault> {
     let (topic, start) = (argument(arguments, "meeting_topic")?, argument(arguments, "start_time")?);
     if topic.is_truthy() {
@@ -75,7 +75,7 @@ fn delete(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-/// The original leaves place and participants as they were.
+/// The original leaves place and participants unchanged.
 fn modify(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     let Some(key) = find(arguments, world)? else {
         missing(arguments)?;
@@ -108,7 +108,7 @@ fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(world.table(TABLE)?.get(&key).cloned().unwrap_or_default())
 }
 
-/// The topics are taken out of both records, so that comparing with the same gold record again raises `KeyError`.
+/// Removes the topics from both records, so that a second comparison with the same gold record raises `KeyError`.
 fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     let is_alike = overlaps(predicted, gold, "meeting_topic", false)?;
     for record in [&mut *predicted, &mut *gold] {
@@ -119,7 +119,7 @@ fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     Ok(is_alike && predicted.input == gold.input && has_same_result(predicted, gold))
 }
 
-/// Of two deletions that succeeded the original compares a time that meetings do not have.
+/// If both deletions succeeded, the original compares a time that meetings do not have.
 fn is_same_deletion(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     let success = Value::from(SUCCESS);
     if predicted.output == success && gold.output == success {

@@ -1,4 +1,4 @@
-//! Tools that ask somebody else: a dictionary and a translator of the network.
+//! Tools that need a service on the network: a dictionary and a translator.
 
 use std::fmt::Debug;
 
@@ -9,19 +9,19 @@ use crate::record::Record;
 use crate::value::{Dict, Value};
 use crate::world::World;
 
-/// Who answers for the network. An answer that is missing is an outage, never a verdict.
+/// Provides the network services. A missing answer is an outage, never a verdict.
 pub trait Services: Debug + Send + Sync {
-    /// The meanings of an English word in small letters: a list of parts of speech with definitions.
+    /// The meanings of an English word, given in lower case: a list of parts of speech with definitions.
     ///
     /// # Errors
-    /// [`Fault::Caught`] for a word that is not found, [`Fault::Outage`] where nobody can be asked.
+    /// [`Fault::Caught`] for an unknown word, [`Fault::Outage`] if no service is available.
     fn define(&self, word: &str) -> Result<Value, Fault>;
 
-    /// A text in another language. Languages are named in small letters; without a source it is to be found out,
-    /// without a target it is English.
+    /// Translates a text. Languages are named in lower case; without a source the service detects the language, and
+    /// without a target it translates into English.
     ///
     /// # Errors
-    /// [`Fault::Caught`] for a language that is not known, [`Fault::Outage`] where nobody can be asked.
+    /// [`Fault::Caught`] for an unknown language, [`Fault::Outage`] if no service is available.
     fn translate(&self, text: &str, source: Option<&str>, target: Option<&str>) -> Result<String, Fault>;
 }
 
@@ -42,7 +42,7 @@ fn define(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     services(world, "Dictionary")?.define(&strip(&word).to_lowercase())
 }
 
-/// Languages that are left out are not recorded either.
+/// Omitted languages are not recorded either.
 fn translate(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     arguments.retain(|_, value| !value.is_none());
     let language =

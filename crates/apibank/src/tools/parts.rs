@@ -1,4 +1,4 @@
-//! What tools and their checks have in common.
+//! Code shared by tools and their checks.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use crate::record::Record;
 use crate::value::{Dict, Value};
 use crate::world::World;
 
-/// What a tool does: an output, or an error that becomes the `exception` of its record. It may change the arguments,
-/// which are then recorded as changed.
+/// Runs a tool: returns an output, or an error that becomes the `exception` of its record. It may change the
+/// arguments, and the record contains the changed ones.
 pub(super) type Run = fn(&mut Dict, &mut World) -> Result<Value, Fault>;
 
-/// Makes an [`Entry`](crate::api::Entry) of a name, a [`Run`] and a check. `unnamed` tools leave their name out of
-/// their records; `optional` parameters are `None` where they are left out.
+/// Creates an [`Entry`](crate::api::Entry) from a name, a [`Run`] and a check. `unnamed` tools leave their name out
+/// of their records; omitted `optional` parameters are `None`.
 macro_rules! tool {
     ($name:literal, $run:expr, $check:expr) => {
         tool!($name, $run, $check, optional: [])
@@ -40,10 +40,10 @@ macro_rules! tool {
 }
 pub(super) use tool;
 
-/// The output of tools that have nothing else to say.
+/// The output of tools that have nothing else to report.
 pub(super) const SUCCESS: &str = "success";
 
-/// The record of a call. The tools catch every error of Python.
+/// The record of a call. The tools catch every Python error.
 pub(super) fn record(
     name: Option<&str>,
     mut arguments: Dict,
@@ -57,29 +57,29 @@ pub(super) fn record(
     Record::new(name, arguments, result)
 }
 
-/// An error of the tool.
+/// Fails with an error of the tool.
 pub(super) fn fail<T>(text: impl Into<String>) -> Result<T, Fault> {
     Err(Fault::caught(text))
 }
 
-/// The argument of this name.
+/// The argument with this name.
 pub(super) fn argument<'d>(arguments: &'d Dict, name: &str) -> Result<&'d Value, Raised> {
     arguments.get(name).ok_or_else(|| Raised::key(name))
 }
 
-/// A text whose method is called, which only texts have.
+/// The text on which a method is called; any other value lacks the method.
 pub(super) fn with_method<'v>(value: &'v Value, method: &str) -> Result<&'v str, Raised> {
     value.as_text().ok_or_else(|| {
         Raised::new("AttributeError", format!("'{}' object has no attribute '{method}'", value.class()))
     })
 }
 
-/// A trimmed argument.
+/// An argument, trimmed.
 pub(super) fn stripped<'d>(arguments: &'d Dict, name: &str) -> Result<&'d str, Raised> {
     Ok(strip(with_method(argument(arguments, name)?, "strip")?))
 }
 
-/// The field of a row.
+/// A field of a row.
 pub(super) fn field<'v>(row: &'v Value, name: &str) -> Result<&'v Value, Raised> {
     row.as_dict().and_then(|row| row.get(name)).ok_or_else(|| Raised::key(name))
 }
@@ -104,7 +104,7 @@ pub(super) fn item<'v>(value: &'v Value, key: &str) -> Result<&'v Value, Raised>
     }
 }
 
-/// What a loop over the value sees: items, characters or keys.
+/// What a Python loop over the value yields: items, characters or keys.
 pub(super) fn iterate(value: &Value) -> Result<Vec<Value>, Raised> {
     match value {
         Value::List(items) => Ok(items.clone()),
@@ -119,7 +119,7 @@ pub(super) fn dict<const N: usize>(entries: [(&str, Value); N]) -> Value {
     Value::Dict(entries.map(|(key, value)| (key.to_owned(), value)).into())
 }
 
-/// The user of a token, found by going through the accounts.
+/// The user with a token, found by scanning the accounts.
 pub(super) fn user_of(token: &Value, world: &World) -> Result<String, Fault> {
     for (name, account) in world.table("Account")? {
         if field(account, "token")? == token {
@@ -129,7 +129,7 @@ pub(super) fn user_of(token: &Value, world: &World) -> Result<String, Fault> {
     fail("The token is invalid.")
 }
 
-/// The key of the first row of a user for which one of these fields has one of these values.
+/// The key of a user's first row in which one of these fields has the given value.
 pub(super) fn row_of(table: &Dict, user: &str, wanted: &[(&str, &Value)]) -> Result<Option<String>, Raised> {
     for (key, row) in table {
         if field(row, "username")?.as_text() != Some(user) {
@@ -144,7 +144,7 @@ pub(super) fn row_of(table: &Dict, user: &str, wanted: &[(&str, &Value)]) -> Res
     Ok(None)
 }
 
-/// One more than the greatest of all keys, 0 for an empty table.
+/// One more than the greatest key; 0 for an empty table.
 pub(super) fn next_number(table: &Dict) -> Result<i128, Raised> {
     let mut next = 0;
     for key in table.keys() {
@@ -157,25 +157,25 @@ pub(super) fn next_number(table: &Dict) -> Result<i128, Raised> {
     Ok(next)
 }
 
-/// Input, output and exception are equal.
+/// Whether input, output and exception are equal.
 pub(super) fn all_equal(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     Ok(predicted.input == gold.input && has_same_result(predicted, gold))
 }
 
-/// Output and exception are equal.
+/// Whether output and exception are equal.
 pub(super) fn results_equal(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     Ok(has_same_result(predicted, gold))
 }
 
-/// Output and exception are equal.
+/// Whether output and exception are equal.
 pub(super) fn has_same_result(predicted: &Record, gold: &Record) -> bool {
     predicted.output == gold.output && predicted.exception == gold.exception
 }
 
-/// Both records are of the same tool.
+/// Requires both records to be of the same tool.
 ///
 /// # Errors
-/// `AssertionError`, as the original raises it.
+/// `AssertionError`, as in the original.
 pub(super) fn assert_same_name(predicted: &Record, gold: &Record) -> Result<(), Raised> {
     if is_same_name(predicted, gold)? {
         return Ok(());
@@ -186,7 +186,7 @@ pub(super) fn assert_same_name(predicted: &Record, gold: &Record) -> Result<(), 
 /// Whether both records are of the same tool.
 ///
 /// # Errors
-/// `KeyError` where one does not say.
+/// `KeyError` if a record has no name.
 pub(super) fn is_same_name(predicted: &Record, gold: &Record) -> Result<bool, Raised> {
     match (&predicted.api_name, &gold.api_name) {
         (Some(one), Some(other)) => Ok(one == other),
@@ -194,12 +194,12 @@ pub(super) fn is_same_name(predicted: &Record, gold: &Record) -> Result<bool, Ra
     }
 }
 
-/// An argument of both records is equal.
+/// Whether an argument is equal in both records.
 pub(super) fn same_argument(predicted: &Record, gold: &Record, name: &str) -> Result<bool, Raised> {
     Ok(predicted.argument(name)? == gold.argument(name)?)
 }
 
-/// An argument of both records is equal after trimming.
+/// Whether an argument is equal in both records after trimming.
 pub(super) fn same_stripped(predicted: &Record, gold: &Record, name: &str) -> Result<bool, Raised> {
     let text = |record| -> Result<&str, Raised> {
         Ok(strip(with_method(Record::argument(record, name)?, "strip")?))
@@ -207,7 +207,7 @@ pub(super) fn same_stripped(predicted: &Record, gold: &Record, name: &str) -> Re
     Ok(text(predicted)? == text(gold)?)
 }
 
-/// An argument of both records is equal after trimming, whatever the case of its letters.
+/// Whether an argument is equal in both records after trimming, ignoring letter case.
 pub(super) fn same_lower(predicted: &Record, gold: &Record, name: &str) -> Result<bool, Raised> {
     let text = |record| -> Result<String, Raised> {
         Ok(strip(with_method(Record::argument(record, name)?, "strip")?).to_lowercase())
@@ -215,8 +215,8 @@ pub(super) fn same_lower(predicted: &Record, gold: &Record, name: &str) -> Resul
     Ok(text(predicted)? == text(gold)?)
 }
 
-/// An argument of both records has more than half of its words in common, as sets, which are what single spaces
-/// separate.
+/// Whether an argument shares more than half of its words between both records. Words are separated by single
+/// spaces and compared as sets.
 pub(super) fn overlaps(predicted: &Record, gold: &Record, name: &str, lower: bool) -> Result<bool, Raised> {
     let text = |record| -> Result<String, Raised> {
         let text = with_method(Record::argument(record, name)?, if lower { "lower" } else { "split" })?;
@@ -243,7 +243,7 @@ mod tests {
         assert!(!is_alike("a b", "a", false));
         assert!(!is_alike("A b", "a b", false));
         assert!(is_alike("A b", "a b", true));
-        // Two spaces have an empty word between them.
+        // There is an empty word between two spaces.
         assert!(is_alike("a  b", "a b", false));
         assert!(overlaps(&record("a"), &record("a"), "y", false).is_err());
     }

@@ -19,7 +19,7 @@ pub(super) const TOOLS: [Entry; 4] = [
 
 const TABLE: &str = "Reminder";
 
-/// What all four ask of their arguments first.
+/// The checks that all four tools make first.
 fn read(arguments: &Dict) -> Result<(), Fault> {
     strptime_value(argument(arguments, "time")?, Format::Time)?;
     if stripped(arguments, "content")?.is_empty() {
@@ -41,7 +41,7 @@ fn add(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-/// The key of the row that the arguments mean.
+/// The key of the row that the arguments identify.
 fn find(arguments: &Dict, world: &World) -> Result<String, Fault> {
     read(arguments)?;
     let user = user_of(argument(arguments, "token")?, world)?;
@@ -86,7 +86,7 @@ fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
         && has_same_result(predicted, gold))
 }
 
-/// Of two deletions that succeeded only the time counts.
+/// If both deletions succeeded, only the time counts.
 fn is_same_deletion(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     let success = Value::from(SUCCESS);
     if predicted.output == success && gold.output == success {

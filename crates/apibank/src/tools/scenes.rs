@@ -30,8 +30,8 @@ fn name(arguments: &Dict) -> Result<String, Fault> {
     Ok(name)
 }
 
-/// Devices that a tool is handed: names trimmed and in small letters, descriptions trimmed, sorted by name. What is no
-/// list is gone through as well, as Python does.
+/// Devices as a tool accepts them: names trimmed and in lower case, descriptions trimmed, sorted by name. A value
+/// that is not a list is iterated over too, as in Python.
 fn accepted(devices: &Value) -> Result<Value, Fault> {
     let mut names = BTreeSet::new();
     for device in iterate(devices)? {
@@ -47,7 +47,7 @@ fn accepted(devices: &Value) -> Result<Value, Fault> {
     Ok(normal(devices)?)
 }
 
-/// Devices in the form in which they are compared.
+/// Devices in the form used for comparison.
 fn normal(devices: &Value) -> Result<Value, Raised> {
     let mut named = Vec::new();
     for mut device in iterate(devices)? {
@@ -69,8 +69,8 @@ fn normal(devices: &Value) -> Result<Value, Raised> {
     Ok(named.into_iter().map(|(_, device)| device).collect::<Vec<_>>().into())
 }
 
-/// Puts the devices of the arguments into the form in which they are kept. The original does so in place, so that they
-/// are recorded like this too.
+/// Converts the devices in the arguments to the stored form. The original does so in place, so the record contains
+/// the converted form too.
 fn accept(arguments: &mut Dict) -> Result<Value, Fault> {
     let devices = accepted(argument(arguments, "devices")?)?;
     arguments.insert("devices".to_owned(), devices.clone());
@@ -111,7 +111,7 @@ fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     world.table(TABLE)?.get(&name).cloned().map_or_else(|| fail("Scene not found."), Ok)
 }
 
-/// Whether name and devices are the same; both records get their devices in normal form.
+/// Whether name and devices are equal. Both records get their devices in normal form.
 fn has_same_devices(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     let is_same = same_lower(predicted, gold, "name")?;
     for record in [&mut *predicted, &mut *gold] {
@@ -123,7 +123,7 @@ fn has_same_devices(predicted: &mut Record, gold: &mut Record) -> Result<bool, R
     Ok(is_same && predicted.argument("devices")? == gold.argument("devices")?)
 }
 
-/// The output counts only where there must be none.
+/// The output counts only if the gold record has none.
 fn is_same_addition(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     Ok(has_same_devices(predicted, gold)?
         && (!gold.output.is_none() || predicted.output.is_none())

@@ -13,7 +13,7 @@ pub(super) const TOOLS: [Entry; 1] = [tool!("SearchEngine", search, is_same)];
 
 const TABLE: &str = "SearchEngine";
 
-/// How many documents are found.
+/// The number of documents returned.
 const RESULTS: usize = 2;
 
 fn search(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
@@ -32,7 +32,7 @@ fn index(table: &Dict) -> Bm25 {
     }))
 }
 
-/// The order of the documents does not count. Without any the original stumbles over a variable that has no value.
+/// The order of the documents does not count. Without documents, the original fails on an unbound variable.
 fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
     if !is_same_name(predicted, gold)? || predicted.exception != gold.exception {
         return Ok(false);

@@ -1,7 +1,7 @@
 //! The search for tools.
 //!
-//! The original compares embeddings of a small model, which is not part of this project. Which tool is closest is
-//! asked of a [`Retriever`]; ours goes by words.
+//! The original compares embeddings from a small model, which is not part of this project. Here a [`Retriever`]
+//! decides which tool is closest; ours compares words.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -14,28 +14,28 @@ use crate::world::{Compat, World};
 
 pub(super) const TOOLS: [Entry; 1] = [tool!("ToolSearcher", search, results_equal)];
 
-/// The tool that gives tokens, which goes along with every tool that needs one.
+/// The tool that returns tokens. It is returned along with every tool that needs a token.
 const TOKEN_TOOL: &str = "GetUserToken";
 
 /// Finds the text that is closest to a query.
 pub trait Retriever: Debug + Send + Sync {
-    /// The place of the closest text, the first of several; `None` if none has anything to do with the query.
+    /// The index of the closest text, the first in case of a tie; `None` if no text is related to the query.
     fn closest(&self, query: &str, texts: &[String]) -> Option<usize>;
 }
 
-/// Goes by the words that query and text have in common: cosine of their weights, where a word weighs more the fewer
-/// texts have it (Salton and Buckley 1988). Words count by their stems, roughly.
+/// Compares the words that query and text have in common: the cosine of their weights, where a word weighs more the
+/// fewer texts contain it (Salton and Buckley 1988). Words are reduced to approximate stems.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lexical;
 
-/// Endings that do not count.
+/// Endings that are removed.
 const ENDINGS: [&str; 14] =
     ["ations", "ation", "ings", "ing", "ors", "or", "ers", "er", "ies", "es", "ed", "s", "e", "y"];
 
-/// So much is left of a word at least.
+/// The minimum length of a stem.
 const SHORTEST_STEM: usize = 3;
 
-/// Words in small letters and without the most common endings.
+/// Words in lower case, without the most common endings.
 fn stems(text: &str) -> BTreeMap<String, f64> {
     let lower = index_words(text);
     let mut counts = BTreeMap::new();
@@ -78,7 +78,7 @@ impl Retriever for Lexical {
     }
 }
 
-/// A space before every capital, and all in small letters.
+/// Inserts a space before every capital, and converts to lower case.
 fn index_words(text: &str) -> String {
     let mut words = String::new();
     for character in text.chars() {
@@ -92,7 +92,7 @@ fn index_words(text: &str) -> String {
     words
 }
 
-/// The text that a tool is found by: its name in words, and right behind it its description.
+/// The text by which a tool is found: its name split into words, immediately followed by its description.
 pub fn index_text(spec: &Spec) -> String {
     format!("{}{}", index_words(&spec.name).trim(), spec.description)
 }
@@ -104,7 +104,7 @@ fn search(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     let texts: Vec<String> = specs.iter().map(|spec| index_text(spec)).collect();
     let closest = world.retriever.closest(keywords, &texts).and_then(|place| specs.get(place));
     let Some(closest) = closest else {
-        // The original stumbles here: nothing is closer than nothing.
+        // The original fails here, because it finds no closest tool.
         return fail(match world.compat {
             Compat::Original => "'NoneType' object has no attribute 'pop'",
             Compat::Right => "no tool fits these keywords",
@@ -116,7 +116,7 @@ fn search(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     }
     let token = world.catalogue.get(TOKEN_TOOL).map(|spec| {
         let mut record = spec.to_value();
-        // The original leaves the text that the tool is found by in this record.
+        // The original leaves the index text of the tool in this record.
         if let (Compat::Original, Some(record)) = (world.compat, record.as_dict_mut()) {
             record.insert("desc_for_search".to_owned(), index_text(spec).into());
         }

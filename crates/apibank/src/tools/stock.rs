@@ -1,4 +1,4 @@
-//! Prices of stocks.
+//! Stock prices.
 
 use super::parts::{argument, fail, field, has_same_result, tool, with_method};
 use crate::api::{Entry, Fault, Raised};
@@ -10,7 +10,7 @@ use crate::world::World;
 
 pub(super) const TOOLS: [Entry; 1] = [tool!("QueryStock", query, is_same)];
 
-/// The code in capitals, and the day or what is wrong with it.
+/// The code in capitals, and the day or the error in it.
 fn read(code: &Value, date: &Value) -> Result<(String, Result<String, Raised>), Raised> {
     let code = strip(&with_method(code, "upper")?.to_uppercase()).to_owned();
     let date = lenient(with_method(date, "strip")?, Format::Date).map(|day| day.write(Format::Date));

@@ -1,4 +1,4 @@
-//! Devices that are switched at a time.
+//! Devices that are switched at a given time.
 
 use super::parts::{
     SUCCESS, argument, dict, fail, field, has_same_result, same_argument, same_lower, stripped, tool,
@@ -15,7 +15,7 @@ pub(super) const TOOLS: [Entry; 2] =
 
 const TABLE: &str = "TimeSwitch";
 
-/// The device and the time in the form in which both are kept.
+/// The device and the time in their stored forms.
 fn read(arguments: &Dict, blank: &str) -> Result<(String, Value), Fault> {
     let name = stripped(arguments, "name")?.to_lowercase();
     if name.is_empty() {
@@ -25,7 +25,7 @@ fn read(arguments: &Dict, blank: &str) -> Result<(String, Value), Fault> {
     Ok((name, lenient(time, Format::Time)?.write(Format::Time).into()))
 }
 
-/// The place of the row with this time.
+/// The index of the row with this time.
 fn place_of(rows: &[Value], time: &Value) -> Result<Option<usize>, Raised> {
     for (place, row) in rows.iter().enumerate() {
         if field(row, "time")? == time {

@@ -1,4 +1,4 @@
-//! Illnesses behind a symptom.
+//! Diseases that may cause a symptom.
 
 use super::parts::{argument, dict, fail, field, has_same_result, tool, with_method};
 use crate::api::{Entry, Fault, Raised};
@@ -18,7 +18,7 @@ fn symptom(value: &Value, blank: Raised) -> Result<String, Raised> {
     if text.is_empty() { Err(blank) } else { Ok(text) }
 }
 
-/// `EmergencyKnowledge` stumbles over the error that it wants to raise.
+/// `EmergencyKnowledge` fails on the error that it tries to raise.
 fn stumble() -> Raised {
     Raised::new("AttributeError", "'Exception' object has no attribute 'lower'")
 }
@@ -27,7 +27,7 @@ fn blank() -> Raised {
     Raised::new("Exception", BLANK)
 }
 
-/// The illnesses of a symptom, with their names and another field.
+/// The diseases with a symptom, by name and one other field.
 fn found(symptom: &str, what: &str, world: &World) -> Result<Value, Fault> {
     let Some(rows) = world.table("Symptom")?.get(symptom) else {
         return fail("The symptom does not exist.");

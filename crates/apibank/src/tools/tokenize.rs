@@ -1,19 +1,19 @@
-//! Words of a query, as `word_tokenize` of NLTK finds them in plain text: signs stand alone, except for points within
-//! a word, points and commas before a digit, and apostrophes of contractions.
+//! The words of a query, as `word_tokenize` of NLTK finds them in plain text: punctuation marks are separate
+//! tokens, except for points within a word, points and commas before a digit, and apostrophes of contractions.
 
 use crate::python::is_space;
 
-/// Signs that stand alone wherever they are.
+/// Characters that are always separate tokens.
 const ALONE: &str = ";@#$%&?!*()[]{}<>«»“”„‘’";
 
-/// Endings that are words of their own.
+/// Endings that are separate words.
 const ENDINGS: [&str; 7] = ["'s", "'m", "'d", "'ll", "'re", "'ve", "n't"];
 
-/// Words that are two.
+/// Words that are split in two.
 const PAIRS: [(&str, &str); 7] =
     [("can", "not"), ("gim", "me"), ("gon", "na"), ("got", "ta"), ("lem", "me"), ("wan", "na"), ("'t", "is")];
 
-/// The words of a text in small letters.
+/// The words of a text in lower case.
 pub(super) fn words(text: &str) -> Vec<String> {
     let pieces: Vec<&str> = text.split(is_space).filter(|piece| !piece.is_empty()).collect();
     let mut words = Vec::new();
@@ -58,8 +58,8 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether a point behind this word ends a sentence: abbreviations of one letter or with points within do not, unless
-/// they end the text.
+/// Whether a point after this word ends a sentence. After an abbreviation of one letter or with points inside it
+/// does not, unless it ends the text.
 fn ends_sentence(word: &str, is_last: bool) -> bool {
     is_last || (word.chars().count() > 1 && !word.contains('.'))
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::toy::{Fate, toy};
 
-/// A model that is done at once.
+/// A model that answers at once.
 struct Done;
 
 impl Model for Done {
@@ -55,14 +55,14 @@ pub(crate) fn campaign(fates: &[Fate]) -> Campaign {
     }
 }
 
-/// An event as a trace file has it.
+/// An event as it is written in a trace file.
 fn line(event: &Event) -> String {
     let mut line = Vec::new();
     wire::v1::write_event(event, &mut line);
     String::from_utf8(line).expect("text")
 }
 
-/// What a tool could not do is not held against the agent, which may have made the best of it.
+/// A run with an unavailable tool says nothing about the agent, which may have coped as well as possible.
 #[tokio::test]
 async fn a_run_whose_tool_could_not_be_had_is_unscored() {
     for guarded in [false, true] {
@@ -85,7 +85,7 @@ async fn a_run_whose_tool_could_not_be_had_is_unscored() {
     }
 }
 
-/// A bug in one judge costs the runs of its cases, and says so; the others are judged and kept.
+/// A bug in one judge affects only the runs of its cases, and is reported; the other runs are judged and kept.
 #[tokio::test]
 async fn a_judge_that_panics_leaves_the_run_unscored_and_the_campaign_goes_on() {
     let name = format!("planproof-toys-{}.db", std::process::id());

@@ -1,4 +1,4 @@
-//! Jobs that are executed elsewhere come to the same as those that the campaign executes itself.
+//! Jobs that are executed elsewhere give the same results as jobs that the campaign executes itself.
 
 use std::collections::HashSet;
 use std::num::NonZeroU32;
@@ -13,10 +13,10 @@ use tokio_util::sync::CancellationToken;
 use crate::campaign::campaign;
 use crate::toy::{Fate, Toys};
 
-/// Stands for another machine: only text goes there and comes back.
+/// Simulates another machine: it receives and returns only text.
 struct Elsewhere {
     campaign: Campaign,
-    /// Whether it forgets the calls of what it was asked to run.
+    /// Whether it loses the calls of its runs.
     forgets: bool,
 }
 
@@ -85,7 +85,7 @@ async fn outcomes(
     };
     campaign.run(work, observe).await.expect("the campaign goes on");
     outcomes.sort_by_key(Outcome::unit);
-    // Runs go on at once, each in its own order.
+    // Runs are concurrent, but each one is in order.
     kinds.sort_by_key(|(unit, _)| *unit);
     (outcomes, kinds.into_iter().map(|(_, kind)| kind).collect())
 }
@@ -104,7 +104,7 @@ async fn a_job_comes_to_the_same_wherever_it_is_executed() {
     assert_eq!(expected.len(), 8);
     assert_eq!(verdicts(&found), verdicts(&expected));
     assert_eq!(same, events);
-    // One that loses a part of the trace is seen.
+    // If a part of the trace is lost, this is noticed.
     let (_, fewer) = outcomes(&here, elsewhere(true)).await;
     assert!(fewer.len() < events.len());
 }

@@ -6,7 +6,7 @@ use planproof_trace::notation;
 
 use crate::toy::{Fate, Toys, toy};
 
-/// Two agents in one run, as with a fallback: each has its tally.
+/// Two agents in one run, as with a fallback: each has its own tally.
 const FALLBACK: &str = r#"
     query "Why?"
     spec reflexion text
@@ -36,7 +36,7 @@ fn all_agents_of_a_run_count() {
     };
     assert_eq!(MonitorUse::of(&events), Some(used.clone()));
 
-    // As the run store has it.
+    // As in the run store.
     let case = toy("toy", Fate::Fails);
     let unit = Unit { ordinal: 0, repeat: 0 };
     let outcome = Outcome::of(&*case, unit, &events, Duration::ZERO);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::toy::{Toys, card, class};
 
-/// A run of the case at that place.
+/// A run of the case with this ordinal.
 fn run(ordinal: u32, scored: Option<Scored>) -> RunSummary {
     RunSummary {
         ordinal,
@@ -48,7 +48,8 @@ fn json(report: &Report) -> Value {
     serde_json::to_value(report).expect("it is JSON")
 }
 
-/// The rate over all runs counts each size by its runs, and the best agent is that which is best over all of them.
+/// The rate over all runs weights each size by its number of runs, and the best agent is the one that is best over
+/// all of them.
 #[test]
 fn baselines_are_weighted_by_runs_and_of_several_agents_the_best_counts() {
     let cards = [
@@ -57,7 +58,7 @@ fn baselines_are_weighted_by_runs_and_of_several_agents_the_best_counts() {
         card("c", 4, [Some(0.9), Some(0.0), Some(1.0)]),
         card("d", 4, [Some(0.9), Some(0.0), Some(1.0)]),
         card("e", 4, [Some(0.0), Some(1.0), Some(0.0)]),
-        // Not run, and so without a say.
+        // Not run, and therefore ignored.
         card("f", 9, [Some(0.0), Some(0.0), None]),
     ];
     let mut runs: Vec<RunSummary> = (0..5).map(|place| run(place, judged(place == 0))).collect();
@@ -74,7 +75,7 @@ fn baselines_are_weighted_by_runs_and_of_several_agents_the_best_counts() {
     near(large.baselines.rate("coin"), 0.6);
     near(large.baselines.rate("guess"), 2.0 / 3.0);
     near(report.baseline("coin"), (0.5 + 0.1 + 0.9 + 0.9) / 5.0);
-    // Left passes 2 of 5, and right 2 of 5: not the best of each size put together, which would be 3 of 5.
+    // Left passes 2 of 5, and so does right. Combining the best agent of each size would give 3 of 5.
     near(report.baseline("guess"), 0.4);
     assert_eq!(report.baseline("dice"), None);
     let titles: Vec<&str> = report.baselines().iter().map(|rate| rate.baseline.title).collect();
@@ -99,7 +100,7 @@ fn a_baseline_that_is_unknown_for_one_run_is_unknown_for_all() {
     assert_eq!(report.by_size[0].baselines.rate("coin"), None);
     assert_eq!(report.by_size[1].baselines.rate("coin"), Some(0.5));
     assert_eq!(report.baseline("coin"), None);
-    // Of two agents the one that is known is the best that is known.
+    // If only one of two agents is known, it is the best.
     assert_eq!(report.by_size[0].baselines.rate("guess"), Some(1.0));
     assert_eq!(report.baseline("guess"), Some(2.0 / 3.0));
     let written = json(&report);
@@ -128,7 +129,7 @@ fn cases_scored_apart_are_in_no_rate_but_in_times_and_in_the_suites_own_figures(
     let written = json(&report);
     assert_eq!(written["agent_seconds"], 0.75);
     assert_eq!(written["tokens"], json!({ "input": 9, "output": 6 }));
-    // What only the suite knows stands in fields of its own names.
+    // Values that only the suite understands are in fields with its own names.
     assert_eq!(written["suite"], "toys");
     assert_eq!(written["metrics"]["bounces"], json!({ "value": 4.0, "low": null, "high": null }));
     assert_eq!(written["playground"], json!({ "runs": 3, "planned": 4 }));
@@ -186,7 +187,7 @@ fn summaries_of_runs_keep_scores() {
         assert_ne!(wrong, text);
         assert_eq!(read(&wrong), None, "{wrong}");
     }
-    // Without scores there is no word of them.
+    // Without scores, the report does not mention them.
     let bare = run(7, Some(Scored::default()));
     assert!(!bare.to_json().contains("scores"));
     let read = RunSummary::from_json(

@@ -1,4 +1,4 @@
-//! The least that can be a suite: each case knows beforehand how its runs are judged.
+//! A minimal suite, in which each case determines in advance how its runs are judged.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ pub(crate) struct Toys;
 pub(crate) enum Fate {
     Passes,
     Fails,
-    /// The judge has a bug.
+    /// The judge panics because of a bug.
     Panics,
-    /// A tool could not do its work for want of something outside; otherwise it passes.
+    /// A tool could not work because something external was missing; otherwise the run passes.
     LacksTool,
 }
 
@@ -46,7 +46,7 @@ static BASELINES: [Baseline; 2] = [
     Baseline { name: "guess", title: "Guess", who: "the better of two guesses", of: &[1, 2] },
 ];
 
-/// A card of that size, with how likely each of the three agents without a plan passes.
+/// A card of this size, with the probability that each of the three agents without a plan passes.
 pub(crate) fn card(id: &str, size: u32, baselines: [Option<f64>; 3]) -> Card {
     Card {
         id: id.to_owned(),
@@ -68,7 +68,7 @@ pub(crate) fn toy(id: &str, fate: Fate) -> Arc<dyn Case> {
     Arc::new(Toy { card: card(id, 1, [Some(0.5); 3]), fate })
 }
 
-/// Tools of which one could not be had.
+/// Tools, one of which is unavailable.
 struct Away(MockTools);
 
 impl Toolbox for Away {

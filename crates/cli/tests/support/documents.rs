@@ -1,9 +1,8 @@
-//! The commands of the documents, run as they are written.
+//! Runs the commands in the documents as they are written.
 //!
-//! What would need the world is stood in for: models behind servers by a simulated one that we serve, Python
-//! and its packages by a program that is an agent over MCP (`documents/bin`), or by a real one where there is
-//! one. What a command exits with, what comes before it, and why it cannot be run is said in
-//! `documents/commands.toml`.
+//! Everything external is replaced: models behind servers by a simulated model that the test serves, and Python and
+//! its packages by a program that acts as an agent over MCP (`documents/bin`), or by a real Python if there is one.
+//! `documents/commands.toml` specifies the exit code of a command, what runs before it, and why it is not run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +18,7 @@ use crate::support::{Place, Run};
 /// The key that the documents show.
 const KEY: &str = "...";
 
-/// The repository.
+/// The root of the repository.
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
@@ -28,25 +27,25 @@ fn root() -> &'static Path {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rules {
-    /// What is run before the first command of a document, in its folder.
+    /// What to run before the first command of a document, in its folder.
     pub(crate) before: BTreeMap<String, Vec<String>>,
     pub(crate) command: Vec<Rule>,
 }
 
-/// What is to be known of one command.
+/// Special properties of one command.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
     pub(crate) document: String,
     /// The command as it is written.
     pub(crate) line: String,
-    /// What it exits with, where that is not 0.
+    /// Its exit code if not 0.
     #[serde(default)]
     pub(crate) status: i32,
-    /// What is run, where the command has placeholders or would not end.
+    /// What to run instead, if the command has placeholders or would not end.
     #[serde(rename = "as")]
     pub(crate) run_as: Option<String>,
-    /// Why it is not run.
+    /// Why it is not run, if it is not.
     pub(crate) not_run: Option<String>,
 }
 
@@ -62,12 +61,12 @@ impl Rules {
 
 /// A document with its commands, block by block.
 pub(crate) struct Document {
-    /// Within the repository.
+    /// Relative to the repository.
     pub(crate) path: String,
     pub(crate) blocks: Vec<Vec<String>>,
 }
 
-/// All documents that show commands: the README, the manual, those of the examples.
+/// All documents that show commands: the README, the manual, and those of the examples.
 pub(crate) fn documents() -> Vec<Document> {
     let mut paths = vec![root().join("README.md")];
     paths.extend(
@@ -90,8 +89,8 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The commands of a text: its blocks of shell, steps of workflows among its blocks of YAML, and what the
-/// first column of a table of commands has.
+/// The commands in a text: its shell blocks, the workflow steps in its YAML blocks, and the first column of a table
+/// of commands.
 fn blocks(text: &str) -> Vec<Vec<String>> {
     let mut blocks = Vec::new();
     let mut lines = text.lines();
@@ -105,7 +104,7 @@ fn blocks(text: &str) -> Vec<Vec<String>> {
                 fenced().lines().filter_map(|line| line.strip_prefix("$ ")).map(str::to_owned).collect(),
             ),
             "```yaml" => blocks.push(workflow_commands(&fenced())),
-            // Every block that shows a command says so.
+            // Every block that shows a command names its language.
             _ if line.starts_with("```") => {
                 let text = fenced();
                 let shows = |line: &str| line.starts_with("$ ") || line.starts_with("planproof ");
@@ -122,7 +121,7 @@ fn blocks(text: &str) -> Vec<Vec<String>> {
     blocks
 }
 
-/// The commands of a script: lines, joined where one goes on.
+/// The commands of a script: its lines, with continued lines joined.
 pub(crate) fn commands(script: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut command = String::new();
@@ -146,17 +145,17 @@ pub(crate) fn commands(script: &str) -> Vec<String> {
 
 fn is_whole(command: &str) -> bool {
     let read = Command::new("bash").args(["-n", "-c", command]).output().unwrap();
-    // Of a here-document without an end it only warns.
+    // For an unterminated here-document it only prints a warning.
     read.status.success() && read.stderr.is_empty()
 }
 
-/// A comment behind a command stands behind blanks.
+/// A comment after a command is preceded by white space.
 fn without_comment(command: &str) -> &str {
     command.find("  # ").map_or(command, |place| &command[..place]).trim_end()
 }
 
-/// The steps of a workflow that run something, as commands: the scripts of `run` and `script`, and the action
-/// with its inputs.
+/// The steps of a workflow that run something, as commands: the scripts in `run` and `script`, and the action with
+/// its inputs.
 pub(crate) fn workflow_commands(yaml: &str) -> Vec<String> {
     let lines: Vec<&str> = yaml.lines().collect();
     let mut all = Vec::new();
@@ -170,7 +169,7 @@ pub(crate) fn workflow_commands(yaml: &str) -> Vec<String> {
         place += 1;
         let mut below = || {
             let indent = |line: &str| line.len() - line.trim_start().len();
-            // A key in a list stands two characters behind its item.
+            // A key in a list is indented two characters more than its item.
             let own = indent(line);
             let begin = place;
             while place < lines.len() && (lines[place].trim().is_empty() || indent(lines[place]) > own) {
@@ -199,7 +198,7 @@ pub(crate) fn workflow_commands(yaml: &str) -> Vec<String> {
     all
 }
 
-/// The script of the action's step that runs the test, and its inputs with their defaults.
+/// The script in the step of the action that runs the test, and the action's inputs with their defaults.
 fn action() -> (String, BTreeMap<String, String>) {
     let yaml = fs::read_to_string(root().join("action.yml")).unwrap();
     let step = yaml.split("- name: Test the agent's planning").nth(1).unwrap();
@@ -221,7 +220,7 @@ fn action() -> (String, BTreeMap<String, String>) {
     (script, defaults)
 }
 
-/// The environment of the action's script for these inputs (`name: value` lines, as a workflow has them).
+/// The environment of the action's script for these inputs (`name: value` lines, as in a workflow).
 fn action_environment(lines: &[&str], defaults: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut inputs = defaults.clone();
     let mut name = String::new();
@@ -241,7 +240,7 @@ fn action_environment(lines: &[&str], defaults: &BTreeMap<String, String>) -> BT
     inputs.into_iter().map(|(name, value)| (name.to_uppercase().replace('-', "_"), value)).collect()
 }
 
-/// A folder in which the commands of a document are run, with a model server of ours instead of the provider's.
+/// A folder in which the commands of a document run, with our own model server instead of the provider's.
 pub(crate) struct Desk {
     pub(crate) place: Place,
     served: Child,
@@ -256,7 +255,7 @@ impl Drop for Desk {
 }
 
 impl Desk {
-    /// With this simulated model, and with this Python instead of the stand-in.
+    /// Creates a desk with this simulated model, and with this Python instead of the stand-in.
     pub(crate) fn new(model: &str, python: Option<&Path>) -> Self {
         let place = Place::new();
         let bin = place.path("bin");
@@ -286,13 +285,13 @@ impl Desk {
         desk
     }
 
-    /// Where the commands are run.
+    /// The folder in which the commands run.
     pub(crate) fn folder(&self) -> PathBuf {
         self.place.path("desk")
     }
 
-    /// Runs commands in one shell, whose variables the next call has, and gives what each exited with. What
-    /// stands behind one that ends the shell is not run.
+    /// Runs commands in one shell, whose variables persist until the next call, and returns the exit code and
+    /// output of each. Commands after one that ends the shell are not run.
     pub(crate) fn run(&self, commands: &[String]) -> Vec<(i32, String)> {
         let (statuses, log) = (self.place.path("statuses"), self.place.path("log"));
         let _ = fs::remove_file(&statuses);
@@ -338,7 +337,7 @@ impl Desk {
         ran.collect()
     }
 
-    /// The command for the shell: as it is, unless it is the action.
+    /// The command for the shell: unchanged, unless it is the action.
     fn shell(&self, command: &str) -> String {
         let Some(inputs) = command.strip_prefix("action\n") else { return format!("{command}\n") };
         let (script, defaults) = action();
@@ -351,7 +350,7 @@ impl Desk {
         for name in ["GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY"] {
             let _ = writeln!(text, "export {name}={}", self.place.path(name).display());
         }
-        // GitHub runs it so.
+        // This is how GitHub runs it.
         let _ = writeln!(
             text,
             "export ROOT={}\nbash --noprofile --norc -e -o pipefail {}\n)",
@@ -363,8 +362,8 @@ impl Desk {
 }
 
 impl Document {
-    /// Runs all commands of the document in order, and gives what came out otherwise than it is documented.
-    /// Says on stdout which are not run, and why.
+    /// Runs all commands of the document in order, and returns all results that differ from the documentation.
+    /// Prints on stdout which commands are not run, and why.
     pub(crate) fn run(&self, rules: &Rules, python: Option<&Path>) -> Vec<String> {
         let desk = Desk::new("sim/perfect", python);
         let mut wrong = Vec::new();

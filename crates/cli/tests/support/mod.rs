@@ -1,4 +1,4 @@
-//! A folder of its own for a test, and the planproof command run in it.
+//! A separate folder for each test, and the planproof command run in it.
 
 pub(crate) mod documents;
 
@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// Longest time of one command. Only a command that hangs takes as long.
+/// Time limit of one command. Only a command that hangs reaches it.
 const COMMAND_MAX: Duration = Duration::from_secs(300);
 
-/// A folder. Commands run in it find no store but their own there; it is removed when the test has passed.
+/// A folder. Commands run in it find no store but the one there. It is removed if the test passes.
 pub(crate) struct Place(PathBuf);
 
 impl Place {
@@ -21,13 +21,13 @@ impl Place {
         Self::within(Path::new(env!("CARGO_TARGET_TMPDIR")))
     }
 
-    /// A folder in that one.
+    /// Creates a folder inside that one.
     pub(crate) fn within(folder: &Path) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("planproof-{}-{number}", process::id());
         let path = folder.join(name);
-        // One may be left of a failed test of a process with the same id.
+        // A failed test of a process with the same id may have left one.
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
         Self(path)
@@ -41,7 +41,7 @@ impl Place {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// The command, without what of our environment would change what it does.
+    /// The command, without any part of our environment that would change what it does.
     pub(crate) fn command(&self, arguments: &[&str]) -> process::Command {
         self.command_of(Path::new(env!("CARGO_BIN_EXE_planproof")), arguments)
     }
@@ -66,7 +66,7 @@ impl Place {
         Run::of(self.command(arguments), "")
     }
 
-    /// Runs the command with the words of a line as its arguments.
+    /// Runs the command with the words of a line as arguments.
     pub(crate) fn run(&self, line: &str) -> Run {
         self.run_words(&line.split_whitespace().collect::<Vec<_>>())
     }
@@ -80,7 +80,7 @@ impl Drop for Place {
     }
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: i32,
@@ -89,7 +89,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Runs any command to its end, with this on its stdin.
+    /// Runs any command to its end, with this text on its stdin.
     pub(crate) fn of(command: process::Command, stdin: &str) -> Self {
         let mut command = assert_cmd::Command::from_std(command);
         let output = command.timeout(COMMAND_MAX).write_stdin(stdin).output().unwrap();
@@ -114,13 +114,13 @@ impl Run {
     }
 }
 
-/// The JSON documents of a text, one a line.
+/// The JSON documents in a text, one per line.
 #[track_caller]
 pub(crate) fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Sends a signal, `INT` as Ctrl-C does.
+/// Sends a signal, such as `INT` for Ctrl-C.
 pub(crate) fn send(process: &process::Child, signal: &str) {
     let id = process.id().to_string();
     let status = process::Command::new("sh")

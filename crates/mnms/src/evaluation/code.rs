@@ -11,14 +11,14 @@ use ruff_python_ast::{AnyNodeRef, Expr, ModModule, Stmt};
 use super::bleu::{Bleu, smoothed};
 use crate::python::source::parse;
 
-/// Words that CodeBLEU weighs in full.
+/// Words with full weight in CodeBLEU.
 pub(super) const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
     "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
     "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// What any other word weighs.
+/// The weight of any other word.
 const OTHER_WEIGHT: f64 = 0.2;
 
 /// Whether two programs have the same syntax tree. A program that cannot be parsed equals nothing.

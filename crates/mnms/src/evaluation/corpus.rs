@@ -10,7 +10,7 @@ pub(crate) const TOOLS: usize = 33;
 /// Counts of many predictions, added up. Every sum is exact, so neither order nor grouping affects a metric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Corpus {
-    /// How many predictions.
+    /// The number of predictions.
     pub samples: u64,
     tools: [Tally; TOOLS],
     tool: Tally,
@@ -53,7 +53,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Those of a tally.
+    /// The shares of a tally.
     pub(crate) fn of(tally: Tally) -> Self {
         let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
         Self {
@@ -96,7 +96,7 @@ pub struct Metrics {
     pub plan_tool_accuracy: f64,
     /// The same, with the right argument names as well.
     pub plan_argname_accuracy: f64,
-    /// And with the right values.
+    /// The same, with the right values as well.
     pub plan_argvalue_accuracy: f64,
     /// How different the orders of tools are. Lower is better.
     pub tool_normalized_edit_distance: f64,
@@ -132,8 +132,8 @@ impl Corpus {
         self.with(Shares::mean(&classes), |shares| shares)
     }
 
-    /// The metrics as the published code computes them: the mean over tools covers all 33, and undefined values are
-    /// 0. `None` without predictions, for which that code fails.
+    /// The metrics as the published code computes them: the mean over tools covers all 33, and 0 replaces undefined
+    /// values. `None` without predictions, for which that code fails.
     pub fn original_metrics(&self) -> Option<Metrics> {
         let classes = self.tools.map(Shares::of);
         self.with(Shares::mean(&classes), Shares::or_zero)

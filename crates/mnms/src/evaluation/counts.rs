@@ -12,7 +12,7 @@ use crate::tools::catalogue;
 pub struct ToolSet(pub u64);
 
 impl ToolSet {
-    /// Whether the tool of a place is in it.
+    /// Whether the tool at this index is in it.
     pub fn has(self, place: usize) -> bool {
         self.0 >> place & 1 == 1
     }
@@ -31,11 +31,11 @@ impl ToolSet {
 /// The number of labels that are right, extra (only in the prediction) and missing (only in the right plan).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Tally {
-    /// In both.
+    /// Labels in both.
     pub right: u64,
-    /// In the prediction alone.
+    /// Labels only in the prediction.
     pub extra: u64,
-    /// In the right plan alone.
+    /// Labels only in the right plan.
     pub missing: u64,
 }
 
@@ -64,9 +64,9 @@ impl Tally {
 pub struct Counts {
     /// Tools in both.
     pub tools_right: ToolSet,
-    /// Tools in the prediction alone.
+    /// Tools only in the prediction.
     pub tools_extra: ToolSet,
-    /// Tools in the right plan alone.
+    /// Tools only in the right plan.
     pub tools_missing: ToolSet,
     /// Names in the prediction that belong to no tool.
     pub unknown_tools: u64,
@@ -76,15 +76,15 @@ pub struct Counts {
     pub argvalue: Tally,
     /// Pairs of tools.
     pub edge: Tally,
-    /// All tools are right, in their order.
+    /// Whether all tools are right, in the right order.
     pub plan_tool: bool,
-    /// And so are all names of arguments.
+    /// Whether the names of all arguments are right as well.
     pub plan_argname: bool,
-    /// And so are all values.
+    /// Whether all values are right as well.
     pub plan_argvalue: bool,
     /// The number of steps that two orders of tools share, summed over both: twice the longest common subsequence.
     pub alike: u64,
-    /// How many steps both have.
+    /// The number of steps in both together.
     pub steps: u64,
 }
 

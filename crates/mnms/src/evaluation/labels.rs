@@ -1,4 +1,4 @@
-//! What a plan is taken apart into.
+//! The labels of a plan, by which it is compared.
 
 /// The labels of a plan, each list in the order of its calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -22,11 +22,11 @@ pub(super) struct Call {
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     read: HashMap<String, Option<Rc<Call>>>,
-    /// Bytes of all lines that are held.
+    /// The total length of the cached lines, in bytes.
     bytes: usize,
 }
 
-/// Most bytes of lines that are held.
+/// Maximum total length of cached lines, in bytes.
 const HELD_BYTES_MAX: usize = 1 << 20;
 
 impl Lines {

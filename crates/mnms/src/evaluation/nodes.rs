@@ -11,9 +11,9 @@ use crate::python::template::{self, TemplateError};
 /// Why nodes cannot be written as code. The published code treats such a plan as empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malformed {
-    /// The plan is no list.
+    /// The plan is not a list.
     NoList,
-    /// A node is no object.
+    /// A node is not an object.
     NoNode,
     /// A node lacks `id`, `name` or `args`.
     MissingKey,

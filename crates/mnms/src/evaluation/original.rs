@@ -1,4 +1,4 @@
-//! The published evaluator as it is: its labels, how it pairs plans with predictions, and where it fails.
+//! The published evaluator as it is: its labels, how it pairs plans with predictions, and when it fails.
 //!
 //! Both sides become lines of code, each line is parsed on its own, and lines that cannot be parsed do not count
 //! (specification section 6). Programs are parsed as Python 3.11 does.
@@ -30,7 +30,7 @@ pub enum Format {
 pub struct Raised {
     /// Its class.
     pub kind: &'static str,
-    /// What it says.
+    /// Its message.
     pub message: String,
 }
 
@@ -40,14 +40,14 @@ impl Raised {
     }
 }
 
-/// A prediction, taken apart.
+/// A prediction, parsed for comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// The lines of code of the prediction; empty if it is malformed.
     pub code: String,
     /// Why it counts as empty.
     pub malformed: Option<Malformed>,
-    /// What is compared.
+    /// The labels to compare.
     pub labels: Labels,
 }
 
@@ -133,7 +133,7 @@ impl Gold {
         self.plans.get(place)
     }
 
-    /// The index of the plan whose set of tools fits a prediction best; the first of several.
+    /// The index of the plan whose set of tools fits a prediction best; in a tie, the first.
     pub fn best_match(&self, prediction: &Reading) -> usize {
         let (predicted, unknown) = tool_set(&prediction.labels.tools);
         let mut best = (0, f64::MIN);
@@ -152,25 +152,25 @@ impl Gold {
         best.0
     }
 
-    /// What a prediction has in common with the right plan, or with the plan from [`best_match`](Self::best_match).
+    /// Compares a prediction with the right plan, or with the plan from [`best_match`](Self::best_match).
     pub fn compare(&self, prediction: &Reading, with_alternatives: bool) -> Counts {
         let place = if with_alternatives { self.best_match(prediction) } else { 0 };
         Counts::of(&prediction.labels, &self.plans[place].labels, Unknown::AllAlike)
     }
 }
 
-/// Alternatives as a file has them.
+/// The alternatives in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Alternatives {
     /// There is no such field.
     Absent,
     /// It is `null`.
     Null,
-    /// The literal of Python in it.
+    /// The Python literal in the field.
     Literal(Literal),
 }
 
-/// A right plan as a file has it.
+/// A right plan in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GoldRecord {
     /// Its id. `1` and `"1"` differ.
@@ -181,7 +181,7 @@ pub struct GoldRecord {
     pub alternatives: Alternatives,
 }
 
-/// A prediction as a file has it.
+/// A prediction in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PredictionRecord {
     /// The id of the plan that it is for.
@@ -200,7 +200,7 @@ pub enum Pairs {
     OfPredictions,
 }
 
-/// What an evaluation of files gives.
+/// The result of evaluating files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// All pairs.
@@ -211,7 +211,7 @@ pub struct Outcome {
     pub invalid: u64,
 }
 
-/// Evaluates files as the published command does, and fails where it fails.
+/// Evaluates files as the published command does, and fails whenever it fails.
 ///
 /// # Errors
 /// The exception that the published code raises.

@@ -1,4 +1,5 @@
-//! The correct labels of a plan, from its steps and what they take from each other, however the plan is written.
+//! The correct labels of a plan, derived from its steps and the references between them, whether the plan is
+//! written as nodes or as a program.
 //!
 //! The page `docs/mnms-metrics.md` says where this differs from the published evaluator, and why.
 
@@ -13,18 +14,18 @@ use super::labels::{BETWEEN, Labels, joined};
 use super::original::Format;
 use crate::literal::Literal;
 
-/// The name of a step without a name. No tool has it.
+/// The name of a step that has none. No tool is called this.
 const NAMELESS: &str = "?";
 
 /// A call of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Step {
-    /// The tool, with `_` for blanks.
+    /// The tool, with `_` for white space.
     tool: String,
     arguments: Vec<(String, Vec<Part>)>,
 }
 
-/// A piece of a value.
+/// A part of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Words(String),
@@ -32,12 +33,12 @@ enum Part {
     Given(usize, Option<String>),
 }
 
-/// A prediction, taken apart.
+/// A prediction, parsed for comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// What is compared.
+    /// The labels to compare.
     pub labels: Labels,
-    /// Something in it could not be parsed as a step, and counts as no step or as a wrong one.
+    /// Part of it could not be parsed as a step. Such a part counts as no step or as a wrong one.
     pub has_malformed: bool,
 }
 
@@ -47,7 +48,7 @@ pub struct Gold {
     plans: Vec<Reading>,
 }
 
-/// Takes a prediction apart.
+/// Parses a prediction.
 pub fn read(prediction: &Literal, format: Format) -> Reading {
     let (steps, has_malformed) = steps_of(prediction, format);
     Reading { labels: labels(&steps), has_malformed }
@@ -74,8 +75,8 @@ impl Gold {
         self.plans.get(place)
     }
 
-    /// What a prediction has in common with the right plan, or with the plan that shares most with it: first by
-    /// tools, then by arguments, then by values; the first of several. Also returns the index of that plan.
+    /// Compares a prediction with the right plan or alternative that shares most with it: first by tools, then by
+    /// arguments, then by values, and the first in case of a tie. Also returns the index of that plan.
     pub fn compare(&self, prediction: &Reading, with_alternatives: bool) -> (usize, Counts) {
         let compare = |plan: &Reading| Counts::of(&prediction.labels, &plan.labels, Unknown::ByName);
         let mut best = (0, compare(&self.plans[0]));
@@ -91,7 +92,7 @@ impl Gold {
     }
 }
 
-/// By what plans are chosen.
+/// The criteria by which the closest plan is chosen.
 fn fit(counts: &Counts) -> [f64; 3] {
     [counts.tool(), counts.argname, counts.argvalue].map(|Tally { right, extra, missing }| {
         let all = 2 * right + extra + missing;
@@ -118,9 +119,9 @@ fn labels(steps: &[Step]) -> Labels {
     labels
 }
 
-/// A normalized value for comparison: it ignores letter case, white space and the kind of quotes, which the format of
-/// programs does not preserve. The result of another step is named by its distance back, so that neither an extra
-/// step at the start nor a different tool there changes what comes after.
+/// A normalized value for comparison: it ignores letter case, white space and the kind of quotes, which programs do
+/// not preserve. A reference to another step is written as its distance back, so that neither an extra step at the
+/// start nor a different tool there affects later steps.
 fn normalised(parts: &[Part], place: usize) -> String {
     let mut text = String::new();
     for part in parts {

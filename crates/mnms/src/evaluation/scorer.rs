@@ -6,24 +6,24 @@ use super::ours;
 use crate::examples::Example;
 use crate::literal::Literal;
 
-/// Whose rules hold.
+/// The rules to follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Mode {
-    /// Ours: what is right.
+    /// Ours: the correct rules.
     #[default]
     Ours,
-    /// The rules of the published evaluator, with its faults.
+    /// The rules of the published evaluator, with its errors.
     Original,
 }
 
 /// How predictions are scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// Whose rules hold.
+    /// The rules to follow.
     pub mode: Mode,
     /// How predictions are written.
     pub format: Format,
-    /// A prediction is compared with whichever plan fits it best, the right one or an alternative.
+    /// Whether a prediction is compared with the plan that fits it best, either the right one or an alternative.
     pub with_alternatives: bool,
 }
 
@@ -52,9 +52,9 @@ pub struct ScoredPlan {
     pub first: Counts,
     /// The index of the plan that it was compared with: 0 is the right plan, followed by the alternatives.
     pub matched: usize,
-    /// How many steps were read of it.
+    /// The number of steps parsed from it.
     pub steps: usize,
-    /// It, or a part of it, is no plan.
+    /// Whether it, or a part of it, is not a plan.
     pub is_malformed: bool,
 }
 

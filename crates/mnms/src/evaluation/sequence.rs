@@ -1,4 +1,4 @@
-//! How alike two sequences are.
+//! The similarity of two sequences.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,7 +7,7 @@ use std::hash::Hash;
 /// revisited, 2004): time is the product of the lengths over 64, memory that of one of them for each distinct
 /// element.
 pub(super) fn longest_common<T: Eq + Hash>(first: &[T], second: &[T]) -> u32 {
-    /// Bits of a word.
+    /// Bits per word.
     const BITS: usize = 64;
     let (short, long) = if first.len() <= second.len() { (first, second) } else { (second, first) };
     let words = short.len().div_ceil(BITS);

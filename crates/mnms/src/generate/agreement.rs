@@ -1,67 +1,67 @@
-//! How far raters agree (the paper, appendix B.2), and how far their ratings go along with metrics (appendix E).
+//! How well raters agree (the paper, appendix B.2), and how well their ratings correlate with metrics (appendix E).
 
 use super::sheet::Ratings;
 
 /// Why a figure is not defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Undefined {
-    /// There is one rater.
+    /// There is only one rater.
     #[error("there is only one rater")]
     OneRater,
-    /// Nothing was rated by two.
+    /// No row was rated by two raters.
     #[error("nothing was rated by two raters")]
     NothingShared,
-    /// All ratings are the same, so that agreement by chance is certain.
+    /// All ratings are equal, so that chance agreement is certain.
     #[error("all ratings are the same")]
     AllEqual,
-    /// Not everybody rated everything.
+    /// Some rater did not rate every row.
     #[error("not everything is rated by everybody")]
     Incomplete,
-    /// There are fewer than two points, or all have one value on a side.
+    /// There are fewer than two points, or one side has only one value.
     #[error("there are fewer than two points, or they do not differ")]
     NoSpread,
 }
 
-/// How far two raters agree.
+/// How well two raters agree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairAgreement {
-    /// The places of the two.
+    /// The indices of the two raters.
     pub raters: (usize, usize),
-    /// What both rated.
+    /// The number of rows that both rated.
     pub both: usize,
-    /// What both rated the same.
+    /// The number of rows that both rated the same.
     pub same: usize,
-    /// Cohen's kappa: agreement beyond that by chance, at most 1.
+    /// Cohen's kappa: agreement beyond chance, at most 1.
     pub kappa: Result<f64, Undefined>,
 }
 
 impl PairAgreement {
-    /// The share of what both rated the same, from 0 to 1.
+    /// The share of the rows rated by both that got the same rating, from 0 to 1.
     pub fn share(&self) -> Option<f64> {
         (self.both > 0).then(|| self.same as f64 / self.both as f64)
     }
 }
 
-/// How far raters agree.
+/// How well raters agree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agreement {
     /// The raters.
     pub raters: Vec<String>,
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: usize,
-    /// How many ratings each gave, and their mean.
+    /// The number of each rater's ratings, and their mean.
     pub means: Vec<(usize, f64)>,
-    /// Every two of them, in the order of the raters.
+    /// Every pair, in the order of the raters.
     pub pairs: Vec<PairAgreement>,
-    /// Mean and standard deviation (of these pairs, not of others) of the shares, as the paper has them.
+    /// Mean and population standard deviation of the shares over these pairs, as in the paper.
     pub share: Result<(f64, f64), Undefined>,
     /// Fleiss' kappa.
     pub fleiss: Result<f64, Undefined>,
-    /// Krippendorff's alpha with squared differences, which for ratings of 0 and 1 is that for names.
+    /// Krippendorff's alpha with squared differences, which equals the nominal alpha for ratings of 0 and 1.
     pub alpha: Result<f64, Undefined>,
 }
 
-/// Computes all figures; the time is that of looking at each row once for every two raters.
+/// Computes all figures. The time is that of visiting each row once per pair of raters.
 pub fn agreement(ratings: &Ratings) -> Agreement {
     let count = ratings.raters.len();
     let mean = |rater: usize| {
@@ -118,7 +118,7 @@ fn pair(ratings: &Ratings, (first, second): (usize, usize)) -> PairAgreement {
     PairAgreement { raters: (first, second), both: both.len(), same, kappa }
 }
 
-/// The different values, in their order.
+/// The distinct values in ascending order.
 fn values(all: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut all: Vec<f64> = all.collect();
     all.sort_by(f64::total_cmp);
@@ -153,7 +153,8 @@ fn fleiss(ratings: &Ratings) -> Result<f64, Undefined> {
     if chance >= 1.0 { Err(Undefined::AllEqual) } else { Ok((observed - chance) / (1.0 - chance)) }
 }
 
-/// Krippendorff, "Computing Krippendorff's alpha-reliability", 2011. Rows with one rating say nothing of agreement.
+/// Krippendorff, "Computing Krippendorff's alpha-reliability", 2011. Rows with one rating carry no information
+/// about agreement.
 fn alpha(ratings: &Ratings) -> Result<f64, Undefined> {
     if ratings.raters.len() < 2 {
         return Err(Undefined::OneRater);
@@ -173,7 +174,7 @@ fn alpha(ratings: &Ratings) -> Result<f64, Undefined> {
     if expected == 0.0 { Err(Undefined::AllEqual) } else { Ok(1.0 - observed / expected) }
 }
 
-/// The squared differences of every two values, in both orders, summed: `2 n sum(v^2) - 2 sum(v)^2`.
+/// The sum of the squared differences of every two values, in both orders: `2 n sum(v^2) - 2 sum(v)^2`.
 fn differences(values: &[f64]) -> f64 {
     let squares: f64 = values.iter().map(|value| value * value).sum();
     let sum: f64 = values.iter().sum();
@@ -183,7 +184,7 @@ fn differences(values: &[f64]) -> f64 {
 /// Pearson's correlation of pairs of values, from -1 to 1.
 ///
 /// # Errors
-/// There are fewer than two pairs, or one side does not differ among them.
+/// There are fewer than two pairs, or one side is constant.
 pub fn pearson(pairs: &[(f64, f64)]) -> Result<f64, Undefined> {
     let count = pairs.len() as f64;
     if pairs.len() < 2 {
@@ -208,7 +209,7 @@ pub fn pearson(pairs: &[(f64, f64)]) -> Result<f64, Undefined> {
 mod tests {
     use super::*;
 
-    /// Rows as digits, one for each rater; `.` is no rating.
+    /// Rows as digits, one per rater; `.` is a missing rating.
     fn ratings(rows: &[&str]) -> Ratings {
         let row = |text: &&str| text.chars().map(|c| c.to_digit(10).map(f64::from)).collect::<Vec<_>>();
         Ratings {
@@ -230,12 +231,12 @@ mod tests {
 
     #[test]
     fn kappas_and_alpha_are_those_of_the_literature() {
-        // Cohen's usual example: 20 and 15 alike, 5 and 10 not.
+        // Cohen's standard example: 20 and 15 agree, 5 and 10 do not.
         let rows = [&["11"; 20][..], &["10"; 5], &["01"; 10], &["00"; 15]].concat();
         let two = agreement(&ratings(&rows));
         assert!(is_near(two.pairs[0].kappa.unwrap(), 0.4), "{two:?}");
         assert_eq!((two.pairs[0].both, two.pairs[0].same, two.pairs[0].share()), (50, 35, Some(0.7)));
-        // Krippendorff's example of binary data, two observers and no missing data.
+        // Krippendorff's example of binary data with two observers and no missing data.
         let rows = ["01", "11", "01", "00", "00", "01", "00", "00", "10", "00"];
         assert!(is_near(agreement(&ratings(&rows)).alpha.unwrap(), 0.095));
         // By hand: three of four agree in half of the rows.

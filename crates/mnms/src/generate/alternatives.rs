@@ -1,5 +1,5 @@
-//! Other plans that do as well (the paper, appendix B.4): tools that can stand for a tool, and all plans that come of
-//! putting them in its place.
+//! Equally good alternative plans (the paper, appendix B.4): tools that can replace a tool, and all plans that such
+//! replacements produce.
 
 use std::collections::BTreeMap;
 
@@ -10,41 +10,42 @@ use super::graph::ToolGraph;
 use super::input::Input;
 use super::planning::{Filler, faults};
 
-/// Most tools in the place of one.
+/// Maximum number of tools that replace one tool.
 pub const PATH_TOOLS_MAX: usize = 3;
-/// Most plans that are made of one.
+/// Maximum number of plans derived from one plan.
 pub const COMBINATIONS_MAX: u128 = 10_000;
 
-/// What can stand for each tool, by name: tools to be called one after the other.
+/// The replacements of each tool, by name. Each replacement is a list of tools to call one after the other.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Alternatives(BTreeMap<String, Vec<Vec<String>>>);
 
-/// The plans that are made of one.
+/// The plans derived from one plan.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Combined {
-    /// Those that can be carried out, in the order of positions and alternatives.
+    /// The executable plans, ordered by position and alternative.
     pub plans: Vec<Plan>,
-    /// How many cannot: a step would not get what it takes, or from a tool that it may not follow.
+    /// The number of plans that are not executable: a step would lack an argument or would follow a tool that it
+    /// may not follow.
     pub unfit: usize,
-    /// How many combinations there are in all beside the plan itself; those after the first [`COMBINATIONS_MAX`]
-    /// are not looked at. `None` if that is more than a `u128` holds.
+    /// The number of all combinations except the plan itself; only the first [`COMBINATIONS_MAX`] are tried. `None`
+    /// if the number exceeds a `u128`.
     pub combinations: Option<u128>,
 }
 
 impl Combined {
-    /// Whether some combinations were not looked at.
+    /// Whether some combinations were not tried.
     pub fn is_cut(&self) -> bool {
         self.combinations.is_none_or(|combinations| combinations > COMBINATIONS_MAX)
     }
 }
 
-/// The syntactic alternatives of each tool: every path from the kind of its first argument to the kind of one of its
-/// outputs, in the graph whose nodes are tools and kinds and whose edges lead from a kind to the tools that take
-/// it and from a tool to the kinds that it gives. A path goes through no tool and no kind twice, though it may
-/// come back to where it began, not through the tool itself, and through at most `tools_max` tools, of which more
-/// than [`PATH_TOOLS_MAX`] are taken for so many. By length, and then in the order of the catalogue.
+/// The syntactic alternatives of each tool: every path from the kind of its first argument to the kind of one of
+/// its outputs. The nodes of the graph are tools and kinds; its edges lead from a kind to the tools that take it
+/// and from a tool to the kinds that it outputs. A path visits no tool and no kind twice, though it may return to
+/// the kind it started from. It does not contain the tool itself and has at most `tools_max` tools, capped at
+/// [`PATH_TOOLS_MAX`]. Paths are ordered by length, then by catalogue order.
 ///
-/// In the paper image captioning and visual question answering stand for image classification so.
+/// In the paper, for example, image captioning and visual question answering replace image classification.
 pub fn syntactic_alternatives(catalogue: &Catalogue, tools_max: usize) -> Alternatives {
     let mut all = Alternatives::default();
     for tool in catalogue.signatures() {
@@ -86,7 +87,7 @@ impl<'c> Search<'c> {
                 }
             } else {
                 for kind in given {
-                    // A goal in between would end the path there.
+                    // A path ends at the first goal that it reaches.
                     if !kinds.contains(&kind) && !self.goals.contains(&kind) {
                         kinds.push(kind);
                         self.walk(kind, left - 1, kinds, path);
@@ -100,7 +101,8 @@ impl<'c> Search<'c> {
 }
 
 impl Alternatives {
-    /// Lets these tools, one after the other, stand for a tool. Whether that is new.
+    /// Adds these tools, called one after the other, as a replacement of a tool. Returns whether the replacement is
+    /// new.
     pub fn add(&mut self, tool: &str, path: Vec<String>) -> bool {
         let paths = self.0.entry(tool.to_owned()).or_default();
         let is_new = !path.is_empty() && !paths.contains(&path);
@@ -110,22 +112,23 @@ impl Alternatives {
         is_new
     }
 
-    /// What can stand for a tool.
+    /// The replacements of a tool.
     pub fn of(&self, tool: &str) -> &[Vec<String>] {
         self.0.get(tool).map_or(&[], Vec::as_slice)
     }
 
-    /// All tools for which something can stand, with that, by name.
+    /// All tools that have replacements, with those replacements, ordered by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[Vec<String>])> {
         self.0.iter().map(|(tool, paths)| (tool.as_str(), paths.as_slice()))
     }
 
-    /// All plans that come of leaving each step or putting something in its place, beside the plan itself.
+    /// All plans that result from keeping or replacing each step, except the plan itself.
     ///
-    /// What stands instead of a step is handed what the step was handed: its first argument of the same kind,
-    /// and those of the same names; questions and the like that it takes beside that are drawn from our lists by
-    /// `draw`. Later steps refer to its last tool, by the same key or by one of the same kind. A combination is
-    /// unfit if something is missing then, or if it has [`faults`]; two that are the same plan count once.
+    /// A replacement receives the arguments of the replaced step: the first argument of the same kind, and all
+    /// arguments with the same names. Any other arguments, such as questions, are drawn from our lists by `draw`.
+    /// Later steps refer to the last tool of the replacement, by the same key or by one of the same kind. A
+    /// combination is unfit if an argument is missing or if it has [`faults`]. Combinations that produce the same
+    /// plan count once.
     pub fn combine(
         &self,
         catalogue: &Catalogue,
@@ -138,7 +141,7 @@ impl Alternatives {
             choices.iter().try_fold(1u128, |product, paths| product.checked_mul(paths.len() as u128 + 1));
         let mut combined = Combined { combinations: all.map(|all| all - 1), ..Combined::default() };
         let seed = draw.number();
-        // Counts up with the last step first; all zero is the plan itself.
+        // Counts up, last step first; all zeros is the plan itself.
         let mut chosen = vec![0usize; choices.len()];
         for _ in 0..combined.combinations.unwrap_or(u128::MAX).min(COMBINATIONS_MAX) {
             for (place, paths) in chosen.iter_mut().zip(&choices).rev() {
@@ -152,7 +155,7 @@ impl Alternatives {
                 .zip(&choices)
                 .map(|(place, paths)| place.checked_sub(1).map(|place| paths[place].as_slice()))
                 .collect();
-            // The same stream for each, so that one question is asked in all of them.
+            // Each combination gets the same random stream, so that all of them ask the same question.
             let composed = compose(catalogue, plan, &paths, &mut Draw::new(seed, 0, "mnms/compose/1"));
             match composed.filter(|other| faults(catalogue, graph, other).is_empty()) {
                 Some(other) if other == *plan || combined.plans.contains(&other) => {}
@@ -164,7 +167,7 @@ impl Alternatives {
     }
 }
 
-/// The plan with some steps replaced. `None` if something is missing.
+/// The plan with some steps replaced. `None` if an argument is missing.
 fn compose(catalogue: &Catalogue, plan: &Plan, paths: &[Option<&[String]>], draw: &mut Draw) -> Option<Plan> {
     let input = Input::default();
     let mut filler = Filler { input: &input, draw, used: Vec::new() };
@@ -203,7 +206,7 @@ fn compose(catalogue: &Catalogue, plan: &Plan, paths: &[Option<&[String]>], draw
     Some(Plan { steps })
 }
 
-/// A value whose references are those of the new plan.
+/// A value with its references renumbered for the new plan.
 fn moved(
     catalogue: &Catalogue,
     plan: &Plan,
@@ -275,7 +278,7 @@ mod tests {
     fn paths_are_simple_and_bounded() {
         let [two, three, more] = [2, 3, 9].map(|tools| syntactic_alternatives(catalogue(), tools));
         let path = ["object detection", "count"].map(str::to_owned).to_vec();
-        // From a picture over objects to a number, which is not what classification gives.
+        // From a picture through objects to a number, which is not an output of classification.
         assert!(!two.of("image classification").contains(&path));
         let over_a_picture = ["image generation", "image captioning"].map(str::to_owned).to_vec();
         assert!(two.of("text summarization").contains(&over_a_picture));
@@ -303,7 +306,8 @@ mod tests {
                 ["visual question answering", "text generation"],
             ]
         );
-        // Detection gives no text, summaries do not follow classification, nor answers about pictures.
+        // Detection outputs no text, and neither summarization nor question answering about pictures may follow
+        // classification.
         assert_eq!((combined.combinations, combined.unfit, combined.is_cut()), (Some(7), 4, false));
         let first = written_json(&combined.plans[0]).to_string();
         assert!(first.contains("harbour.jpg") && first.contains("<node-0>.text"), "{first}");

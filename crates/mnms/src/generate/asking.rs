@@ -1,5 +1,5 @@
-//! What a model answers when it is asked for queries, texts or tools: what of it can be used, and what is wrong
-//! with the rest, in words that it can be told.
+//! Answers of a model that was asked for queries, texts or tools. The usable parts are kept, and the rest is
+//! described in words that can be sent back to the model.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,22 @@ use serde_json::{Map, Value as Json};
 use super::prompts::{QUERY_CHARACTERS_MAX, REWRITTEN_CHARACTERS_MAX, ask_for_rewriting};
 use super::{InputKind, Pairing};
 
-/// Most characters of an answer that are looked at.
+/// Maximum number of characters of an answer that are examined.
 pub const ANSWER_CHARACTERS_MAX: usize = 50_000;
 
 /// Tools whose texts are rewritten.
 const REWRITTEN_TOOLS: [&str; 2] = ["text generation", "image generation"];
 
-/// How refusals begin, in lower case.
+/// The beginnings of refusals, in lower case.
 const REFUSALS: [&str; 8] =
     ["i cannot", "i can't", "i can’t", "i'm sorry", "i’m sorry", "i am sorry", "sorry,", "as an ai"];
 
-/// What an answer gives.
+/// What an answer provides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered<T> {
-    /// What can be used, in the order of the answer.
+    /// The usable items, in the order of the answer.
     pub good: Vec<T>,
-    /// What is wrong with the rest, each to be read after "The answer cannot be used as it is:".
+    /// What is wrong with the rest. Each is worded to follow "The answer cannot be used as it is:".
     pub faults: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl<T> Answered<T> {
     }
 }
 
-/// The prompt that asks again, with what was wrong.
+/// The prompt that asks again and says what was wrong.
 pub fn ask_again(faults: &[String]) -> String {
     format!(
         "Your answer cannot be used as it is: {}. Please answer again, in the same form.",
@@ -43,9 +43,9 @@ pub fn ask_again(faults: &[String]) -> String {
     )
 }
 
-/// Reads queries. Used are those that are texts of 1 to [`QUERY_CHARACTERS_MAX`] characters, no refusals, name the
-/// file that a plan begins with, and say nothing of steps and references; of two that are the same one, and at
-/// most `count`.
+/// Parses queries. A query is usable if it is a text of 1 to [`QUERY_CHARACTERS_MAX`] characters, is not a refusal,
+/// names the file that the plan starts from, and does not mention steps or references. Duplicates are dropped, and
+/// at most `count` queries are kept.
 pub fn read_queries(answer: &str, pairing: &Pairing, count: usize) -> Answered<String> {
     let list = match json_in(answer).map(|mut answer| answer.remove("requests")) {
         Ok(Some(Json::Array(list))) => list,
@@ -105,7 +105,8 @@ fn is_refusal(text: &str) -> bool {
     REFUSALS.iter().any(|refusal| start.starts_with(refusal))
 }
 
-/// The prompt that asks for the texts of text and image generation anew. `None` where the plan has neither.
+/// The prompt that asks for new wordings of the texts for text and image generation. `None` if the plan uses
+/// neither.
 pub fn ask_to_rewrite(query: &str, plan: &Plan) -> Option<String> {
     let steps: Vec<u64> = rewritten(plan).map(|step| step.id).collect();
     (!steps.is_empty()).then(|| ask_for_rewriting(query, plan, &steps))
@@ -115,11 +116,12 @@ fn rewritten(plan: &Plan) -> impl Iterator<Item = &Step> {
     plan.steps.iter().filter(|step| REWRITTEN_TOOLS.contains(&step.tool.as_str()))
 }
 
-/// Reads rewritten texts and puts them into the plan.
+/// Parses rewritten texts and puts them into the plan.
 ///
 /// # Errors
-/// Says what cannot be used: a text is missing, empty, longer than [`REWRITTEN_CHARACTERS_MAX`] characters, a
-/// refusal, of a call that was not asked for, or refers to other outputs than before. Then nothing is rewritten.
+/// Says what cannot be used: a text that is missing, empty, longer than [`REWRITTEN_CHARACTERS_MAX`] characters, a
+/// refusal, or refers to other outputs than before, or a text for a call that was not asked about. In that case
+/// nothing is rewritten.
 pub fn read_rewriting(answer: &str, plan: &Plan) -> Result<Plan, Vec<String>> {
     let texts = match json_in(answer).map(|mut answer| answer.remove("texts")) {
         Ok(Some(Json::Object(texts))) => texts,
@@ -189,7 +191,8 @@ fn rewritten_text(text: &Json, before: Option<&Value>) -> Result<Vec<Part>, Stri
     Ok(parts)
 }
 
-/// A text with its references `<node-0>.text`. What only looks like one stays words.
+/// Splits a text into words and references of the form `<node-0>.text`. Anything that only resembles a reference
+/// remains plain text.
 pub(super) fn parts_of(text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let (mut words, mut rest) = (String::new(), text);
@@ -217,7 +220,7 @@ pub(super) fn parts_of(text: &str) -> Vec<Part> {
     parts
 }
 
-/// The reference that a text begins with, and its length.
+/// The reference at the start of a text, and its length.
 fn reference_at(text: &str) -> Option<(Reference, usize)> {
     let (number, after) = text.strip_prefix("<node-")?.split_once(">.")?;
     if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -230,7 +233,7 @@ fn reference_at(text: &str) -> Option<(Reference, usize)> {
     (length > 0).then_some((Reference { step, key }, whole))
 }
 
-/// Reads the names of tools that can stand for a tool, each once, in the order of the answer.
+/// Parses the names of tools that can replace a tool, without repetitions, in the order of the answer.
 pub fn read_alternatives(answer: &str, catalogue: &Catalogue, tool: &Signature) -> Answered<String> {
     let list = match json_in(answer).map(|mut answer| answer.remove("alternatives")) {
         Ok(Some(Json::Array(list))) => list,

@@ -1,4 +1,4 @@
-//! Drafts: made by rule, read back, and laid out for people to look at.
+//! Drafts: made by rule, read back, and laid out for raters.
 
 use planproof_plan::{Plan, Step, Value};
 use planproof_trace::Draw;
@@ -16,15 +16,15 @@ use super::sheet::{Ratings, SheetRow};
 use super::{Task, Tasks};
 use crate::data;
 
-/// Most bytes of a line of drafts.
+/// Longest line of drafts, in bytes.
 pub const DRAFT_BYTES_MAX: usize = 4 << 20;
-/// Most steps of a plan that is read.
+/// Maximum number of steps of a parsed plan.
 pub const PLAN_STEPS_MAX: usize = 1000;
-/// What stands between the tool and its alternative in the id of a row, and between the tools of a path.
+/// The separator between a tool and its alternative in the id of a row, and between the tools of a path.
 const STANDS_FOR: &str = " <- ";
 const THEN: &str = " > ";
 
-/// A line that holds no draft.
+/// A line that is not a draft.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
 pub struct DraftError {
@@ -34,8 +34,8 @@ pub struct DraftError {
     pub why: String,
 }
 
-/// Drafts with queries by rule, `queries` for each task, numbered from 0. Of queries that come out the same for a
-/// task one is left.
+/// Creates drafts with queries by rule, `queries` for each task, numbered from 0. If several queries for a task are
+/// identical, one is kept.
 pub fn drafts_by_rule(tasks: &Tasks, queries: usize, seed: u64) -> Vec<Draft> {
     let mut drafts = Vec::new();
     for (nth, Task { plan, .. }) in tasks.tasks.iter().enumerate() {
@@ -55,11 +55,11 @@ pub fn drafts_by_rule(tasks: &Tasks, queries: usize, seed: u64) -> Vec<Draft> {
     drafts
 }
 
-/// Reads the published form, a draft a line, or lines of cases, whose first line says so. Empty lines are passed over,
-/// and fields that the published form has not, too.
+/// Parses either the published form, with one draft per line, or lines of cases, which the first line identifies.
+/// Blank lines and unknown fields of the published form are ignored.
 ///
 /// # Errors
-/// Names the first line that is no draft or whose id is in an earlier one.
+/// Names the first line that is not a draft or repeats an id.
 pub fn read_drafts(text: &str) -> Result<Vec<Draft>, DraftError> {
     let read_draft = if data::is_of_cases(text) { draft_of_case } else { read_draft };
     let mut drafts: Vec<Draft> = Vec::new();
@@ -75,7 +75,7 @@ pub fn read_drafts(text: &str) -> Result<Vec<Draft>, DraftError> {
     Ok(drafts)
 }
 
-/// A line, as far as it is used.
+/// The fields of a line that are used.
 #[derive(Deserialize)]
 struct Line {
     id: i64,
@@ -104,7 +104,7 @@ fn read_draft(line: &str) -> Result<Draft, String> {
     })
 }
 
-/// The draft of a line of a case, whose arguments have the order in which their tools take them.
+/// The draft in a line of a case, with arguments in the order in which their tools take them.
 fn draft_of_case(line: &str) -> Result<Draft, String> {
     let case = crate::Task::read(line).map_err(|error| error.what)?;
     let id = data::number(case.id());
@@ -154,7 +154,7 @@ fn read_plan(nodes: &Json) -> Result<Plan, String> {
     nodes.iter().map(step).collect::<Result<_, String>>().map(|steps| Plan { steps })
 }
 
-/// A literal of Python. The arguments of a node become a list of pairs, because their order counts.
+/// Parses a Python literal. The arguments of a node become a list of pairs, because their order matters.
 fn python_value(text: &str) -> Result<Json, String> {
     let parsed = parse_expression(text.trim()).map_err(|error| format!("no literal of Python: {error}"))?;
     python_literal(parsed.expr(), false).ok_or_else(|| "no literal of Python".to_owned())
@@ -197,7 +197,7 @@ fn number(number: &Number, is_negative: bool) -> Option<Json> {
     }
 }
 
-/// A plan in lines for people: `0: object detection (image: street.jpg)`.
+/// A readable plan with one line per step, such as `0: object detection (image: street.jpg)`.
 pub fn plan_in_lines(plan: &Plan) -> String {
     let nodes = written_json(plan);
     let line = |(step, node): (&Step, &Json)| {
@@ -212,7 +212,7 @@ pub fn plan_in_lines(plan: &Plan) -> String {
     plan.steps.iter().zip(nodes).map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The rows of a sheet on which people say whether a plan solves its query: with the columns `query` and `plan`.
+/// The rows of a sheet with the columns `query` and `plan`, on which raters say whether each plan solves its query.
 pub fn draft_rows(drafts: &[Draft]) -> Vec<SheetRow> {
     let row = |draft: &Draft| SheetRow {
         id: draft.id.to_string(),
@@ -221,8 +221,8 @@ pub fn draft_rows(drafts: &[Draft]) -> Vec<SheetRow> {
     drafts.iter().map(row).collect()
 }
 
-/// The rows of a sheet on which people say whether tools can stand for a tool: with the columns `tool`,
-/// `alternative` and `source`.
+/// The rows of a sheet with the columns `tool`, `alternative` and `source`, on which raters say whether each
+/// alternative can replace its tool.
 pub fn alternative_rows(alternatives: &Alternatives, source: &str) -> Vec<SheetRow> {
     let row = |tool: &str, path: &Vec<String>| SheetRow {
         id: format!("{tool}{STANDS_FOR}{}", path.join(THEN)),
@@ -234,7 +234,7 @@ pub fn alternative_rows(alternatives: &Alternatives, source: &str) -> Vec<SheetR
 /// The alternatives that all raters of such a sheet rated 1, in the order of the sheet.
 ///
 /// # Errors
-/// Gives the first id that names no alternative.
+/// Returns the first id that names no alternative.
 pub fn rated_alternatives(ratings: &Ratings) -> Result<Alternatives, String> {
     let good = ratings.unanimous();
     let mut all = Alternatives::default();
@@ -278,7 +278,7 @@ mod tests {
         }
         let cases: Vec<String> = drafts.iter().map(|draft| draft.to_case_line().unwrap() + "\n").collect();
         assert_eq!(read_drafts(&cases.concat()).unwrap(), drafts);
-        // Either form is data for the benchmark, and the same cases.
+        // Either form is valid data for the benchmark and yields the same cases.
         let load = |text: &str| -> Vec<String> {
             let (suite, data) = (crate::Mnms::default(), Data { text, file: "f" });
             let cases = suite.load(Some(data), &Selection::First, None).unwrap();

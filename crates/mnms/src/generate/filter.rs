@@ -1,46 +1,46 @@
-//! Which drafts are kept (the paper, section 3.2, step 5, and appendix B.3): what all raters found good, without
-//! those whose execution went wrong, and without plans of frequent tools that have many queries.
+//! Selects the drafts to keep (the paper, section 3.2, step 5, and appendix B.3): those that all raters rated as
+//! good, except those whose execution went wrong and those that use a frequent tool in a plan with many queries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::published::Draft;
 
-/// What is kept.
+/// The criteria for keeping drafts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FilterRules {
-    /// The ids that all raters rated 1; `None` keeps what nobody rated.
+    /// The ids that all raters rated 1; `None` keeps drafts regardless of ratings.
     pub verified: Option<BTreeSet<i64>>,
-    /// The ids whose tools gave empty or wrong results.
+    /// The ids whose tools returned empty or wrong results.
     pub poor: BTreeSet<i64>,
-    /// Tools that would come too often.
+    /// Tools that would occur too often.
     pub frequent: Vec<String>,
-    /// How many different queries the tools of a plan may have, where one of them is frequent; with more, all of
-    /// them go. The paper has image generation and 4.
+    /// The maximum number of different queries for a sequence of tools that contains a frequent one; if there are
+    /// more, all of them are dropped. The paper uses image generation and 4.
     pub queries_max: usize,
 }
 
-/// What came of it, in the order in which it was asked.
+/// The result of the filter. The counts follow the order of the rules.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filtered {
-    /// The places of those that are kept.
+    /// The indices of the kept drafts.
     pub kept: Vec<usize>,
-    /// How many not all raters rated 1.
+    /// The number of drafts that not all raters rated 1.
     pub unverified: usize,
-    /// How many of the rest are left out for poor results.
+    /// The number of the remaining drafts dropped for poor results.
     pub poor: usize,
-    /// How many of the rest are left out because a frequent tool has many queries.
+    /// The number of the remaining drafts dropped because a frequent tool has many queries.
     pub frequent: usize,
-    /// How often each tool is called in what is kept, by name.
+    /// The number of calls of each tool in the kept drafts, by name.
     pub tools: BTreeMap<String, usize>,
 }
 
 impl FilterRules {
-    /// The rules of the paper, for these ids.
+    /// The rules of the paper for these ids.
     pub fn of_paper(verified: Option<BTreeSet<i64>>, poor: BTreeSet<i64>) -> Self {
         Self { verified, poor, frequent: vec!["image generation".to_owned()], queries_max: 4 }
     }
 
-    /// Says what is kept. Queries are counted among those that the first two rules keep.
+    /// Applies the rules. Queries are counted among the drafts that pass the first two rules.
     pub fn apply(&self, drafts: &[Draft]) -> Filtered {
         let mut filtered = Filtered::default();
         let verified = |draft: &Draft| self.verified.as_ref().is_none_or(|ids| ids.contains(&draft.id));
@@ -74,7 +74,7 @@ impl FilterRules {
     }
 }
 
-/// The names of the tools of a plan, in their order.
+/// The names of the tools of a plan, in order.
 fn tools(draft: &Draft) -> Vec<&str> {
     draft.plan.steps.iter().map(|step| step.tool.as_str()).collect()
 }
@@ -103,7 +103,7 @@ mod tests {
         let rules = |verified, poor: &[i64]| FilterRules::of_paper(verified, poor.iter().copied().collect());
         let all = rules(None, &[]).apply(&drafts);
         assert_eq!((all.kept, all.frequent), ((6..12).collect(), 6));
-        // Two are left out before queries are counted, and so 4 are left, which may stay.
+        // Two are dropped before queries are counted, so the remaining 4 may stay.
         let some = rules(Some((1..=7).collect()), &[3, 7, 9]).apply(&drafts);
         assert_eq!((some.unverified, some.poor, some.frequent), (5, 2, 0));
         assert_eq!(some.kept, [1, 2, 4, 5, 6]);

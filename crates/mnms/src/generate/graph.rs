@@ -1,22 +1,22 @@
-//! The tool graph: which tool may follow which, by the published list or by kinds (the paper, section 3.2; the
-//! specification, section 2).
+//! The tool graph: which tool may follow which, according to the published list or to kinds (the paper, section
+//! 3.2; the specification, section 2).
 
 use std::fmt::Write as _;
 
 use planproof_trace::{Catalogue, Signature};
 use serde_json::{Value as Json, json};
 
-/// What makes an edge of the graph.
+/// The rule that defines the edges of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EdgeRule {
-    /// The successors that the catalogue lists: 149 edges, chosen by the authors among those that kinds allow.
+    /// The successors listed in the catalogue: 149 edges, which the authors chose among those that kinds allow.
     Listed,
-    /// What the paper says: some output of the first is of the kind of some argument of the second. No tool follows
-    /// itself. 444 edges.
+    /// The rule in the paper: some output of the first tool has the kind of some argument of the second. No tool
+    /// follows itself. 444 edges.
     Kinds,
 }
 
-/// Tools and which of them may follow which. Tools are their places in the catalogue.
+/// Tools and their possible successors. Tools are indices into the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolGraph {
     names: Vec<String>,
@@ -25,7 +25,7 @@ pub struct ToolGraph {
 }
 
 impl EdgeRule {
-    /// How it is written.
+    /// Its name in options and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Listed => "listed",
@@ -34,13 +34,13 @@ impl EdgeRule {
     }
 }
 
-/// Whether an output of the first is of the kind of an argument of the second.
+/// Whether an output of the first tool has the kind of an argument of the second.
 fn fits(first: &Signature, second: &Signature) -> bool {
     first.outputs.iter().any(|output| second.arguments.iter().any(|argument| argument.kind == output.kind))
 }
 
 impl ToolGraph {
-    /// The graph of these tools by a rule.
+    /// Creates the graph of these tools by a rule.
     pub fn new(catalogue: &Catalogue, rule: EdgeRule) -> Self {
         let tools = catalogue.signatures();
         let successors = |place: usize| match rule {
@@ -58,17 +58,17 @@ impl ToolGraph {
         }
     }
 
-    /// The names of the tools, by place.
+    /// The names of the tools, by index.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The rule of its edges.
+    /// The rule that defines its edges.
     pub fn rule(&self) -> EdgeRule {
         self.rule
     }
 
-    /// The tools that may follow a tool. None for a place that is none.
+    /// The tools that may follow a tool. Empty for an index that does not exist.
     pub fn successors(&self, place: usize) -> &[usize] {
         self.successors.get(place).map_or(&[], Vec::as_slice)
     }
@@ -78,7 +78,7 @@ impl ToolGraph {
         self.successors(first).contains(&second)
     }
 
-    /// All edges, by their first tool and then by their second as it is listed.
+    /// All edges, ordered by their first tool and then as the second is listed.
     pub fn edges(&self) -> impl Iterator<Item = (usize, usize)> {
         self.successors
             .iter()
@@ -86,8 +86,8 @@ impl ToolGraph {
             .flat_map(|(first, next)| next.iter().map(move |next| (first, *next)))
     }
 
-    /// How many walks have so many tools, exactly. `None` if that is more than a `u128` holds. The time is that of
-    /// looking at each edge once for each tool of the walk.
+    /// The number of walks with exactly `tools` tools. `None` if it exceeds a `u128`. The time is that of visiting
+    /// each edge once per tool of the walk.
     pub fn walks(&self, tools: usize) -> Option<u128> {
         if tools == 0 {
             return Some(0);
@@ -101,7 +101,7 @@ impl ToolGraph {
         from.into_iter().try_fold(0u128, u128::checked_add)
     }
 
-    /// The graph for Graphviz.
+    /// The graph in the format of Graphviz.
     pub fn to_dot(&self) -> String {
         let mut text = String::from("digraph tools {\n  rankdir=LR;\n  node [shape=box];\n");
         for (place, name) in self.names.iter().enumerate() {
@@ -115,7 +115,7 @@ impl ToolGraph {
         text
     }
 
-    /// The graph for Mermaid.
+    /// The graph in the format of Mermaid.
     pub fn to_mermaid(&self) -> String {
         let mut text = String::from("graph LR\n");
         for (place, name) in self.names.iter().enumerate() {
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(counts[..4], [Some(0), Some(33), Some(149), Some(636)]);
         let kinds = ToolGraph::new(catalogue(), EdgeRule::Kinds);
         assert_eq!((kinds.edges().count(), kinds.walks(2)), (444, Some(444)));
-        // The list is a selection of what kinds allow, but for the number that two tools of facts take.
+        // The list is a subset of what kinds allow, except for the number that two fact tools take.
         let beyond: Vec<_> = listed.edges().filter(|(first, second)| !kinds.joins(*first, *second)).collect();
         assert_eq!(beyond, []);
     }

@@ -1,30 +1,30 @@
-//! What plans begin with: pictures, recordings, texts, numbers and names, from a folder of files with a manifest or
-//! from our own small set.
+//! Inputs of plans: pictures, recordings, texts, numbers and names, from a folder of files with a manifest or from
+//! our own small set.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::manifest::read_line;
 use super::own;
 
-/// Most characters of a text that a plan begins with.
+/// Longest input text, in characters.
 pub const INPUT_CHARACTERS_MAX: usize = 4000;
-/// Most entries of a manifest, and most files of a folder.
+/// Maximum number of entries of a manifest, and of files in a folder.
 pub const INPUTS_MAX: usize = 100_000;
-/// The name that a manifest has in its folder.
+/// The file name of the manifest in its folder.
 pub const MANIFEST: &str = "inputs.jsonl";
 
-/// What an input is, and so which tools it can begin with.
+/// The kind of an input, which determines the tools that it can start with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InputKind {
     /// A picture.
     Image,
     /// A recording.
     Audio,
-    /// A passage, to be shortened, sorted or asked about.
+    /// A passage to summarize, classify or ask about.
     Text,
-    /// Something to write or to draw.
+    /// A subject to write about or draw.
     Idea,
-    /// Something to look up.
+    /// A topic to look up.
     Topic,
     /// A day, as month/day.
     Date,
@@ -38,22 +38,22 @@ pub enum InputKind {
     City,
     /// A longitude and a latitude.
     Place,
-    /// A film, by title and year.
+    /// A film, given by title and year.
     Film,
 }
 
-/// Something that a plan can begin with.
+/// Something that a plan can start from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Input {
-    /// Its values by the argument that takes them. Of a file, its name.
+    /// Its values, keyed by the argument that takes them. For a file, its name.
     pub values: BTreeMap<String, String>,
-    /// What it shows or says, in a few words, for whoever writes a query. May be empty.
+    /// What it shows or says, in a few words, for the model that writes a query. May be empty.
     pub about: String,
     /// The objects in a picture.
     pub labels: Vec<String>,
-    /// What can be asked of it.
+    /// Questions that can be asked about it.
     pub questions: Vec<String>,
-    /// How it can be changed.
+    /// Changes that can be made to it.
     pub prompts: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ pub struct Input {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inputs {
     by_kind: BTreeMap<InputKind, Vec<Input>>,
-    /// Files that are of no kind, in the order of their names.
+    /// Files of no known kind, ordered by name.
     pub ignored: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ pub struct Inputs {
 pub struct Listed {
     /// Its name, without the folder.
     pub name: String,
-    /// What is in it, where it is a text.
+    /// Its content, if it is a text.
     pub text: Option<String>,
 }
 
@@ -85,12 +85,12 @@ pub enum InputError {
         /// Why not.
         why: String,
     },
-    /// There is nothing to begin a plan with.
+    /// There is nothing to start a plan from.
     #[error(
         "there is no picture (.jpg, .jpeg, .png), no recording (.flac, .wav), no text (.txt) and no {MANIFEST}"
     )]
     Empty,
-    /// There is more than is read.
+    /// A limit is exceeded.
     #[error("there are more than {INPUTS_MAX} inputs")]
     TooMany,
 }
@@ -112,7 +112,7 @@ impl InputKind {
         Self::Film,
     ];
 
-    /// How a manifest writes it.
+    /// Its name in a manifest.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Image => "image",
@@ -130,7 +130,7 @@ impl InputKind {
         }
     }
 
-    /// The fields of a manifest that hold its values, with the arguments that take them.
+    /// The fields of a manifest that contain its values, with the arguments that take them.
     pub fn fields(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Image => &[("file", "image")],
@@ -150,7 +150,7 @@ impl InputKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// The kind of a file, by the end of its name.
+    /// The kind of a file, by its extension.
     pub(super) fn of_file(name: &str) -> Option<Self> {
         let (_, end) = name.rsplit_once('.')?;
         match end.to_ascii_lowercase().as_str() {
@@ -167,7 +167,7 @@ impl InputKind {
 }
 
 impl Input {
-    /// An input with these values for the fields of its kind.
+    /// Creates an input with these values for the fields of its kind.
     pub(super) fn new(kind: InputKind, values: &[&str]) -> Self {
         let values = kind.fields().iter().zip(values);
         let values = values.map(|((_, argument), value)| ((*argument).to_owned(), (*value).to_owned()));
@@ -176,17 +176,17 @@ impl Input {
 }
 
 impl Inputs {
-    /// Our own set: names of pictures and recordings that nobody has, with what they would show, and some of each
-    /// other kind.
+    /// Our own set: names of nonexistent pictures and recordings with descriptions of their content, and some
+    /// inputs of every other kind.
     pub fn own() -> Self {
         Self { by_kind: own::inputs(), ignored: Vec::new() }
     }
 
-    /// Those of a folder: what its manifest names, and the files beside that by the ends of their names. Kinds
-    /// that are no files and of which the folder has none are [our own](Self::own).
+    /// The inputs of a folder: the entries of its manifest, and the remaining files by their extensions. For kinds
+    /// that are not files and that the folder lacks, [our own](Self::own) inputs are used.
     ///
     /// # Errors
-    /// A line of the manifest cannot be used or names a file that is not there, or there is neither a file of a
+    /// A line of the manifest cannot be used or names a missing file, or the folder has neither a file of a known
     /// kind nor a manifest.
     pub fn of_folder(manifest: Option<&str>, files: &[Listed]) -> Result<Self, InputError> {
         if files.len() > INPUTS_MAX {
@@ -235,13 +235,13 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// The inputs of a kind, in their order.
+    /// The inputs of a kind, in order.
     pub fn of_kind(&self, kind: InputKind) -> &[Input] {
         self.by_kind.get(&kind).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Whether a text can stand in a plan, where `<node-` begins a reference.
+/// Whether a text can be used in a plan, in which `<node-` starts a reference.
 pub(super) fn is_text(text: &str) -> bool {
     !text.is_empty() && text.chars().count() <= INPUT_CHARACTERS_MAX && !text.contains("<node-")
 }

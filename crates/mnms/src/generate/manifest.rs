@@ -32,7 +32,7 @@ struct Line {
     prompts: Vec<String>,
 }
 
-/// A number, or a text that holds one.
+/// A number, or a text that contains one.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Figure {
@@ -49,12 +49,12 @@ impl Figure {
     }
 }
 
-/// What is wrong with a line of JSON, without the number 1 that it has by itself.
+/// The message of a JSON error, without the line number, which is always 1.
 pub(super) fn of_line(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
 }
 
-/// An entry of a manifest: its kind, the file that it is about, and the input.
+/// An entry of a manifest: its kind, its file, and the input.
 pub(super) fn read_line(
     line: &str,
     files: &BTreeMap<&str, &Listed>,
@@ -74,7 +74,7 @@ pub(super) fn read_line(
     if let Some(file) = listed.filter(|file| kind.is_file() && !is_of_kind(file)) {
         return Err(format!("\"{}\" has not the name of a file of kind \"{}\"", file.name, kind.as_str()));
     }
-    // A passage may be in a file of its own.
+    // A passage may be in a separate file.
     let text_of_file = match (&line.text, listed) {
         (None, Some(file)) if !kind.is_file() => {
             let text = file.text.as_ref().ok_or_else(|| format!("\"{}\" is no text", file.name))?;

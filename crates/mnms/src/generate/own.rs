@@ -1,10 +1,10 @@
-//! Our own inputs, and what plans ask and change where an input does not say.
+//! Our own inputs, and the questions and changes for plans whose input provides none.
 
 use std::collections::BTreeMap;
 
 use super::input::{Input, InputKind};
 
-/// Pictures that nobody has: name, what they would show, objects, a question, a change.
+/// Nonexistent pictures: name, what they would show, objects, a question, a change.
 const IMAGES: [(&str, &str, &[&str], &str, &str); 6] = [
     (
         "harbour.jpg",
@@ -50,7 +50,7 @@ const IMAGES: [(&str, &str, &[&str], &str, &str); 6] = [
     ),
 ];
 
-/// Recordings that nobody has: name, and what would be said.
+/// Nonexistent recordings: name, and what would be said.
 const AUDIO: [(&str, &str); 5] = [
     ("talk-01.flac", "a lecturer explains how tides come about"),
     ("talk-02.flac", "a traveller tells of a night train through the mountains"),
@@ -59,7 +59,7 @@ const AUDIO: [(&str, &str); 5] = [
     ("message-01.wav", "a caller says when the parcel will arrive"),
 ];
 
-/// Passages, with a question that each answers.
+/// Passages, each with a question that it answers.
 const TEXTS: [(&str, &str); 6] = [
     (
         "The old bridge was closed in March because two of its cables had rusted through. Until the repair is done, a \
@@ -91,7 +91,7 @@ const TEXTS: [(&str, &str); 6] = [
     ),
 ];
 
-/// Things to write or to draw.
+/// Subjects to write about or draw.
 const IDEAS: [&str; 6] = [
     "a lighthouse keeper who collects umbrellas",
     "a market under the sea",
@@ -140,7 +140,7 @@ const FILMS: [(&str, &str); 6] = [
     ("Vertigo", "1958"),
 ];
 
-/// What can be asked of any picture.
+/// Questions that can be asked about any picture.
 const PICTURE_QUESTIONS: [&str; 4] = [
     "What is in the foreground?",
     "Which colour is the most frequent?",
@@ -148,7 +148,7 @@ const PICTURE_QUESTIONS: [&str; 4] = [
     "What is happening in it?",
 ];
 
-/// What can be asked of any text.
+/// Questions that can be asked about any text.
 const TEXT_QUESTIONS: [&str; 4] = [
     "What is it mainly about?",
     "Who or what is named first?",
@@ -156,7 +156,7 @@ const TEXT_QUESTIONS: [&str; 4] = [
     "What happens in it?",
 ];
 
-/// How any picture can be changed.
+/// Changes that can be made to any picture.
 const PROMPTS: [&str; 4] = [
     "make it look like a winter evening",
     "turn it into a pencil drawing",
@@ -168,8 +168,8 @@ const OBJECTS: [&str; 5] = ["person", "car", "dog", "tree", "chair"];
 
 const EMOJIS: [&str; 5] = ["smiling_face", "crying_face", "ghost", "robot", "rocket"];
 
-/// What fills an argument that neither an earlier step nor the input gives: by its name, and for questions by whether
-/// a picture or a text is asked about. Empty for an argument that nothing of ours can fill.
+/// Values for an argument that neither an earlier step nor the input provides, chosen by its name and, for
+/// questions, by whether the subject is a picture or a text. Empty if we have no value for the argument.
 pub(super) fn fillings(argument: &str, is_picture: bool) -> Vec<&'static str> {
     match argument {
         "question" if is_picture => PICTURE_QUESTIONS.to_vec(),

@@ -1,10 +1,10 @@
-//! Queries by rule, in words of ours: for data without a model, for tests, and for simulated models. They say what
-//! each step does, one after the other, which people would not; whoever makes data for a benchmark asks a model.
+//! Queries by rule, in our own words: for data without a model, for tests, and for simulated models. They describe
+//! each step, one after the other, as people would not; to make data for a benchmark, use a model.
 
 use planproof_plan::{Part, Plan, Step, Value};
 use planproof_trace::Draw;
 
-/// Tool, two ways to ask for it with its arguments in braces, and what to call what it gives.
+/// The tool, two ways to ask for it with its arguments in braces, and a name for its result.
 #[rustfmt::skip]
 const CLAUSES: [(&str, [&str; 2], &str); 33] = [
     ("text generation", ["write a short text about {text}", "compose a paragraph on {text}"], "the new text"),
@@ -47,8 +47,8 @@ const OPENINGS: [&str; 6] =
 
 const LINKS: [&str; 4] = [", then ", ", and then ", "; after that, ", "; with that, "];
 
-/// A query that asks for the steps of a plan one after the other, in words drawn by `draw`. Tools that are none of
-/// the published ones are asked for by their names.
+/// A query that asks for the steps of a plan one after the other, in words drawn by `draw`. Tools outside the
+/// published set are asked for by their names.
 pub fn query_by_rule(plan: &Plan, draw: &mut Draw) -> String {
     let opening = OPENINGS[draw.place(OPENINGS.len())];
     let mut query = opening.to_owned();
@@ -74,7 +74,7 @@ fn clause(plan: &Plan, step: &Step, draw: &mut Draw) -> String {
     let Some((_, ways, _)) = row(&step.tool) else { return format!("use {}", step.tool) };
     let mut rest = ways[draw.place(ways.len())];
     let mut text = String::new();
-    // Pieced together, because values may have braces of their own.
+    // Assembled piece by piece, because values may contain braces.
     while let Some((before, after)) = rest.split_once('{') {
         let Some((name, after)) = after.split_once('}') else { break };
         text.push_str(before);

@@ -1,4 +1,4 @@
-//! Plans by rule: from a sequence of tools and an input to numbered calls with all their arguments (the paper,
+//! Plans by rule: turns a sequence of tools and an input into numbered calls with all their arguments (the paper,
 //! section 3.2, step 4).
 
 use planproof_plan::{Part, Plan, Reference, Step, Value};
@@ -8,11 +8,11 @@ use super::graph::{EdgeRule, ToolGraph};
 use super::input::{Input, InputKind};
 use super::own;
 
-/// Kinds of values that only a file or an earlier step gives.
+/// Kinds of values that only a file or an earlier step can provide.
 const GIVEN_KINDS: [&str; 4] = ["image", "audio", "object", "list[dict]"];
 
-/// The kind of input that a plan with this first tool begins with. `None` for a tool that takes objects, which only
-/// another tool finds: it begins no plan.
+/// The kind of input that a plan with this first tool starts from. `None` for a tool that takes objects: only
+/// another tool finds those, so it cannot come first.
 pub fn begins_with(tool: &Signature) -> Option<InputKind> {
     if tool.arguments.iter().any(|argument| matches!(argument.kind.as_str(), "object" | "list[dict]")) {
         return None;
@@ -34,16 +34,18 @@ pub fn begins_with(tool: &Signature) -> Option<InputKind> {
     }
 }
 
-/// The plan that calls these tools, places of the catalogue, one after the other, the first with the input.
+/// The plan that calls these tools, given as indices into the catalogue, one after the other. The first tool gets
+/// the input.
 ///
-/// Steps are numbered from 0. An argument of a later step is an output of the step before it: of the same name, or,
-/// where none is, of the same kind. What that step does not give:
-/// - the picture that belongs to objects is the one in which they were found, as the step that found them takes it
+/// Steps are numbered from 0. An argument of a later step is an output of the previous step: the one with the same
+/// name or, failing that, one of the same kind. Anything that the previous step does not provide is found as
+/// follows:
+/// - the picture that belongs to objects is the one in which they were found, as given to the step that found them
 ///   (the published verifier refuses a reference to the output of that step, see the specification, section 2);
-/// - a question, a change, the name of an object, an emoji, a second name or a year comes from the input, else from a
-///   list of ours, by `draw`.
+/// - a question, a change, the name of an object, an emoji, a second name or a year comes from the input, or else
+///   from a list of ours, chosen by `draw`.
 ///
-/// `None` if something is missing that nobody gives, such as the objects of a first tool that takes some.
+/// `None` if nothing provides some argument, such as the objects for a first tool that takes objects.
 pub fn plan_of(catalogue: &Catalogue, sequence: &[usize], input: &Input, draw: &mut Draw) -> Option<Plan> {
     let mut filler = Filler { input, draw, used: Vec::new() };
     let mut plan = Plan::default();
@@ -68,11 +70,11 @@ fn output(step: u64, key: &str) -> Value {
     Value::Text(vec![Part::Reference(Reference { step, key: key.to_owned() })])
 }
 
-/// Finds what goes into arguments.
+/// Finds values for arguments.
 pub(super) struct Filler<'a> {
     pub(super) input: &'a Input,
     pub(super) draw: &'a mut Draw,
-    /// What was filled in already, by argument: a plan does not ask the same twice while there is something else.
+    /// Values used so far, by argument: a plan does not repeat a value while another is left.
     pub(super) used: Vec<(String, String)>,
 }
 
@@ -91,8 +93,8 @@ impl Filler<'_> {
         tool.arguments.iter().map(argument).collect()
     }
 
-    /// The arguments of a tool after these steps. `known` are those that are there already; if there is none, the
-    /// last step has to give one.
+    /// The arguments of a tool after these steps. `known` are the arguments that are already set; if there are
+    /// none, the last step has to provide one.
     pub(super) fn next(
         &mut self,
         catalogue: &Catalogue,
@@ -138,7 +140,7 @@ impl Filler<'_> {
         tool.arguments.iter().zip(values).map(|(port, value)| Some((port.name.clone(), value?))).collect()
     }
 
-    /// Whether what the input says of itself still holds after these steps.
+    /// Whether the description that comes with the input still holds after these steps.
     fn is_of_input(&self, steps: &[Step], argument: &str, is_picture: bool) -> bool {
         let begins_with_picture = self.input.values.contains_key("image");
         match argument {
@@ -149,7 +151,7 @@ impl Filler<'_> {
         }
     }
 
-    /// A value for an argument that no step gives.
+    /// A value for an argument that no step provides.
     pub(super) fn fill(&mut self, argument: &str, is_picture: bool, is_of_input: bool) -> Option<String> {
         let said: &[String] = match argument {
             _ if !is_of_input => &[],
@@ -176,18 +178,18 @@ impl Filler<'_> {
     }
 }
 
-/// Whether what was said of a text does not hold for what comes out.
+/// Whether the output of this step is a new text, to which the description of the input no longer applies.
 fn gives_a_new_text(step: &Step) -> bool {
     matches!(step.tool.as_str(), "text generation" | "wikipedia simple search" | "question answering")
 }
 
-/// The value of an argument of that name in the first of these steps that has one.
+/// The value of the argument with that name in the first of these steps that has one.
 fn argument_of<'s>(mut steps: impl Iterator<Item = &'s Step>, name: &str) -> Option<Value> {
     steps.find_map(|step| step.arguments.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone()))
 }
 
-/// The picture that is at hand after these steps: what the last step that has to do with one gives, or, where it
-/// gives objects in it or no picture at all, what it takes.
+/// The current picture after these steps: the output of the last step that involves a picture or, if that step
+/// outputs objects or no picture at all, its input.
 fn picture(catalogue: &Catalogue, steps: &[Step]) -> Option<Value> {
     steps.iter().rev().find_map(|step| {
         let tool = catalogue.find(&step.tool)?;
@@ -210,9 +212,10 @@ fn gives_objects(tool: &Signature) -> bool {
     tool.outputs.iter().any(|output| output.kind == "list[dict]")
 }
 
-/// What is wrong with a plan by the rules that generated plans keep: tools and arguments are those of the catalogue,
-/// references go back, to outputs that there are, along edges of the graph or, for a picture, to what an earlier step
-/// took: by the list one that found objects in it, by kinds any. Empty if nothing is.
+/// What is wrong with a plan by the rules for generated plans: tools and arguments are in the catalogue; references
+/// point back to existing outputs, and follow edges of the graph or, for a picture, refer to the input of an
+/// earlier step (of one that found objects in it under the rule of the list, of any step under the rule of kinds).
+/// Empty if nothing is wrong.
 pub fn faults(catalogue: &Catalogue, graph: &ToolGraph, plan: &Plan) -> Vec<String> {
     let mut faults = Vec::new();
     for (nth, step) in plan.steps.iter().enumerate() {
@@ -255,7 +258,8 @@ pub fn faults(catalogue: &Catalogue, graph: &ToolGraph, plan: &Plan) -> Vec<Stri
     faults
 }
 
-/// Whether one of the steps takes exactly that picture: by the list one that finds objects in it, by kinds any.
+/// Whether one of the steps takes exactly that picture: a step that finds objects in it under the rule of the list,
+/// any step under the rule of kinds.
 fn is_at_hand(catalogue: &Catalogue, rule: EdgeRule, steps: &[Step], picture: &Value) -> bool {
     steps.iter().any(|step| {
         (rule == EdgeRule::Kinds || catalogue.find(&step.tool).is_some_and(gives_objects))

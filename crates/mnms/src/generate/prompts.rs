@@ -1,4 +1,4 @@
-//! What a model is asked. The templates are ours, in `data/prompts/`; `{{name}}` stands for what is filled in.
+//! Prompts for models. The templates are ours, in `data/prompts/`; `{{name}}` is a placeholder.
 
 use planproof_plan::Plan;
 use planproof_trace::{Catalogue, Signature};
@@ -6,9 +6,9 @@ use planproof_trace::{Catalogue, Signature};
 use super::published::written_json;
 use super::{Input, InputKind, Pairing};
 
-/// Most characters of a query.
+/// Longest query, in characters.
 pub const QUERY_CHARACTERS_MAX: usize = 1000;
-/// Most characters of a rewritten text.
+/// Longest rewritten text, in characters.
 pub const REWRITTEN_CHARACTERS_MAX: usize = 600;
 
 /// A template of a prompt.
@@ -16,9 +16,9 @@ pub const REWRITTEN_CHARACTERS_MAX: usize = 600;
 pub enum Template {
     /// Asks for queries that a plan solves.
     Queries,
-    /// Asks for texts that are faithful to a query.
+    /// Asks for rewritten texts that are faithful to a query.
     Rewriting,
-    /// Asks for tools that do what another does.
+    /// Asks for tools that do the same as another.
     Alternatives,
 }
 
@@ -35,7 +35,7 @@ impl Template {
         }
     }
 
-    /// The text, with its gaps.
+    /// The text with its placeholders.
     pub fn text(self) -> &'static str {
         match self {
             Self::Queries => include_str!("../../data/prompts/queries.txt"),
@@ -44,7 +44,7 @@ impl Template {
         }
     }
 
-    /// The text with its gaps filled, in one go: what is filled in is not looked at again.
+    /// Fills the placeholders in one pass: inserted text is not scanned again.
     fn fill(self, values: &[(&str, &str)]) -> String {
         let mut rest = self.text();
         let mut text = String::with_capacity(rest.len());
@@ -60,7 +60,7 @@ impl Template {
     }
 }
 
-/// A tool in a line: its name, what it takes and gives, and what it does.
+/// Describes a tool in one line: its name, its arguments and results, and what it does.
 fn tool_line(tool: &Signature) -> String {
     let names = |ports: &[planproof_trace::Port]| {
         ports.iter().map(|port| format!("{} ({})", port.name, port.kind)).collect::<Vec<_>>().join(", ")
@@ -95,7 +95,7 @@ pub fn ask_for_queries(catalogue: &Catalogue, pairing: &Pairing, plan: &Plan, co
     ])
 }
 
-/// Asks for the texts of these steps anew.
+/// Asks for new wordings of the texts in these steps.
 pub(super) fn ask_for_rewriting(query: &str, plan: &Plan, steps: &[u64]) -> String {
     let calls: Vec<String> = steps.iter().map(|step| format!("call {step}")).collect();
     Template::Rewriting.fill(&[
@@ -106,14 +106,14 @@ pub(super) fn ask_for_rewriting(query: &str, plan: &Plan, steps: &[u64]) -> Stri
     ])
 }
 
-/// Asks for tools that do what a tool does.
+/// Asks for tools that do the same as a tool.
 pub fn ask_for_alternatives(catalogue: &Catalogue, tool: &Signature) -> String {
     let others = catalogue.signatures().iter().filter(|other| other.name != tool.name);
     let tools = [tool_line(tool), tool_lines(others)].join("\n");
     Template::Alternatives.fill(&[("tools", &tools), ("tool", &tool.name)])
 }
 
-/// What an input is, for whoever writes a query.
+/// Describes an input for the model that writes a query.
 fn described(input: &Input, kind: InputKind) -> String {
     let mut lines = vec![format!("kind: {}", kind.as_str())];
     lines.extend(input.values.iter().map(|(argument, value)| format!("{argument}: {value}")));
@@ -165,7 +165,7 @@ mod tests {
         assert!(asked[2].contains("work of \"image classification\"") && asked[2].contains("- count: "));
     }
 
-    /// Simulated models know the prompts by these.
+    /// Simulated models recognize the prompts by these marks.
     #[test]
     fn prompts_have_the_marks_by_which_they_are_known() {
         use planproof_plan::data_prompts::{

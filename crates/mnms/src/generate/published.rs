@@ -1,5 +1,5 @@
-//! The published form of the data: a line of JSON for each query with its plan as the text of a Python list and as a
-//! program, and its alternatives (the specification, section 3). The same as a line of a case.
+//! The published form of the data: a JSON line for each query, with its plan as a Python list and as a program, and
+//! its alternatives (the specification, section 3). Also the same query as a line of a case.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::Task;
 use crate::data::ID_PREFIX;
 
-/// A query with its plan, as it is published.
+/// A query with its plan, as published.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
     /// Its number.
@@ -25,7 +25,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The line of the published form, without a line break.
+    /// The line in the published form, without a line break.
     pub fn to_line(&self) -> String {
         let mut alternatives = String::from("[");
         for (nth, plan) in self.alternatives.iter().enumerate() {
@@ -42,14 +42,14 @@ impl Draft {
             code_str: program(&self.plan),
             alt_plans_str: alternatives,
         };
-        // Numbers and texts are always written.
+        // Serializing numbers and texts cannot fail.
         serde_json::to_string(&line).unwrap_or_default()
     }
 
-    /// The line of the case that it is, without a line break.
+    /// The line of the corresponding case, without a line break.
     ///
     /// # Errors
-    /// It is no case: its query is empty or its plan has no steps.
+    /// It is not a valid case: its query is empty or its plan has no steps.
     pub fn to_case_line(&self) -> Result<String, CaseError> {
         let alternatives = self.alternatives.iter().map(written_json).collect();
         let id = format!("{ID_PREFIX}{}", self.id);
@@ -58,7 +58,7 @@ impl Draft {
     }
 }
 
-/// A line, with its fields in their order.
+/// A line, with its fields in the published order.
 #[derive(Serialize)]
 struct Line<'d> {
     id: i64,
@@ -85,7 +85,7 @@ fn written_value(value: &Value) -> Json {
     }
 }
 
-/// A text with its references as `<node-0>.text`.
+/// A text with its references written as `<node-0>.text`.
 pub(super) fn written_text(parts: &[Part]) -> String {
     let piece = |part: &Part| match part {
         Part::Words(words) => words.clone(),
@@ -101,7 +101,7 @@ fn python(value: &Json) -> String {
     text
 }
 
-/// A plan as the Python list of its nodes, their arguments in the order of the plan.
+/// Writes a plan as the Python list of its nodes, with arguments in the order of the plan.
 fn push_nodes(text: &mut String, plan: &Plan) {
     text.push('[');
     for (nth, step) in plan.steps.iter().enumerate() {
@@ -148,7 +148,7 @@ fn push_python(text: &mut String, value: &Json) {
     }
 }
 
-/// A text as `repr` writes it: in single quotes, unless that would need more escapes than double ones.
+/// Writes a text as Python's `repr` does: in single quotes, unless they would need more escapes than double quotes.
 fn push_python_text(text: &mut String, string: &str) {
     let quote = if string.contains('\'') && !string.contains('"') { '"' } else { '\'' };
     text.push(quote);
@@ -172,7 +172,7 @@ fn push_python_text(text: &mut String, string: &str) {
     text.push(quote);
 }
 
-/// A plan as a program, as the published data have it.
+/// A plan as a program, in the form of the published data.
 fn program(plan: &Plan) -> String {
     let mut text = String::from("def solve():\n");
     for step in &plan.steps {

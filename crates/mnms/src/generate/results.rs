@@ -1,5 +1,5 @@
-//! Ratings of what plans gave when they were carried out, and how far metrics go along with them (the paper,
-//! appendix E: Table 15 and Figure 16).
+//! Ratings of the results of executed plans, and how well metrics correlate with them (the paper, appendix E: Table
+//! 15 and Figure 16).
 //!
 //! A row of such a sheet is a query in a setting, such as an agent with its feedback; its id is `SETTING#ID`.
 
@@ -10,7 +10,7 @@ use csv::ReaderBuilder;
 use super::agreement::{Undefined, pearson};
 use super::sheet::Ratings;
 
-/// Most settings, and most metrics.
+/// Maximum number of settings, and of metrics.
 const SIDE_MAX: usize = 1000;
 
 /// How well a setting did.
@@ -18,18 +18,18 @@ const SIDE_MAX: usize = 1000;
 pub struct RatedSetting {
     /// Its name.
     pub setting: String,
-    /// How many of its results are rated.
+    /// The number of its results that were rated.
     pub rated: usize,
-    /// The mean of their ratings in per cent, each the mean of its raters.
+    /// The mean rating of its results in per cent. The rating of a result is the mean over its raters.
     pub accuracy: f64,
 }
 
-/// How a metric goes along with the ratings.
+/// How well a metric correlates with the ratings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Correlation {
     /// The metric.
     pub metric: String,
-    /// How many settings have both.
+    /// The number of settings that have both.
     pub settings: usize,
     /// Pearson's correlation over them.
     pub pearson: Result<f64, Undefined>,
@@ -38,7 +38,7 @@ pub struct Correlation {
 /// What is wrong with ratings of results or with a table of metrics.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResultsError {
-    /// An id does not say its setting.
+    /// An id does not contain its setting.
     #[error("id \"{id}\" is not of the form SETTING#ID")]
     Id {
         /// The id.
@@ -65,10 +65,10 @@ pub fn result_id(setting: &str, id: &str) -> String {
     format!("{setting}#{id}")
 }
 
-/// The accuracy of each setting, by name. Results that nobody rated do not count.
+/// The accuracy of each setting, ordered by name. Results without a rating do not count.
 ///
 /// # Errors
-/// An id does not say its setting.
+/// An id does not contain its setting.
 pub fn accuracies(ratings: &Ratings) -> Result<Vec<RatedSetting>, ResultsError> {
     let mut by_setting: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
     for (id, row) in &ratings.rows {
@@ -88,11 +88,11 @@ pub fn accuracies(ratings: &Ratings) -> Result<Vec<RatedSetting>, ResultsError> 
     Ok(by_setting.into_iter().map(setting).collect())
 }
 
-/// Correlates the ratings with a table of metrics in CSV: the first column is `setting`, each other one a metric; an
-/// empty cell is no value.
+/// Correlates the ratings with a table of metrics in CSV. The first column is `setting`, and every other column is
+/// a metric; an empty cell means no value.
 ///
 /// # Errors
-/// The table cannot be used, or has none of the settings.
+/// The table cannot be used, or contains none of the settings.
 pub fn correlations(rated: &[RatedSetting], table: &str) -> Result<Vec<Correlation>, ResultsError> {
     let mut reader =
         ReaderBuilder::new().from_reader(table.strip_prefix('\u{feff}').unwrap_or(table).as_bytes());

@@ -1,4 +1,4 @@
-//! Sequences of tools: walks over the tool graph, drawn so that all tools are about equally frequent.
+//! Sequences of tools: walks over the tool graph, drawn so that all tools occur about equally often.
 
 use std::ops::RangeInclusive;
 
@@ -6,18 +6,18 @@ use planproof_trace::Draw;
 
 use super::graph::ToolGraph;
 
-/// Most walks that are listed to draw from. The published graph has 818 of up to 3 tools and some 60,000 of up to 6.
+/// Maximum number of walks to list. The published graph has 818 walks of up to 3 tools and some 60,000 of up to 6.
 pub const LISTED_WALKS_MAX: u128 = 500_000;
 
 /// Why no sequences can be drawn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SequenceError {
-    /// The range of lengths is empty or begins at 0.
+    /// The range of lengths is empty or starts at 0.
     #[error("a sequence has at least 1 tool, and at most as many as are allowed: not {from} to {to}")]
     Lengths {
-        /// The fewest tools asked for.
+        /// The minimum number of tools requested.
         from: usize,
-        /// The most tools asked for.
+        /// The maximum number of tools requested.
         to: usize,
     },
     /// There are too many walks to list.
@@ -26,32 +26,32 @@ pub enum SequenceError {
              shorter ones"
     )]
     TooMany {
-        /// The fewest tools asked for.
+        /// The minimum number of tools requested.
         from: usize,
-        /// The most tools asked for.
+        /// The maximum number of tools requested.
         to: usize,
     },
 }
 
-/// Sequences, and what there was to draw from.
+/// Sequences, and statistics of the walks that they were drawn from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequences {
-    /// Those drawn, by length and then in the order of the catalogue; each once.
+    /// The drawn sequences without repetitions, ordered by length and then by catalogue order.
     pub drawn: Vec<Vec<usize>>,
-    /// How many walks there are of each length.
+    /// The number of walks of each length.
     pub walks: Vec<(usize, u128)>,
-    /// How many of all walks are fit.
+    /// The number of walks of all lengths that qualify.
     pub fit: usize,
 }
 
-/// Draws `count` different walks of so many tools among those that are fit, or all if there are no more.
+/// Draws `count` different walks of the given lengths among those that qualify, or all if there are no more.
 ///
-/// One is drawn after the other: for the tool that the drawn ones use least, a length, each equally likely among
-/// those with a walk left through that tool, and then such a walk, each equally likely. So rare tools come as
-/// often as their walks allow. The time and the memory are those of listing all walks.
+/// Walks are drawn one at a time. Each draw takes the tool that has been used least, then a length, uniformly among
+/// those that still have a walk through that tool, and then such a walk, also uniformly. Thus rare tools occur as
+/// often as their walks allow. Time and memory are those of listing all walks.
 ///
 /// # Errors
-/// The lengths make no sense, or there are more than [`LISTED_WALKS_MAX`] walks.
+/// The lengths are invalid, or there are more than [`LISTED_WALKS_MAX`] walks.
 pub fn draw_sequences(
     graph: &ToolGraph,
     lengths: RangeInclusive<usize>,
@@ -81,7 +81,7 @@ pub fn draw_sequences(
     Ok(Sequences { drawn, walks, fit: fit.len() })
 }
 
-/// All walks of so many tools, in the order of the catalogue.
+/// All walks of `tools` tools, in catalogue order.
 fn listed(graph: &ToolGraph, tools: usize) -> Vec<Vec<usize>> {
     let mut walks: Vec<Vec<usize>> = (0..graph.names().len()).map(|first| vec![first]).collect();
     for _ in 1..tools {
@@ -94,7 +94,7 @@ fn listed(graph: &ToolGraph, tools: usize) -> Vec<Vec<usize>> {
     walks
 }
 
-/// The places of the walks that are chosen.
+/// The indices of the chosen walks.
 fn balanced(
     tools: usize,
     fit: &[Vec<usize>],
@@ -104,7 +104,7 @@ fn balanced(
 ) -> Vec<usize> {
     let draw = &mut Draw::new(seed, 0, "mnms/walks/1");
     let lengths = to - from + 1;
-    // The walks through each tool by length, in the order in which they are taken from the end.
+    // The walks through each tool by length, in the order in which they are popped from the end.
     let mut through: Vec<Vec<Vec<usize>>> = vec![vec![Vec::new(); lengths]; tools];
     for (place, walk) in fit.iter().enumerate() {
         for (nth, tool) in walk.iter().enumerate() {
@@ -171,7 +171,7 @@ mod tests {
         let sequences = draw_sequences(&graph, 1..=3, 100, 3, |_| true).unwrap().drawn;
         let uses = |tool| sequences.iter().flatten().filter(|other| **other == tool).count();
         let counts: Vec<usize> = (0..33).map(uses).collect();
-        // Uniform draws would have image generation (place 4) some fifty times, and love calculator twice.
+        // Uniform draws would produce image generation (index 4) some fifty times, and love calculator twice.
         assert!(counts.iter().all(|count| (3..=20).contains(count)), "{counts:?}");
         let lengths = |length| sequences.iter().filter(|walk| walk.len() == length).count();
         assert!((1..=3).all(|length| lengths(length) >= 20), "{:?}", [lengths(1), lengths(2), lengths(3)]);

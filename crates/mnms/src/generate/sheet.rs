@@ -1,22 +1,22 @@
-//! Sheets that people fill in with a spreadsheet program: a row for each thing to rate, a column for each rater.
-//! CSV by RFC 4180, in UTF-8.
+//! Sheets that people fill in with a spreadsheet program: a row for each item to rate, and a column for each rater.
+//! They are CSV as in RFC 4180, in UTF-8.
 //!
-//! The first column is `id`; columns whose names begin with `rating ` are those of raters, the rest of the name is
-//! the rater; all others are there to be read. A text that a spreadsheet would take for a formula has an
-//! apostrophe in front.
+//! The first column is `id`. Columns whose names begin with `rating ` belong to raters, and the rest of the name is
+//! the rater's name. All other columns are for reading only. A text that a spreadsheet would take for a formula is
+//! prefixed with an apostrophe.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
 
-/// Most rows of a sheet.
+/// Maximum number of rows of a sheet.
 pub const ROWS_MAX: usize = 100_000;
-/// Most raters of a sheet.
+/// Maximum number of raters of a sheet.
 pub const RATERS_MAX: usize = 100;
-/// What the columns of raters begin with.
+/// The prefix of the raters' columns.
 const RATING: &str = "rating ";
 
-/// Which ratings there are.
+/// The ratings that are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// 0 or 1.
@@ -28,25 +28,25 @@ pub enum Scale {
 /// A row to be rated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetRow {
-    /// What names it, once in a sheet.
+    /// Its id, unique in a sheet.
     pub id: String,
-    /// What is shown of it, a text for each column.
+    /// The texts shown to raters, one per column.
     pub shown: Vec<String>,
 }
 
-/// Ratings of one sheet or of several.
+/// Ratings of one or more sheets.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ratings {
     /// The raters who rated anything, in the order of the columns.
     pub raters: Vec<String>,
-    /// The ratings of each row by rater, in the order of the rows.
+    /// The ratings of each row, by rater, in the order of the rows.
     pub rows: Vec<(String, Vec<Option<f64>>)>,
 }
 
 /// What is wrong with a sheet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SheetError {
-    /// It is no CSV.
+    /// It is not valid CSV.
     #[error("line {line}: {why}")]
     Csv {
         /// The number of the line, from 1; 0 if there is none.
@@ -60,16 +60,16 @@ pub enum SheetError {
     /// There is no column for ratings.
     #[error("there is no column for ratings, whose name would begin with \"{RATING}\"")]
     NoRaters,
-    /// Two columns have one name.
+    /// Two columns have the same name.
     #[error("there are two columns \"{name}\"")]
     SameColumn {
         /// The name.
         name: String,
     },
-    /// Nobody rated anything.
+    /// There are no ratings.
     #[error("there is no rating in it")]
     NoRatings,
-    /// There is too much.
+    /// A limit is exceeded.
     #[error("there are more than {ROWS_MAX} rows or {RATERS_MAX} raters")]
     TooMany,
     /// A row has the id of an earlier one.
@@ -80,19 +80,19 @@ pub enum SheetError {
         /// The id.
         id: String,
     },
-    /// A rating is not of the scale.
+    /// A rating is not on the scale.
     #[error("line {line}: rating \"{rating}\" by {rater} is none of {scale}")]
     Rating {
         /// The number of the line.
         line: u64,
-        /// What is there.
+        /// The text found.
         rating: String,
-        /// Whose it is.
+        /// The rater.
         rater: String,
-        /// What could be there.
+        /// The ratings that are allowed.
         scale: &'static str,
     },
-    /// An id is of nothing that was to be rated.
+    /// An id does not belong to anything that was to be rated.
     #[error("id \"{id}\" is none of those that were to be rated")]
     Unknown {
         /// The id.
@@ -106,7 +106,7 @@ pub enum SheetError {
         /// The id of the first.
         first: String,
     },
-    /// Two sheets have different ratings by one rater.
+    /// One rater rated the same row in two sheets.
     #[error("{rater} rated \"{id}\" in two sheets")]
     RatedTwice {
         /// The rater.
@@ -125,14 +125,15 @@ impl Scale {
     }
 
     fn read(self, text: &str) -> Option<f64> {
-        // Where a comma is the decimal sign, `0,5`; some programs write `1.0`.
+        // Locales with a decimal comma write `0,5`; some programs write `1.0`.
         let value: f64 = text.replace(',', ".").parse().ok()?;
         let is_there = value == 0.0 || value == 1.0 || (self == Self::Halves && value == 0.5);
         is_there.then_some(value)
     }
 }
 
-/// Writes a sheet with these columns between the id and the ratings. Each row shows as many texts.
+/// Writes a sheet with these columns between the id and the ratings. Each row shows as many texts as there are
+/// columns.
 pub fn write_sheet(columns: &[&str], rows: &[SheetRow], raters: &[String]) -> String {
     let mut writer = WriterBuilder::new()
         .quote_style(QuoteStyle::Necessary)
@@ -151,14 +152,14 @@ pub fn write_sheet(columns: &[&str], rows: &[SheetRow], raters: &[String]) -> St
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
-/// A text that no spreadsheet takes for a formula.
+/// Escapes a text that a spreadsheet would take for a formula.
 fn guarded(text: &str) -> String {
     let apostrophe = if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { "'" } else { "" };
     format!("{apostrophe}{text}")
 }
 
-/// Reads a filled sheet, with commas or semicolons between its cells. Empty ratings are none, and columns without any
-/// rating are nobody's.
+/// Parses a filled sheet, with commas or semicolons between its cells. An empty cell is no rating, and a column
+/// without ratings is no rater.
 ///
 /// # Errors
 /// Says what is wrong, with the line.
@@ -231,10 +232,10 @@ impl Ratings {
         self
     }
 
-    /// Puts the ratings of another sheet beside these: by id, and by rater where a name is the same.
+    /// Merges the ratings of another sheet, by id and by the name of the rater.
     ///
     /// # Errors
-    /// One rater rated one thing in both.
+    /// The same rater rated one row in both sheets.
     pub fn join(&mut self, other: &Self) -> Result<(), SheetError> {
         let places: Vec<usize> = other
             .raters
@@ -267,10 +268,10 @@ impl Ratings {
         Ok(())
     }
 
-    /// Makes sure that the rows are of all these ids and of no others.
+    /// Checks that the rows have exactly these ids.
     ///
     /// # Errors
-    /// Names the first that is unknown, or how many are missing.
+    /// Names the first unknown id, or says how many rows are missing.
     pub fn must_be_of<'i>(&self, ids: impl IntoIterator<Item = &'i str>) -> Result<(), SheetError> {
         let mut missing: Vec<&str> = ids.into_iter().collect();
         let known: BTreeSet<&str> = missing.iter().copied().collect();
@@ -285,7 +286,7 @@ impl Ratings {
         }
     }
 
-    /// The ids of what all raters rated 1.
+    /// The ids of the rows that all raters rated 1.
     pub fn unanimous(&self) -> BTreeSet<&str> {
         let all_ones = |ratings: &[Option<f64>]| ratings.iter().all(|rating| *rating == Some(1.0));
         self.rows.iter().filter(|(_, ratings)| all_ones(ratings)).map(|(id, _)| id.as_str()).collect()

@@ -1,4 +1,4 @@
-//! JSON, read level by level so that the text of each number stays at hand.
+//! JSON, parsed level by level so that the text of each number is available.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub(super) fn read(text: &str) -> Result<Literal, LiteralError> {
     quick::read(text, Language::Json).map_or_else(|| read_any(text), Ok)
 }
 
-/// Reads all that there is.
+/// Parses the whole text.
 pub(super) fn read_any(text: &str) -> Result<Literal, LiteralError> {
     guard_depth(text)?;
     let raw: &RawValue =
@@ -21,7 +21,7 @@ pub(super) fn read_any(text: &str) -> Result<Literal, LiteralError> {
     value(raw)
 }
 
-/// Refuses a text in which too many brackets are open at once before anything recurses into it.
+/// Rejects a text with too many brackets open at once before any recursion.
 fn guard_depth(text: &str) -> Result<(), LiteralError> {
     let (mut open, mut is_text, mut is_escaped) = (0_usize, false, false);
     for byte in text.bytes() {
@@ -40,7 +40,7 @@ fn guard_depth(text: &str) -> Result<(), LiteralError> {
     Ok(())
 }
 
-/// It is as deep as [`guard_depth`] lets through at most.
+/// The depth is limited by [`guard_depth`].
 fn value(raw: &RawValue) -> Result<Literal, LiteralError> {
     let text = raw.get();
     let refused = |error: serde_json::Error| LiteralError::new(format!("no JSON: {error}"));
@@ -65,16 +65,16 @@ fn value(raw: &RawValue) -> Result<Literal, LiteralError> {
     }
 }
 
-/// The number that JSON writes so. One without a point and an exponent is whole.
+/// Parses a JSON number. Without a point or an exponent it is a whole number.
 pub(super) fn number(text: &str) -> Literal {
     if text.contains(['.', 'e', 'E']) {
         return Literal::Float(text.parse().unwrap_or(f64::NAN));
     }
-    // Python refuses a file with a longer one. Nothing is lost by keeping its digits.
+    // Python rejects a file with a longer one. Nothing is lost by keeping its digits.
     Literal::Integer(read_integer(text).unwrap_or_else(|| text.to_owned()))
 }
 
-/// The text of a string of JSON that is well formed but for lone surrogates.
+/// The content of a JSON string that is well-formed except for lone surrogates.
 fn string(raw: &str) -> String {
     if let Ok(text) = serde_json::from_str::<String>(raw) {
         return text;
@@ -107,7 +107,7 @@ fn string(raw: &str) -> String {
     char::decode_utf16(units).map(|unit| unit.unwrap_or('\0')).collect()
 }
 
-/// The entries of an object, with those whose key came before.
+/// The entries of an object, including those with repeated keys.
 struct Entries<'a>(Vec<(&'a RawValue, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Entries<'de> {

@@ -1,4 +1,4 @@
-//! Literals of Python, read by Ruff's parser.
+//! Python literals, parsed by Ruff's parser.
 
 use ruff_python_ast::{Expr, ModModule, Number, Stmt, UnaryOp};
 
@@ -11,7 +11,7 @@ pub(super) fn read(text: &str) -> Result<Literal, LiteralError> {
     quick::read(text, Language::Python).map_or_else(|| read_any(text), Ok)
 }
 
-/// Reads all that there is.
+/// Parses the whole text.
 pub(super) fn read_any(text: &str) -> Result<Literal, LiteralError> {
     // As Python does before it evaluates a text.
     let text = text.trim_start_matches([' ', '\t']);

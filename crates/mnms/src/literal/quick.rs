@@ -1,20 +1,19 @@
-//! Lists, objects, texts and small whole numbers, as almost all plans are made of, read in one go. Whatever else there
-//! is, and whatever is wrong, is left to the readers of the whole languages, which agree with this one where it gives a
-//! value.
+//! A fast parser for lists, objects, texts and small whole numbers, of which almost all plans consist. Everything
+//! else, errors included, is left to the full parsers, which agree with this one whenever it returns a value.
 
 use super::{Literal, NESTED_MAX};
 
-/// In which language a value is written.
+/// The language of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
     Json,
     Python,
 }
 
-/// Most digits of a number that is read here.
+/// Maximum number of digits of a number that is parsed here.
 const DIGITS_MAX: usize = 18;
 
-/// Reads a value; `None` where it takes more than is known here.
+/// Parses a value; `None` if it contains anything not supported here.
 pub(super) fn read(text: &str, language: Language) -> Option<Literal> {
     let mut reader = Reader { text, place: 0, language };
     let value = reader.value(0)?;
@@ -24,7 +23,7 @@ pub(super) fn read(text: &str, language: Language) -> Option<Literal> {
 
 struct Reader<'a> {
     text: &'a str,
-    /// In bytes, always at the boundary of a character.
+    /// In bytes, always at a character boundary.
     place: usize,
     language: Language,
 }
@@ -34,7 +33,7 @@ impl Reader<'_> {
         self.text.as_bytes().get(self.place).copied()
     }
 
-    /// Line breaks of Python end what stands there, unless in brackets, and are not read here.
+    /// In Python, line breaks outside brackets end the expression; they are not supported here.
     fn skip_blanks(&mut self) {
         let is_json = self.language == Language::Json;
         while self.peek().is_some_and(|byte| match byte {
@@ -46,14 +45,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether this byte comes next, which is passed over then.
+    /// Consumes this byte if it comes next, and returns whether it did.
     fn takes(&mut self, byte: u8) -> bool {
         let is_next = self.peek() == Some(byte);
         self.place += usize::from(is_next);
         is_next
     }
 
-    /// A value within so many lists and objects.
+    /// Parses a value at this depth of lists and objects.
     fn value(&mut self, depth: usize) -> Option<Literal> {
         self.skip_blanks();
         match self.peek()? {
@@ -130,7 +129,7 @@ impl Reader<'_> {
                     self.place += 2;
                     from = self.place;
                 }
-                // Either ends the text, or is refused there, or is changed as it is read.
+                // Such a byte ends the text, is rejected, or is changed by the parser.
                 0..0x20 => return None,
                 _ => self.place += 1,
             }
@@ -142,7 +141,7 @@ impl Reader<'_> {
             self.text.as_bytes()[self.place..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let number = &self.text[self.place..self.place + digits];
         self.place += digits;
-        // What follows a whole number is a bracket, a comma or nothing: neither a point nor an exponent.
+        // After a whole number there is a bracket, a comma or nothing, but no point or exponent.
         let is_plain = digits <= DIGITS_MAX && (digits == 1 || !number.starts_with('0'));
         is_plain.then(|| Literal::Integer(number.to_owned()))
     }
@@ -159,7 +158,7 @@ impl Reader<'_> {
     }
 }
 
-/// The character that an escape stands for, where it is one that both languages have.
+/// The character that an escape represents, if both languages have that escape.
 fn escaped(byte: u8, language: Language) -> Option<char> {
     Some(match (byte, language) {
         (b'\\' | b'"', _) | (b'\'', Language::Python) | (b'/', Language::Json) => char::from(byte),
@@ -175,7 +174,7 @@ mod tests {
     use super::super::{json, python};
     use super::*;
 
-    /// Values as the kit and people write them, and what is none.
+    /// Values as agents and people write them, and texts that are not values.
     const TEXTS: [&str; 38] = [
         "[]",
         "{}",
@@ -233,7 +232,7 @@ mod tests {
         for text in TEXTS {
             check(text);
         }
-        // Every plan of ours with each character left out, doubled and exchanged for one that means something.
+        // Every one of our plans with each character omitted, doubled, and replaced by a significant one.
         let plans = [
             r#"[{"id": 0, "name": "a 'b'", "args": {"x": "<node-0>.t\n", "y": [1, true, null]}}]"#,
             r#"[{'id': 0, 'name': 'a "b"', 'args': {"x": '<node-0>.t\n', 'y': [1, True, None]}}]"#,

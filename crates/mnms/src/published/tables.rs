@@ -1,13 +1,13 @@
-//! The figures as they are printed.
+//! The figures as printed.
 
 /// Figures of one metric.
 pub(super) struct Block {
     pub(super) table: u8,
     pub(super) metric: &'static str,
     pub(super) in_code: bool,
-    /// All but the first figure of a row are printed as differences from the first.
+    /// Whether all but the first figure of a row are printed as differences from the first.
     pub(super) are_differences: bool,
-    /// Of each model: both strategies, or multi-step alone. Four figures are those with feedback.
+    /// For each model, both strategies, or only multi-step. Four figures are those with feedback.
     pub(super) rows: &'static [&'static [f64]],
 }
 

@@ -1,11 +1,12 @@
-//! Whole numbers of any size, as the decimal digits that Python writes.
+//! Whole numbers of any size, as decimal digits in Python's notation.
 
 use super::characters::{digit, is_space};
 
-/// Most digits that Python reads or writes as a decimal number.
+/// Maximum number of digits of a decimal number that Python parses or writes.
 pub(crate) const DIGITS_MAX: usize = 4300;
 
-/// `int(text)`, as its decimal digits: blanks around it, a sign, digits of any script, single `_` between them.
+/// `int(text)`, as its decimal digits. Accepts surrounding white space, a sign, digits of any script, and single
+/// `_` between digits.
 pub(crate) fn read_integer(text: &str) -> Option<String> {
     let text = text.trim_matches(is_space);
     let (negative, digits) = match text.strip_prefix('-') {
@@ -37,7 +38,7 @@ pub(crate) fn read_integer(text: &str) -> Option<String> {
     })
 }
 
-/// The decimal digits of a literal such as `0xFF` or `1_000`, without a sign. `None` where Python refuses it.
+/// The decimal digits of a literal such as `0xFF` or `1_000`, without a sign. `None` if Python rejects it.
 pub(crate) fn decimal_of_literal(token: &str) -> Option<String> {
     let lower = token.to_ascii_lowercase();
     let (radix, digits) = match lower.as_bytes() {
@@ -46,7 +47,7 @@ pub(crate) fn decimal_of_literal(token: &str) -> Option<String> {
         [b'0', b'b', ..] => (2, &lower[2..]),
         _ => return read_integer(&lower),
     };
-    /// Nine decimal digits fit, and so does what a digit more makes of them.
+    /// Nine decimal digits fit, even after multiplication by the base and addition of a digit.
     const CHUNK: u64 = 1_000_000_000;
     let mut chunks: Vec<u64> = vec![0];
     for character in digits.chars().filter(|character| *character != '_') {

@@ -1,12 +1,12 @@
-//! What Python 3.11 knows of characters: Unicode 14, where the standard library of Rust follows later versions.
+//! Character properties as in Python 3.11, which uses Unicode 14; Rust's standard library follows later versions.
 
 use std::sync::LazyLock;
 
-/// Sets of characters as runs, made from Python's own tables.
+/// Sets of characters as ranges, generated from Python's own tables.
 static TABLES: LazyLock<Tables> = LazyLock::new(Tables::read);
 
 struct Tables {
-    /// First characters of the runs that can be shown, each with the first character after it.
+    /// The first characters of the printable ranges, each with the first character after the range.
     printable: Vec<(u32, u32)>,
     word: Vec<(u32, u32)>,
     zeros: Vec<u32>,
@@ -48,7 +48,7 @@ fn is_in(runs: &[(u32, u32)], character: char) -> bool {
     place > 0 && character < runs[place - 1].1
 }
 
-/// `str.isprintable` of one character: it is shown as it is.
+/// `str.isprintable` for one character: it is shown as it is.
 pub(crate) fn is_printable(character: char) -> bool {
     match character {
         ' '..='~' => true,
@@ -78,7 +78,7 @@ pub(crate) fn digit(character: char) -> Option<u32> {
     (value < 10).then_some(value)
 }
 
-/// `str.isspace` of one character: four separators more than the property of Unicode has.
+/// `str.isspace` for one character: the Unicode property and four more separators.
 pub(crate) fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\x1c'..='\x1f').contains(&character)
 }
@@ -97,14 +97,14 @@ mod tests {
         for character in ['a', 'é', '日', '😀', '\u{fffd}', '~', ' '] {
             assert!(is_printable(character), "{character:?}");
         }
-        // The last three: a line separator, a space that is none of ours, and a face that came with Unicode 15.
+        // The last three: a line separator, a non-ASCII space, and a face added in Unicode 15.
         for character in ['\n', '\x7f', '\u{85}', '\u{ad}', '\u{2028}', '\u{a0}', '\u{1fae8}'] {
             assert!(!is_printable(character), "{character:?}");
         }
         for character in ['a', '_', '9', 'é', '日', '²', '½', 'ª', '٣'] {
             assert!(is_word(character), "{character:?}");
         }
-        // A vowel sign and a circled letter are alphabetic by Unicode, but no letters.
+        // A vowel sign and a circled letter are alphabetic in Unicode, but are not letters.
         for character in [' ', '-', '\u{93e}', 'Ⓐ', '\u{301}'] {
             assert!(!is_word(character), "{character:?}");
         }

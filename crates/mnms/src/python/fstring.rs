@@ -8,13 +8,13 @@ use ruff_python_ast::{
 use super::quote::{QUOTES, repr, with_few_escapes};
 use super::unparse::{Precedence, Unwritable, Writer};
 
-/// A piece of an f-string as Python's syntax tree has it: adjacent words are one piece.
+/// A piece of an f-string as in Python's syntax tree, with adjacent texts merged.
 enum Piece<'a> {
     Words(String),
     Field(&'a InterpolatedElement),
 }
 
-/// The pieces of an f-string, of all its adjacent literals.
+/// The pieces of an f-string made of adjacent literals.
 fn pieces<'a>(elements: impl Iterator<Item = Source<'a>>) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     let mut words = String::new();
@@ -92,7 +92,7 @@ impl Writer {
             text.clear();
             quotes.push("'''");
             for (part, _) in &parts {
-                // The mark before it makes Python choose single quotes.
+                // The preceding mark makes Python choose single quotes.
                 let mut written = String::new();
                 repr(&format!("\"{part}"), &mut written);
                 text.push_str(written.get(2..written.len() - 1).ok_or(Unwritable)?);
@@ -129,7 +129,7 @@ impl Writer {
         }
         out.push_str(&inner.out);
         let conversion = match field.conversion {
-            // A field that shows its own source shows how its value is written, unless it is told how to set it.
+            // A field that shows its own source uses `repr` for its value, unless it has a format specification.
             ConversionFlag::None if field.debug_text.is_some() && field.format_spec.is_none() => Some('r'),
             conversion => conversion.to_char(),
         };

@@ -1,6 +1,7 @@
 //! Floating-point numbers as Python writes them.
 
-/// `repr` of a float: the fewest digits that read back as the same number, with an exponent below -4 and from 16 on.
+/// `repr` of a float: the fewest digits that parse back to the same number, in exponent notation if the exponent is
+/// below -4 or at least 16.
 pub(crate) fn float(value: f64) -> String {
     if value.is_nan() {
         return "nan".to_owned();
@@ -8,7 +9,7 @@ pub(crate) fn float(value: f64) -> String {
     if value.is_infinite() {
         return if value > 0.0 { "inf" } else { "-inf" }.to_owned();
     }
-    // Rust finds the same digits: `d.ddde-7`.
+    // Rust produces the same digits, in the form `d.ddde-7`.
     let text = format!("{value:e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();

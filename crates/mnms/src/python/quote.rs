@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::characters::is_printable;
 
-/// The quotes around a text: `'`, unless the text has that one and no `"`.
+/// The quotes around a text: `'`, unless the text contains `'` and no `"`.
 fn quote_of(has_single: bool, has_double: bool) -> char {
     if has_single && !has_double { '"' } else { '\'' }
 }
@@ -58,11 +58,11 @@ pub(crate) fn repr_bytes(bytes: &[u8], out: &mut String) {
     out.push(quote);
 }
 
-/// Kinds of quotes, in the order in which they are preferred.
+/// Kinds of quotes, in order of preference.
 pub(crate) const QUOTES: [&str; 4] = ["'", "\"", "\"\"\"", "'''"];
 
-/// A text between quotes with as few escapes as there can be: what goes between them, and the quotes that can stand
-/// around it, best first. `quotes` are those to choose from.
+/// A text written with as few escapes as possible: the content between the quotes, and the quotes that can enclose
+/// it, best first. `quotes` are the candidates.
 pub(crate) fn with_few_escapes(
     text: &str,
     quotes: &[&'static str],

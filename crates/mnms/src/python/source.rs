@@ -1,30 +1,31 @@
-//! Source text read by Ruff's parser, as Python 3.11 would read it.
+//! Source parsed by Ruff's parser, restricted to what Python 3.11 accepts.
 
 use ruff_python_ast::token::TokenKind;
 use ruff_python_ast::{Mod, ModModule, PythonVersion};
 use ruff_python_parser::lexer::lex;
 use ruff_python_parser::{Mode, ParseErrorType, ParseOptions, parse_unchecked};
 
-/// Deepest brackets within brackets that Python reads.
+/// Maximum nesting of brackets that Python accepts.
 pub(crate) const BRACKETS_MAX: usize = 200;
 
-/// Most operators, fields and calls in a logical line. Python itself fails to write some 300 of them in a row again.
+/// Maximum number of operators, fields and calls in a logical line. Python itself fails to write back some 300 of
+/// them in a row.
 pub(crate) const CHAINED_MAX: usize = 250;
 
-/// Why source is not read.
+/// Why source cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
-    /// Where, in bytes.
+    /// The position, in bytes.
     pub(crate) offset: usize,
-    /// What is wrong there.
+    /// What is wrong at this position.
     pub(crate) what: String,
 }
 
-/// Parses source as `ast.parse` of Python 3.11 does: a repeated keyword is no error yet, an f-string with its own
-/// quotes within is one, and so is a NUL.
+/// Parses source as `ast.parse` of Python 3.11 does: a repeated keyword is not yet an error, but an f-string that
+/// contains its own quotes is one, and so is a NUL.
 ///
 /// # Errors
-/// It is no source, or nested deeper than [`BRACKETS_MAX`].
+/// It is not valid source, or is nested deeper than [`BRACKETS_MAX`].
 pub(crate) fn parse(source: &str) -> Result<ModModule, SyntaxError> {
     if let Some(offset) = source.find('\0') {
         return Err(SyntaxError { offset, what: "there is a NUL".to_owned() });
@@ -32,7 +33,7 @@ pub(crate) fn parse(source: &str) -> Result<ModModule, SyntaxError> {
     if source.starts_with('\u{feff}') {
         return Err(SyntaxError { offset: 0, what: "there is a mark of byte order".to_owned() });
     }
-    // Python does so before it reads anything, within texts too.
+    // Python does so before it parses anything, even within texts.
     let normalised;
     let source = if source.contains('\r') {
         normalised = source.replace("\r\n", "\n").replace('\r', "\n");
@@ -59,11 +60,11 @@ pub(crate) fn parse(source: &str) -> Result<ModModule, SyntaxError> {
     }
 }
 
-/// Refuses source in which more brackets are open at once than Python takes, or whose expressions are chains of more
-/// operators, fields and calls than [`CHAINED_MAX`]: the parser has a limit to how deep it goes itself, but chains it
-/// reads in a loop, and the tree that they become is as deep as they are long.
+/// Rejects source that has more brackets open at once than Python accepts, or whose expressions chain more
+/// operators, fields and calls than [`CHAINED_MAX`]. The parser limits its own recursion, but parses chains in a
+/// loop, and the resulting tree is as deep as a chain is long.
 fn guard_depth(source: &str) -> Result<(), SyntaxError> {
-    /// More than [`BRACKETS_MAX`], for those in texts, which do not count.
+    /// More than [`BRACKETS_MAX`], to allow for brackets in texts, which do not count.
     const OPEN_MAX: usize = 5 * BRACKETS_MAX;
     let mut open = 0_usize;
     for (offset, byte) in source.bytes().enumerate() {
@@ -82,8 +83,8 @@ fn guard_depth(source: &str) -> Result<(), SyntaxError> {
     }
 }
 
-/// How many characters that chains are made of stand outside of texts, in one line with plain texts only, as calls and
-/// literals are; `None` where it takes a lexer to tell.
+/// An upper bound on the number of chain characters outside texts, for a single line that contains only plain
+/// texts, as calls and literals do; `None` if only a lexer can tell.
 fn chained_at_most(source: &str) -> Option<usize> {
     let bytes = source.as_bytes();
     let (mut place, mut chained) = (0, 0);
@@ -114,13 +115,13 @@ fn chained_at_most(source: &str) -> Option<usize> {
     Some(chained)
 }
 
-/// Counts what chains are made of, in each logical line.
+/// Counts the links of chains in each logical line.
 fn guard_chains(source: &str) -> Result<(), SyntaxError> {
     let mut lexer = lex(source, Mode::Module);
     let (mut chained, mut before) = (0_usize, TokenKind::Newline);
     loop {
         let token = lexer.next_token();
-        // What does not follow an operand begins one, and beginnings are what the parser has its own limit for.
+        // A token that does not follow an operand starts one, and the parser has its own limit for those.
         let follows = matches!(
             before,
             TokenKind::Name

@@ -1,12 +1,12 @@
-//! `str.format` with texts alone: as much of it as the text of an argument can call for.
+//! `str.format` with text values only, as far as the text of an argument can use it.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Why a text is no template that can be filled.
+/// Why a text is not a template that can be filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TemplateError {
-    /// A brace that is not closed or not opened, or a field of another form. Python: `ValueError`.
+    /// An unmatched brace, or a malformed field. Python: `ValueError`.
     Malformed,
     /// A field with a name. Python: `KeyError`.
     Named,
@@ -14,8 +14,8 @@ pub(crate) enum TemplateError {
     TooFew,
 }
 
-/// `template.format(*values)`. Fields that look into a value or say how to set it are refused as malformed: Python
-/// refuses them too, but for a few that ask for the letters of a value.
+/// `template.format(*values)`. Fields that access part of a value or have a format specification are rejected as
+/// malformed. Python rejects them too, except for a few that access attributes or characters of a text.
 pub(crate) fn format(template: &str, values: &[String]) -> Result<String, TemplateError> {
     let mut out = String::with_capacity(template.len());
     let mut characters = template.chars().peekable();
@@ -34,15 +34,15 @@ pub(crate) fn format(template: &str, values: &[String]) -> Result<String, Templa
     Ok(out)
 }
 
-/// How the fields seen so far say which value they mean.
+/// How the fields so far select their values.
 enum Numbering {
     Unknown,
-    /// By their order. The next value.
+    /// By position. Contains the index of the next value.
     Automatic(usize),
     Manual,
 }
 
-/// The rest of a field after its `{`: which value it means.
+/// Parses the rest of a field after its `{`, and returns which value it selects.
 fn field(characters: &mut Peekable<Chars<'_>>, numbering: &mut Numbering) -> Result<usize, TemplateError> {
     let mut inside = String::new();
     loop {
@@ -56,7 +56,8 @@ fn field(characters: &mut Peekable<Chars<'_>>, numbering: &mut Numbering) -> Res
         Some((name, conversion)) => (name, conversion.strip_suffix(':').unwrap_or(conversion)),
         None => (inside.strip_suffix(':').unwrap_or(&inside), "s"),
     };
-    // Any other conversion would put quotes around the value, which no value of ours survives as a program.
+    // Any other conversion would put quotes around the value, and none of our values would then form a valid
+    // program.
     if conversion != "s" || name.contains([':', '.', '[']) {
         return Err(TemplateError::Malformed);
     }

@@ -9,11 +9,11 @@ use super::big::decimal_of_literal;
 use super::number::float;
 use super::quote::{QUOTES, repr, repr_bytes, with_few_escapes};
 
-/// What no source of Python 3.11 can be written for, such as an f-string with an escape sequence within a field.
+/// An expression that cannot be written in Python 3.11, such as an f-string with an escape sequence in a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unwritable;
 
-/// How tightly a place binds. What binds less tightly is put in parentheses there.
+/// How tightly a context binds. An expression that binds less tightly gets parentheses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Precedence {
     Named,
@@ -58,26 +58,26 @@ impl Precedence {
         Self::Atom,
     ];
 
-    /// The next tighter one.
+    /// The next tighter level.
     pub(crate) fn tighter(self) -> Self {
         Self::ALL.get(self as usize + 1).copied().unwrap_or(Self::Atom)
     }
 }
 
-/// The text that the expression is written with.
+/// Writes the expression as text.
 ///
 /// # Errors
-/// Python has none for it.
+/// Python cannot write it.
 pub(crate) fn unparse(expression: &Expr) -> Result<String, Unwritable> {
     let mut writer = Writer { out: String::new(), avoids_backslashes: false };
     writer.expression(expression, Precedence::Test)?;
     Ok(writer.out)
 }
 
-/// Writes one expression. The source was parsed with a limit to its depth, so that recursion has one too.
+/// Writes one expression. The parser limits the depth of the source, which bounds the recursion.
 pub(crate) struct Writer {
     pub(crate) out: String,
-    /// Within a field of an f-string, where no escape sequence may stand.
+    /// Set within a field of an f-string, where no escape sequence is allowed.
     pub(crate) avoids_backslashes: bool,
 }
 
@@ -108,7 +108,7 @@ impl Writer {
                     if number > 0 {
                         self.out.push_str(word);
                     }
-                    // Python really asks for more of each value than of the one before.
+                    // Python does require more of each value than of the previous one.
                     place = place.tighter();
                     self.expression(value, place)?;
                 }
@@ -291,7 +291,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The elements of a tuple. Its parentheses are a matter of its place.
+    /// The elements of a tuple. Whether it gets parentheses depends on the context.
     fn items(&mut self, elements: &[Expr]) -> Written {
         self.listed("", elements, if elements.len() == 1 { "," } else { "" })
     }
@@ -411,7 +411,7 @@ impl Writer {
     }
 
     fn number(&mut self, number: &Number) -> Written {
-        /// What Python writes for a number that is too large: one that is too large again.
+        /// What Python writes for an infinite number: a literal that overflows again.
         const INFINITE: &str = "1e309";
         match number {
             Number::Int(value) => match value.as_u64() {
@@ -430,11 +430,11 @@ impl Writer {
     }
 }
 
-/// How tightly an expression holds together; `None` where it never needs parentheses.
+/// How tightly an expression binds; `None` if it never needs parentheses.
 fn precedence(expression: &Expr) -> Option<Precedence> {
     Some(match expression {
         Expr::Named(_) => Precedence::Named,
-        // An empty tuple is nothing without its parentheses.
+        // An empty tuple always needs its parentheses.
         Expr::Tuple(it) if it.elts.is_empty() => return Some(Precedence::Named),
         Expr::Tuple(_) => Precedence::Tuple,
         Expr::Yield(_) | Expr::YieldFrom(_) => Precedence::Yield,

@@ -8,7 +8,7 @@ pub enum Check {
     Route,
     /// No restaurant is visited twice.
     Restaurants,
-    /// No sight is visited twice.
+    /// No attraction is visited twice.
     Attractions,
     /// The number of nights meets the minimum of the accommodation.
     MinimumNights,
@@ -16,15 +16,15 @@ pub enum Check {
     Transportation,
     /// The activities of a day take place in its city.
     CurrentCity,
-    /// What is named is in the tables.
+    /// Everything named is in the tables.
     Sandbox,
     /// Nothing is left out.
     Complete,
     /// Every requested cuisine is eaten.
     Cuisine,
-    /// Houses allow what was asked for.
+    /// Accommodations allow what was asked for.
     RoomRule,
-    /// One does not travel as was ruled out.
+    /// No excluded means of transport is used.
     TransportRule,
     /// The rooms are of the requested kind.
     RoomType,
@@ -33,7 +33,7 @@ pub enum Check {
 }
 
 impl Check {
-    /// Those of common sense.
+    /// The common-sense checks.
     pub const COMMONSENSE: [Self; 8] = [
         Self::Route,
         Self::Restaurants,
@@ -45,11 +45,11 @@ impl Check {
         Self::Complete,
     ];
 
-    /// Those of what was asked for.
+    /// The checks of the request.
     pub const HARD: [Self; 5] =
         [Self::Cuisine, Self::RoomRule, Self::TransportRule, Self::RoomType, Self::Budget];
 
-    /// All.
+    /// All checks.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::COMMONSENSE.into_iter().chain(Self::HARD)
     }

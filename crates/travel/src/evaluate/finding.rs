@@ -18,7 +18,7 @@ impl From<&'static str> for EntryPlace {
     }
 }
 
-/// Something that is wrong with a plan.
+/// A fault in a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The check that it fails.

@@ -7,12 +7,12 @@ use super::finding::Finding;
 use super::loophole::Loophole;
 use crate::python::Raised;
 
-/// What one check says.
+/// The result of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// It holds.
+    /// It passes.
     Passed,
-    /// It does not.
+    /// It fails.
     Failed,
     /// The request does not ask for this. It counts neither as passed nor as failed.
     NotAsked,
@@ -21,7 +21,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// Whether it holds.
+    /// Whether it passes.
     pub fn is_passed(self) -> bool {
         self == Self::Passed
     }
@@ -45,7 +45,7 @@ impl From<Result<Option<bool>, Raised>> for Mark {
     }
 }
 
-/// What the evaluator says of one plan.
+/// The evaluator's result for one plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
     /// Whether there was a plan.
@@ -67,7 +67,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Of no plan.
+    /// The result if there is no plan.
     pub(super) fn not_delivered() -> Self {
         Self {
             delivered: false,
@@ -81,7 +81,7 @@ impl Judgement {
         }
     }
 
-    /// Of a plan with these marks.
+    /// The result for a plan with these marks.
     pub(super) fn new(commonsense: [Mark; 8], hard: [Mark; 5], total_cost: Option<f64>) -> Self {
         let crash_in = |checks: &[Check], marks: &[Mark]| {
             checks.iter().zip(marks).find_map(|(&check, mark)| match mark {
@@ -112,7 +112,7 @@ impl Judgement {
         self.findings.iter().filter_map(|finding| finding.loophole).collect()
     }
 
-    /// The result of a check; `None` if it was not carried out.
+    /// The result of a check; `None` if it was not performed.
     pub fn mark(&self, check: Check) -> Option<Mark> {
         let of = |checks: &[Check], marks: &[Mark]| {
             checks.iter().zip(marks).find(|(it, _)| **it == check).map(|(_, mark)| *mark)
@@ -132,7 +132,7 @@ impl Judgement {
         self.crash.is_none() && self.hard.is_some_and(|marks| marks.into_iter().all(is_met))
     }
 
-    /// Whether the plan is good.
+    /// Whether the plan passes all checks.
     pub fn final_pass(&self) -> bool {
         self.commonsense_pass() && self.hard_pass()
     }

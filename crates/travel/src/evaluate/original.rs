@@ -1,4 +1,4 @@
-//! The checks as published, with all their faults: what they overlook, and what makes them raise an exception.
+//! The checks as published, with all their errors: what they overlook, and what makes them raise an exception.
 //!
 //! A check reads a plan in a certain order and stops at the first fault, so the order decides whether it fails or
 //! raises an exception. The order here is that of the published code.
@@ -116,7 +116,7 @@ fn place(day: &Value) -> Result<Place<'_>, Raised> {
     text(value).map(|city| Place::City(strip_parenthesis(city)))
 }
 
-/// How one travels on a day, if at all.
+/// The journey of a day.
 struct Travel<'v> {
     entry: &'v str,
     lower: String,

@@ -1,4 +1,4 @@
-//! The checks as they were meant.
+//! The checks as intended.
 
 pub(crate) mod day;
 mod hard;
@@ -14,7 +14,7 @@ use crate::query::Query;
 use crate::tables::Database;
 use itinerary::Itinerary;
 
-/// Judges a plan by what the checks were intended to say.
+/// Judges a plan by the intended checks.
 pub(super) fn judge(database: &Database, query: &Query, plan: &Plan) -> Judgement {
     if !plan.is_delivered() {
         return Judgement::not_delivered();
@@ -54,7 +54,7 @@ struct Findings {
 }
 
 impl Findings {
-    /// A fault in an entry of a day, counted from 0.
+    /// Adds a fault in an entry of a day; days count from 0.
     fn on(
         &mut self,
         check: Check,
@@ -66,7 +66,7 @@ impl Findings {
         self.all.push(Finding { check, day: Some(day + 1), entry, loophole, what });
     }
 
-    /// Something about the whole trip.
+    /// Adds a fault that concerns the whole trip.
     fn add(&mut self, check: Check, loophole: Option<Loophole>, what: String) {
         self.all.push(Finding { check, day: None, entry: None, loophole, what });
     }

@@ -11,17 +11,17 @@ use super::judgement::Judgement;
 use super::loophole::Loophole;
 use crate::query::{Level, Query};
 
-/// A number of things out of others.
+/// A fraction of a total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Share {
-    /// How many.
+    /// The number that passed.
     pub passed: usize,
-    /// Out of how many.
+    /// The total.
     pub of: usize,
 }
 
 impl Share {
-    /// The share, or zero out of nothing.
+    /// The share, or zero if the total is zero.
     pub fn rate(self) -> f64 {
         if self.of == 0 { 0.0 } else { self.passed as f64 / self.of as f64 }
     }
@@ -42,15 +42,15 @@ impl Share {
 pub struct Rates {
     /// Queries with a plan.
     pub delivery: Share,
-    /// Checks of common sense that hold.
+    /// Common-sense checks that pass.
     pub commonsense_micro: Share,
-    /// Plans of which all of them hold.
+    /// Plans that pass all of them.
     pub commonsense_macro: Share,
     /// The checks of the request that pass.
     pub hard_micro: Share,
-    /// Plans of which all of them hold.
+    /// Plans that pass all of them.
     pub hard_macro: Share,
-    /// Plans of which everything holds.
+    /// Plans that pass everything.
     pub final_pass: Share,
 }
 
@@ -65,14 +65,14 @@ impl Rates {
     }
 }
 
-/// How one check fared.
+/// The results of one check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Plans of which it holds.
+    /// Plans that pass it.
     pub passed: usize,
-    /// Plans of which it does not.
+    /// Plans that fail it.
     pub failed: usize,
-    /// Queries that it is asked for.
+    /// Queries that ask for it.
     pub asked: usize,
 }
 
@@ -93,7 +93,7 @@ struct Cell {
 }
 
 impl Scores {
-    /// Counts a plan.
+    /// Adds a plan.
     pub fn add(&mut self, query: &Query, judgement: &Judgement) {
         let is_fit = judgement.crash.is_none() && judgement.malformed.is_none();
         self.malformed += usize::from(!is_fit);

@@ -1,4 +1,4 @@
-//! Where a trip goes.
+//! The map of a trip.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::plan::{CITY, TRANSPORTATION};
 use crate::query::Query;
 use crate::tables::{Attraction, Database, Table};
 
-/// The cities of the trip, and its ways in their order.
+/// The cities of the trip, and its journeys in order.
 pub(super) fn of(
     database: &Database,
     query: &Query,
@@ -52,7 +52,7 @@ pub(super) fn of(
     map
 }
 
-/// Where a city is: the mean of its sights, in degrees to the north and to the east.
+/// The position of a city: the mean of its attractions, in degrees north and east.
 fn middle(attractions: &Table<Attraction>, city: &str) -> Option<(f64, f64)> {
     let (mut count, mut north, mut east) = (0.0, 0.0, 0.0);
     for sight in attractions.in_city(city) {
@@ -63,7 +63,7 @@ fn middle(attractions: &Table<Attraction>, city: &str) -> Option<(f64, f64)> {
     (count > 0.0).then(|| (north / count, east / count))
 }
 
-/// Makes a degree to the east as long as it is in the middle of the map, where one to the north is one.
+/// Scales degrees east to their length at the centre of the map, relative to degrees north.
 fn projected(places: &mut [MapPlace]) {
     let norths = || places.iter().map(|place| place.north);
     let middle = norths().fold(f64::INFINITY, f64::min).midpoint(norths().fold(f64::NEG_INFINITY, f64::max));

@@ -10,7 +10,7 @@ use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, KEYS, MEALS, TRANSPORTATION};
 use crate::query::Query;
 use crate::tables::{Database, Mode};
 
-/// A period for each day, and one for the whole trip.
+/// One period per day, and one for the whole trip.
 pub(super) fn of(
     database: &Database,
     query: &Query,
@@ -24,7 +24,7 @@ pub(super) fn of(
     periods
 }
 
-/// By what one travels, in a word.
+/// A word for the means of travel.
 pub(super) fn means_word(means: Means<'_>) -> &'static str {
     match means {
         Means::Flight(_) => "flight",
@@ -34,7 +34,7 @@ pub(super) fn means_word(means: Means<'_>) -> &'static str {
     }
 }
 
-/// What the journey of a day, counted from 0, costs for all.
+/// The cost of a day's journey for all travellers; days count from 0.
 pub(super) fn travel_cost(database: &Database, query: &Query, number: usize, day: &Day<'_>) -> Option<f64> {
     let travel = day.travel.as_ref()?;
     let (from, to) = ends(day, travel)?;
@@ -51,7 +51,7 @@ pub(super) fn travel_cost(database: &Database, query: &Query, number: usize, day
     }
 }
 
-/// What is said of all of it.
+/// The period for the whole trip.
 fn whole(query: &Query, judgement: &Judgement) -> Period {
     let note = match judgement.total_cost {
         Some(total) => format!("{} of {}", dollars(total), dollars(query.budget)),
@@ -59,7 +59,7 @@ fn whole(query: &Query, judgement: &Judgement) -> Period {
     };
     let mut wrong: Vec<String> =
         judgement.findings.iter().filter(|it| it.day.is_none()).map(remark).collect();
-    // The published evaluator says which checks fail, and not why.
+    // The published evaluator says which checks fail, but not why.
     let is_found = |check: Check| judgement.findings.iter().any(|finding| finding.check == check);
     let failed =
         Check::all().filter(|&check| !is_found(check)).filter_map(|check| match judgement.mark(check)? {
@@ -75,10 +75,10 @@ fn remark(finding: &Finding) -> String {
     format!("{}: {}", finding.check.label(), finding.what)
 }
 
-/// Takes an entry: where it stands in the plan, its kind, when it is, its text if it has one, and what it costs.
+/// Adds an entry: its place in the plan, its kind, its time with its text if it has one, and its cost.
 type Add<'a> = dyn FnMut(EntryPlace, &'static str, (String, Option<&str>), Option<f64>) + 'a;
 
-/// A day, counted from 0.
+/// A day; days count from 0.
 struct Reader<'r> {
     database: &'r Database,
     query: &'r Query,
@@ -108,13 +108,13 @@ impl Reader<'_> {
         }
     }
 
-    /// What is wrong with an entry.
+    /// The findings about an entry.
     fn wrong(&self, entry: EntryPlace) -> Vec<String> {
         let is_of = |it: &&Finding| it.day == Some(self.number + 1) && it.entry == Some(entry);
         self.judgement.findings.iter().filter(is_of).map(remark).collect()
     }
 
-    /// The entries in the order of the day, with what they cost. One that is missing is there if that is wrong.
+    /// The entries of the day in order, with their costs. A missing entry is included if its absence is a fault.
     fn entries(&self) -> Vec<(PeriodEntry, Option<f64>)> {
         let mut all = Vec::new();
         let mut add = |at: EntryPlace, kind, (when, text): (String, Option<&str>), cost| {
@@ -155,7 +155,7 @@ impl Reader<'_> {
         }
     }
 
-    /// When one travels: from when to when for a flight, how long on the road.
+    /// The time of the journey: from when to when for a flight, the duration by road.
     fn when(&self) -> String {
         let when = || {
             let travel = self.day.travel.as_ref()?;
@@ -174,5 +174,5 @@ impl Reader<'_> {
     }
 }
 
-// The kinds of entries are those of a plan.
+// The kinds of entries correspond to the keys of a plan.
 const _: () = assert!(KEYS.len() == MEALS.len() + 3);

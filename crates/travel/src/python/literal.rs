@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Number, Value};
 
-/// How deep lists and dictionaries may lie in each other.
+/// Maximum nesting of lists and dictionaries.
 const DEPTH_MAX: usize = 32;
 
-/// Reads a literal: `None`, truth values, numbers, texts, lists, tuples (which become lists), and dictionaries whose
-/// keys are texts. Takes time in proportion to the text.
+/// Parses a literal: `None`, truth values, numbers, texts, lists, tuples (which become lists), and dictionaries
+/// with text keys. The time is linear in the length of the text.
 ///
 /// # Errors
-/// What is wrong, and at which character from 1.
+/// What is wrong, and at which character, from 1.
 pub fn literal(text: &str) -> Result<Value, String> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     let value = reader.value()?;
@@ -41,7 +41,7 @@ impl<'t> Reader<'t> {
         self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
     }
 
-    /// Takes a word or a sign, if it is next.
+    /// Consumes a word or a sign if it comes next, and returns whether it did.
     fn takes(&mut self, word: &str) -> bool {
         self.blanks();
         let is_next = self.rest().starts_with(word);
@@ -152,7 +152,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What stands behind a backslash; nothing where a line break does.
+/// The character that the escape after a backslash stands for; `None` for a line break.
 fn escape(characters: &mut std::str::CharIndices<'_>) -> Result<Option<char>, &'static str> {
     let (_, it) = characters.next().ok_or("a backslash ends it")?;
     let digits = match it {

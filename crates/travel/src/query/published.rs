@@ -9,7 +9,7 @@ use super::{Level, LocalConstraint, Query, QueryError};
 use crate::plan::Plan;
 use crate::python::literal;
 
-/// What all tables but that of the test set have.
+/// The columns of all tables except that of the test set.
 const COLUMNS: [&str; 10] = [
     "org",
     "dest",
@@ -23,27 +23,27 @@ const COLUMNS: [&str; 10] = [
     "level",
 ];
 const REFERENCE: &str = "reference_information";
-/// In the training set alone.
+/// The additional column of the training set.
 const PLAN: &str = "annotated_plan";
 
-/// Most characters of a cell that an error shows.
+/// Maximum number of characters of a cell that an error quotes.
 const CELL_CHARACTERS_MAX: usize = 80;
 
-/// A query with what is published beside it.
+/// A query with the data published with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedQuery {
-    /// The query. Its number is its place in the table, from 1.
+    /// The query. Its number is its position in the table, from 1.
     pub query: Query,
-    /// What sole-planning agents are given; empty where the table has none.
+    /// The reference information for sole-planning agents; empty if the table has none.
     pub reference: Vec<Reference>,
-    /// A plan by people, in the training set.
+    /// A human-annotated plan, in the training set.
     pub annotated_plan: Option<Plan>,
 }
 
-/// A piece of the information that sole-planning agents are given.
+/// A piece of the reference information for sole-planning agents.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Reference {
-    /// What it is, such as `Restaurants in Reno`.
+    /// Its description, such as `Restaurants in Reno`.
     #[serde(rename = "Description")]
     pub description: String,
     /// The result of a search.
@@ -51,11 +51,11 @@ pub struct Reference {
     pub content: String,
 }
 
-/// Reads a published table of queries. Columns may stand in any order, and others are passed over. Takes time in
-/// proportion to the text.
+/// Parses a published table of queries. Columns may be in any order, and others are ignored. The time is linear in
+/// the length of the text.
 ///
 /// # Errors
-/// The line and the column that cannot be read.
+/// The line and the column that cannot be parsed.
 pub fn read_published(text: &str, file: &str) -> Result<Vec<PublishedQuery>, QueryError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = ReaderBuilder::new().from_reader(text.as_bytes());
@@ -123,7 +123,7 @@ impl<'r> Row<'r> {
         })
     }
 
-    /// The cell of a column; empty where there is none.
+    /// The cell of a column; empty if the column is absent.
     fn text(&self, name: &str) -> &'r str {
         let at = self.header.iter().position(|it| it == name);
         at.and_then(|at| self.record.get(at)).unwrap_or_default()
@@ -152,7 +152,7 @@ impl<'r> Row<'r> {
         if self.text(name).is_empty() { Ok(None) } else { self.value(name, wanted).map(Some) }
     }
 
-    /// The plan, which is published in a list behind its query.
+    /// The plan, which is published in a list after its query.
     fn plan(&self) -> Result<Option<Plan>, QueryError> {
         let wanted = "a list of the query and its days";
         let Some(Value::Array(mut items)) = self.optional(PLAN, wanted)? else { return Ok(None) };

@@ -1,9 +1,9 @@
-//! What may be spent.
+//! The budget.
 
 use super::number::number;
 use super::token::{Kind, Token};
 
-/// Words for the limit of what is spent.
+/// Words for a spending limit.
 const LIMIT: [&str; 17] = [
     "budget",
     "budgeted",
@@ -24,10 +24,10 @@ const LIMIT: [&str; 17] = [
     "allowance",
 ];
 
-/// Words behind an amount that say that it is money.
+/// Words after an amount that mark it as money.
 const CURRENCIES: [&str; 5] = ["dollars", "dollar", "usd", "bucks", "$"];
 
-/// How many pieces behind an amount are looked at for what it is of.
+/// How many tokens after an amount are searched for what it refers to.
 const LOOK_AHEAD: usize = 4;
 
 /// An amount of money.
@@ -38,7 +38,8 @@ pub(super) struct Money {
     end: usize,
 }
 
-/// The budget for all; nothing where the text has none. An amount for each person is taken times the people.
+/// The budget for all travellers; `None` if the text has none. An amount per person is multiplied by the number of
+/// people.
 pub(super) fn budget(tokens: &[Token<'_>], people: Option<u32>, days: Option<usize>) -> Option<f64> {
     let all = amounts(tokens);
     let sentence = |at: usize| tokens[..at].iter().filter(|it| it.is_end()).count();
@@ -63,7 +64,7 @@ pub(super) fn budget(tokens: &[Token<'_>], people: Option<u32>, days: Option<usi
     Some(money.dollars * f64::from(people) * days as f64)
 }
 
-/// All amounts: `$1,700`, `1,700 dollars`, and a bare number behind `budget of` or `budget is`.
+/// All amounts: `$1,700`, `1,700 dollars`, and a bare number after `budget of` or `budget is`.
 fn amounts(tokens: &[Token<'_>]) -> Vec<Money> {
     let mut all = Vec::new();
     let mut at = 0;

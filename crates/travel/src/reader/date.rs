@@ -1,4 +1,4 @@
-//! Calendar days, and how long a trip is.
+//! Dates, and the length of a trip.
 
 use super::number::{count, number};
 use super::token::{Kind, Token};
@@ -19,17 +19,17 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// What joins the first day and the last.
+/// Words and marks that connect the first and the last day.
 const JOINS: [&str; 9] = ["to", "through", "until", "till", "and", "-", "–", "—", "thru"];
 
-/// What may stand between two days and says nothing.
+/// Words that may come between two dates and carry no meaning.
 const FILLERS: [&str; 12] =
     ["the", "of", "on", ",", "from", "and", "to", "ending", "concluding", "conclude", "end", "ends"];
 
-/// How many pieces of [`FILLERS`] there may be between two days.
+/// Maximum number of [`FILLERS`] between two dates.
 const FILLERS_MAX: usize = 4;
 
-/// A day as it was written, with what it says.
+/// A date as written, with what it specifies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Written {
     begin: usize,
@@ -39,7 +39,7 @@ struct Written {
     year: Option<u32>,
 }
 
-/// A day.
+/// A date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Day {
     year: u32,
@@ -47,18 +47,18 @@ struct Day {
     day: u32,
 }
 
-/// What is said of time.
+/// What the text says about time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Time {
     pub(super) days: Option<usize>,
     pub(super) date: Option<Vec<String>>,
-    /// What does not fit together.
+    /// A contradiction.
     pub(super) doubt: Option<String>,
-    /// The pieces that dates take up.
+    /// The tokens that belong to dates.
     pub(super) taken: Vec<std::ops::Range<usize>>,
 }
 
-/// Reads how long the trip is and when it is.
+/// Finds the length and the dates of the trip.
 pub(super) fn time(tokens: &[Token<'_>]) -> Time {
     let stated = length(tokens);
     let written = all_written(tokens);
@@ -86,7 +86,7 @@ pub(super) fn time(tokens: &[Token<'_>]) -> Time {
     time
 }
 
-/// The number of days, where it is said: `3-day`, `five days`, `a week`.
+/// The number of days, if it is stated: `3-day`, `five days`, `a week`.
 fn length(tokens: &[Token<'_>]) -> Option<usize> {
     for (at, token) in tokens.iter().enumerate() {
         let factor = match token.word.as_str() {
@@ -95,7 +95,7 @@ fn length(tokens: &[Token<'_>]) -> Option<usize> {
             "fortnight" => 14,
             _ => continue,
         };
-        // `per day`, `each day` and `budget a day` are of money, `next week` of a date.
+        // `per day`, `each day` and `budget a day` refer to money, `next week` to a date.
         let before = at.checked_sub(1).and_then(|at| tokens.get(at));
         if before.is_some_and(|it| it.is_any(&["per", "each", "every", "next", "last", "this"])) {
             continue;
@@ -128,7 +128,7 @@ fn all_written(tokens: &[Token<'_>]) -> Vec<Written> {
             None => at += 1,
         }
     }
-    // The month of `the 8th to the 10th of March` stands behind the second day.
+    // In `the 8th to the 10th of March`, the month follows the second day.
     for at in (1..all.len()).rev() {
         if all[at - 1].month.is_none() {
             all[at - 1].month = all[at].month;
@@ -138,7 +138,7 @@ fn all_written(tokens: &[Token<'_>]) -> Vec<Written> {
     all
 }
 
-/// A day that names its month, or an ordinal one that another follows which does.
+/// A day with its month, or an ordinal followed by such a day.
 fn written(tokens: &[Token<'_>], at: usize) -> Option<Written> {
     if let Some(found) = in_digits(tokens, at) {
         return Some(found);
@@ -151,7 +151,7 @@ fn written(tokens: &[Token<'_>], at: usize) -> Option<Written> {
         return Some(Written { begin: at, end, month: Some(month), day, year });
     }
     if let Some((found, month_at)) = before_month(tokens, at) {
-        // In `5 March 6` the month belongs to the day behind it.
+        // In `5 March 6`, the month belongs to the following day.
         let is_ordinal = number(tokens, at).is_some_and(|it| it.is_ordinal);
         if is_ordinal || day(tokens, month_at + 1).is_none() {
             return Some(found);
@@ -170,7 +170,7 @@ fn written(tokens: &[Token<'_>], at: usize) -> Option<Written> {
     is_first.then_some(Written { begin: at, end: behind, month: None, day, year: None })
 }
 
-/// A day that stands before its month, and where that is: `5 March`, `the fifth of March`.
+/// A day before its month, and where it ends: `5 March`, `the fifth of March`.
 fn before_month(tokens: &[Token<'_>], at: usize) -> Option<(Written, usize)> {
     let (day, length) = day(tokens, at)?;
     let of = usize::from(tokens.get(at + length).is_some_and(|it| it.is("of")));
@@ -180,7 +180,7 @@ fn before_month(tokens: &[Token<'_>], at: usize) -> Option<(Written, usize)> {
     Some((Written { begin: at, end, month: Some(month), day, year }, month_at))
 }
 
-/// A day without a month behind one with it, as in `March 16th to 22nd`.
+/// A day without a month after a day with one, as in `March 16th to 22nd`.
 fn second(tokens: &[Token<'_>], at: usize, before: Option<&Written>) -> Option<Written> {
     let before = before?;
     let between = tokens.get(before.end..at)?;
@@ -192,7 +192,7 @@ fn second(tokens: &[Token<'_>], at: usize, before: Option<&Written>) -> Option<W
         return None;
     }
     let (day, length) = day(tokens, at)?;
-    // `March 16th and 2 cities` has one day.
+    // `March 16th and 2 cities` contains one date.
     let is_plain = number(tokens, at).is_some_and(|it| !it.is_ordinal);
     let is_weak = between.iter().all(|it| it.is("and"));
     if is_plain && is_weak && tokens.get(at + length).is_some_and(|it| it.kind == Kind::Word) {
@@ -227,7 +227,7 @@ fn in_digits(tokens: &[Token<'_>], at: usize) -> Option<Written> {
 }
 
 fn month(token: &Token<'_>) -> Option<u32> {
-    // A small `may` or `march` is a verb.
+    // In lower case, `may` and `march` are verbs.
     let is_name = token.raw.chars().next().is_some_and(char::is_uppercase);
     let position = MONTHS.iter().position(|month| {
         let is_short = token.word.len() >= 3 && month.starts_with(&token.word) && token.word.len() <= 4;
@@ -242,7 +242,7 @@ fn day(tokens: &[Token<'_>], at: usize) -> Option<(u32, usize)> {
     is_day.then_some((number.value as u32, number.length))
 }
 
-/// The year that follows a day, and where that ends.
+/// The year that follows a day, and where it ends.
 fn year(tokens: &[Token<'_>], at: usize) -> (Option<u32>, usize) {
     let comma = usize::from(tokens.get(at).is_some_and(|it| it.is_any(&[",", "of", "in"])));
     match tokens.get(at + comma).map(|it| it.kind) {
@@ -253,7 +253,7 @@ fn year(tokens: &[Token<'_>], at: usize) -> (Option<u32>, usize) {
     }
 }
 
-/// The first day and the last. A year that only one of them has is that of the other.
+/// The first and the last date. If only one of them has a year, the other gets the same.
 fn ends(written: &[Written]) -> (Option<Day>, Option<Day>) {
     let year = written.iter().find_map(|it| it.year);
     let known = |it: &Written| {
@@ -262,7 +262,7 @@ fn ends(written: &[Written]) -> (Option<Day>, Option<Day>) {
     };
     let mut all = written.iter().filter_map(known);
     let (Some(mut first), last) = (all.next(), all.next_back()) else { return (None, None) };
-    // From December to January is no way back in time.
+    // From December to January the year changes.
     if last.is_some_and(|last| last < first) && written.first().is_some_and(|it| it.year.is_none()) {
         first.year -= 1;
     }
@@ -271,7 +271,7 @@ fn ends(written: &[Written]) -> (Option<Day>, Option<Day>) {
 
 fn range(first: Day, last: Day) -> Vec<Day> {
     let days = std::iter::successors(Some(first), |day| Some(day.next()));
-    // One more than there may be, so that too many show.
+    // One more than the limit, so that too many days are detected.
     days.take_while(|day| *day <= last).take(DAYS_MAX + 1).collect()
 }
 

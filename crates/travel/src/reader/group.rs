@@ -1,10 +1,10 @@
-//! How many people travel, and how many cities they visit.
+//! The number of travellers, and the number of cities they visit.
 
 use super::number::count;
 use super::token::{Kind, Token};
 use crate::query::{DAYS_MAX, PEOPLE_MAX};
 
-/// Nouns of people behind a number.
+/// Nouns for people, after a number.
 const PEOPLE: [&str; 27] = [
     "people",
     "persons",
@@ -35,10 +35,10 @@ const PEOPLE: [&str; 27] = [
     "pax",
 ];
 
-/// Nouns of a group that a number follows, as in `party of 5`.
+/// Nouns for groups, before a number, as in `party of 5`.
 const GROUPS: [&str; 8] = ["group", "party", "family", "team", "crew", "company", "band", "total"];
 
-/// Words that are a number of people.
+/// Words that imply a number of people.
 const WORDS: [(&str, u32); 12] = [
     ("solo", 1),
     ("alone", 1),
@@ -54,7 +54,7 @@ const WORDS: [(&str, u32); 12] = [
     ("quartet", 4),
 ];
 
-/// Words that may stand between a number and its noun.
+/// Words that may come between a number and its noun.
 const ADJECTIVES: [&str; 22] = [
     "its",
     "their",
@@ -80,7 +80,7 @@ const ADJECTIVES: [&str; 22] = [
     "new",
 ];
 
-/// Nouns of time and place: a number before one is none of people.
+/// Nouns for times and places: a number before one does not count people.
 const OTHER_NOUNS: [&str; 22] = [
     "day",
     "days",
@@ -106,10 +106,10 @@ const OTHER_NOUNS: [&str; 22] = [
     "locations",
 ];
 
-/// Nouns of what is seen.
+/// Nouns for places to visit.
 const CITIES: [&str; 8] = ["cities", "city", "towns", "town", "destinations", "stops", "locations", "places"];
 
-/// How many people travel; nothing where the text does not say. Numbers within the `taken` pieces are of something
+/// The number of travellers; `None` if the text does not say. Numbers within the `taken` tokens refer to something
 /// else.
 pub(super) fn people(tokens: &[Token<'_>], taken: &[std::ops::Range<usize>]) -> Option<u32> {
     let is_taken = |at: usize| taken.iter().any(|range| range.contains(&at));
@@ -130,7 +130,7 @@ pub(super) fn people(tokens: &[Token<'_>], taken: &[std::ops::Range<usize>]) -> 
     // `2 people`, `two adult travelers`, `a single person`, `4 of us`
     for at in 0..tokens.len() {
         let number = match free(at) {
-            // Money is no number of people.
+            // An amount of money is not a number of people.
             Some(_) if before(tokens, at).is_some_and(|it| it.is("$")) => None,
             Some((value, length)) => Some((value, at + length)),
             None if tokens[at].is_any(&["a", "single", "sole", "lone"]) => Some((1, at + 1)),
@@ -168,7 +168,7 @@ pub(super) fn people(tokens: &[Token<'_>], taken: &[std::ops::Range<usize>]) -> 
         }
     }
     let has = |words: &[&str]| tokens.iter().any(|token| token.is_any(words));
-    // Who speaks of nobody else travels alone; how many `we` are is not said.
+    // A text that mentions nobody else means a single traveller; `we` does not say how many.
     let is_several =
         has(&["we", "our", "us", "we're", "we'll", "we'd", "we've", "ourselves", "family", "friends"]);
     (!is_several).then_some(1)
@@ -178,7 +178,7 @@ fn before<'s, 't>(tokens: &'s [Token<'t>], at: usize) -> Option<&'s Token<'t>> {
     at.checked_sub(1).and_then(|at| tokens.get(at))
 }
 
-/// How many cities are to be seen; nothing where the text does not say.
+/// The number of cities to visit; `None` if the text does not say.
 pub(super) fn cities(tokens: &[Token<'_>]) -> Option<usize> {
     for at in 0..tokens.len() {
         let number = match count(tokens, at, DAYS_MAX as u32) {

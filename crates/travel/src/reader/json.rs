@@ -1,25 +1,25 @@
-//! Readings as JSON, taken strictly: models write them.
+//! Readings as JSON, parsed strictly because models write them.
 
 use serde::Deserialize;
 
 use super::Reading;
 use crate::query::{DAYS_MAX, HouseRule, LocalConstraint, PEOPLE_MAX, RoomType, TransportRule, is_date};
 
-/// How long the JSON of a reading may be, in bytes.
+/// Maximum length of a reading's JSON, in bytes.
 pub const JSON_BYTES_MAX: usize = 20_000;
 
-/// How many cuisines a reading may have.
+/// Maximum number of cuisines of a reading.
 const CUISINES_MAX: usize = 50;
 
-/// A reading that cannot be taken.
+/// A reading that is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ReadingError(
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to fix it.
     pub String,
 );
 
-/// The JSON form. Every key may be absent or null; others are refused, and so are two of a kind.
+/// The JSON form. Every key may be absent or null; unknown and repeated keys are rejected.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
@@ -45,11 +45,12 @@ struct Local {
 }
 
 impl Reading {
-    /// Reads the JSON of a reading: an object with the keys of a query (`org`, `dest`, `days`, `visiting_city_number`,
-    /// `date`, `people_number`, `local_constraint` with its four keys, `budget`), each of which may be absent or null.
+    /// Parses the JSON of a reading: an object with the keys of a query (`org`, `dest`, `days`,
+    /// `visiting_city_number`, `date`, `people_number`, `local_constraint` with its four keys, `budget`), each of
+    /// which may be absent or null.
     ///
     /// # Errors
-    /// The text is no such object, has another key or one twice, or a value is out of its range.
+    /// The text is not such an object, has an unknown or repeated key, or a value is out of range.
     pub fn read_json(text: &str) -> Result<Self, ReadingError> {
         let fault = |what: String| Err(ReadingError(what));
         if text.len() > JSON_BYTES_MAX {

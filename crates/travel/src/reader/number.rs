@@ -2,7 +2,7 @@
 
 use super::token::{Kind, Token};
 
-/// A number and how many pieces it takes.
+/// A number, and how many tokens it spans.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Number {
     pub(super) value: f64,
@@ -44,7 +44,7 @@ const TENS: [(&str, &str); 8] = [
     ("ninety", "ninetieth"),
 ];
 
-/// The number that begins here, if one does: digits, or words such as `three thousand five hundred`.
+/// The number that starts here, if any: digits, or words such as `three thousand five hundred`.
 pub(super) fn number(tokens: &[Token<'_>], at: usize) -> Option<Number> {
     if let Kind::Number { value, is_ordinal } = tokens.get(at)?.kind {
         let scale = tokens.get(at + 1).and_then(|token| scale(&token.word)).filter(|_| !is_ordinal);
@@ -64,7 +64,7 @@ pub(super) fn number(tokens: &[Token<'_>], at: usize) -> Option<Number> {
                 part = Some(0.0);
             }
         } else if let Some((value, ordinal)) = digit_word(&token.word) {
-            // `twenty three` is one number, and so is `five hundred two`; `two three` are two.
+            // `twenty three` and `five hundred two` are one number each; `two three` are two.
             let fits = part.is_none_or(|of: f64| {
                 let below = of % 100.0;
                 value
@@ -98,7 +98,7 @@ pub(super) fn number(tokens: &[Token<'_>], at: usize) -> Option<Number> {
     part.map(|part| Number { value: total + part, is_ordinal, length })
 }
 
-/// As [`number`], of a whole number that is no ordinal and not above a limit.
+/// Same as [`number`], for a whole number that is not an ordinal and not above a limit.
 pub(super) fn count(tokens: &[Token<'_>], at: usize, most: u32) -> Option<(u32, usize)> {
     let number = number(tokens, at)?;
     let is_count = !number.is_ordinal && number.value.fract() == 0.0 && number.value <= f64::from(most);

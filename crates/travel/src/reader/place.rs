@@ -1,4 +1,4 @@
-//! Where a trip begins and where it goes.
+//! The origin and the destination of a trip.
 
 use super::token::{Kind, Token};
 use crate::tables::Cities;
@@ -74,7 +74,7 @@ const DESTINATION: [&str; 38] = [
     "reaching",
 ];
 
-/// Words that may stand between a sign and a place.
+/// Words that may come between a signal word and a place.
 const BETWEEN: [&str; 17] = [
     "the",
     "city",
@@ -95,7 +95,7 @@ const BETWEEN: [&str; 17] = [
     "home",
 ];
 
-/// Nouns of what begins or ends at a place, as in `starting our journey in`, and words before them.
+/// Nouns for something that starts or ends at a place, as in `starting our journey in`, and words before them.
 const JOURNEYS: [&str; 17] = [
     "it",
     "journey",
@@ -116,10 +116,10 @@ const JOURNEYS: [&str; 17] = [
     "your",
 ];
 
-/// How many pieces before a place are looked at.
+/// How many tokens before a place are examined.
 const LOOK_BACK: usize = 4;
 
-/// A place that is named.
+/// A place that the text names.
 #[derive(Debug, Clone, PartialEq)]
 struct Named {
     name: String,
@@ -129,7 +129,7 @@ struct Named {
     is_state: bool,
 }
 
-/// What a place is for.
+/// The role of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Origin,
@@ -137,22 +137,22 @@ enum Role {
     Unclear,
 }
 
-/// Where a trip begins and where it goes.
+/// The origin and the destination of a trip.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Places {
     pub(super) origin: Option<String>,
     pub(super) destination: Option<String>,
-    /// The pieces that places take up.
+    /// The tokens that belong to places.
     pub(super) taken: Vec<std::ops::Range<usize>>,
 }
 
-/// Reads both ends. The destination is a state if the trip is for several cities.
+/// Finds origin and destination. The destination is a state if the trip is to several cities.
 pub(super) fn places(text: &str, tokens: &[Token<'_>], cities: &Cities, is_for_state: bool) -> Places {
     let named = named(text, tokens, cities);
     let roles: Vec<Role> = named.iter().map(|place| role(tokens, place)).collect();
     let with = |role: Role| move |(_, it): &(usize, &Role)| **it == role;
     let positions = |role| roles.iter().enumerate().filter(with(role)).map(|(at, _)| at);
-    // A trip begins in a city.
+    // A trip starts in a city.
     let origin = positions(Role::Origin)
         .find(|&at| named[at].is_city)
         .or_else(|| positions(Role::Unclear).find(|&at| named[at].is_city));
@@ -161,7 +161,7 @@ pub(super) fn places(text: &str, tokens: &[Token<'_>], cities: &Cities, is_for_s
         let place = &named[*at];
         Some(*at) != origin && if is_for_state { place.is_state } else { place.is_city }
     };
-    // A state may have the name of the city where one starts, and a city that of the state where one goes.
+    // A state may have the same name as the origin city, and a city the same name as the destination state.
     let differs = |at: &usize| is_for_state || Some(&named[*at].name) != origin_name.as_ref();
     let destination = positions(Role::Destination)
         .filter(fits)
@@ -174,8 +174,8 @@ pub(super) fn places(text: &str, tokens: &[Token<'_>], cities: &Cities, is_for_s
     }
 }
 
-/// The places that the tables know, in their order; of two that begin at the same piece the longer. A state behind its
-/// city, as in `Reno, Nevada` and `Reno in Nevada`, only says which city is meant.
+/// The places in the text that the tables know, in order; of two that start at the same token, the longer. A state
+/// after its city, as in `Reno, Nevada` and `Reno in Nevada`, only specifies which city is meant.
 fn named(text: &str, tokens: &[Token<'_>], cities: &Cities) -> Vec<Named> {
     let mut all: Vec<Named> = Vec::new();
     let mut at = 0;
@@ -199,7 +199,7 @@ fn named(text: &str, tokens: &[Token<'_>], cities: &Cities) -> Vec<Named> {
     all
 }
 
-/// How many words a name of a place has at most.
+/// Maximum number of words in the name of a place.
 const WORDS_MAX: usize = 6;
 
 fn longest(text: &str, tokens: &[Token<'_>], at: usize, cities: &Cities) -> Option<Named> {
@@ -223,7 +223,7 @@ fn longest(text: &str, tokens: &[Token<'_>], at: usize, cities: &Cities) -> Opti
     found
 }
 
-/// What a place is for, by the nearest sign before it.
+/// The role of a place, determined by the nearest signal word before it.
 fn role(tokens: &[Token<'_>], place: &Named) -> Role {
     for at in (place.begin.saturating_sub(LOOK_BACK)..place.begin).rev() {
         let token = &tokens[at];

@@ -3,7 +3,7 @@
 use super::Reading;
 use crate::query::Query;
 
-/// A field of a query that is read from its words.
+/// A field that is read from the words of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {
     /// `org`.
@@ -31,7 +31,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// All, in the order of the data.
+    /// All fields, in the order of the data.
     pub const ALL: [Self; 11] = [
         Self::Origin,
         Self::Destination,
@@ -63,7 +63,7 @@ impl Field {
         }
     }
 
-    /// Whether a reading has the field as the query does.
+    /// Whether this field is the same in both readings.
     fn agrees(self, reading: &Reading, truth: &Reading) -> bool {
         let (local, true_local) = (&reading.local_constraint, &truth.local_constraint);
         match self {
@@ -86,7 +86,7 @@ fn set(cuisines: Option<&[String]>) -> std::collections::BTreeSet<&String> {
     cuisines.into_iter().flatten().collect()
 }
 
-/// Which fields of one reading are right.
+/// Which fields of a reading are right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Score {
     /// In the order of [`Field::ALL`].
@@ -94,31 +94,31 @@ pub struct Score {
 }
 
 impl Score {
-    /// Compares a reading with the fields of its query. No cuisine and an empty list of them are the same.
+    /// Compares a reading with the fields of its query. An absent cuisine equals an empty list.
     pub fn new(reading: &Reading, query: &Query) -> Self {
         let truth = Reading::of(query);
         Self { right: Field::ALL.map(|field| field.agrees(reading, &truth)) }
     }
 
-    /// The fields that are wrong.
+    /// The wrong fields.
     pub fn wrong(&self) -> impl Iterator<Item = Field> {
         Field::ALL.into_iter().zip(self.right).filter(|(_, right)| !right).map(|(field, _)| field)
     }
 
-    /// Whether all are right.
+    /// Whether all fields are right.
     pub fn is_exact(&self) -> bool {
         self.right.into_iter().all(|right| right)
     }
 }
 
-/// How often each field was right, over many readings.
+/// How often each field was right over many readings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Accuracy {
-    /// How many readings there were. One that could not be read is a reading without fields.
+    /// The number of readings. A reading that could not be parsed counts as one without fields.
     pub readings: usize,
-    /// How many had the field right, in the order of [`Field::ALL`].
+    /// The number of readings in which each field was right, in the order of [`Field::ALL`].
     pub right: [usize; Field::ALL.len()],
-    /// How many had all right.
+    /// The number of readings in which all fields were right.
     pub exact: usize,
 }
 

@@ -1,25 +1,25 @@
 //! Words, numbers and marks of an English text.
 
-/// How long a text may be, in bytes. What follows is not read.
+/// Maximum number of bytes of a text that are read.
 pub(super) const TEXT_BYTES_MAX: usize = 20_000;
 
-/// A piece of a text.
+/// A token of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token<'t> {
-    /// As it was written.
+    /// The token as written.
     pub(super) raw: &'t str,
-    /// In small letters.
+    /// The token in lower case.
     pub(super) word: String,
     pub(super) kind: Kind,
-    /// The byte where it begins.
+    /// The byte where it starts.
     pub(super) at: usize,
 }
 
-/// What a piece is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Word,
-    /// A number in digits; an ordinal one is as in `16th`.
+    /// A number in digits; an ordinal is written as in `16th`.
     Number {
         value: f64,
         is_ordinal: bool,
@@ -42,8 +42,8 @@ impl Token<'_> {
     }
 }
 
-/// Takes a text apart. A hyphen separates words, as in `pet-friendly`; between digits it is a mark, as a dash always
-/// is.
+/// Splits a text into tokens. A hyphen separates words, as in `pet-friendly`; between digits it is a mark, as a
+/// dash always is.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut end = text.len().min(TEXT_BYTES_MAX);
     while !text.is_char_boundary(end) {
@@ -82,7 +82,7 @@ fn push<'t>(all: &mut Vec<Token<'t>>, raw: &'t str, at: usize, kind: Kind) {
     all.push(Token { raw, word, kind, at });
 }
 
-/// A word with the apostrophes within, as in `don't`. Gives its length.
+/// A word with its inner apostrophes, as in `don't`. Returns its length.
 fn word<'t>(rest: &'t str, at: usize, all: &mut Vec<Token<'t>>) -> usize {
     let mut end = 0;
     for (offset, it) in rest.char_indices() {
@@ -97,7 +97,7 @@ fn word<'t>(rest: &'t str, at: usize, all: &mut Vec<Token<'t>>) -> usize {
     end
 }
 
-/// A number such as `1,700`, `2.5`, `16th` or `2k`. Gives its length.
+/// A number such as `1,700`, `2.5`, `16th` or `2k`. Returns its length.
 fn number<'t>(rest: &'t str, at: usize, all: &mut Vec<Token<'t>>) -> usize {
     let bytes = rest.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);

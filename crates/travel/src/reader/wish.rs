@@ -1,7 +1,7 @@
-//! What is wished for beside the budget: rooms, houses, food, and how not to travel.
+//! Wishes besides the budget: rooms, house rules, food, and means of travel to avoid.
 //!
-//! Each is looked for in a clause, so that a `not` belongs to what it stands with. A wish that the fields of a query
-//! cannot hold is a doubt and no guess.
+//! Each is searched for within a clause, so that a `not` applies only there. A wish that the fields of a query
+//! cannot express is a doubt, not a guess.
 
 mod ban;
 mod house;
@@ -9,7 +9,7 @@ mod house;
 use super::token::Token;
 use crate::query::{HouseRule, RoomType, TransportRule};
 
-/// Cuisines that are known by their adjective.
+/// Cuisines, named by their adjectives.
 pub(crate) const CUISINES: [&str; 29] = [
     "American",
     "Argentinian",
@@ -42,7 +42,7 @@ pub(crate) const CUISINES: [&str; 29] = [
     "Vietnamese",
 ];
 
-/// Words that begin like this turn a wish around.
+/// Words that start like this negate a wish.
 const NEGATIONS: [&str; 21] = [
     "no",
     "not",
@@ -67,14 +67,15 @@ const NEGATIONS: [&str; 21] = [
     "prohibit",
 ];
 
-/// Words behind what is turned around, as in `flights should be avoided` and `flights are out of the question`.
+/// Words that negate what comes before them, as in `flights should be avoided` and `flights are out of the
+/// question`.
 const NEGATED_BEHIND: [&str; 6] = ["avoided", "excluded", "unwanted", "undesired", "ruled", "question"];
 
-/// Verbs of what is done with something, and the same with a `not` in them.
+/// Verbs in front of such a participle, and the same verbs with `not`.
 const PASSIVES: [&str; 4] = ["is", "are", "should", "must"];
 const PASSIVES_DENIED: [&str; 4] = ["isn't", "aren't", "shouldn't", "mustn't"];
 
-/// Words that say that nothing is wished.
+/// Words that express indifference.
 const INDIFFERENT: [&str; 11] = [
     "preference",
     "preferences",
@@ -89,21 +90,21 @@ const INDIFFERENT: [&str; 11] = [
     "constraints",
 ];
 
-/// What begins a clause of its own.
+/// Words and marks that start a new clause.
 const CLAUSES: [&str; 9] = [",", ";", ":", ".", "!", "?", "but", "although", "while"];
 
-/// What is wished for.
+/// The wishes found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Wishes {
     pub(super) room: Option<RoomType>,
     pub(super) rule: Option<HouseRule>,
     pub(super) cuisines: Vec<String>,
     pub(super) ban: Option<TransportRule>,
-    /// What the fields of a query cannot hold.
+    /// Wishes that the fields of a query cannot express.
     pub(super) doubts: Vec<String>,
 }
 
-/// Reads all wishes. The `taken` pieces are names of something else.
+/// Finds all wishes. The `taken` tokens are names of something else.
 pub(super) fn wishes(tokens: &[Token<'_>], taken: &[std::ops::Range<usize>]) -> Wishes {
     let mut wishes = Wishes::default();
     for clause in tokens.split(|token| token.is_any(&CLAUSES)) {
@@ -129,7 +130,7 @@ fn is_negation(token: &Token<'_>) -> bool {
     token.is_any(&NEGATIONS) || token.word.ends_with("n't")
 }
 
-/// `We have no preference for flights` wishes nothing.
+/// Whether a clause expresses no wish, such as `We have no preference for flights`.
 fn is_indifferent(clause: &[Token<'_>]) -> bool {
     let at = clause.iter().position(|token| token.is_any(&INDIFFERENT));
     at.is_some_and(|at| {
@@ -141,11 +142,11 @@ fn is_indifferent(clause: &[Token<'_>]) -> bool {
     })
 }
 
-/// Whether what stands at a position is turned around.
+/// Whether the word at a position is negated.
 fn is_negated(clause: &[Token<'_>], at: usize) -> bool {
     let before = clause[..at].iter().rposition(is_negation);
     let is_before = before.is_some_and(|negation| {
-        // In `we will not fly and will drive` the second is no longer turned around.
+        // In `we will not fly and will drive`, the second verb is not negated.
         !clause[negation..at].iter().any(|it| it.is_any(&["will", "and"])) || clause[negation].is("neither")
     });
     let behind = clause[at..].iter().take_while(|it| !it.is("and"));

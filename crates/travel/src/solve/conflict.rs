@@ -1,17 +1,18 @@
-//! Why there is no trip: the fewest demands that cannot be met together, and the least that has to change.
+//! Explains why there is no trip: a smallest set of demands that cannot be met together, and the smallest changes
+//! that help.
 //!
-//! Sets of demands are tried from small to large, each by a search for a trip that meets them. What is feasible with
-//! more demands is so with fewer, so most sets need no search of their own.
+//! Sets of demands are tried in order of size, each by a search for a trip that meets them. A set is feasible if a
+//! superset is, so most sets need no search of their own.
 
 use super::demand::Demand;
 use super::ground::Ground;
 use super::search::{Found, search};
 use super::{Change, Infeasible, Objective};
 
-/// Which demands are in force, by their position.
+/// The demands in force, as bits by position.
 type Set = u32;
 
-/// Says why no trip meets all demands, which was proved before.
+/// Explains why no trip meets all demands, which has been proved before.
 pub(super) fn explain(ground: &Ground<'_>, demands: &[Demand], steps: u64, steps_max: u64) -> Infeasible {
     let mut trials =
         Trials { ground, demands, feasible: Vec::new(), infeasible: vec![all(demands)], steps, steps_max };
@@ -39,8 +40,8 @@ struct Trials<'c, 't> {
 }
 
 impl Trials<'_, '_> {
-    /// The first of the smallest sets that no trip meets, and whether it is proved to be one. Demands of the traveller
-    /// come first.
+    /// The first of the smallest sets that no trip meets, and whether its minimality is proved. The traveller's
+    /// demands come first.
     fn smallest(&mut self) -> (Set, bool) {
         let everything = all(self.demands);
         let mut sets: Vec<Set> = (0..=everything).collect();
@@ -55,7 +56,7 @@ impl Trials<'_, '_> {
         (everything, false)
     }
 
-    /// The least budget, and the fewest other wishes to give up.
+    /// The minimum budget, and the fewest other wishes to drop.
     fn changes(&mut self) -> Vec<Change> {
         let everything = all(self.demands);
         let mut changes = Vec::new();
@@ -90,7 +91,7 @@ impl Trials<'_, '_> {
         numbers.fold(0, |set, (number, _)| set | 1 << number)
     }
 
-    /// Whether a trip meets these demands; nothing where the search gave up.
+    /// Whether a trip meets these demands; `None` if the search gave up.
     fn is_feasible(&mut self, set: Set) -> Option<bool> {
         if self.feasible.iter().any(|more| set & !more == 0) {
             return Some(true);
@@ -120,7 +121,7 @@ impl Trials<'_, '_> {
     }
 }
 
-/// The set of all.
+/// The set of all demands.
 fn all(demands: &[Demand]) -> Set {
     (1 << demands.len()) - 1
 }

@@ -1,30 +1,30 @@
-//! What is asked of a trip beyond what makes it one, each of which can be asked by itself.
+//! The demands on a trip beyond what makes it a trip. Each can be imposed separately.
 
 use std::fmt;
 
 use crate::query::{HouseRule, Query, RoomType, TransportRule};
 
-/// Something that is asked of a trip.
+/// A demand on a trip.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Demand {
-    /// It costs no more than this for all, in US dollars.
+    /// It costs no more than this for all travellers, in US dollars.
     Budget(f64),
-    /// One does not travel like this.
+    /// This means of travel is not used.
     Transportation(TransportRule),
-    /// Rooms are of this kind.
+    /// All rooms are of this kind.
     RoomType(RoomType),
-    /// Houses allow this.
+    /// All accommodations allow this.
     HouseRule(HouseRule),
-    /// This is eaten once.
+    /// This cuisine is eaten at least once.
     Cuisine(String),
-    /// One stays as many nights as each house wants.
+    /// Every stay lasts at least the accommodation's minimum number of nights.
     MinimumNights,
-    /// One's own car goes with no other means.
+    /// One's own car is not combined with other means of travel.
     OneMeans,
 }
 
 impl Demand {
-    /// All that a query asks for, then what the world does. Those of the traveller come first.
+    /// All demands of a query: first the traveller's, then those that apply to every trip.
     pub fn all(query: &Query) -> Vec<Self> {
         let local = &query.local_constraint;
         let mut all = vec![Self::Budget(query.budget)];
@@ -41,7 +41,7 @@ impl Demand {
         all
     }
 
-    /// Whether the traveller asks for it, and so can do without it.
+    /// Whether it is the traveller's own demand, which can be dropped.
     pub fn is_wish(&self) -> bool {
         !matches!(self, Self::MinimumNights | Self::OneMeans)
     }

@@ -1,4 +1,4 @@
-//! All that a search needs of the tables, read once for a query, whatever of it is asked.
+//! Everything that a search needs from the tables, loaded once per query for any set of demands.
 
 use super::CUISINES_MAX;
 use super::demand::Demand;
@@ -9,12 +9,12 @@ use crate::Compat;
 use crate::query::{DAYS_MAX, HouseRule, Query, RoomType, TransportRule};
 use crate::tables::Database;
 
-/// How many meals a day has.
+/// The number of meals per day.
 pub(super) const MEALS_A_DAY: usize = 3;
 
-/// What is asked for, of all that can be.
+/// The requirements in force.
 pub(super) struct Required {
-    /// Infinite where there is none.
+    /// Infinite if there is none.
     pub(super) budget: f64,
     pub(super) ban: Option<TransportRule>,
     pub(super) room: Option<RoomType>,
@@ -24,24 +24,24 @@ pub(super) struct Required {
     pub(super) one_means: bool,
 }
 
-/// The cities of a query, what they have, and the ways between them.
+/// The cities of a query, what they offer, and the journeys between them.
 pub(super) struct Ground<'t> {
     pub(super) query: &'t Query,
-    /// The cities that can be visited. Where the evaluator cannot read the origin back, there are none.
+    /// The cities that can be visited. Empty if the evaluator cannot parse the name of the origin.
     pub(super) towns: Vec<Town<'t>>,
-    /// The meals of each.
+    /// The meals of each town.
     pub(super) menus: Vec<Menu>,
-    /// The wanted cuisines, each once.
+    /// The requested cuisines, without repetitions.
     cuisines: Vec<&'t str>,
-    /// By day, then where one starts, then where one arrives. The origin stands behind the towns.
+    /// Indexed by day, then origin, then destination. The home city comes after the towns.
     ways: Vec<Way<'t>>,
 }
 
 impl<'t> Ground<'t> {
-    /// Reads the rows of the cities.
+    /// Loads the rows of the cities.
     ///
     /// # Errors
-    /// Too many cuisines are asked for, as a sentence without a full stop.
+    /// Too many cuisines are requested, as a sentence without a full stop.
     pub(super) fn new(database: &'t Database, query: &'t Query, compat: Compat) -> Result<Self, String> {
         let mut cuisines: Vec<&str> = Vec::new();
         for cuisine in query.local_constraint.cuisine.iter().flatten() {
@@ -57,45 +57,45 @@ impl<'t> Ground<'t> {
         let mut ground = Self { query, towns, menus: Vec::new(), cuisines, ways: Vec::new() };
         let days = ground.nights_max() * MEALS_A_DAY;
         let cuisines = ground.cuisines.len();
-        // One meal on days of travel for each cuisine, and for all entries that may be missing.
+        // Days of travel may need one meal for each cuisine, and one for each entry that may be missing.
         let meals = days + cuisines + ground.entries_missing_max();
         ground.menus = ground.towns.iter().map(|town| Menu::new(town, meals, cuisines)).collect();
         ground.read_ways(database, compat);
         Ok(ground)
     }
 
-    /// How many cities are to be seen. More than there can be days are all the same.
+    /// The number of cities to visit. All numbers that exceed the possible days are equivalent.
     pub(super) fn stops(&self) -> usize {
         self.query.visiting_city_number.min(DAYS_MAX)
     }
 
-    /// How many nights the trip has.
+    /// The number of nights of the trip.
     pub(super) fn nights(&self) -> usize {
         self.query.days.saturating_sub(1)
     }
 
-    /// How many nights one city may have: all but one for each other.
+    /// The maximum number of nights in one city: all but one for each other city.
     pub(super) fn nights_max(&self) -> usize {
         (self.nights() + 1).saturating_sub(self.stops())
     }
 
-    /// Where one starts: behind the towns.
+    /// The index of the home city: after the towns.
     pub(super) fn home(&self) -> usize {
         self.towns.len()
     }
 
-    /// The name of a town, or of home.
+    /// The name of a town, or of the home city.
     pub(super) fn name(&self, place: usize) -> &'t str {
         self.towns.get(place).map_or(&self.query.org, |town| town.name)
     }
 
-    /// The way from a place to another on a day, counted from 0.
+    /// The journey from one place to another on a day; days count from 0.
     pub(super) fn way(&self, from: usize, to: usize, day: usize) -> &Way<'t> {
         let places = self.towns.len() + 1;
         &self.ways[(day * places + from) * places + to]
     }
 
-    /// What of the query is in force, if only these demands are.
+    /// The requirements if only these demands are in force.
     pub(super) fn required<'d>(&self, demands: impl IntoIterator<Item = &'d Demand>) -> Required {
         let mut required = Required {
             budget: f64::INFINITY,
@@ -123,7 +123,7 @@ impl<'t> Ground<'t> {
         required
     }
 
-    /// The means to try one after the other.
+    /// The means of travel to try, in order.
     pub(super) fn means(required: &Required) -> &'static [Means] {
         match (required.one_means, required.ban) {
             (false, _) => &[Means::All],
@@ -132,7 +132,7 @@ impl<'t> Ground<'t> {
         }
     }
 
-    /// How many entries may be missing at most where no day of travel has a sight.
+    /// The maximum number of missing entries if no day of travel has an attraction.
     fn entries_missing_max(&self) -> usize {
         super::menu::entries_missing(self.query.days, self.stops(), 0)
     }

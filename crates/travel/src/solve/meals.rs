@@ -1,36 +1,36 @@
-//! The meals of a route: how many in each city, and which city has which cuisine.
+//! The meals of a route: how many are eaten in each city, and which city provides which cuisine.
 
 use super::ground::{Ground, MEALS_A_DAY, Required};
 use super::menu::entries_missing;
 use super::search::Stop;
 use super::town::Cuisines;
 
-/// What one eats in a city.
+/// The meals eaten in a city.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Share {
-    /// How many meals on the days of travel to and from it.
+    /// The number of meals on the days of travel to and from it.
     pub(super) extra: usize,
-    /// The cuisines that are eaten there for all.
+    /// The required cuisines that are eaten there.
     pub(super) cuisines: Cuisines,
 }
 
-/// Where one stands between two cities.
+/// A state between two cities.
 #[derive(Clone, Copy)]
 struct State {
     cost: f64,
-    /// The state before, and what was eaten since.
+    /// The previous state, and the meals eaten since.
     from: usize,
     share: Share,
 }
 
 const NONE: State = State { cost: f64::INFINITY, from: 0, share: Share { extra: 0, cuisines: 0 } };
 
-/// How many meals the days in a city need.
+/// The number of meals that the days in a city need.
 pub(super) fn needed(stop: Stop) -> usize {
     (stop.nights - 1) * MEALS_A_DAY
 }
 
-/// How many days of travel can have a sight of a city that is not needed elsewhere.
+/// The number of days of travel that can have an attraction of a city that no other day needs.
 pub(super) fn sights_on_the_way(ground: &Ground<'_>, stops: &[Stop]) -> usize {
     let mut served = 0;
     let mut is_free = true;
@@ -45,11 +45,12 @@ pub(super) fn sights_on_the_way(ground: &Ground<'_>, stops: &[Stop]) -> usize {
     served
 }
 
-/// The least that the meals of a route cost, with the share of each city; nothing where cuisines or restaurants are not
-/// enough.
+/// The minimum cost of the meals of a route, with the share of each city; `None` if there are not enough cuisines
+/// or restaurants.
 ///
-/// Goes from city to city. A state is the set of cuisines so far, the meals already taken from the day of travel ahead,
-/// and the meals beyond the needed ones, as far as they matter. That is exact: the cost depends on nothing else.
+/// Proceeds from city to city. A state consists of the set of cuisines so far, the meals already assigned to the
+/// coming day of travel, and the number of meals beyond those needed, as far as it matters. This is exact, because
+/// the remaining cost depends on nothing else.
 pub(super) fn share(ground: &Ground<'_>, required: &Required, stops: &[Stop]) -> Option<(f64, Vec<Share>)> {
     let missing = entries_missing(ground.query.days, stops.len(), sights_on_the_way(ground, stops));
     let wanted = required.cuisines;
@@ -110,7 +111,7 @@ pub(super) fn share(ground: &Ground<'_>, required: &Required, stops: &[Stop]) ->
     Some((cost, shares))
 }
 
-/// All subsets of a set, itself and the empty one included.
+/// All subsets of a set, including itself and the empty one.
 fn subsets(set: Cuisines) -> impl Iterator<Item = Cuisines> {
     std::iter::successors(Some(set), move |&subset| (subset > 0).then(|| (subset - 1) & set))
 }

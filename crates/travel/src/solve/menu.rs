@@ -1,23 +1,24 @@
-//! What any number of different restaurants of a city costs at least, for any set of cuisines among them.
+//! The minimum cost of any number of different restaurants in a city, for any set of cuisines that they must
+//! provide.
 
 use super::ground::MEALS_A_DAY;
 use super::town::{Cuisines, Town};
 use crate::plan::KEYS;
 
-/// How many of the entries of a plan have to be filled in: one of this many.
+/// One of this many entries of a plan has to be filled in.
 const FILLED_OF: usize = 2;
 
-/// Tables over the number of restaurants and the cuisines that are among theirs. Filling them takes a step for each
+/// Tables indexed by the number of restaurants and the cuisines that they provide. Filling them takes one step per
 /// restaurant, number and set.
 pub(super) struct Menu {
     meals: usize,
     sets: usize,
-    /// The least cost by number of restaurants, then set of cuisines, infinite where there are not enough.
+    /// The minimum cost by number of restaurants, then set of cuisines; infinite if there are not enough.
     costs: Vec<f64>,
 }
 
 impl Menu {
-    /// Of up to `meals` restaurants.
+    /// Creates the tables for up to `meals` restaurants.
     pub(super) fn new(town: &Town<'_>, meals: usize, cuisines: usize) -> Self {
         let meals = meals.min(town.restaurants.len());
         let sets = 1 << cuisines;
@@ -32,7 +33,7 @@ impl Menu {
                 }
             }
         }
-        // Who has more cuisines has fewer, too.
+        // Restaurants that provide more cuisines also provide fewer.
         for row in costs.chunks_mut(sets) {
             for cuisine in (0..cuisines).map(|number| 1 << number) {
                 for set in (0..sets).filter(|set| set & cuisine == 0) {
@@ -43,17 +44,18 @@ impl Menu {
         Self { meals, sets, costs }
     }
 
-    /// What `count` restaurants with all these cuisines among them cost at least; infinite where there are not enough.
+    /// The minimum cost of `count` restaurants that together provide all these cuisines; infinite if there are not
+    /// enough.
     pub(super) fn cost(&self, count: usize, cuisines: Cuisines) -> f64 {
         if count > self.meals { f64::INFINITY } else { self.costs[count * self.sets + cuisines] }
     }
 }
 
-/// Restaurants that cost the least that [`Menu::cost`] says, by their position.
+/// The indices of restaurants whose cost is the minimum according to [`Menu::cost`].
 pub(super) fn choose(town: &Town<'_>, count: usize, cuisines: Cuisines) -> Vec<usize> {
     let sets = (cuisines + 1).next_power_of_two();
     let restaurants = town.restaurants.len();
-    // The least cost of a number of the first restaurants, with exactly this set among those taken.
+    // The minimum cost of a number of restaurants among the first ones that provide exactly this set.
     let mut layers = vec![vec![f64::INFINITY; (count + 1) * sets]];
     layers[0][0] = 0.0;
     for eatery in &town.restaurants {
@@ -88,8 +90,9 @@ pub(super) fn choose(town: &Town<'_>, count: usize, cuisines: Cuisines) -> Vec<u
     chosen
 }
 
-/// How many entries are missing, so that half of them are filled in, if only what is needed is: a ride on days of
-/// travel, a house for each night, meals and a sight on other days, and `sights` days of travel with a sight.
+/// How many more entries must be filled in to reach half of all, if only the necessary ones are filled in: a
+/// journey on days of travel, an accommodation for each night, meals and an attraction on other days, and `sights`
+/// days of travel with an attraction.
 pub(super) fn entries_missing(days: usize, stops: usize, sights: usize) -> usize {
     let travelling = stops + 1;
     let filled =

@@ -1,11 +1,11 @@
-//! What stands in the way of any trip, whatever is asked of it.
+//! What rules out every trip, regardless of the demands.
 
 use super::ground::{Ground, MEALS_A_DAY};
 use super::town::Town;
 use super::ways::Means;
 
 impl Ground<'_> {
-    /// Why there is no trip even if nothing is asked, as a sentence without a full stop.
+    /// Why there is no trip even without demands, as a sentence without a full stop.
     pub(super) fn obstacle(&self) -> String {
         let query = self.query;
         let (stops, days) = (self.stops(), query.days);

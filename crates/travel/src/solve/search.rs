@@ -1,18 +1,18 @@
-//! Branch and bound over routes and splits of the nights.
+//! Branch and bound over routes and divisions of the nights.
 
 use super::Objective;
 use super::ground::{Ground, Required};
 use super::meals;
 use super::ways::Means;
 
-/// A city with the number of its nights, at least 1.
+/// A city with its number of nights, at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stop {
     pub(super) town: usize,
     pub(super) nights: usize,
 }
 
-/// A route that holds, and the least that it costs.
+/// A valid route, and its minimum cost.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Route {
     pub(super) means: Means,
@@ -20,15 +20,15 @@ pub(super) struct Route {
     pub(super) cost: f64,
 }
 
-/// What a search found.
+/// The result of a search.
 pub(super) struct Found {
     pub(super) best: Option<Route>,
-    /// Whether all was looked at that the objective asks for.
+    /// Whether the search was exhaustive, as far as the objective requires.
     pub(super) is_complete: bool,
     pub(super) steps: u64,
 }
 
-/// Looks for a route that meets what is asked: the first that is found, or one that costs least.
+/// Searches for a route that meets the requirements: the first one found, or a cheapest one.
 pub(super) fn search(
     ground: &Ground<'_>,
     required: &Required,
@@ -56,16 +56,16 @@ struct Search<'s, 't> {
     means: Means,
     objective: Objective,
     steps_max: u64,
-    /// The least for staying in a town, by town and nights: the house, and meals without cuisines.
+    /// The minimum cost of a stay, by town and nights: the accommodation, and meals regardless of cuisines.
     stays: Vec<Vec<f64>>,
-    /// The least for ways, by day, start and end.
+    /// The minimum cost of journeys, by day, origin and destination.
     ways: Vec<f64>,
-    /// The least for what is left to do, by the number of cities and nights, ways included.
+    /// The minimum cost of the rest of the trip, by number of cities and nights, including journeys.
     rest: Vec<Vec<f64>>,
     stops: Vec<Stop>,
     is_visited: Vec<bool>,
     found: Found,
-    /// Whether the search is over, be it because it found what it wants or because it gave up.
+    /// Whether the search is over, because it found what it wants or because it gave up.
     is_done: bool,
 }
 
@@ -89,7 +89,7 @@ impl<'s, 't> Search<'s, 't> {
         };
         let nights_max = ground.nights_max();
         let stays = |town| {
-            // No city is seen without a night.
+            // No city is visited without a night.
             let first = std::iter::once(f64::INFINITY);
             first.chain((1..=nights_max).map(|nights| stay(town, nights))).collect()
         };
@@ -123,8 +123,8 @@ impl<'s, 't> Search<'s, 't> {
         self.ways[(day * places + from) * places + to]
     }
 
-    /// What is left to do costs at least that of the cheapest city for any number of nights, reached in the cheapest
-    /// way on any day, again and again, and the cheapest way home.
+    /// A lower bound for the rest of the trip: for every city the cheapest one for any number of nights, reached by
+    /// the cheapest journey on any day, and the cheapest journey home.
     fn rests(&self) -> Vec<Vec<f64>> {
         let (ground, home) = (self.ground, self.ground.home());
         let last = ground.nights();
@@ -148,15 +148,15 @@ impl<'s, 't> Search<'s, 't> {
         rest
     }
 
-    /// Whether something that costs at least this is of no use.
+    /// Whether a partial trip with at least this cost can be discarded.
     fn is_useless(&self, cost: f64) -> bool {
-        // What is impossible costs without end, and there may be no budget.
+        // The cost of something impossible is infinite, and so may be the budget.
         cost.is_infinite()
             || cost > self.required.budget
             || self.found.best.as_ref().is_some_and(|best| cost >= best.cost)
     }
 
-    /// Counts a step, and ends the search where it was the last.
+    /// Counts a step, and ends the search if it was the last.
     fn step(&mut self) {
         self.found.steps += 1;
         if self.found.steps >= self.steps_max {
@@ -165,7 +165,7 @@ impl<'s, 't> Search<'s, 't> {
         }
     }
 
-    /// Goes on from a place on a day, with what it cost to get there.
+    /// Extends the route from a place on a day, given the cost so far.
     fn extend(&mut self, here: usize, day: usize, cost: f64) {
         let left = self.ground.stops() - self.stops.len();
         let nights_left = self.ground.nights() - day;
@@ -189,7 +189,7 @@ impl<'s, 't> Search<'s, 't> {
                 return;
             }
             if self.is_useless(bound) {
-                // So are all that follow.
+                // All later ones are useless too.
                 return;
             }
             self.step();
@@ -201,7 +201,7 @@ impl<'s, 't> Search<'s, 't> {
         }
     }
 
-    /// Takes a full route, if it is better than what there is.
+    /// Accepts a complete route if it is better than the best so far.
     fn finish(&mut self, here: usize, cost: f64) {
         let cost = cost + self.way(here, self.ground.home(), self.ground.nights());
         if self.is_useless(cost) {

@@ -1,4 +1,4 @@
-//! What a city has for travellers: rows of the tables that a plan can name so that the evaluator finds them.
+//! What a city offers: rows of the tables that a plan can name so that the evaluator finds them.
 
 use super::ground::Required;
 use crate::Compat;
@@ -6,28 +6,28 @@ use crate::entry::{name_city, strip_parenthesis};
 use crate::query::Query;
 use crate::tables::{Attraction, Database, Place, Restaurant, Stay, Table, clean_name};
 
-/// A set of cuisines, by their position in the query.
+/// A set of cuisines, as bits by their position in the query.
 pub(super) type Cuisines = usize;
 
-/// A city with what can be booked, eaten and seen there.
+/// A city with its accommodation, restaurants and attractions.
 pub(super) struct Town<'t> {
     pub(super) name: &'t str,
-    /// From cheap to dear.
+    /// Cheapest first.
     pub(super) stays: Vec<House<'t>>,
-    /// From cheap to dear.
+    /// Cheapest first.
     pub(super) restaurants: Vec<Eatery<'t>>,
     /// In the order of the table.
     pub(super) sights: Vec<&'t Attraction>,
     compat: Compat,
 }
 
-/// A house, and what a night costs for all.
+/// An accommodation, and its cost per night for all travellers.
 pub(super) struct House<'t> {
     pub(super) row: &'t Stay,
     pub(super) night: f64,
 }
 
-/// A restaurant, what a meal costs for all, and which of the wanted cuisines it has.
+/// A restaurant, the cost of a meal for all travellers, and which of the requested cuisines it has.
 pub(super) struct Eatery<'t> {
     pub(super) row: &'t Restaurant,
     pub(super) meal: f64,
@@ -67,7 +67,7 @@ impl<'t> Town<'t> {
         Self { name, stays, restaurants, sights, compat }
     }
 
-    /// The cheapest house for a number of nights that meets what is asked.
+    /// The cheapest accommodation for a number of nights that meets the requirements.
     pub(super) fn house(&self, nights: usize, required: &Required) -> Option<&House<'t>> {
         let forbids = |row: &Stay, rule: &str| match self.compat {
             Compat::Original => row.house_rules.contains(rule),
@@ -82,18 +82,18 @@ impl<'t> Town<'t> {
     }
 }
 
-/// How an entry names a row.
+/// The text with which an entry names a row.
 pub(super) fn entry(name: &str, city: &str) -> String {
     format!("{name}, {city}")
 }
 
-/// Whether a city can be the place of a day, so that the evaluator reads it back.
+/// Whether the evaluator can parse a city as the place of a day.
 pub(super) fn is_readable(city: &str, compat: Compat) -> bool {
     let is_plain = city.trim() == city
         && strip_parenthesis(city) == city
         && !city.contains([',', ';', '\n'])
         && !matches!(city, "" | "-");
-    // The published evaluator takes such a city for a journey.
+    // The published evaluator would parse such a city as a journey.
     is_plain && (compat == Compat::Right || !city.contains("from") && !city.contains("to "))
 }
 

@@ -1,22 +1,22 @@
-//! Ways from city to city on the days of the trip, and what they cost for all.
+//! Journeys between cities on the days of the trip, and their costs for all travellers.
 
 use crate::Compat;
 use crate::entry::from_to;
 use crate::query::{Query, TransportRule};
 use crate::tables::{Database, Flight, Mode};
 
-/// Which means a trip uses.
+/// The means of travel that a trip uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Means {
-    /// One's own car all the way.
+    /// One's own car throughout.
     OwnCar,
     /// Flights and taxis.
     Others,
-    /// Whatever is cheapest on each way.
+    /// The cheapest means for each journey.
     All,
 }
 
-/// How one can get from one city to another on a day. Costs are for all, in US dollars.
+/// The possible journeys from one city to another on a day. Costs are for all travellers, in US dollars.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Way<'t> {
     pub(super) flight: Option<(f64, Flight<'t>)>,
@@ -24,7 +24,7 @@ pub(super) struct Way<'t> {
     pub(super) own_car: Option<f64>,
 }
 
-/// What is used on a way.
+/// The means used for a journey.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Ride<'t> {
     Flight(Flight<'t>),
@@ -61,7 +61,7 @@ impl<'t> Way<'t> {
         }
     }
 
-    /// The cheapest ride by these means, if there is one.
+    /// The cheapest journey by these means, if there is one.
     pub(super) fn ride(&self, means: Means, ban: Option<TransportRule>) -> Option<(f64, Ride<'t>)> {
         let is_flying = means != Means::OwnCar && ban != Some(TransportRule::NoFlight);
         let is_driving = means != Means::Others && ban != Some(TransportRule::NoSelfDriving);
@@ -74,12 +74,12 @@ impl<'t> Way<'t> {
     }
 }
 
-/// How a day says that one travels.
+/// The text with which a day names a journey.
 pub(super) fn leg(from: &str, to: &str) -> String {
     format!("from {from} to {to}")
 }
 
-/// Whether the evaluator takes the flight of this number for this one.
+/// Whether the evaluator finds this flight by its number.
 fn is_found(database: &Database, flight: &Flight<'_>, compat: Compat) -> bool {
     let number = flight.number();
     let is_on_way = |it: &Flight<'_>| {

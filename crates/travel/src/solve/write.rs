@@ -1,4 +1,4 @@
-//! From a route to a plan: which row stands in which entry.
+//! Turns a route into a plan: chooses the row for every entry.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::ways::{Ride, leg};
 use crate::entry::NOTHING;
 use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, MEALS, Plan, TRANSPORTATION};
 
-/// A day that is being filled in.
+/// A day under construction.
 #[derive(Clone, Default)]
 struct Day {
     city: String,
@@ -21,18 +21,18 @@ struct Day {
     house: Option<String>,
 }
 
-/// What a city has to offer in the order in which it is used.
+/// What a city offers, in the order of use.
 struct Visit<'g, 't> {
     town: &'g Town<'t>,
     house: &'g House<'t>,
-    /// The day of arrival, and that of departure, from 0.
+    /// The days of arrival and of departure, from 0.
     days: (usize, usize),
-    /// The restaurants that the route needs, then all others from cheap to dear.
+    /// The restaurants that the route needs, then all others, cheapest first.
     restaurants: Vec<usize>,
     share: Share,
 }
 
-/// The plan of a route, and what it costs. A generous one has meals on days of travel, as far as the budget goes.
+/// The plan of a route, and its cost. A generous plan has meals on days of travel, as far as the budget allows.
 pub(super) fn plan(
     ground: &Ground<'_>,
     required: &Required,
@@ -72,7 +72,7 @@ impl Day {
     }
 }
 
-/// Where one is, and how one gets there.
+/// Writes the place and the journey of each day.
 fn write_ways(ground: &Ground<'_>, required: &Required, route: &Route, days: &mut [Day]) -> f64 {
     let (mut here, mut day, mut cost) = (ground.home(), 0, 0.0);
     for (to, nights) in route.stops.iter().map(|stop| (stop.town, stop.nights)).chain([(ground.home(), 1)]) {
@@ -104,7 +104,8 @@ fn ride_text(ride: &Ride<'_>, way: &str) -> String {
     }
 }
 
-/// The cities of a route with their rows. A route that was found has a house and enough restaurants in each.
+/// The cities of a route with their rows. A route that was found has an accommodation and enough restaurants in
+/// each city.
 fn visits<'g, 't>(ground: &'g Ground<'t>, required: &Required, route: &Route) -> Vec<Visit<'g, 't>> {
     let shares = meals::share(ground, required, &route.stops).map(|(_, shares)| shares).unwrap_or_default();
     let mut day = 0;
@@ -115,7 +116,7 @@ fn visits<'g, 't>(ground: &'g Ground<'t>, required: &Required, route: &Route) ->
         let mut restaurants = menu::choose(town, needed(*stop) + share.extra, share.cuisines);
         let rest = (0..town.restaurants.len()).filter(|number| !restaurants.contains(number));
         let rest: Vec<usize> = rest.collect();
-        // Those that are needed are taken from the end.
+        // The needed ones are popped from the end.
         restaurants.reverse();
         restaurants.splice(0..0, rest.into_iter().rev());
         visits.push(Visit { town, house, days: (day, day + stop.nights), restaurants, share });
@@ -135,14 +136,14 @@ impl Visit<'_, '_> {
         Some((eatery.meal, entry(&eatery.row.name, self.town.name)))
     }
 
-    /// The meals of the days of travel: those of arrival from dinner on, then those of departure from breakfast on.
+    /// The meals on days of travel: on arrival backwards from dinner, then on departure forwards from breakfast.
     fn on_the_way(&self) -> [(usize, usize); 2 * MEALS_A_DAY] {
         let (first, last) = self.days;
         [(first, 2), (first, 1), (first, 0), (last, 0), (last, 1), (last, 2)]
     }
 }
 
-/// House and meals of a city, those on days of travel that are needed included.
+/// Writes the accommodation and the meals in a city, including the needed ones on days of travel.
 fn write_stay(visit: &mut Visit<'_, '_>, days: &mut [Day]) -> f64 {
     let (first, last) = visit.days;
     let mut cost = 0.0;
@@ -163,7 +164,7 @@ fn write_stay(visit: &mut Visit<'_, '_>, days: &mut [Day]) -> f64 {
     cost
 }
 
-/// Sights cost nothing: days of travel get one, too, where any is left.
+/// Writes attractions. They cost nothing, so days of travel get one too if any are left.
 fn write_sights(visits: &[Visit<'_, '_>], days: &mut [Day]) {
     for visit in visits {
         let (first, last) = visit.days;
@@ -178,7 +179,7 @@ fn write_sights(visits: &[Visit<'_, '_>], days: &mut [Day]) {
     }
 }
 
-/// Dinner on the day of arrival, breakfast and lunch on that of departure.
+/// Adds dinner on the day of arrival, breakfast and lunch on the day of departure.
 fn write_more_meals(visit: &mut Visit<'_, '_>, days: &mut [Day], budget: f64) -> f64 {
     let (first, last) = visit.days;
     let mut cost = 0.0;

@@ -1,4 +1,4 @@
-//! Agents without a model: what each does with a case.
+//! Agents without a model, and how each handles a case.
 
 use planproof_suite::{CaseError, Gold, SuiteAgent};
 
@@ -24,7 +24,7 @@ pub(super) static AGENTS: [SuiteAgent; 5] = [
     SuiteAgent { name: "reader", about: "reads the fields of the query by a grammar, and plans nothing" },
 ];
 
-/// What an agent does with a case; nothing where there is no such agent.
+/// What an agent does with a case; `None` if there is no such agent.
 pub(super) fn act(case: &TripCase, agent: &str, seed: u64) -> Option<Result<Gold, CaseError>> {
     let task = case.task();
     let is_reading = task.options.mode == Mode::Reading;
@@ -45,7 +45,7 @@ pub(super) fn act(case: &TripCase, agent: &str, seed: u64) -> Option<Result<Gold
     })
 }
 
-/// What the solver answers to a query, which is that of the case or what was read out of its text.
+/// The solver's answer to a query, which is either that of the case or what the grammar extracted from its text.
 fn solved(case: &TripCase, query: &Query, objective: Objective) -> Result<Gold, CaseError> {
     let database = case.database()?;
     let options = Options { objective, ..Options::default() };
@@ -57,7 +57,7 @@ fn solved(case: &TripCase, query: &Query, objective: Objective) -> Result<Gold, 
     })
 }
 
-/// What was proved, in sentences.
+/// The proved result, in sentences.
 fn in_words(answer: &Answer, query: &Query) -> String {
     match answer {
         Answer::Solved(solved) => {
@@ -76,7 +76,7 @@ fn in_words(answer: &Answer, query: &Query) -> String {
     }
 }
 
-/// What the grammar reads out of the text of a case, as a query; its fields are asked of nobody.
+/// The query that the grammar extracts from the text of a case. The fields of the case are not used.
 fn heard(case: &TripCase) -> Result<(Heard, Result<Query, QueryError>), CaseError> {
     let Query { idx, level, query: text, .. } = &case.task().query;
     let database = case.database()?;
@@ -85,7 +85,7 @@ fn heard(case: &TripCase) -> Result<(Heard, Result<Query, QueryError>), CaseErro
     Ok((heard, query))
 }
 
-/// The solver on what the grammar read.
+/// The solver's answer to the query that the grammar extracted.
 fn solved_from_text(case: &TripCase) -> Result<Gold, CaseError> {
     let (heard, query) = heard(case)?;
     let doubts = match heard.doubts.is_empty() {
@@ -105,7 +105,7 @@ fn solved_from_text(case: &TripCase) -> Result<Gold, CaseError> {
     }
 }
 
-/// The fields that the grammar read.
+/// The fields that the grammar extracted.
 fn fields_read(case: &TripCase) -> Result<Gold, CaseError> {
     let (heard, _) = heard(case)?;
     let answer = serde_json::to_string(&heard.reading).unwrap_or_default();

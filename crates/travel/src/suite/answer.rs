@@ -1,20 +1,20 @@
-//! From what an agent answered to its plan.
+//! Extracts the plan from an agent's answer.
 
 use serde_json::{Deserializer, Value};
 
-/// Longest answer in which a plan is looked for, in bytes.
+/// Longest answer, in bytes, that is searched for a plan.
 pub const ANSWER_BYTES_MAX: usize = 1 << 20;
 
-/// The plan of an answer: the last list of JSON in it that holds an object. Whatever stands around it does not matter.
-/// A list within another is none of its own. Nothing where there is no such list, or the answer is longer than
+/// The plan in an answer: its last JSON list that contains an object. Surrounding text is ignored, and a list
+/// inside another does not count. `None` if there is no such list, or if the answer is longer than
 /// [`ANSWER_BYTES_MAX`].
 ///
-/// Takes time in proportion to the text: the reader of JSON gives up at a depth of 128.
+/// The time is linear in the length of the text, because the JSON parser gives up at a depth of 128.
 pub fn plan_in(answer: &str) -> Option<Value> {
     last(answer, '[', |value| value.as_array().is_some_and(|items| items.iter().any(Value::is_object)))
 }
 
-/// The last object of JSON in an answer, in the same way.
+/// The last JSON object in an answer, found in the same way.
 pub fn object_in(answer: &str) -> Option<Value> {
     last(answer, '{', Value::is_object)
 }

@@ -1,4 +1,4 @@
-//! Who sees what: rates of agents that are given different things are not comparable.
+//! Who sees what: rates of agents with different inputs are not comparable.
 
 use planproof_suite::{Judged, Section, Table};
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::marks;
 use super::task::Mode;
 use crate::Compat;
 
-/// The arms: who, what it sees of the query, and what it knows of the world.
+/// The arms: the agent, what it sees of the query, and what it knows of the world.
 const ARMS: [[&str; 3]; 9] = [
     ["an agent of two stages (tools@, react@)", "the text", "what its tools return"],
     [
@@ -32,7 +32,7 @@ const ARMS: [[&str; 3]; 9] = [
     ["solver-from-text", "the text, which a grammar reads", "the tables"],
 ];
 
-/// What the runs were given, and what other arms are.
+/// The inputs of these runs, and the other arms.
 pub(super) fn section(runs: &[Judged<'_>]) -> Section {
     let options = runs.first().map(|run| marks::read(run.card.marks).options).unwrap_or_default();
     let mode = options.mode.name();

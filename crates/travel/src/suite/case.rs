@@ -13,14 +13,14 @@ use super::{agents, explain, gold, judge, marks, prompt};
 use crate::own;
 use crate::tables::Database;
 
-/// Opens the tables of a folder, and makes sure that they are those of its digest. It may keep them.
+/// Opens the tables in a folder, and verifies their digest. It may cache them.
 pub type OpenTables = Arc<dyn Fn(&Folder) -> Result<Arc<Database>, CaseError> + Send + Sync>;
 
 /// Our own tables.
 static OWN: LazyLock<Result<Arc<Database>, String>> =
     LazyLock::new(|| own::database().map(Arc::new).map_err(|error| error.to_string()));
 
-/// A query with all that the engine needs of it.
+/// A query with everything that the engine needs.
 #[derive(Clone)]
 pub struct TripCase {
     task: Task,
@@ -36,7 +36,7 @@ impl fmt::Debug for TripCase {
 }
 
 impl TripCase {
-    /// A query as a case. Without `open` it can be judged only on our own tables.
+    /// Creates a case from a query. Without `open` it can be judged only on our own tables.
     pub fn new(task: Task, open: Option<OpenTables>) -> Self {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let query = &task.query;
@@ -53,7 +53,7 @@ impl TripCase {
         Self { task, prompt, card, open }
     }
 
-    /// The query, and how it is asked and judged.
+    /// The query with its options.
     pub fn task(&self) -> &Task {
         &self.task
     }
@@ -61,7 +61,7 @@ impl TripCase {
     /// The tables.
     ///
     /// # Errors
-    /// They cannot be opened, or are no longer those of the case.
+    /// They cannot be opened, or have changed since the case was created.
     pub fn database(&self) -> Result<Arc<Database>, CaseError> {
         match (&self.task.tables, &self.open) {
             (None, _) => OWN.as_ref().map(Arc::clone).map_err(CaseError::new),
@@ -86,7 +86,7 @@ impl Case for TripCase {
         self.task.to_line()
     }
 
-    /// Where the tables lie is left out, and what is in them is not.
+    /// Excludes the location of the tables, but not their content.
     fn identity(&self) -> String {
         let digest = self.task.tables.as_ref().map(|folder| &folder.digest);
         json!([CASE_SCHEMA, self.prompt, self.task.options, digest, self.task.query]).to_string()

@@ -1,4 +1,4 @@
-//! Why runs fail, and what else can be said of them.
+//! Why runs fail, and other properties of runs.
 
 use planproof_suite::{Class, ClassInfo, FlagInfo};
 
@@ -52,32 +52,31 @@ pub(super) static CLASSES: [ClassInfo; 20] = [
     ClassInfo { name: "wrong_fields", meaning: "A field of the query is not right.", rank: 19 },
 ];
 
-/// The place of the class of the first check.
+/// The index of the class of the first check.
 const FIRST_CHECK: usize = 5;
 
-/// The class of a plan of which this check does not hold.
+/// The class of a plan that fails this check.
 pub(super) fn of_check(check: Check) -> Option<Class> {
     let place = Check::all().position(|it| it == check)?;
     CLASSES.get(FIRST_CHECK + place).map(Class::new)
 }
 
-/// The classes of what is asked for in words, which has no plan.
+/// The classes of the mode that reads fields, which has no plan.
 pub(super) const OF_READING: [&str; 2] = ["no_fields", "wrong_fields"];
 
-/// Whether a class or flag can occur where fields are read.
+/// Whether a class or flag can occur in the mode that reads fields.
 pub(super) fn is_of_reading(name: &str) -> bool {
     OF_READING.contains(&name) || name == CALL_ERROR || CLASSES.iter().take(2).any(|it| it.name == name)
 }
 
-/// The flag of a call that gave an error.
+/// The flag of a run with a failed call.
 pub(super) const CALL_ERROR: &str = "call_error";
 /// The flag of a run that the published loop would have stopped.
 pub(super) const LOOP_STOPPED: &str = "loop_stopped";
-/// The flag of a plan that passes by the rules of the published evaluator and not by ours, or the other way.
+/// The flag of a plan that passes by the rules of the published evaluator but not by ours, or vice versa.
 pub(super) const DIFFERS: &str = "evaluators_differ";
 
-/// The flags, in the order in which they are shown; the last ones are the gaps of
-/// [`Loophole::ALL`](crate::evaluate::Loophole::ALL).
+/// The flags, in display order; the last ones are the gaps in [`Loophole::ALL`](crate::evaluate::Loophole::ALL).
 pub(super) static FLAGS: [FlagInfo; 20] = [
     FlagInfo { name: CALL_ERROR, meaning: "A call was refused or answered with an error." },
     FlagInfo {

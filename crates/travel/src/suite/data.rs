@@ -1,4 +1,4 @@
-//! Published data as one text, since a suite reads no folder.
+//! Published data as one text, because a suite does not read folders.
 
 use planproof_suite::CaseError;
 use serde::{Deserialize, Serialize};
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::task::{Folder, Mode, Options, Reference, Task};
 use crate::query::{self, Query, read_published};
 
-/// What the text names as its schema.
+/// The schema of the text.
 const DATA_SCHEMA: &str = "planproof/travelplanner-data/v1";
 
-/// What names of files with queries as a published table end in.
+/// The extension of files that contain queries as a published table.
 const CSV_ENDING: &str = ".csv";
 
 /// A file with its name.
@@ -17,11 +17,11 @@ const CSV_ENDING: &str = ".csv";
 pub struct TextFile {
     /// Its name, for errors.
     pub file: String,
-    /// What is in it.
+    /// Its content.
     pub text: String,
 }
 
-/// The queries of a set, with where their tables lie.
+/// The queries of a set, with the location of their tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishedData {
     schema: String,
@@ -29,25 +29,25 @@ pub struct PublishedData {
     pub set: String,
     /// The tables.
     pub tables: Folder,
-    /// The queries: lines of JSON, or the published table in a file whose name ends in `.csv`.
+    /// The queries: JSON lines, or the published table in a file whose name ends in `.csv`.
     pub queries: TextFile,
-    /// The reference information of each query, one a line in their order.
+    /// The reference information of the queries, one per line, in the same order.
     pub reference: Option<TextFile>,
 }
 
 impl PublishedData {
-    /// Queries of a set.
+    /// Creates the data of a set.
     pub fn new(set: String, tables: Folder, queries: TextFile, reference: Option<TextFile>) -> Self {
         Self { schema: DATA_SCHEMA.to_owned(), set, tables, queries, reference }
     }
 
-    /// As a text that [`of_text`](Self::of_text) reads.
+    /// The data as a text that [`of_text`](Self::of_text) parses.
     pub fn to_text(&self) -> String {
-        // Texts are written as JSON into memory, which cannot fail.
+        // Serializing texts into memory cannot fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Reads what [`to_text`](Self::to_text) wrote; nothing where it is something else.
+    /// Parses what [`to_text`](Self::to_text) wrote; `None` for any other text.
     pub fn of_text(text: &str) -> Option<Self> {
         if !text.starts_with(&format!("{{\"schema\":\"{DATA_SCHEMA}\"")) {
             return None;
@@ -55,10 +55,10 @@ impl PublishedData {
         serde_json::from_str(text).ok()
     }
 
-    /// The queries as they are asked.
+    /// The queries with their options.
     ///
     /// # Errors
-    /// A line cannot be read, or reference information is needed and is not there.
+    /// A line cannot be parsed, or required reference information is missing.
     pub fn tasks(&self, options: Options) -> Result<Vec<Task>, CaseError> {
         let TextFile { file, text } = &self.queries;
         let is_table = file.ends_with(CSV_ENDING);
@@ -106,7 +106,7 @@ impl PublishedData {
     }
 }
 
-/// The pieces that stand beside a query in the published table.
+/// The reference information from the pieces that accompany a query in the published table.
 fn of_pieces(pieces: Vec<query::Reference>) -> Reference {
     let piece = |it: query::Reference| (it.description, serde_json::Value::String(it.content));
     Reference(pieces.into_iter().map(piece).collect())

@@ -4,58 +4,58 @@ use planproof_suite::Verdict;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What verdicts name as their schema.
+/// The schema of verdicts.
 pub const VERDICT_SCHEMA: &str = "planproof/travelplanner-verdict/v1";
 
-/// Most characters of an answer that a verdict holds.
+/// Maximum number of characters of an answer that a verdict contains.
 pub(super) const TEXT_CHARACTERS_MAX: usize = 2_000;
 
-/// Longest plan that a verdict holds, in bytes of JSON. The evaluator reads longer ones all the same.
+/// Longest plan that a verdict contains, in bytes of JSON. The evaluator judges longer ones as well.
 pub(super) const PLAN_BYTES_MAX: usize = 32 * 1024;
 
-/// Most findings that a verdict holds.
+/// Maximum number of findings that a verdict contains.
 pub(super) const FINDINGS_MAX: usize = 100;
 
-/// All that the judge says of a run: the document of a verdict.
+/// Everything that the judge says about a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Detail {
     /// [`VERDICT_SCHEMA`].
     pub schema: String,
     /// Id of the case.
     pub case: String,
-    /// Whether all checks hold, or all fields are right.
+    /// Whether all checks pass, or all fields are right.
     pub passed: bool,
     /// The class of the failure; `None` when passed.
     pub class: Option<String>,
     /// All flags that apply.
     pub flags: Vec<String>,
-    /// Whether there was a plan, or an object with fields.
+    /// Whether the run delivered a plan, or an object with fields.
     pub delivered: bool,
-    /// How the checks fared, in the order of the evaluator.
+    /// The results of the checks, in the order of the evaluator.
     pub checks: Vec<Checked>,
-    /// The names of the fields that are wrong, where fields were asked for.
+    /// The names of the wrong fields, if fields were asked for.
     pub wrong_fields: Vec<String>,
-    /// What the trip costs for all, in US dollars, if that can be said.
+    /// The cost of the trip for all travellers, in US dollars, if it can be determined.
     pub cost: Option<f64>,
-    /// Whether the published evaluator passes the plan, and whether ours does.
+    /// Whether the plan passes the published evaluator, and whether it passes ours.
     pub passes: [bool; 2],
-    /// What our evaluator finds wrong, the first [`FINDINGS_MAX`].
+    /// The first [`FINDINGS_MAX`] findings of our evaluator.
     pub findings: Vec<Found>,
-    /// Why the plan is no plan at all.
+    /// Why the plan is malformed.
     pub fault: Option<String>,
-    /// Where the published loop would have stopped, in words.
+    /// Where the published loop would have stopped the run, in words.
     pub stopped: Option<String>,
     /// The plan, unless it is longer than [`PLAN_BYTES_MAX`].
     pub plan: Option<Value>,
-    /// What the agent answered, of a long text both ends; `None` where it did not answer.
+    /// The agent's answer, shortened in the middle if it is long; `None` if it did not answer.
     pub answer: Option<String>,
-    /// Why the run ended, where the agent did not end it by an answer.
+    /// Why the run ended, if not with the agent's answer.
     pub ended: Option<String>,
-    /// How many calls were made.
+    /// The number of calls.
     pub calls: usize,
 }
 
-/// How a check fared.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
     /// Its name in the paper.
@@ -64,21 +64,21 @@ pub struct Checked {
     pub state: String,
 }
 
-/// Something that is wrong with a plan.
+/// A fault in a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// The check that it fails, by its name in the paper.
+    /// The failed check, by its name in the paper.
     pub check: String,
-    /// The day, from 1; nothing where it is about the whole trip.
+    /// The day, from 1; `None` if the finding concerns the whole trip.
     pub day: Option<usize>,
     /// What is wrong.
     pub what: String,
-    /// The gap of the published check that lets it through, if one does.
+    /// The gap in the published check that misses it, if there is one.
     pub loophole: Option<String>,
 }
 
 impl Detail {
-    /// The document of a verdict of this suite; `None` where it is that of another, or broken.
+    /// Parses the document of a verdict of this suite; `None` if the verdict is of another suite or malformed.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)
     }

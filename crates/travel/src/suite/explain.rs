@@ -11,7 +11,7 @@ use super::task::Mode;
 use crate::plan::{CITY, KEYS, Plan};
 use crate::{Compat, evaluate, page};
 
-/// Most findings that the gist names.
+/// Maximum number of findings that the gist names.
 const FINDINGS_NAMED_MAX: usize = 2;
 
 /// What went wrong, in one line.
@@ -43,7 +43,7 @@ fn gist(detail: &Detail) -> String {
     }
 }
 
-/// The checks that do not hold.
+/// The checks that failed.
 fn failed(detail: &Detail) -> impl Iterator<Item = &str> {
     detail.checks.iter().filter(|it| it.state == "failed").map(|it| it.check.as_str())
 }
@@ -89,7 +89,7 @@ pub(super) fn explain(case: &TripCase, verdict: &Verdict) -> Explanation {
     }
 }
 
-/// A plan as a map and a timeline; as lines where it is too broken for them, or its tables are not at hand.
+/// A plan as a map and a timeline, or as lines if it is malformed or its tables are not available.
 fn of_plan(case: &TripCase, plan: &Value, findings: &[Found]) -> Vec<Fact> {
     let drawn = case.database().map(|database| {
         let (query, plan) = (&case.task().query, Plan(plan.clone()));
@@ -101,7 +101,7 @@ fn of_plan(case: &TripCase, plan: &Value, findings: &[Found]) -> Vec<Fact> {
     }
 }
 
-/// The days of a plan, each on a line; wrong where something is found wrong on them.
+/// The days of a plan, one per line; a day with findings is marked as wrong.
 fn days(plan: &Value, findings: &[Found]) -> Vec<Step> {
     let line = |(number, day): (usize, &Value)| {
         let entry = |key: &str| {
@@ -122,7 +122,7 @@ fn in_words(found: &Found) -> String {
     format!("{}{day}: {}{}", found.check, found.what, gap.unwrap_or_default())
 }
 
-/// The checks with how they fared, those that fail first.
+/// The checks with their results, failed ones first.
 fn checks(detail: &Detail) -> Vec<Check> {
     let check = |Checked { check, state }: &Checked| Check {
         id: check.clone(),
@@ -144,7 +144,7 @@ fn checks(detail: &Detail) -> Vec<Check> {
     checks
 }
 
-/// Numbers the calls, and marks those that gave an error.
+/// Numbers the calls, and marks those that failed.
 pub(super) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
     Detail::of(verdict).map(|detail| call_notes(detail.calls as u64, events)).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! The fields of a query that an agent wrote, against the right ones: exact match for each field, by the rules of
-//! [`Score`].
+//! Compares the fields of a query that an agent wrote with the right ones: exact match for each field, by the rules
+//! of [`Score`].
 
 use serde_json::{Map, Value, json};
 
@@ -21,17 +21,17 @@ pub const FIELDS: [&str; 11] = [
     "budget",
 ];
 
-/// The key under which what is asked for beside the budget stands.
+/// The key of the local constraints.
 const LOCAL: &str = "local_constraint";
 
-/// The right fields as one object of JSON, in the form that agents are asked for.
+/// The right fields as one JSON object, in the form that agents are asked for.
 pub fn of_query(query: &Query) -> Value {
-    // Texts and numbers are written as JSON into memory, which cannot fail.
+    // Serializing texts and numbers into memory cannot fail.
     serde_json::to_value(Reading::of(query)).unwrap_or_default()
 }
 
-/// Whether each field of [`FIELDS`] is right. A field that is absent is null; one that no reading may have is wrong,
-/// and does no harm to others.
+/// Whether each field of [`FIELDS`] is right. An absent field counts as null; a field with an invalid value is
+/// wrong, and does not affect the others.
 pub fn compare(right: &Query, written: &Value) -> [bool; FIELDS.len()] {
     let mut is_right = [false; FIELDS.len()];
     for ((place, field), is_right) in Field::ALL.into_iter().enumerate().zip(&mut is_right) {
@@ -71,7 +71,7 @@ mod tests {
             written["mood"] = json!("good");
             let wrong = compare(query, &written).into_iter().zip(FIELDS).filter(|(is_right, _)| !is_right);
             assert_eq!(wrong.map(|(_, field)| field).collect::<Vec<_>>(), ["house rule", "budget"]);
-            // Of what is no object every field is null.
+            // If the value is not an object, every field is null.
             let none =
                 compare(query, &json!(7)).into_iter().zip(Field::ALL).filter(|(is_right, _)| *is_right);
             assert!(none.into_iter().all(|(_, field)| is_local(field)));

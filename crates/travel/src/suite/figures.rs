@@ -1,4 +1,4 @@
-//! Figures of many runs, beside those that were published.
+//! Figures over many runs, beside published ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,17 +14,17 @@ use super::{PASSES_FINAL, arms, parts};
 use crate::evaluate::{Check, Rates, Share};
 use crate::query::Level;
 
-/// Runs that came to a verdict, with what their cards say.
+/// Runs with a verdict, with the marks of their cards.
 pub(super) fn scored<'a>(runs: &'a [Judged<'a>]) -> impl Iterator<Item = (Marks, &'a Scored)> {
     runs.iter().filter_map(|run| Some((marks::read(run.card.marks), run.scored?)))
 }
 
-/// Whether these are runs in which fields are read, and not plans made.
+/// Whether these are runs in which fields are read rather than plans made.
 fn is_of_reading(runs: &[Judged<'_>]) -> bool {
     runs.iter().any(|run| marks::read(run.card.marks).options.mode == Mode::Reading)
 }
 
-/// The published rates of runs.
+/// The published kinds of rates, over runs.
 fn rates<'a>(runs: impl IntoIterator<Item = &'a Scored>) -> Rates {
     let mut rates = Rates::default();
     let count = |share: &mut Share, passes: bool| {
@@ -109,7 +109,7 @@ pub(super) fn sections(runs: &[Judged<'_>]) -> Vec<Section> {
     ours.chain([published_section(has_runs), arms::section(runs)]).collect()
 }
 
-/// A row of ours.
+/// A row of our figures.
 fn our_row(name: String, rates: &Rates) -> Vec<String> {
     [name, "this run".to_owned(), rates.delivery.of.to_string()]
         .into_iter()
@@ -141,7 +141,7 @@ fn columns() -> Vec<String> {
     ["who", "source", "queries"].into_iter().chain(RATE_NAMES).map(str::to_owned).collect()
 }
 
-/// The published rates of all queries of a set, and those that follow from the tables by level.
+/// The published rates over all queries of a set, and those recomputed from the tables by level.
 fn published_overall(published: &[Published]) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for row in published.iter().filter(|row| row.level == "all") {
@@ -266,7 +266,8 @@ fn checks_beside_published(of: &dyn Fn(Level, Option<usize>, Check) -> Share) ->
     }
 }
 
-/// What was published. With runs it stands beside theirs already, and is here for programs alone.
+/// The published figures. If there are runs, they are already shown beside ours, and this section is only for
+/// programs.
 fn published_section(has_runs: bool) -> Section {
     let published = published::rates();
     let tables = match has_runs {

@@ -1,4 +1,4 @@
-//! What a simulated model is handed: a plan that holds, and the calls by which one finds what is in it.
+//! The input of a simulated model: a valid plan, and the calls that find its contents.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::plan::{CITY, TRANSPORTATION};
 use crate::query::Query;
 use crate::solve::{Options, solve};
 
-/// The key of a case; nothing where no plan is known that holds.
+/// The solution of a case; `None` if no valid plan is known.
 pub(super) fn of(case: &TripCase) -> Option<Gold> {
     let query = &case.task().query;
     if case.task().options.mode == Mode::Reading {
@@ -28,7 +28,7 @@ pub(super) fn of(case: &TripCase) -> Option<Gold> {
     Some(of_plan(case.task(), &plan))
 }
 
-/// A plan that holds: one of ours for our own queries, else that of the solver.
+/// A valid plan: one of ours for our own queries, otherwise the solver's.
 fn known_plan(case: &TripCase) -> Option<Value> {
     let task = case.task();
     if task.tables.is_some() {
@@ -36,19 +36,19 @@ fn known_plan(case: &TripCase) -> Option<Value> {
         let answer = solve(&database, &task.query, task.options.compat, &Options::default());
         return answer.solved().map(|solved| solved.plan.0.clone());
     }
-    // Our own plans stand in the order of our own queries.
+    // Our own plans are in the order of our own queries.
     let place = own::queries().ok()?.iter().position(|query| *query == task.query)?;
     own::plans().ok()?.into_iter().nth(place).map(|submission| submission.plan.0)
 }
 
-/// What an agent does that answers with this plan.
+/// The calls and the answer of an agent that arrives at this plan.
 pub(super) fn of_plan(task: &Task, plan: &Value) -> Gold {
     let calls = if task.options.mode == Mode::TwoStage { calls(&task.query, plan) } else { Vec::new() };
     let (reasoning, sub_tasks) = Default::default();
     Gold { calls, reasoning, answer: plan.to_string(), wrong_answer: without_journey(plan), sub_tasks }
 }
 
-/// The same plan with nothing said of how one gets there, which fails in either mode.
+/// The same plan without any means of travel, which fails in either mode.
 fn without_journey(plan: &Value) -> String {
     let mut wrong = plan.clone();
     for day in wrong.as_array_mut().into_iter().flatten() {
@@ -57,7 +57,8 @@ fn without_journey(plan: &Value) -> String {
     wrong.to_string()
 }
 
-/// The searches that find what is in a plan, each once: the cities of the state, the ways, and what is in each city.
+/// The searches that find the contents of a plan, without repetitions: the cities of the state, the journeys, and
+/// the offers in each city.
 fn calls(query: &Query, plan: &Value) -> Vec<GoldCall> {
     let mut calls = Vec::new();
     if query.is_for_state() {

@@ -1,8 +1,9 @@
-//! The greedy search of the benchmark's baselines: what is cheapest, one thing after the other.
+//! The greedy search among the benchmark's baselines: it picks whatever is cheapest, one item at a time.
 //!
-//! Cities come in the order of the table; one leaves on days 1, 3, 5 and so on. Each leg goes by what is cheapest for
-//! one person. All meals are in the cheapest restaurant, so that Diverse Restaurants never holds. No constraint is
-//! looked at. (Ours: a trip of an unusual length goes home on its last day, and a city without anything has `-`.)
+//! Cities come in the order of the table, with departures on days 1, 3, 5 and so on. Each leg uses the cheapest
+//! means of travel for one person. All meals are in the cheapest restaurant, so that Diverse Restaurants never
+//! passes. Constraints are ignored. (Ours: a trip of an unusual length goes home on its last day, and an item that
+//! a city lacks is `-`.)
 
 use planproof_trace::Draw;
 use serde_json::{Value, json};
@@ -12,10 +13,10 @@ use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, MEALS, TRANSPORTATION};
 use crate::query::Query;
 use crate::tables::{Database, Mode};
 
-/// Names the stream of draws.
+/// The name of the random stream.
 const PURPOSE: &str = "travel-greedy/1";
 
-/// The plan for a query. Takes time in proportion to the rows of its cities. The same seed gives the same plan.
+/// The plan for a query. The time is linear in the number of rows of its cities. The same seed gives the same plan.
 pub fn plan(database: &Database, query: &Query, seed: u64) -> Value {
     let mut draw = Draw::new(seed, query.idx, PURPOSE);
     let cities = cities(database, query);
@@ -23,7 +24,7 @@ pub fn plan(database: &Database, query: &Query, seed: u64) -> Value {
     let mut days = Vec::new();
     for day in 1..=query.days {
         let is_last = day == query.days;
-        // Legs begin on every other day, as long as there are cities.
+        // Legs start on every other day, as long as there are cities left.
         let next = match (is_last, day % 2 == 1) {
             (true, _) => Some(query.org.as_str()),
             (false, true) => cities.get(day / 2).copied(),
@@ -50,7 +51,7 @@ pub fn plan(database: &Database, query: &Query, seed: u64) -> Value {
     Value::Array(days)
 }
 
-/// The cities to see, in the order of the table.
+/// The cities to visit, in the order of the table.
 fn cities<'d>(database: &'d Database, query: &'d Query) -> Vec<&'d str> {
     if !query.is_for_state() {
         return vec![&query.dest];
@@ -59,7 +60,7 @@ fn cities<'d>(database: &'d Database, query: &'d Query) -> Vec<&'d str> {
     all.filter(|city| *city != query.org).take(query.visiting_city_number).collect()
 }
 
-/// The cheapest way for one person; of equal ones a flight first, then one's own car.
+/// The cheapest means of travel for one person; in a tie, a flight comes first, then one's own car.
 fn leg(database: &Database, (from, to): (&str, &str), date: &str) -> String {
     let flight = database.flights.on(from, to, date).min_by_key(|flight| flight.cents);
     let flight = flight.map(|flight| {
@@ -96,7 +97,7 @@ fn cheapest_stay(database: &Database, city: &str) -> String {
     row.map_or_else(|| NOTHING.to_owned(), |row| format!("{}, {city}", row.name))
 }
 
-/// A sight by chance, whose name would not be read as two.
+/// A random attraction whose name would not be parsed as two.
 fn sight(database: &Database, city: &str, draw: &mut Draw) -> String {
     let rows: Vec<&str> = database
         .attractions

@@ -20,13 +20,13 @@ use crate::evaluate::{self, Check, Judgement, Mark, is_asked};
 use crate::plan::Plan;
 use crate::tables::Database;
 
-/// Names of the figures beside those of checks and fields.
+/// Names of the scores besides those of checks and fields.
 pub(super) const DELIVERED: &str = "delivered";
 pub(super) const PASSES_ORIGINAL: &str = "passes_original";
 pub(super) const PASSES_RIGHT: &str = "passes_right";
 pub(super) const COST: &str = "cost";
 
-/// The names of all figures: of deliveries and passes, of each check (1 where it holds, 0 where not), of each field.
+/// The names of all scores: of deliveries and passes, of each check (1 if it passes, else 0), of each field.
 pub(super) const SCORE_NAMES: [&str; 33] = [
     DELIVERED,
     PASSES_ORIGINAL,
@@ -63,7 +63,7 @@ pub(super) const SCORE_NAMES: [&str; 33] = [
     STATED[4].1,
 ];
 
-/// What is known of a run beside its plan.
+/// What is known about a run besides its plan.
 #[derive(Default)]
 pub(super) struct RunFacts<'a> {
     pub(super) ended: Option<&'a Ended<'a>>,
@@ -78,7 +78,7 @@ pub(super) struct RunFacts<'a> {
 pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscored> {
     let ended = Ended::of(events)?;
     let calls = paired_calls(events);
-    // The loop is that of one agent: members of a team have rules of their own.
+    // The loop is that of a single agent; members of a team have their own rules.
     let is_alone = calls.iter().all(|paired| paired.actor.is_none());
     let is_two_stage = case.task().options.mode == Mode::TwoStage;
     let run = RunFacts {
@@ -96,7 +96,7 @@ pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscor
     Ok(of_plan(case, &database, Plan(plan), &run))
 }
 
-/// The verdict on a plan; null where there is none.
+/// The verdict on a plan, which is null if there is none.
 pub(super) fn of_plan(case: &TripCase, database: &Database, plan: Plan, run: &RunFacts<'_>) -> Verdict {
     let task = case.task();
     let is_original = task.options.compat == Compat::Original;
@@ -216,7 +216,7 @@ fn finish(
     detail.flags = flags.iter().map(ToString::to_string).collect();
     Verdict {
         scored: Scored { class, flags, scores },
-        // Writing texts and numbers as JSON into memory cannot fail.
+        // Serializing texts and numbers into memory cannot fail.
         detail: serde_json::to_string(&detail).unwrap_or_default(),
     }
 }
@@ -235,7 +235,7 @@ fn class_of_run(run: &RunFacts<'_>) -> Option<Class> {
     }
 }
 
-/// Why a plan is none at all.
+/// Why a plan is malformed.
 fn fault_of(judged: &Judgement) -> Option<String> {
     let crash = judged
         .crash

@@ -1,9 +1,9 @@
-//! What the manager of a team passed on of the traveller's wishes: its sub-tasks and constraints, scored field by
-//! field. Whoever works for it knows nothing else.
+//! Scores which of the traveller's wishes the manager of a team passed on in its sub-tasks and constraints, field
+//! by field. The members who work for it know nothing else.
 //!
-//! A manager may state constraints in a typed form beside their words (crate `constraint` reads it), which a team with
-//! a solver is asked for. Where a typed constraint says something of a field, that counts; the grammar reads the words
-//! for the other fields.
+//! A manager may state constraints in a typed form in addition to words (crate `constraint` parses it); a team with
+//! a solver is asked to do so. For a field covered by a typed constraint, that constraint counts; the grammar reads
+//! the other fields from the words.
 
 use planproof_trace::{Event, EventKind};
 use serde_json::Value;
@@ -12,10 +12,10 @@ use super::case::TripCase;
 use crate::query::{HouseRule, RoomType, TransportRule};
 use crate::reader::{CUISINES, Field, Reading, Score, read};
 
-/// The section of a trace that holds a team's graph.
+/// The section of a trace that contains a team's graph.
 const GRAPH: &str = "graph";
 
-/// The fields that a plan is judged by, with the names of their figures.
+/// The fields by which a plan is judged, with the names of their scores.
 pub(super) const STATED: [(Field, &str); 5] = [
     (Field::HouseRule, "stated_house_rule"),
     (Field::Cuisine, "stated_cuisine"),
@@ -24,7 +24,7 @@ pub(super) const STATED: [(Field, &str); 5] = [
     (Field::Budget, "stated_budget"),
 ];
 
-/// Whether each field of [`STATED`] can be read out of the last graph of a run; nothing where there was no graph.
+/// Whether each field of [`STATED`] can be recovered from the last graph of a run; `None` if there was no graph.
 pub(super) fn stated(case: &TripCase, events: &[Event]) -> Option<[bool; STATED.len()]> {
     let graph = events.iter().rev().find_map(|event| match &event.kind {
         EventKind::Section { state, text, .. } if state == GRAPH => serde_json::from_str::<Value>(text).ok(),
@@ -43,7 +43,7 @@ fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// What the typed constraints of a graph say of fields; nothing of those that none is about.
+/// The fields in the typed constraints of a graph; `None` for a field that no constraint concerns.
 #[derive(Debug, Default, PartialEq)]
 struct Typed {
     house_rule: Option<HouseRule>,
@@ -60,7 +60,7 @@ impl Typed {
         of_parts.filter_map(|it| it.get("typed")).for_each(|it| typed.take_values(it));
         for constraint in list(graph, "constraints").iter().filter_map(|it| it.get("typed")) {
             typed.take_values(constraint);
-            // What all parts may cost together is the budget; a bound of one of them is none.
+            // An upper bound on the total cost is the budget; a bound on a part is not.
             let bound = constraint.get("bound").or_else(|| constraint.get("value")).and_then(amount);
             let is_most = matches!(constraint.get("op").and_then(Value::as_str), Some("<=" | "<"));
             if let (None, Some(bound), true) = (typed.budget, bound, is_most) {
@@ -70,7 +70,7 @@ impl Typed {
         typed
     }
 
-    /// The values that a constraint names, which are distinguished by what queries can ask for.
+    /// Takes the values that a constraint names. The possible values in queries determine the field.
     fn take_values(&mut self, constraint: &Value) {
         let is_negated = constraint.get("op").and_then(Value::as_str) == Some("!=");
         let of_condition = constraint.get("where").and_then(|it| it.get("value"));
@@ -101,22 +101,22 @@ impl Typed {
     }
 }
 
-/// How queries say that something is not wanted.
+/// How queries express that something is not wanted.
 fn negation(value: &str) -> &'static str {
     if value.ends_with("room") { "not " } else { "no " }
 }
 
-/// A wish by its name in the data.
+/// A wish, by its name in the data.
 fn named<T: serde::de::DeserializeOwned>(name: &str) -> Option<T> {
     serde_json::from_value(Value::from(name)).ok()
 }
 
-/// An amount: a number, or a text that begins with one, such as `900 USD`.
+/// An amount: a number, or a text that starts with one, such as `900 USD`.
 fn amount(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.split_whitespace().next()?.parse().ok())
 }
 
-/// The sub-tasks and constraints of a graph, each a sentence of its own.
+/// The sub-tasks and constraints of a graph, each as a separate sentence.
 fn words(graph: &Value) -> String {
     let constraints = |value: &Value| {
         let words = |it: &Value| it.get("words").and_then(Value::as_str).map(str::to_owned);
@@ -127,7 +127,7 @@ fn words(graph: &Value) -> String {
         sentences.extend(sub_task.get("task").and_then(Value::as_str).map(str::to_owned));
         sentences.extend(constraints(sub_task));
     }
-    // The same sentence twice says nothing more.
+    // A repeated sentence adds nothing.
     let mut seen = std::collections::BTreeSet::new();
     sentences.retain(|sentence| seen.insert(sentence.clone()));
     sentences.iter().map(|it| it.trim().trim_end_matches('.')).collect::<Vec<_>>().join(". ")
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(local.room_type, Some(RoomType::NotShared));
         assert_eq!(local.transportation, Some(TransportRule::NoFlight));
         assert_eq!(local.cuisine, Some(["Thai", "French", "Mexican"].map(str::to_owned).to_vec()));
-        // Nothing typed leaves what was read of the words.
+        // Without typed constraints, what was read from the words remains.
         let before = reading.clone();
         Typed::of(&json!({"constraints": [{"words": "cheap"}], "sub_tasks": 7})).put_into(&mut reading);
         assert_eq!(reading, before);

@@ -1,4 +1,4 @@
-//! What figures need of a case, in the bits of its card: level, days, mode, hints, and whose verdicts.
+//! What figures need from a case, as bits of its card: level, days, mode, hints, and the evaluator.
 
 use super::task::{Mode, Options, Task};
 use crate::Compat;
@@ -15,7 +15,7 @@ pub(super) fn of(task: &Task) -> u32 {
     let Options { compat, mode, hints } = task.options;
     let level = place(Level::ALL.iter().position(|it| *it == task.query.level));
     let mode = place(Mode::ALL.iter().position(|it| *it == mode));
-    // A query has at most 31 days, so that these fit into the bits before the mode.
+    // A query has at most 31 days, so they fit into the bits below the mode.
     let days = u32::try_from(task.query.days).unwrap_or_default();
     let bit = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
     level
@@ -25,7 +25,7 @@ pub(super) fn of(task: &Task) -> u32 {
         | bit(compat == Compat::Original, ORIGINAL)
 }
 
-/// What the bits say.
+/// The decoded bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Marks {
     pub(super) level: Level,
@@ -33,7 +33,7 @@ pub(super) struct Marks {
     pub(super) options: Options,
 }
 
-/// Reads the bits of a card.
+/// Decodes the bits of a card.
 pub(super) fn read(marks: u32) -> Marks {
     let level = Level::ALL.get((marks & 3) as usize).copied().unwrap_or(Level::Hard);
     let mode = Mode::ALL.get((marks >> MODE_SHIFT & 3) as usize).copied().unwrap_or_default();

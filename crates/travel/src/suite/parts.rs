@@ -1,4 +1,5 @@
-//! Parts of a report beside the rates: gaps that plans used, fields of queries, what managers of teams passed on.
+//! Parts of a report besides the rates: gaps that plans used, fields of queries, and what managers of teams passed
+//! on.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use super::manager::STATED;
 use crate::evaluate::{Loophole, Share};
 use crate::query::Level;
 
-/// Plans that used gaps of the published checks.
+/// Plans that used gaps in the published checks.
 pub(super) fn gaps_section(runs: &[Judged<'_>]) -> Section {
     let count = |name: &str| scored(runs).filter(|(_, it)| it.has(name)).count();
     let used = Loophole::ALL.into_iter().map(|it| (it.name(), count(it.name())));
@@ -47,7 +48,7 @@ pub(super) fn gaps_section(runs: &[Judged<'_>]) -> Section {
     }
 }
 
-/// What managers of teams passed on, where there are some.
+/// What managers of teams passed on, if there are any.
 pub(super) fn stated_section(runs: &[Judged<'_>]) -> Option<Section> {
     let shares = STATED.map(|(field, name)| (field.name(), share_of(scored(runs).map(|(_, it)| it), name)));
     if shares.iter().all(|(_, share)| share.of == 0) {
@@ -77,7 +78,7 @@ pub(super) fn stated_section(runs: &[Judged<'_>]) -> Option<Section> {
     })
 }
 
-/// How often each field was read rightly.
+/// How often each field was right.
 pub(super) fn fields_section(runs: &[Judged<'_>]) -> Section {
     let row = |field: &str| {
         let of = |level: Option<Level>| {

@@ -12,11 +12,11 @@ use super::task::{Mode, Task};
 use crate::Compat;
 use crate::plan::{Plan, Submission};
 
-/// Judges a file of plans, a line each: `{"idx": 1, "query": "...", "plan": [...] or null}`.
+/// Judges a file of plans, one per line: `{"idx": 1, "query": "...", "plan": [...] or null}`.
 ///
-/// With [`Compat::Original`] a line belongs to the case of its place, whatever its `idx` is, as for the published
-/// evaluator; there must then be no more lines than cases. Otherwise a line with an `idx` belongs to the query of that
-/// number, and one without to the case of its place.
+/// With [`Compat::Original`], a line belongs to the case at the same position, whatever its `idx`, as in the
+/// published evaluator; there must not be more lines than cases. Otherwise a line with an `idx` belongs to the
+/// query with that number, and a line without one to the case at the same position.
 pub(super) fn score(
     cases: &[Arc<dyn Case>],
     read: &dyn Fn(&Task) -> TripCase,

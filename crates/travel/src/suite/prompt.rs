@@ -1,23 +1,23 @@
-//! What agents are asked. All wordings are ours.
+//! Prompts for agents. All wordings are ours.
 
 use super::task::{Mode, Task};
 
-/// What the form of plans is.
+/// The form of plans.
 const PLAN: &str = include_str!("../../data/prompts/plan.txt");
-/// What counts as existing. How to work with tools stands in their descriptions, since members of a team have a few
-/// each.
+/// What counts as existing. How to use the tools is explained in their descriptions, since each member of a team
+/// has only some of them.
 const TWO_STAGE: &str = include_str!("../../data/prompts/two_stage.txt");
 /// What the reference information is.
 const SOLE_PLANNING: &str = include_str!("../../data/prompts/sole_planning.txt");
-/// What the planner of two stages is asked.
+/// The prompt for the planner in two-stage mode.
 const PLANNER: &str = include_str!("../../data/prompts/planner.txt");
-/// What the form of the fields of a query is.
+/// The form of the fields of a query.
 const READING: &str = include_str!("../../data/prompts/reading.txt");
-/// The unconventional hints (PMC, section 5.1): two rules of the published evaluator that nobody would guess.
+/// The unconventional hints (PMC, section 5.1): two rules of the published evaluator that are hard to guess.
 pub const HINTS: &str = include_str!("../../data/prompts/hints.txt");
 
-/// What an agent is given beside its tools. An agent that only plans is a planner, and is given hints where there are
-/// some; one of two stages is given them by its planner.
+/// The prompt of an agent, without its tools. An agent that only plans is a planner, and gets the hints if they are
+/// enabled; a two-stage agent gets them through its planner.
 pub(super) fn of(task: &Task) -> String {
     let query = task.query.query.trim();
     let pieces = match task.options.mode {
@@ -32,7 +32,7 @@ pub(super) fn of(task: &Task) -> String {
     joined(&pieces)
 }
 
-/// What the planner of two stages reads.
+/// The prompt of the planner in two-stage mode.
 pub(super) fn of_planner(request: &str, notes: &str, hints: bool) -> String {
     let hints = if hints { HINTS } else { "" };
     joined(&[PLANNER, hints, &format!("# Request\n\n{}", request.trim()), &format!("# Notes\n\n{notes}")])

@@ -1,10 +1,10 @@
-//! What was published of other agents on these queries (Zhang et al., PMC, tables 1 to 3 and 5 to 7), as data.
+//! Published figures of other agents on these queries (Zhang et al., PMC, tables 1 to 3 and 5 to 7), as data.
 //!
-//! Two places of the paper contradict others of it. The column of GPT-4 + PMC on all 308 test queries repeats that of
-//! its hard ones (but for the delivery rate); [`RECOMPUTED`] is what its tables by level give. Table 3 has 4.10 for
-//! GPT-4 + ReAct at the medium level where table 6 has 1.92, with which table 1 agrees.
+//! The paper contradicts itself in two places. The column of GPT-4 + PMC on all 308 test queries repeats that of
+//! the hard ones (except for the delivery rate); [`RECOMPUTED`] contains the figures that follow from its tables by
+//! level. Table 3 has 4.10 for GPT-4 + ReAct at the medium level where table 6 has 1.92, which agrees with table 1.
 
-/// The tables of rates, one row a system.
+/// The tables of rates, one row per system.
 const RATES: &str = include_str!("../../data/published.tsv");
 /// Table 3: shares by check and level.
 const CHECKS: &str = include_str!("../../data/published_checks.tsv");
@@ -21,13 +21,13 @@ pub const RATE_NAMES: [&str; 6] =
 pub struct Published {
     /// The number of the table.
     pub table: u8,
-    /// Whether planners were given the unconventional hints.
+    /// Whether planners got the unconventional hints.
     pub hints: bool,
     /// `validation` or `test`.
     pub set: &'static str,
     /// `all`, or a level.
     pub level: &'static str,
-    /// How many queries, all of three days.
+    /// The number of queries, all for three days.
     pub queries: u32,
     /// The system.
     pub system: &'static str,
@@ -35,7 +35,7 @@ pub struct Published {
     pub rates: [f64; 6],
 }
 
-/// All rates that were published.
+/// All published rates.
 pub fn rates() -> Vec<Published> {
     RATES.lines().skip(1).filter_map(row).collect()
 }
@@ -55,7 +55,7 @@ fn row(line: &'static str) -> Option<Published> {
     })
 }
 
-/// Table 3: its columns, and its rows, each a check of the paper with its shares in per cent as they were printed.
+/// Table 3: its columns, and its rows, each with a check of the paper and its shares in per cent as printed.
 pub fn checks() -> (Vec<&'static str>, Vec<Vec<&'static str>>) {
     let mut lines = CHECKS.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     (lines.next().unwrap_or_default(), lines.collect())

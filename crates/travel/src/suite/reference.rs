@@ -1,8 +1,8 @@
-//! Reference information for our own queries, in the manner of the published one: what there is in the cities that a
-//! trip may visit, and all ways between them on the days of the trip.
+//! Reference information for our own queries, in the style of the published one: what the cities that a trip may
+//! visit offer, and all journeys between them on the days of the trip.
 //!
-//! The published information of a trip to a state is of cities that were chosen beforehand; ours is of all cities of
-//! the state.
+//! The published information for a trip to a state covers cities chosen in advance; ours covers all cities of the
+//! state.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::tools::{
     accommodation_search, attraction_search, distance_matrix, flight_search, restaurant_search,
 };
 
-/// What a planner is given for a query over small tables.
+/// The reference information for a query over small tables.
 pub(super) fn of(database: &Database, query: &Query) -> Reference {
     let cities: Vec<&str> = match query.is_for_state() {
         false => vec![&query.dest],

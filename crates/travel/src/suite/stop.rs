@@ -1,9 +1,10 @@
-//! Where the published loop of two stages would have stopped a run (spec of the benchmark's code,
+//! Where the published two-stage loop would have stopped a run (spec of the benchmark's code,
 //! `agents/tool_agents.py`).
 //!
-//! A step is a call. The run stops before its 31st step; before the third time in a row of the same call; and before a
-//! call of a tool that failed three times since anything last succeeded. Calls of the planner do not count failures.
-//! What the published code does by mistake with failures of `AccommodationSearch`, which nobody counts, is kept.
+//! A step is a call. The run stops before its 31st step, before the third identical call in a row, and before a
+//! call of a tool that has failed three times since the last success of any tool. Calls of the planner neither add
+//! nor clear failures. An error in the published code, which makes failures of `AccommodationSearch` count under
+//! the wrong name, is reproduced.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +12,20 @@ use planproof_trace::{Author, Event, EventKind, PairedCall};
 
 use super::toolbox::PLANNER;
 
-/// Most steps of a run.
+/// Maximum number of steps of a run.
 const STEPS_MAX: usize = 30;
-/// How often in a row a call may not be made.
+/// The number of identical calls in a row at which the run stops.
 const SAME_CALLS: usize = 3;
-/// Failures of a tool after which it is not called again.
+/// The number of failures after which a tool is not called again.
 const FAILURES_MAX: u32 = 3;
 
-/// Whose failures the published code counts under a name that it never looks at.
+/// The tool whose failures the published code counts under a name that it never checks.
 const NOT_COUNTED: &str = "AccommodationSearch";
 
-/// The section in which an agent with that loop says why it stopped.
+/// The section in which an agent with that loop states why it stopped.
 const STOPPED: &str = "stopped";
 
-/// Where and why the published loop stopped a run, or would have, in words.
+/// Where and why the published loop stopped a run, or would have stopped it, in words.
 pub(super) fn of(calls: &[PairedCall<'_>], events: &[Event]) -> Option<String> {
     let said = events.iter().find_map(|event| match &event.kind {
         EventKind::Section { state, author: Author::Environment, text, .. } if state == STOPPED => {
@@ -42,16 +43,16 @@ pub(super) fn of(calls: &[PairedCall<'_>], events: &[Event]) -> Option<String> {
 /// Why the published loop would have stopped before a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// It would be a step too many.
+    /// The limit of steps is exceeded.
     Steps,
-    /// The same call a third time in a row.
+    /// The same call is made a third time in a row.
     SameCall,
-    /// A tool that failed too often.
+    /// A tool has failed too often.
     Failures,
 }
 
 impl Stop {
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Steps => "more than 30 steps",

@@ -1,4 +1,4 @@
-//! A query with all that says how it is asked and judged: the line of JSON that a case is.
+//! A query with all options for prompts and judging: the JSON line of a case.
 
 use std::collections::BTreeMap;
 
@@ -11,30 +11,30 @@ use super::NAME;
 use crate::Compat;
 use crate::query::Query;
 
-/// What lines of cases name as their schema.
+/// The schema of cases.
 pub const CASE_SCHEMA: &str = "planproof/travelplanner-case/v1";
 
 /// The name of our own set of queries.
 pub const OWN_SET: &str = "own";
 
-/// Longest reference information of a query, in bytes. The published ones have up to 90,000.
+/// Longest reference information of a query, in bytes. The published texts have up to 90,000.
 const REFERENCE_BYTES_MAX: usize = 1 << 20;
 
-/// What an agent is asked for, and with what.
+/// What an agent is asked for, and what it gets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// It has the query and the tools, and looks for everything itself.
+    /// It gets the query and the tools, and searches for everything itself.
     #[default]
     TwoStage,
-    /// It has the query and the reference information, and may ask what a day costs.
+    /// It gets the query and the reference information, and may ask for the cost of a day.
     SolePlanning,
-    /// It writes the fields of the query, and no plan.
+    /// It writes the fields of the query instead of a plan.
     Reading,
 }
 
 impl Mode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Self; 3] = [Self::TwoStage, Self::SolePlanning, Self::Reading];
 
     /// Its name on the command line.
@@ -47,58 +47,58 @@ impl Mode {
     }
 }
 
-/// How queries are asked and judged.
+/// How queries are presented and judged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
-    /// Whose verdicts.
+    /// The evaluator to follow.
     pub compat: Compat,
     /// What the agent is asked for.
     pub mode: Mode,
-    /// Whether planners are given the unconventional hints (PMC, section 5.1).
+    /// Whether planners get the unconventional hints (PMC, section 5.1).
     pub hints: bool,
 }
 
-/// A folder with tables as they are published.
+/// A folder with tables in their published form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folder {
-    /// Its path as the user wrote it. One that is relative is so to the current directory, so that cases name no place
-    /// of one machine unless their user did.
+    /// Its path as the user wrote it. A relative path refers to the current directory, so that cases contain
+    /// absolute paths only if the user wrote them.
     pub path: String,
-    /// The digest of what lies in it, so that nobody judges by other tables.
+    /// The digest of its contents, so that no run is judged by other tables.
     pub digest: String,
 }
 
-/// A query with all that says how it is asked and judged.
+/// A query with its options.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     /// [`CASE_SCHEMA`].
     pub schema: String,
     /// The name of its set, such as `validation`.
     pub set: String,
-    /// How it is asked and judged.
+    /// How it is presented and judged.
     #[serde(flatten)]
     pub options: Options,
-    /// Where the tables lie; nothing for our own.
+    /// The location of the tables; `None` for our own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tables: Option<Folder>,
-    /// What an agent that only plans is given, by its heading; nothing in other modes.
+    /// The reference information for an agent that only plans, by heading; `None` in other modes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
     /// The query.
     pub query: Query,
 }
 
-/// Reference information: pieces in their order, each with its heading.
+/// Reference information: pieces in order, each with its heading.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Reference(pub Vec<(String, Value)>);
 
 impl Reference {
-    /// Reads a line of a published file: an object, whose members keep no order of their own and are taken by name,
-    /// or a list of objects with `Description` and `Content`.
+    /// Parses a line of a published file: an object, whose members are taken in alphabetical order, or a list of
+    /// objects with `Description` and `Content`.
     ///
     /// # Errors
-    /// It is neither, or too long. The text says which.
+    /// It is neither, or it is too long. The text says which.
     pub fn read(line: &str) -> Result<Self, String> {
         if line.len() > REFERENCE_BYTES_MAX {
             return Err(format!("it has {} bytes; {REFERENCE_BYTES_MAX} is the most", line.len()));
@@ -139,7 +139,7 @@ impl Reference {
 }
 
 impl Task {
-    /// A query of a set.
+    /// Creates a query of a set.
     pub fn new(set: &str, options: Options, query: Query) -> Self {
         Self {
             schema: CASE_SCHEMA.to_owned(),
@@ -151,10 +151,10 @@ impl Task {
         }
     }
 
-    /// Reads a line of a case.
+    /// Parses a line of a case.
     ///
     /// # Errors
-    /// It is none of this suite, or of another version.
+    /// It is not a case of this suite, or has another version.
     pub fn read(line: &str) -> Result<Self, CaseError> {
         let value: Value = serde_json::from_str(line).map_err(CaseError::new)?;
         refuse_schema(&value, NAME, CASE_SCHEMA)?;
@@ -168,9 +168,9 @@ impl Task {
         format!("{NAME}-{}-{}", self.set, self.query.idx)
     }
 
-    /// As one line of JSON.
+    /// The query as one JSON line.
     pub fn to_line(&self) -> String {
-        // Texts and numbers are written as JSON into memory, which cannot fail.
+        // Serializing texts and numbers into memory cannot fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 }

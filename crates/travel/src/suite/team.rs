@@ -1,11 +1,11 @@
-//! Roles of a team that plans trips, as files that describe teams.
+//! Roles of a team that plans trips, as team description files.
 
 /// The name of the roles without hints.
 pub const ROLES_NAME: &str = "travelplanner";
-/// The name of those whose deliverer is given the unconventional hints.
+/// The name of the roles whose deliverer gets the unconventional hints.
 pub const ROLES_WITH_HINTS_NAME: &str = "travelplanner-hints";
 
-/// Roles that come with planproof: name, description as TOML, and the files that it names, each with its text.
+/// Roles that come with planproof: name, description as TOML, and the files that it refers to, each with its text.
 pub type ShippedRoles = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// All roles that come with planproof.

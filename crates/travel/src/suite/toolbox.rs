@@ -1,4 +1,4 @@
-//! The tools of the sandbox as those of a run.
+//! The tools of the sandbox as the tools of a run.
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -11,22 +11,23 @@ use super::task::{Mode, Options};
 use crate::tables::Database;
 use crate::tools::{Answer, MAX_TOKENS_EXCEEDED, PLANNER_TOKENS_MAX, Sandbox};
 
-/// Bytes of a token, to count those of a planner's prompt without a tokenizer. (Ours; English has some four.)
+/// Bytes per token, to estimate the length of a planner's prompt without a tokenizer. (Ours; English has about
+/// four.)
 const BYTES_OF_TOKEN: usize = 4;
 
-/// The tool that shows what was kept, for the plan to be written.
+/// The tool that shows the collected notes, from which the plan is written.
 pub(super) const PLANNER: &str = "Planner";
-/// The tool that says what a day costs.
+/// The tool that returns the cost of a day.
 const COST_ENQUIRY: &str = "CostEnquiry";
 
-/// What a tool is: its name, what it does, and its arguments in their order, each with what it is.
+/// The description of a tool: its name, what it does, and its arguments in order, each with a description.
 type About = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 const ORIGIN: (&str, &str) = ("origin", "The city where one starts, such as Charlotte.");
 const DESTINATION: (&str, &str) = ("destination", "The city where one arrives.");
 const CITY: (&str, &str) = ("city", "The name of a city, without its state.");
 
-/// The tools of an agent that looks for everything itself.
+/// The tools of an agent that searches for everything itself.
 const TWO_STAGE: [About; 8] = [
     (
         "FlightSearch",
@@ -58,7 +59,7 @@ const TWO_STAGE: [About; 8] = [
     ),
 ];
 
-/// Those of an agent that only plans.
+/// The tools of an agent that only plans.
 const SOLE_PLANNING: [About; 1] = [(
     COST_ENQUIRY,
     "Says what one day of a plan costs for all people.",
@@ -69,7 +70,7 @@ static TWO_STAGE_TOOLS: LazyLock<Arc<[Tool]>> = LazyLock::new(|| TWO_STAGE.iter(
 static SOLE_PLANNING_TOOLS: LazyLock<Arc<[Tool]>> =
     LazyLock::new(|| SOLE_PLANNING.iter().map(tool).collect());
 
-/// A tool as models are offered it.
+/// A tool as it is offered to models.
 fn tool((name, description, arguments): &About) -> Tool {
     let property =
         |(name, about): &(&str, &str)| ((*name).to_owned(), json!({"type": "string", "description": about}));
@@ -95,7 +96,7 @@ pub(super) struct SandboxTools {
 }
 
 impl SandboxTools {
-    /// The tools of a mode; reading has none.
+    /// The tools of a mode; the reading mode has none.
     pub(super) fn new(database: Arc<Database>, options: Options) -> Self {
         let (about, tools): (&'static [About], Arc<[Tool]>) = match options.mode {
             Mode::TwoStage => (&TWO_STAGE, Arc::clone(&TWO_STAGE_TOOLS)),
@@ -117,7 +118,7 @@ impl SandboxTools {
             Err(what) => return error(format!("{name}: {what}")),
         };
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        // A call leaves the notebook whole, so what another one left is still usable.
+        // A call always leaves the notebook consistent, so it remains usable after a panic in another one.
         let mut sandbox = self.sandbox.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = match arguments[..] {
             [request] if *name == PLANNER => self.planner(request, &sandbox),
@@ -129,7 +130,7 @@ impl SandboxTools {
         }
     }
 
-    /// What the planner reads. The agent that called it is the planner as well: its answer is the plan.
+    /// The planner's prompt. The agent that calls it is also the planner: its answer is the plan.
     fn planner(&self, request: &str, sandbox: &Sandbox<Arc<Database>>) -> Answer {
         let text = prompt::of_planner(request, &sandbox.notebook().planner_input(), self.hints);
         let is_short = text.len() / BYTES_OF_TOKEN <= PLANNER_TOKENS_MAX;
@@ -137,8 +138,8 @@ impl SandboxTools {
     }
 }
 
-/// The texts of arguments in their order. Objects and numbers are taken as JSON writes them, since models write a day
-/// of a plan as either.
+/// The texts of arguments, in order. Objects and numbers are converted to JSON text, since models write a day of a
+/// plan either way.
 fn texts(arguments: &Arguments, names: &[(&str, &str)]) -> Result<Vec<String>, String> {
     let Arguments::Object(members) = arguments else {
         return Err("the arguments are no JSON object".to_owned());
@@ -164,12 +165,12 @@ impl Toolbox for SandboxTools {
         Box::pin(std::future::ready(self.answer(call)))
     }
 
-    /// What is kept is the result of the search before it.
+    /// A note contains the result of the preceding search, so the order of calls matters.
     fn runs_side_by_side(&self) -> bool {
         false
     }
 
-    /// Flights that lie in a file may be unreadable all of a sudden.
+    /// Flights in a file may become unreadable at any time.
     fn outage(&self) -> Option<String> {
         self.database.flights.outage().map(ToString::to_string)
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::sheet::TableError;
 
-/// Cities with their states, and the cities that tools accept, which are not quite the same.
+/// Cities with their states, and the cities that tools accept. The two sets differ slightly.
 #[derive(Debug, Clone, Default)]
 pub struct Cities {
     states: BTreeMap<String, String>,
@@ -14,10 +14,11 @@ pub struct Cities {
 }
 
 impl Cities {
-    /// Reads lines of city, tab and state, and lines of cities that tools accept. Each text stands before its file.
+    /// Parses lines of city, tab and state, and lines of cities that tools accept. Each pair is a text and the name
+    /// of its file.
     ///
     /// # Errors
-    /// A line has no tab, or a city two states.
+    /// A line has no tab, or a city has two states.
     pub fn read((states, file): (&str, &str), (accepted, _): (&str, &str)) -> Result<Self, TableError> {
         let mut all = Self::default();
         for (number, line) in (1..).zip(states.lines()).filter(|(_, line)| !line.is_empty()) {
@@ -40,7 +41,7 @@ impl Cities {
         self.states.get(city).map(String::as_str)
     }
 
-    /// The cities of a state in the order of the file; nothing where there is no such state.
+    /// The cities of a state, in the order of the file; `None` if there is no such state.
     pub fn of_state(&self, state: &str) -> Option<&[String]> {
         self.by_state.get(state).map(Vec::as_slice)
     }

@@ -1,19 +1,19 @@
-//! How far cities are from each other on the road, and what that costs.
+//! Distances between cities by road, and the cost of travelling them.
 
 use std::collections::BTreeMap;
 
 use super::sheet::{self, TableError};
 
-/// Dollars for a kilometre in one's own car.
+/// Dollars per kilometre in one's own car.
 const SELF_DRIVING_KM: f64 = 0.05;
 
-/// How many people one car takes.
+/// The number of people per car.
 const CAR_SEATS: u32 = 5;
 
-/// How many people one taxi takes.
+/// The number of people per taxi.
 const TAXI_SEATS: u32 = 4;
 
-/// How one travels on the road.
+/// A means of travel by road.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
     /// In one's own car.
@@ -31,7 +31,7 @@ impl Mode {
         }
     }
 
-    /// How many cars so many people need.
+    /// The number of vehicles for a number of people.
     pub fn cars(self, people: u32) -> u32 {
         people.div_ceil(match self {
             Self::SelfDriving => CAR_SEATS,
@@ -40,7 +40,7 @@ impl Mode {
     }
 }
 
-/// A way between two cities. Both texts are empty where the table has none.
+/// The route between two cities. Both texts are empty if the table has none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Distance {
     /// Such as `10 hours 55 mins`.
@@ -50,8 +50,8 @@ pub struct Distance {
 }
 
 impl Distance {
-    /// What one car costs for the way, in US dollars without cents. Nothing where the table knows no way, or one that
-    /// takes more than a day.
+    /// The cost of the route per vehicle, in whole US dollars. `None` if the table has no route, or one that takes
+    /// more than a day.
     pub fn cost(&self, mode: Mode) -> Option<i64> {
         let km = self.km()?;
         let cost = match mode {
@@ -61,7 +61,7 @@ impl Distance {
         Some(cost as i64)
     }
 
-    /// Whether the way can be travelled: it is known, and takes less than a day.
+    /// Whether the route can be travelled: it is known, and takes less than a day.
     pub fn is_valid(&self) -> bool {
         !self.duration.is_empty() && !self.distance.is_empty() && !self.duration.contains("day")
     }
@@ -74,17 +74,18 @@ impl Distance {
     }
 }
 
-/// Ways by their ends.
+/// Routes by their end points.
 #[derive(Debug, Clone, Default)]
 pub struct Distances {
     ways: BTreeMap<String, BTreeMap<String, Distance>>,
 }
 
 impl Distances {
-    /// Reads the table. Of several rows for a pair of cities the first counts; empty cells stay.
+    /// Parses the table. If a pair of cities has several rows, the first one counts; rows with empty cells are
+    /// kept.
     ///
     /// # Errors
-    /// The file, line and column that cannot be read.
+    /// The file, line and column that cannot be parsed.
     pub fn read(text: &str, file: &str) -> Result<Self, TableError> {
         let mut all = Self::default();
         sheet::read((text, file), &["origin", "destination", "duration", "distance"], false, |row| {
@@ -102,12 +103,12 @@ impl Distances {
         Ok(all)
     }
 
-    /// The way from one city to another.
+    /// The route from one city to another.
     pub fn get(&self, origin: &str, destination: &str) -> Option<&Distance> {
         self.ways.get(origin)?.get(destination)
     }
 
-    /// As [`Distance::cost`].
+    /// Same as [`Distance::cost`].
     pub fn cost(&self, origin: &str, destination: &str, mode: Mode) -> Option<i64> {
         self.get(origin, destination)?.cost(mode)
     }

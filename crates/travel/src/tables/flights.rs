@@ -1,9 +1,9 @@
-//! Flights: looked up by their number, or by their leg and day, wherever the rows lie.
+//! Flights, looked up by number, or by route and day, independently of where the rows are stored.
 //!
-//! A [`FlightStore`] holds the rows and finds them by numbers; [`Flights`] knows the names of cities and days. The
-//! store here keeps all rows in columns in memory (`flights/columns.rs`), 28 bytes a row, which is right for tables up
-//! to some hundred thousand rows. The crate `flights` has one for the published table, which is on disk, and is held to
-//! this one by its tests.
+//! A [`FlightStore`] contains the rows and finds them by numeric keys; [`Flights`] maps the names of cities and
+//! days to numbers. The store here keeps all rows in memory, in columns (`flights/columns.rs`) of 28 bytes per row,
+//! which suits tables of up to some hundred thousand rows. The crate `flights` has an on-disk store for the
+//! published table, and its tests compare it with this one.
 
 mod builder;
 mod columns;
@@ -19,28 +19,28 @@ pub use builder::FlightsBuilder;
 pub use reader::FlightReader;
 pub use row::{FlightNames, FlightRow, Leg, Names, code_of};
 
-/// Cents of a dollar.
+/// Cents per dollar.
 const CENTS: f64 = 100.0;
 
 /// A flight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Flight<'t> {
     code: u32,
-    /// For one person, in US cents.
+    /// The price for one person, in US cents.
     pub cents: i32,
-    /// Minutes of the day.
+    /// The departure, in minutes of the day.
     pub departure: u16,
-    /// Minutes of the day.
+    /// The arrival, in minutes of the day.
     pub arrival: u16,
-    /// Minutes in the air.
+    /// The flight time in minutes.
     pub minutes: u16,
-    /// Such as `2022-03-16`.
+    /// The date, such as `2022-03-16`.
     pub date: &'t str,
-    /// Where it starts.
+    /// The city of departure.
     pub origin: &'t str,
-    /// Where it lands.
+    /// The city of arrival.
     pub destination: &'t str,
-    /// How far that is.
+    /// The distance in miles.
     pub miles: f32,
 }
 
@@ -50,56 +50,56 @@ impl Flight<'_> {
         number_of(self.code)
     }
 
-    /// For one person, in US dollars.
+    /// The price for one person, in US dollars.
     pub fn price(&self) -> f64 {
         f64::from(self.cents) / CENTS
     }
 
-    /// When it starts, such as `06:05`.
+    /// The time of departure, such as `06:05`.
     pub fn departs(&self) -> String {
         clock(self.departure)
     }
 
-    /// When it lands, such as `06:05`.
+    /// The time of arrival, such as `06:05`.
     pub fn arrives(&self) -> String {
         clock(self.arrival)
     }
 
-    /// How long it takes, such as `2 hours 24 minutes`.
+    /// The flight time, such as `2 hours 24 minutes`.
     pub fn takes(&self) -> String {
         elapsed(self.minutes)
     }
 }
 
-/// Rows that cannot be looked up, because what holds them broke while it was in use. The text says what happened.
+/// The store failed while in use, so that rows cannot be looked up. The text says what happened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the flights cannot be read: {0}")]
 pub struct FlightStoreError(pub String);
 
-/// What holds the rows of a table of flights. Answers are in the order of the file.
+/// Storage for the rows of a table of flights. Results are in the order of the file.
 pub trait FlightStore: std::fmt::Debug + Send + Sync {
-    /// How many rows there are.
+    /// The number of rows.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether it has no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The rows of a leg on a day.
+    /// The rows for a route on a day.
     ///
     /// # Errors
-    /// What holds the rows broke.
+    /// The store failed.
     fn of_leg(&self, leg: Leg) -> Result<Vec<FlightRow>, FlightStoreError>;
 
-    /// The rows with the number of this code ([`code_of`]).
+    /// The rows whose number has this code ([`code_of`]).
     ///
     /// # Errors
-    /// What holds the rows broke.
+    /// The store failed.
     fn of_code(&self, code: u32) -> Result<Vec<FlightRow>, FlightStoreError>;
 }
 
-/// All flights. Cloning is cheap, and the clones share their rows and [`Flights::outage`].
+/// All flights. Cloning is cheap, and clones share the rows and [`Flights::outage`].
 #[derive(Debug, Clone)]
 pub struct Flights {
     names: Arc<FlightNames>,
@@ -115,23 +115,23 @@ impl Default for Flights {
 }
 
 impl Flights {
-    /// The flights of a store, whose rows name cities and days by these names.
+    /// The flights in a store, whose rows refer to cities and days by these names.
     pub fn new(names: FlightNames, store: Arc<dyn FlightStore>) -> Self {
         Self { names: Arc::new(names), store, outage: Arc::default() }
     }
 
-    /// How many there are.
+    /// The number of flights.
     pub fn len(&self) -> usize {
         self.store.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no flights.
     pub fn is_empty(&self) -> bool {
         self.store.is_empty()
     }
 
-    /// Those of a leg on a day such as `2022-03-16`, in the order of the file. Costs two binary searches in memory,
-    /// some microseconds on disk.
+    /// The flights for a route on a day such as `2022-03-16`, in the order of the file. Takes two binary searches
+    /// in memory, or some microseconds on disk.
     pub fn on(&self, origin: &str, destination: &str, date: &str) -> impl Iterator<Item = Flight<'_>> {
         let leg = || {
             let FlightNames { cities, dates } = &*self.names;
@@ -140,17 +140,18 @@ impl Flights {
         self.found(leg().map(|leg| self.store.of_leg(leg)))
     }
 
-    /// The cheapest of a leg on a day, the first of several in the order of the file. Costs as much as [`Flights::on`].
+    /// The cheapest flight for a route on a day; in a tie, the first in the order of the file. Takes as long as
+    /// [`Flights::on`].
     pub fn cheapest(&self, origin: &str, destination: &str, date: &str) -> Option<Flight<'_>> {
         self.on(origin, destination, date).min_by_key(|flight| flight.cents)
     }
 
-    /// Those with a number such as `F3573659`, in the order of the file.
+    /// The flights with a number such as `F3573659`, in the order of the file.
     pub fn numbered(&self, number: &str) -> impl Iterator<Item = Flight<'_>> {
         self.found(code_of(number).map(|code| self.store.of_code(code)))
     }
 
-    /// Those with a number that go this way, in the order of the file.
+    /// The flights with a number for this route, in the order of the file.
     pub fn numbered_between(
         &self,
         number: &str,
@@ -160,9 +161,9 @@ impl Flights {
         self.numbered(number).filter(move |it| it.origin == origin && it.destination == destination)
     }
 
-    /// Why look-ups have found nothing since what holds the rows broke; nothing as long as it did not. What was judged
-    /// or searched in the meantime says nothing of a plan, so who carries a run looks here at its end, and leaves the
-    /// run unscored.
+    /// The failure of the store since which lookups find nothing; `None` if there was none. Anything judged or
+    /// searched since then says nothing about a plan, so whoever executes a run must check this at its end, and
+    /// leave the run unscored.
     pub fn outage(&self) -> Option<&FlightStoreError> {
         self.outage.get()
     }
@@ -172,7 +173,7 @@ impl Flights {
         rows: Option<Result<Vec<FlightRow>, FlightStoreError>>,
     ) -> impl Iterator<Item = Flight<'_>> {
         let rows = rows.unwrap_or_else(|| Ok(Vec::new())).unwrap_or_else(|error| {
-            // The first one says most.
+            // The first error is the most informative.
             let _ = self.outage.set(error);
             Vec::new()
         });

@@ -1,54 +1,54 @@
-//! Accommodations, restaurants and sights: rows with a name and a city.
+//! Accommodations, restaurants and attractions: rows with a name and a city.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::sheet::{self, Row, TableError};
 
-/// A row that is found by its name and its city.
+/// A row that can be found by its name and its city.
 pub trait Place: Sized {
-    /// The columns that are read.
+    /// The columns to parse.
     const COLUMNS: &'static [&'static str];
 
     /// Its name.
     fn name(&self) -> &str;
 
-    /// The city where it is.
+    /// Its city.
     fn city(&self) -> &str;
 
-    /// Reads it from the cells of [`Place::COLUMNS`].
+    /// Creates it from the cells of [`Place::COLUMNS`].
     #[doc(hidden)]
     #[expect(private_interfaces, reason = "rows are made in here alone")]
     fn read(row: &Row<'_>) -> Result<Self, TableError>;
 }
 
-/// Where one can sleep.
+/// An accommodation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stay {
     /// Its name.
     pub name: String,
-    /// For one night and the whole room, in US dollars.
+    /// The price per night for the whole room, in US dollars.
     pub price: f64,
     /// `Entire home/apt`, `Private room` or `Shared room`.
     pub room_type: String,
     /// What is forbidden, such as `No pets & No parties`.
     pub house_rules: String,
-    /// How many nights one has to stay.
+    /// The minimum number of nights.
     pub minimum_nights: f64,
-    /// How many people one room is for, at least 1.
+    /// The maximum number of people per room, at least 1.
     pub maximum_occupancy: u32,
-    /// Stars.
+    /// The rating, in stars.
     pub review: f64,
-    /// The city where it is.
+    /// Its city.
     pub city: String,
 }
 
 impl Stay {
-    /// What one night costs for so many people, who may need several rooms.
+    /// The cost per night for a number of people, who may need several rooms.
     pub fn night(&self, people: u32) -> f64 {
         self.price * f64::from(people.div_ceil(self.maximum_occupancy.max(1)))
     }
 
-    /// Whether its rules have one as an item, such as `No pets`.
+    /// Whether its rules contain this item, such as `No pets`.
     pub fn forbids(&self, rule: &str) -> bool {
         self.house_rules.split('&').any(|it| it.trim() == rule)
     }
@@ -89,23 +89,23 @@ impl Place for Stay {
     }
 }
 
-/// Where one can eat.
+/// A restaurant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Restaurant {
     /// Its name.
     pub name: String,
-    /// For one person, in US dollars.
+    /// The average cost per person, in US dollars.
     pub average_cost: u32,
-    /// What it cooks, such as `Cafe, Pizza, Chinese`.
+    /// Its cuisines, such as `Cafe, Pizza, Chinese`.
     pub cuisines: String,
-    /// Stars.
+    /// The rating, in stars.
     pub rating: f64,
-    /// The city where it is.
+    /// Its city.
     pub city: String,
 }
 
 impl Restaurant {
-    /// Whether it cooks this, as an item of its list.
+    /// Whether its list of cuisines contains this item.
     pub fn cooks(&self, cuisine: &str) -> bool {
         self.cuisines.split(',').any(|it| it.trim() == cuisine)
     }
@@ -135,22 +135,22 @@ impl Place for Restaurant {
     }
 }
 
-/// What one can look at.
+/// An attraction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attraction {
     /// Its name.
     pub name: String,
-    /// Degrees to the north.
+    /// The latitude, in degrees north.
     pub latitude: f64,
-    /// Degrees to the east.
+    /// The longitude, in degrees east.
     pub longitude: f64,
     /// Its address.
     pub address: String,
     /// Its telephone number.
     pub phone: String,
-    /// Its page.
+    /// Its website.
     pub website: String,
-    /// The city where it is.
+    /// Its city.
     pub city: String,
 }
 
@@ -180,7 +180,7 @@ impl Place for Attraction {
     }
 }
 
-/// Rows by their city, in the order of the file.
+/// Rows grouped by city, in the order of the file.
 #[derive(Debug, Clone)]
 pub struct Table<T> {
     rows: Vec<T>,
@@ -190,20 +190,20 @@ pub struct Table<T> {
 #[derive(Debug, Clone, Default)]
 struct City {
     rows: Vec<u32>,
-    /// The first row of each cleaned name.
+    /// The first row with each normalized name.
     named: HashMap<String, u32>,
 }
 
 impl<T: Place> Table<T> {
-    /// Reads a table.
+    /// Parses a table.
     ///
     /// # Errors
-    /// The file, line and column that cannot be read.
+    /// The file, line and column that cannot be parsed.
     pub fn read(text: &str, file: &str) -> Result<Self, TableError> {
         Ok(Self::new(sheet::read((text, file), T::COLUMNS, true, T::read)?))
     }
 
-    /// A table of these rows.
+    /// Creates a table of these rows.
     pub fn new(rows: Vec<T>) -> Self {
         let mut by_city: BTreeMap<String, City> = BTreeMap::new();
         for (number, row) in (0..).zip(&rows) {
@@ -218,31 +218,31 @@ impl<T: Place> Table<T> {
         Self { rows, by_city }
     }
 
-    /// All rows in their order.
+    /// All rows, in order.
     pub fn rows(&self) -> &[T] {
         &self.rows
     }
 
-    /// The rows of a city in their order.
+    /// The rows of a city, in order.
     pub fn in_city(&self, city: &str) -> impl Iterator<Item = &T> {
         let rows = self.by_city.get(city).map_or(&[][..], |city| &city.rows);
         rows.iter().filter_map(|&row| self.rows.get(row as usize))
     }
 
-    /// The rows of a city whose name has this in it, as the published evaluator looks names up: any part of a name
-    /// will do, and the empty name is that of every row.
+    /// The rows of a city whose name contains this text, which is how the published evaluator looks up names: any
+    /// part of a name matches, and the empty name matches every row.
     pub fn holding(&self, name: &str, city: &str) -> impl Iterator<Item = &T> {
         self.in_city(city).filter(move |row| row.name().contains(name))
     }
 
-    /// The first row of a city with exactly this name, but for blanks.
+    /// The first row of a city with exactly this name, except for differences in white space.
     pub fn named(&self, name: &str, city: &str) -> Option<&T> {
         let row = *self.by_city.get(city)?.named.get(&clean_name(name))?;
         self.rows.get(row as usize)
     }
 }
 
-/// A name with single blanks. The tables of tools write a line break as `\n`, so that counts as a blank, too.
+/// A name with single blanks. The tables of tools write a line break as `\n`, so that counts as white space too.
 pub fn clean_name(name: &str) -> String {
     let name = name.replace("\\n", " ").replace("\\r", " ").replace("\\t", " ");
     name.split_whitespace().collect::<Vec<_>>().join(" ")

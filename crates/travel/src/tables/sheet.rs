@@ -1,38 +1,38 @@
-//! CSV with a header, a row at a time, with errors that say where they are.
+//! A CSV parser with a header that yields one row at a time, and errors that say where they are.
 
 use csv::{ReaderBuilder, StringRecord};
 
-/// Cells that the published loader takes for empty, beside empty ones.
+/// Cells that the published loader treats as empty, besides empty ones.
 const EMPTY: [&str; 18] = [
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
     "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 ];
 
-/// A table that cannot be read.
+/// A table that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub struct TableError {
     /// The file, by its path in the published archive.
     pub file: String,
-    /// The line in it, from 1.
+    /// The line number, from 1.
     pub line: Option<u64>,
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to fix it.
     pub what: String,
 }
 
 impl TableError {
-    /// An error in a line.
+    /// Creates an error in a line.
     pub(crate) fn at(file: &str, line: u64, what: impl Into<String>) -> Self {
         Self { file: file.to_owned(), line: Some(line), what: what.into() }
     }
 }
 
-/// Whether the published loader takes a cell for empty.
+/// Whether the published loader treats a cell as empty.
 pub(crate) fn is_empty(cell: &str) -> bool {
     cell.is_empty() || EMPTY.contains(&cell)
 }
 
-/// The cells of one row, in the order in which columns were asked for.
+/// The cells of one row, in the order in which the columns were requested.
 pub(crate) struct Row<'r> {
     file: &'r str,
     line: u64,
@@ -51,10 +51,10 @@ impl<'r> Row<'r> {
         self.columns.get(column).and_then(|&(at, _)| self.record.get(at)).unwrap_or_default()
     }
 
-    /// The number of a column.
+    /// The number in a column.
     ///
     /// # Errors
-    /// The cell is no number of this type.
+    /// The cell is not a number of this type.
     pub(crate) fn number<T: std::str::FromStr>(&self, column: usize) -> Result<T, TableError> {
         let text = self.text(column);
         text.trim().parse().map_err(|_| {
@@ -63,10 +63,10 @@ impl<'r> Row<'r> {
         })
     }
 
-    /// A number of a column that is finite and not below zero.
+    /// A finite, non-negative number in a column.
     ///
     /// # Errors
-    /// The cell is none.
+    /// The cell is not such a number.
     pub(crate) fn amount(&self, column: usize) -> Result<f64, TableError> {
         let number: f64 = self.number(column)?;
         if number.is_finite() && number >= 0.0 {
@@ -77,10 +77,10 @@ impl<'r> Row<'r> {
     }
 }
 
-/// Reads all rows; those with an empty cell are left out if `drops`.
+/// Parses all rows; with `drops`, those with an empty cell are left out.
 ///
 /// # Errors
-/// The text is no CSV, a column is missing, or `make` refuses a row.
+/// The text is not CSV, a column is missing, or `make` rejects a row.
 pub(crate) fn read<T>(
     (text, file): (&str, &str),
     names: &[&'static str],

@@ -1,33 +1,33 @@
 //! Times of day and durations, as the tables write them.
 
-/// Minutes of an hour.
+/// Minutes per hour.
 const HOUR: u16 = 60;
 
-/// The time of day of so many minutes, such as `06:05`.
+/// Formats minutes of the day, such as `06:05`.
 pub fn clock(minutes: u16) -> String {
     format!("{:02}:{:02}", minutes / HOUR, minutes % HOUR)
 }
 
-/// A duration of so many minutes, such as `2 hours 24 minutes`.
+/// Formats a duration in minutes, such as `2 hours 24 minutes`.
 pub fn elapsed(minutes: u16) -> String {
     format!("{} hours {} minutes", minutes / HOUR, minutes % HOUR)
 }
 
-/// The minutes of a time of day. `24:00` is one.
+/// Parses a time of day into minutes. `24:00` is valid.
 pub(super) fn read_clock(text: &str) -> Option<u16> {
     let (hours, minutes) = text.split_once(':')?;
     let (hours, minutes): (u16, u16) = (digits(hours)?, digits(minutes)?);
     (hours <= 24 && minutes < HOUR && text.len() == 5).then_some(hours * HOUR + minutes)
 }
 
-/// The minutes of a duration.
+/// Parses a duration into minutes.
 pub(super) fn read_elapsed(text: &str) -> Option<u16> {
     let (hours, minutes) = text.strip_suffix(" minutes")?.split_once(" hours ")?;
     let minutes = digits(minutes).filter(|&minutes| minutes < HOUR)?;
     digits(hours)?.checked_mul(HOUR)?.checked_add(minutes)
 }
 
-/// A number of digits alone.
+/// Parses a number that consists only of digits.
 fn digits(text: &str) -> Option<u16> {
     let are_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     are_digits.then(|| text.parse().ok()).flatten()

@@ -1,6 +1,6 @@
 //! Actions as agents write them: `FlightSearch[Reno, Elko, 2022-03-16]`.
 
-/// What an agent learns of a name that is no tool's.
+/// The response to a name that is not a tool's.
 pub const INVALID_ACTION: &str = "Invalid Action. Valid Actions are  \
     FlightSearch[Departure City, Destination City, Date] / AccommodationSearch[City] / RestaurantSearch[City] / \
     AttractionSearch[City] / GoogleDistanceMatrix[Origin, Destination, Mode] / CitySearch[State] / \
@@ -9,14 +9,14 @@ pub const INVALID_ACTION: &str = "Invalid Action. Valid Actions are  \
 /// An action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Action<'t> {
-    /// The name of a tool, or what stands for one.
+    /// The name of a tool, or other text in its place.
     pub name: &'t str,
-    /// All between the first bracket and the last.
+    /// Everything between the first and the last bracket.
     pub argument: &'t str,
 }
 
 impl<'t> Action<'t> {
-    /// Reads a whole line. The name is letters, digits and underscores.
+    /// Parses a whole line. The name consists of letters, digits and underscores.
     pub fn read(line: &'t str) -> Option<Self> {
         let (name, rest) = line.split_once('[')?;
         let argument = rest.strip_suffix(']')?;
@@ -24,7 +24,7 @@ impl<'t> Action<'t> {
         (is_word && !argument.contains('\n')).then_some(Self { name, argument })
     }
 
-    /// The parts of the argument, between each comma with one blank.
+    /// The parts of the argument, separated by a comma and a blank.
     pub fn arguments(self) -> Vec<&'t str> {
         self.argument.split(", ").collect()
     }

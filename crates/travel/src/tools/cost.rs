@@ -1,4 +1,4 @@
-//! What a day costs, for agents that ask while they plan.
+//! The cost of a day, for agents that ask while they plan.
 
 use serde_json::Value;
 
@@ -10,9 +10,9 @@ use crate::tables::{Database, Mode, Place, Table};
 const UNREADABLE: &str = "The sub plan can not be parsed into json format, please check.";
 const SORRY: &str = "Sorry, the cost of your plan is not available because of the following reasons:";
 
-/// `CostEnquiry[day]`: what a day of a plan costs, which is an object that also has `people_number`. Names have to be
-/// exact here. Entries without a name and a city are skipped in silence, as by the published tool; the reasons that it
-/// lists are in words of our own.
+/// `CostEnquiry[day]`: the cost of a day of a plan, given as an object that also has `people_number`. Names must
+/// match exactly. Entries without a name and a city are skipped silently, as by the published tool; the reasons
+/// that it lists are in our own words.
 pub fn cost_enquiry(database: &Database, argument: &str) -> String {
     let Ok(Value::Object(day)) = serde_json::from_str(argument) else { return UNREADABLE.to_owned() };
     let people = day.get("people_number").and_then(Value::as_u64).and_then(|it| u32::try_from(it).ok());
@@ -38,11 +38,11 @@ pub fn cost_enquiry(database: &Database, argument: &str) -> String {
     bill.text()
 }
 
-/// What was added up, and what could not be.
+/// The sum of the costs, and the entries without a known cost.
 #[derive(Default)]
 struct Bill {
     total: f64,
-    /// Whether Python would write the sum with a point, because prices of rooms have one.
+    /// Whether Python would print the sum as a float, because prices of rooms are floats.
     has_fraction: bool,
     reasons: Vec<String>,
 }
@@ -66,7 +66,7 @@ impl Bill {
     }
 }
 
-/// What an entry costs for all, if the tables know it.
+/// The cost of an entry for all travellers, if the tables know it.
 fn travel(database: &Database, text: &str, (from, to): (&str, &str), people: u32) -> Option<f64> {
     let lower = text.to_lowercase();
     if lower.contains("flight number") {
@@ -84,7 +84,7 @@ fn travel(database: &Database, text: &str, (from, to): (&str, &str), people: u32
     Some(cost as f64 * f64::from(mode.cars(people)))
 }
 
-/// The row of an entry; nothing if the entry has no name and city, nothing within if there is no such row.
+/// The row of an entry; `None` if the entry has no name and city, `Some(None)` if there is no such row.
 fn named<'t, T: Place>(table: &'t Table<T>, text: &str) -> Option<Option<&'t T>> {
     let (name, city) = name_city(text);
     if (name, city) == (NOTHING, NOTHING) {

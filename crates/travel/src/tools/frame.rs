@@ -1,7 +1,7 @@
-//! Tables as text, as the library of the published tools writes them: one line of names, then one a row, all cells
-//! flush right, one blank between columns and two before those of numbers.
+//! Tables as text, in the format of the library that the published tools use: one line of names, then one line per
+//! row, all cells right-aligned, with one blank between columns and two before numeric columns.
 
-/// How many decimals numbers with a fraction have at most.
+/// Maximum number of decimals of floating-point numbers.
 const DECIMALS: usize = 6;
 
 /// A column: its name, and its cells as text.
@@ -11,7 +11,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Texts, in which line breaks and tabs are written as `\n` and `\t`.
+    /// Texts, with line breaks and tabs written as `\n` and `\t`.
     pub(super) fn texts<'t>(name: &str, cells: impl Iterator<Item = &'t str>) -> Self {
         let escaped = |cell: &str| cell.replace('\t', "\\t").replace('\r', "\\r").replace('\n', "\\n");
         Self { name: name.to_owned(), cells: cells.map(escaped).collect() }
@@ -22,7 +22,7 @@ impl Column {
         Self { name: format!(" {name}"), cells: cells.map(|cell| cell.to_string()).collect() }
     }
 
-    /// Numbers with a fraction: all with as many decimals as the longest needs, and at least one.
+    /// Floating-point numbers, all with as many decimals as the longest needs, and at least one.
     pub(super) fn floats(name: &str, cells: impl Iterator<Item = f64>) -> Self {
         let cells: Vec<String> = cells.map(|cell| format!("{cell:.DECIMALS$}")).collect();
         let zeros = cells.iter().map(|cell| cell.len() - cell.trim_end_matches('0').len());

@@ -1,42 +1,42 @@
-//! The notebook: what an agent kept of its searches, for the planner to read.
+//! The notebook: the search results that an agent kept for the planner.
 
 use crate::python::quoted;
 
-/// How many tokens a planner's prompt may have.
+/// Maximum number of tokens of a planner's prompt.
 pub const PLANNER_TOKENS_MAX: usize = 12_000;
 
-/// What the planner says of a longer one.
+/// The planner's response to a longer prompt.
 pub const MAX_TOKENS_EXCEEDED: &str = "Max Token Length Exceeded.";
 
-/// Something that was kept.
+/// A kept result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What the agent says it is.
+    /// The agent's description of it.
     pub description: String,
     /// The result of a search.
     pub content: String,
 }
 
-/// What was kept, in the order in which it was.
+/// The kept results, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notebook {
     notes: Vec<Note>,
 }
 
 impl Notebook {
-    /// `NotebookWrite[description]`: keeps a result, and says at which place, from 0.
+    /// `NotebookWrite[description]`: keeps a result, and returns its index, from 0.
     pub fn write(&mut self, description: &str, content: &str) -> String {
         let index = self.notes.len();
         self.notes.push(Note { description: description.to_owned(), content: content.to_owned() });
         format!("The information has been recorded in Notebook, and its index is {index}.")
     }
 
-    /// All that was kept.
+    /// All notes.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// What the planner reads: all notes, as a Python list of dictionaries.
+    /// The planner's input: all notes, as a Python list of dictionaries.
     pub fn planner_input(&self) -> String {
         let notes = self.notes.iter().enumerate().map(|(index, note)| {
             let (description, content) = (quoted(&note.description), quoted(&note.content));

@@ -1,4 +1,4 @@
-//! All tools together, with what they remember.
+//! All tools together, with their state.
 
 use std::borrow::Borrow;
 
@@ -11,11 +11,11 @@ use super::{Answer, cost_enquiry};
 use crate::Compat;
 use crate::tables::Database;
 
-/// What `NotebookWrite` keeps before the first search.
+/// What `NotebookWrite` keeps if there has been no search.
 const NO_RESULT: &str = "None";
 
-/// The tools of one run. The planner is not among them, because it asks a model; [`Notebook::planner_input`] is what it
-/// reads. `D` is the tables, by reference or shared.
+/// The tools of one run. The planner is not among them, because it needs a model; its input is
+/// [`Notebook::planner_input`]. `D` is the tables, by reference or shared.
 #[derive(Debug, Clone)]
 pub struct Sandbox<D> {
     database: D,
@@ -25,17 +25,17 @@ pub struct Sandbox<D> {
 }
 
 impl<D: Borrow<Database>> Sandbox<D> {
-    /// Tools over tables, with an empty notebook.
+    /// Creates tools over tables, with an empty notebook.
     pub fn new(database: D, compat: Compat) -> Self {
         Self { database, compat, notebook: Notebook::default(), last: None }
     }
 
-    /// What was kept so far.
+    /// The notes so far.
     pub fn notebook(&self) -> &Notebook {
         &self.notebook
     }
 
-    /// Carries out a line such as `CitySearch[Texas]`. A line that is no action of these tools is a failure.
+    /// Executes a line such as `CitySearch[Texas]`. A line that is not an action of these tools is a failure.
     pub fn act(&mut self, line: &str) -> Answer {
         match Action::read(line) {
             Some(action) => self.call(action.name, action.argument),
@@ -43,8 +43,8 @@ impl<D: Borrow<Database>> Sandbox<D> {
         }
     }
 
-    /// Calls a tool by its name. Several arguments are separated by a comma and a blank; a wrong number of them is
-    /// `Illegal`, as is anything else that ends a published tool.
+    /// Calls a tool by its name. Several arguments are separated by a comma and a blank. A wrong number of them is
+    /// `Illegal`, and so is anything else that makes a published tool raise.
     pub fn call(&mut self, name: &str, argument: &str) -> Answer {
         match name {
             "NotebookWrite" | "CostEnquiry" => self.call_with(name, &[argument]),
@@ -52,7 +52,7 @@ impl<D: Borrow<Database>> Sandbox<D> {
         }
     }
 
-    /// The same, with arguments that are apart already.
+    /// The same, with arguments that are already separated.
     pub fn call_with(&mut self, name: &str, arguments: &[&str]) -> Answer {
         let database = self.database.borrow();
         let three = <[&str; 3]>::try_from(arguments).ok();
@@ -80,7 +80,7 @@ impl<D: Borrow<Database>> Sandbox<D> {
     }
 }
 
-/// The name of a tool as its complaints have it: `Flight Search`.
+/// The name of a tool as its error messages write it: `Flight Search`.
 fn spoken(name: &str) -> String {
     match name.strip_suffix("Search") {
         Some(what) => format!("{what} Search"),

@@ -47,7 +47,7 @@ pub fn flight_search(database: &Database, [origin, destination, date]: [&str; 3]
     ]))
 }
 
-/// Whether a text is digits as in `2022-03-16`.
+/// Whether a text has the digits and dashes of a date such as `2022-03-16`.
 fn has_shape_of_date(text: &str) -> bool {
     text.len() == 10
         && text.bytes().enumerate().all(|(at, byte)| match at {
@@ -56,7 +56,7 @@ fn has_shape_of_date(text: &str) -> bool {
         })
 }
 
-/// The answer to a city that tools do not accept, which lists all that they do.
+/// The response to a city that tools do not accept, which lists all those that they accept.
 fn refused(database: &Database, city: &str) -> Option<Answer> {
     if database.cities.accepts(city) {
         return None;
@@ -93,7 +93,7 @@ pub fn accommodation_search(database: &Database, city: &str, compat: Compat) -> 
     }
     let rows: Vec<_> = database.stays.in_city(city).collect();
     if rows.is_empty() {
-        // The published tool says attraction.
+        // The published tool says "attraction".
         let what = if compat == Compat::Original { "attraction" } else { "accommodation" };
         return Answer::success(format!("There is no {what} in this city."));
     }

@@ -1,5 +1,5 @@
-//! Models that write anything, through the whole loop: whatever they do, a run ends, and an answered one is
-//! in the language of its specification. (The monitor alone is driven further, in the tests of `spec`.)
+//! Models that write arbitrary text, through the whole loop: whatever they do, a run ends, and an answered run is
+//! in the language of its specification. (The tests of `spec` cover the monitor alone more thoroughly.)
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,9 +9,9 @@ use planproof_trace::{Author, EndReason, EventKind};
 
 use super::*;
 
-/// Pieces of text that models write in a run of the test.
+/// The number of pieces of text that models write in the test.
 const STEPS: u64 = 100_000;
-/// Specifications of chance beside the shipped ones.
+/// The number of random specifications besides the shipped ones.
 const RANDOM_SPECS: usize = 30;
 
 /// SplitMix64 (Steele, Lea and Flood, 2014).
@@ -31,7 +31,7 @@ impl Chance {
     }
 }
 
-/// Writes what chance wants, sometimes what may come.
+/// Writes random text, and sometimes what is allowed next.
 struct Adversary {
     capabilities: Capabilities,
     automaton: Arc<Automaton>,
@@ -63,7 +63,7 @@ impl Adversary {
             }
             text.push_str(["", " x", " wash", " say\n", " {}", " {\"loaves\": 1}", " #E1 "][chance.below(7)]);
             if habit > 4 {
-                // One section is as far as it can see.
+                // It looks ahead by only one section.
                 break;
             }
         }
@@ -75,7 +75,7 @@ impl Adversary {
         ChatReply { text, calls: Vec::new(), finish, usage: Usage::default(), id: None }
     }
 
-    /// Where the text stands.
+    /// The state after the text.
     fn walk(&self, written: &str) -> Option<Walk<'_>> {
         let prompts = Prompts::new(&self.automaton, Compat::Ours);
         let mut walk = Walk::new(&self.automaton, Compat::Ours);
@@ -158,7 +158,7 @@ impl Adversary {
     }
 }
 
-/// A formula of chance over the states of [`random_spec`].
+/// A random formula over the states of [`random_spec`].
 fn formula(chance: &mut Chance, depth: usize) -> String {
     let inner = |chance: &mut Chance| formula(chance, depth - 1);
     match if depth == 0 { 0 } else { chance.below(6) } {
@@ -183,7 +183,7 @@ fn random_spec(chance: &mut Chance) -> Option<Arc<Automaton>> {
     load(&source, Compat::Ours).ok().map(|loaded| loaded.automaton)
 }
 
-/// The states of a trace, as they were entered.
+/// The states of a trace, in the order in which they were entered.
 fn word(automaton: &Automaton, events: &[Event]) -> Vec<StateId> {
     let state = |event: &Event| match &event.kind {
         EventKind::Section { state, .. } => {
@@ -249,7 +249,7 @@ async fn whatever_a_model_writes_an_answered_run_is_in_the_language() {
             .iter()
             .filter(|event| matches!(&event.kind, EventKind::Section { author: Author::User, .. }));
         assert_eq!(by_user.count(), 1);
-        // A canary: a loop that had let one state through that may not come would be found out.
+        // A canary: a loop that let a single disallowed state through would be detected.
         let walk = word.iter().take(1).fold(Walk::new(&automaton, Compat::Ours), |mut walk, state| {
             walk.enter(Entered::from(*state));
             walk

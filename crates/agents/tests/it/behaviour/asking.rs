@@ -1,4 +1,4 @@
-//! Each way of asking, streamed and whole.
+//! Every way of asking a model, streamed and whole.
 
 use planproof_agents::{BehaviourError, instructions};
 use planproof_tools::Toolbox as _;
@@ -11,11 +11,11 @@ fn script() -> [Line; 4] {
         stop(
             "[Thought] I wash first.\n[Action] wash\n[Action Input]\n[Observation] It shines.\n[Answer] Done.",
         ),
-        // The server leaves the mark out at which it stopped; and the tool has another name.
+        // The server omits the mark at which it stopped, and the tool's name is in upper case.
         stop("[Thought] Now the bread. ö\n[Action] BAKE\n[Action Input] {\"loaves\": 2}\n"),
-        // What may not come, and is cut off.
+        // A state that is not allowed, which is cut off.
         stop("[Answer] Done.\n[Thought] Or not?"),
-        // It goes on from where the monitor left it, and writes on after the end.
+        // It resumes where the monitor stopped it, and continues to write after the end.
         stop(" Both are done.\n[Answer] Done. [Question] And now?"),
     ]
 }
@@ -62,7 +62,7 @@ async fn what_a_chat_repeats_is_taken_off() {
     insta::assert_snapshot!(asked[3].split_once("<assistant>").unwrap().1);
 }
 
-/// What is the same however the model is asked: all but its turns, and the way.
+/// Everything that does not depend on how the model is asked: all events except its turns and the request mode.
 fn essence(events: &[Event]) -> Vec<EventKind> {
     let kinds = events.iter().map(|event| event.kind.clone());
     let is_essential = |kind: &EventKind| {
@@ -194,7 +194,7 @@ async fn a_plain_question_is_asked_as_it_is() {
         );
         assert_eq!(asked.len(), 2);
     }
-    // Whoever has seen the marks elsewhere may write them.
+    // A model that has seen the marks elsewhere may still write them.
     let model = Scripted::new(CHAT, 1, [stop("[Answer] Done.")]);
     assert!(run(&model, spec_of("direct")).await.ends_with("answer \"Done.\"\n"));
 

@@ -1,4 +1,4 @@
-//! What the environment does: summaries, judgements, solutions, votes.
+//! What the environment provides: summaries, judgements, solutions, votes.
 
 use planproof_agents::behaviour::evaluator::{Evaluator, ProgramChecker};
 use planproof_agents::behaviour::retrace::Retracer;
@@ -41,7 +41,7 @@ async fn pass_reads_a_summary() {
 
 #[tokio::test]
 async fn a_server_may_leave_out_the_mark_that_it_stopped_at() {
-    // After a call PASS can go on with another one; the model stopped, so it wants the results.
+    // After a call, PASS may continue with another call; since the model stopped, it wants the results.
     let model = Scripted::new(
         WHOLE,
         1,
@@ -69,7 +69,7 @@ async fn rewoo_solves_from_evidence() {
     insta::assert_snapshot!(model.asked()[1]);
 }
 
-/// Passes calls on, and keeps what it passed on.
+/// Forwards calls, and records what it forwarded.
 struct Watched {
     tools: MockTools,
     seen: Mutex<Vec<String>>,
@@ -86,7 +86,7 @@ impl Toolbox for Watched {
     }
 }
 
-/// A run of ReWOO with these requirements and this plan: the events, and the calls that were executed.
+/// A run of ReWOO with these requirements and this plan: the events, and the executed calls.
 async fn planned(requirements: &str, plan: &[&str]) -> (Vec<Event>, Vec<String>) {
     let (source, _) = shipped("rewoo").unwrap().split_once("(:accepts").unwrap();
     let source = format!("{source}{requirements})");
@@ -99,7 +99,7 @@ async fn planned(requirements: &str, plan: &[&str]) -> (Vec<Event>, Vec<String>)
     let agent = agent(&model, spec(&source));
     let toolbox = Arc::new(Watched { tools: tools(), seen: Mutex::default() });
     let events = events_of_run(&agent, toolbox.clone(), &limits(50), 7).await;
-    // Gone through again, the run comes to the same.
+    // Retracing the run gives the same result.
     let retraced = Retracer::new(spec(&source)).retrace(toolbox.tools(), &events).unwrap();
     assert_eq!(retraced.len(), 1);
     let seen = std::mem::take(&mut *toolbox.seen.lock().unwrap());
@@ -109,7 +109,7 @@ async fn planned(requirements: &str, plan: &[&str]) -> (Vec<Event>, Vec<String>)
 #[tokio::test]
 async fn what_is_executed_is_what_was_checked() {
     let plan = ["wash", "say #E1", "bake {\"loaves\": 1, \"flour\": \"#E2\"}", "say done"];
-    // As it was written it is allowed, with the evidence it is not; nor is what refers to it.
+    // The call is allowed as written, but not with the evidence; calls that refer to it are not executed either.
     let denied = "(:require (always (not (call:say (= words \"wash is done\")))))";
     let (events, seen) = planned(denied, &plan).await;
     assert_eq!(seen, ["wash {}", "say {\"words\":\"done\"}"]);
@@ -129,7 +129,7 @@ async fn what_is_executed_is_what_was_checked() {
     tally
     answer "5"
     "##);
-    // As it was written it is not allowed, with the evidence it is.
+    // The call is not allowed as written, but it is with the evidence.
     let allowed = "(:require (always (implies call:say (call:say (matches words \".* is done\")))))";
     let (_, seen) = planned(allowed, &plan[..2]).await;
     assert_eq!(seen, ["wash {}", "say {\"words\":\"wash is done\"}"]);
@@ -142,7 +142,7 @@ async fn arguments_are_checked_with_their_evidence() {
     let events = lines(&events);
     assert!(events.contains("not executed: the input does not fit the schema of bake"), "{events}");
     assert!(events.ends_with("answer \"5\"\n"), "{events}");
-    // Without the call that is demanded the run has failed, and nothing more of the plan is executed.
+    // Without the required call the run has failed, and the rest of the plan is not executed.
     let demanded = "(:require (eventually call:bake))";
     let (events, seen) = planned(demanded, &["wash", "bake {\"loaves\": \"#E1\"}", "wash"]).await;
     assert_eq!(seen, ["wash {}"]);
@@ -170,7 +170,7 @@ async fn reflexion_is_judged_by_whom_it_is_told() {
     assert!(events.contains("note=nobody") || events.contains("note=\"nobody\""), "{events}");
 }
 
-/// A run of Reflexion whose answers a program judges.
+/// A run of Reflexion in which a program judges the answers.
 async fn run_judged_by(program: &str, limits: RunLimits) -> (String, usize) {
     let script = [
         stop("[Final Thought] f\n[Proposed Answer] 41\n[Evaluation]"),
@@ -186,7 +186,7 @@ async fn run_judged_by(program: &str, limits: RunLimits) -> (String, usize) {
 
 #[tokio::test]
 async fn reflexion_is_judged_by_a_program() {
-    // The mark of the last section in what a program says ends nothing.
+    // A mark of the last section in the program's output ends nothing.
     let program =
         r#"sh -c 'grep -q "\"answer\":\"42\"" && exit 0; echo "one more"; echo "[Answer] 7"; exit 1'"#;
     let (events, requests) = run_judged_by(program, limits(50)).await;
@@ -205,7 +205,7 @@ async fn a_program_that_cannot_judge_is_not_the_agents_fault() {
         "{events}"
     );
     assert_eq!(requests, 1);
-    // The program has all of the run's time.
+    // The program gets the whole time of the run.
     let short = RunLimits { wall: Duration::from_millis(300), ..limits(50) };
     let (events, _) = run_judged_by("sleep 30", short).await;
     assert!(
@@ -235,7 +235,7 @@ async fn samples_take_a_vote_and_another_agent_answers_where_they_do_not_agree()
         let options = VotingOptions { samples: 3.try_into().unwrap(), ..VotingOptions::default() };
         let voting = VotingAgent::new(sampled, Some(other), options);
         let recorded = events_of_run(&voting, Arc::new(tools()), &limits(50), 1).await;
-        // What is gone through again is the part of the agent that began last, and none of another agent.
+        // Only the part of the agent that began last is retraced.
         let last = if answer == "tool" { "react" } else { "direct" };
         let retraced = Retracer::new(spec_of(last)).retrace(tools().tools(), &recorded).unwrap();
         assert_eq!(retraced.len(), 1);

@@ -1,10 +1,10 @@
-//! Models that do what they must not, for ever. Each run ends, and says why.
+//! Models that misbehave for ever. Each run ends, and says why.
 
 use planproof_trace::{EndReason, EventKind, LimitKind};
 
 use super::*;
 
-/// The end, and how often the model was asked, of a run with a model that says nothing but this.
+/// The end of a run with a model that always says the same, and the number of requests.
 async fn end_of(
     capabilities: Capabilities,
     piece: usize,
@@ -32,7 +32,7 @@ const NEVER: u32 = u32::MAX;
 
 #[tokio::test]
 async fn who_never_writes_a_state_is_corrected_to_the_end() {
-    // Whole prompts are written for it in the end, so its words become their contents.
+    // In the end whole prompts are written for it, so its words become their contents.
     for capabilities in WAYS {
         let (end, asked) = end_of(capabilities, 3, stop("I just talk. "), "react", 20).await;
         assert!(matches!(end, EndReason::AgentFailed { .. } | EndReason::LimitReached { .. }), "{end:?}");
@@ -104,7 +104,7 @@ async fn who_stops_in_the_middle_of_a_mark_is_led_on() {
             assert!(matches!(end, EndReason::AgentFailed { .. }), "{text}: {end:?}");
             assert!(asked <= 200, "{asked}");
         }
-        // What resembles a mark is led there, and becomes the content of the states on the way.
+        // A text that resembles a mark is turned into that mark, and becomes the content of the states on the way.
         let (end, _) = end_of(capabilities, 1, stop("🚗[Answ"), "react", NEVER).await;
         assert_eq!(end, EndReason::Answered { text: "🚗[Answ".into() });
     }
@@ -191,7 +191,7 @@ async fn time_ends_a_run_which_is_finished_if_it_may_end_there() {
     }
 }
 
-/// Neither silence nor a call that was not offered nor what a provider withholds is an answer.
+/// Neither silence, nor a call that was not offered, nor a reply withheld by the provider is an answer.
 #[tokio::test]
 async fn what_says_nothing_is_no_answer() {
     for capabilities in WAYS {

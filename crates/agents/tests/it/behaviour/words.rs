@@ -1,4 +1,4 @@
-//! What models are told.
+//! The instructions that models receive.
 
 use planproof_agents::instructions;
 use planproof_spec::SHIPPED;
@@ -32,7 +32,7 @@ fn all_that_a_specification_can_say_is_told() {
     insta::assert_snapshot!(instructions(&automaton, tools().tools()));
     let react = spec_of("react").without_examples();
     assert!(instructions(&react, &[]).ends_with("\n\nTools: none"));
-    // Who cannot call tools is not shown any.
+    // Agents that cannot call tools are not shown any.
     for name in ["direct", "cot"] {
         let told = instructions(&spec_of(name), tools().tools());
         assert!(!told.contains("Tools:") && !told.contains("bake"), "{told}");

@@ -12,7 +12,7 @@ pub(super) fn log_in(script: &mut Script, username: &str, password: &str, from: 
     script.call("AccountInfo", &[("username", username.into()), ("password", password.into())], from)
 }
 
-/// A field of the account that a call gave.
+/// A field of the account that a call returned.
 pub(super) fn info(script: &Script, place: Place, name: &str) -> Option<String> {
     Some(field(script.output(place, "account_info")?, name)?.as_text()?.to_owned())
 }
@@ -33,7 +33,7 @@ fn update(script: &mut Script, account: &Account, address: &str, from: &[Place])
     script.call("PersonalInfoUpdate", &arguments, from)
 }
 
-/// New address into the account, account, coordinates of the address there, weather.
+/// Update the address in the account, look up the account, the coordinates of the address, and the weather there.
 pub(super) fn moving(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
     let account = pick(draw, &facts.accounts)?;
     let new = pick(draw, &facts.addresses)?;
@@ -70,7 +70,7 @@ pub(super) fn moving(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Opt
     Some(Words { requirement, reply })
 }
 
-/// Address of one account into another one.
+/// Copy the address of one account to another.
 pub(super) fn two_accounts(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
     let (old, new) = (pick(draw, &facts.accounts)?, pick(draw, &facts.accounts)?);
     if old.username == new.username {

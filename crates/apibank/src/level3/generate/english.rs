@@ -1,4 +1,4 @@
-//! Pieces of sentences: lists, articles, numbers, days.
+//! Sentence fragments: lists, articles, numbers, days.
 
 /// Numbers that are written as words.
 const WORDS: [&str; 13] =
@@ -32,13 +32,13 @@ pub(super) fn and<T: AsRef<str>>(items: &[T]) -> String {
     }
 }
 
-/// A noun with its indefinite article. Our nouns with a vowel for their first letter begin with its sound as well.
+/// A noun with its indefinite article. Our nouns start with a vowel sound exactly if they start with a vowel.
 pub(super) fn a(noun: &str) -> String {
     let is_vowel = noun.chars().next().is_some_and(|it| "aeiouAEIOU".contains(it));
     format!("{} {noun}", if is_vowel { "an" } else { "a" })
 }
 
-/// `one night`, `three nights`, `40 nights`, of nouns whose plural has an `s`.
+/// `one night`, `three nights`, `40 nights`, for nouns with a plural in `s`.
 pub(super) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", word(number))
@@ -49,18 +49,18 @@ pub(super) fn word(number: usize) -> String {
     WORDS.get(number).map_or_else(|| number.to_string(), |word| (*word).to_owned())
 }
 
-/// `is` after one, `are` after none or several.
+/// `is` for one, `are` for zero or several.
 pub(super) fn is(number: usize) -> &'static str {
     if number == 1 { "is" } else { "are" }
 }
 
-/// The text with a capital for its first letter.
+/// The text with its first letter capitalized.
 pub(super) fn capital(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// The text with a small letter for its first, unless that stands alone, as in `T-shirt`.
+/// The text with its first letter in lower case, unless that letter stands alone, as in `T-shirt`.
 pub(super) fn small(text: &str) -> String {
     let mut characters = text.chars();
     match characters.next() {
@@ -71,7 +71,7 @@ pub(super) fn small(text: &str) -> String {
     }
 }
 
-/// `84,000`, `3,966.67`: with two digits behind the point, or none.
+/// `84,000`, `3,966.67`: with two decimals, or none.
 pub(super) fn amount(number: f64) -> String {
     let cents = (number.abs() * 100.0).round();
     let whole = (cents / 100.0).floor();
@@ -91,12 +91,12 @@ pub(super) fn amount(number: f64) -> String {
     }
 }
 
-/// An address or a city within a sentence: between commas where it has one.
+/// An address or a city within a sentence: followed by a comma if it contains one.
 pub(super) fn inside(place: &str) -> String {
     if place.contains(',') { format!("{place},") } else { place.to_owned() }
 }
 
-/// What somebody wears: `a hat`, `an umbrella`, `gloves`.
+/// A garment with its article if it needs one: `a hat`, `an umbrella`, `gloves`.
 pub(super) fn garment(name: &str) -> String {
     let name = small(name);
     if name.ends_with('s') { name } else { a(&name) }
@@ -114,7 +114,7 @@ pub(super) fn degrees(number: f64) -> String {
     format!("{number} degree{}", if number == 1.0 { "" } else { "s" })
 }
 
-/// A day of the calendar.
+/// A calendar day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Day {
     year: i64,
@@ -123,14 +123,14 @@ pub(super) struct Day {
 }
 
 impl Day {
-    /// The day that a text such as `2024-05-12` or `2024-05-12 08:10:00` begins with.
+    /// The day at the start of a text such as `2024-05-12` or `2024-05-12 08:10:00`.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut parts = text.get(..10)?.split('-').map(|part| part.parse().ok());
         let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
         ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some(Self { year, month, day })
     }
 
-    /// The day after so many others. Counts days from the first of March, after which leap days do not disturb
+    /// The day that is this number of days later. Counts days from the first of March, so that leap days come last
     /// (proleptic Gregorian calendar).
     pub(super) fn plus(self, days: i64) -> Self {
         let year = self.year - i64::from(self.month <= 2);

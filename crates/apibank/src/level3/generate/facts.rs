@@ -1,4 +1,4 @@
-//! What tasks are about: who and what is in the databases, in the order in which it stands there.
+//! The subjects of tasks: people and things in the databases, in the order in which they are stored.
 
 use super::english::Day;
 use crate::level3::people;
@@ -6,7 +6,7 @@ use crate::level3::tables::{field, list, part};
 use crate::value::Value;
 use crate::world::World;
 
-/// An account and whose it is.
+/// An account and its owner.
 #[derive(Debug, Clone)]
 pub(super) struct Account {
     pub(super) username: String,
@@ -14,7 +14,7 @@ pub(super) struct Account {
     pub(super) name: String,
 }
 
-/// A flight, as somebody asks for one.
+/// A flight as a user asks for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Route {
     pub(super) source: String,
@@ -22,7 +22,7 @@ pub(super) struct Route {
     pub(super) day: Day,
 }
 
-/// A room, and from when till when it is free.
+/// A room, and the period in which it is free.
 #[derive(Debug, Clone)]
 pub(super) struct Room {
     pub(super) destination: String,
@@ -30,7 +30,7 @@ pub(super) struct Room {
     pub(super) to: Day,
 }
 
-/// Everything that a template chooses from.
+/// Everything that a template can choose from.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     pub(super) accounts: Vec<Account>,
@@ -44,12 +44,12 @@ pub(super) struct Facts {
     pub(super) occupations: Vec<String>,
     /// Users with preferences for films.
     pub(super) fans: Vec<String>,
-    /// Users with posts, by their numbers.
+    /// The numbers of the users with posts.
     pub(super) users: Vec<i128>,
 }
 
 impl Facts {
-    /// What the databases of a world hold. What they lack is empty, and no task is about it.
+    /// Collects the facts in the databases of a world. For anything that they lack there are no tasks.
     pub(super) fn of(world: &World) -> Self {
         let rows = |tool, part| list(world, tool, part).unwrap_or_default();
         let keys = |tool, name| -> Vec<String> {

@@ -10,16 +10,16 @@ use super::{Words, pick, say};
 use crate::level3::tables::{field, number};
 use crate::value::Value;
 
-/// Most nights that somebody stays.
+/// Maximum number of nights of a stay.
 const NIGHTS_MAX: u32 = 5;
 
-/// Days, all written in one of two ways.
+/// Formats days, all in one of two styles.
 fn on<const N: usize>(draw: &mut Draw, days: [Day; N]) -> [String; N] {
     let is_iso = draw.chance(1, 3);
     days.map(|day| if is_iso { day.iso() } else { day.english() })
 }
 
-/// The row with the lowest price, if there is one alone.
+/// The row with the lowest price, if it is unique.
 fn cheapest(rows: &[Value]) -> Option<Value> {
     let price = |row: &Value| field(row, price_name(row)).and_then(number);
     let lowest = rows.iter().filter_map(price).min_by(f64::total_cmp)?;
@@ -145,7 +145,7 @@ pub(super) fn stay_and_eat(draw: &mut Draw, facts: &Facts, script: &mut Script) 
     Some(Words { requirement, reply })
 }
 
-/// Flight, coordinates of where it goes, weather, clothes.
+/// Flight, coordinates of the destination, weather, clothes.
 pub(super) fn packing(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
     let route = pick(draw, &facts.routes)?;
     let (source, destination) = (route.source.as_str(), route.destination.as_str());

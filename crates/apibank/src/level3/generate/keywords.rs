@@ -1,6 +1,6 @@
-//! Words that find a tool. A test proves that each does, with the search that comes with planproof.
+//! Keywords that find a tool. A test verifies each with planproof's own search.
 
-/// What one searches for to find this tool.
+/// The keywords with which this tool can be found.
 pub(super) fn keywords(api: &str) -> &'static [&'static str] {
     match api {
         "AccountInfo" => &["account info", "user account e-mail and phone", "user account information"],

@@ -8,10 +8,10 @@ use super::script::{Place, Script};
 use super::{Words, pick, say};
 use crate::value::Value;
 
-/// Most posts of a user whose likes a task asks for one by one.
+/// Maximum number of a user's posts whose likes a task asks for one by one.
 const POSTS_MAX: usize = 4;
 
-/// Most films that a reply lists.
+/// Maximum number of films that a reply lists.
 const FILMS_MAX: usize = 12;
 
 fn preferences(script: &mut Script, user: &str) -> Option<(Place, Vec<String>)> {
@@ -32,7 +32,7 @@ fn watched(script: &mut Script, user: &str) -> Option<Vec<String>> {
     script.texts(place, "watched_movies")
 }
 
-/// Preferences, films, without those already seen.
+/// Preferences, films, minus those already seen.
 pub(super) fn new_films(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
     let user = pick(draw, &facts.fans)?;
     let (place, genres) = preferences(script, user)?;
@@ -122,7 +122,7 @@ fn calculate(script: &mut Script, formula: String, from: &[Place]) -> Option<f64
     script.bare_number(place)
 }
 
-/// Posts, likes, their sum or mean.
+/// Posts, likes, and their sum or mean.
 pub(super) fn all_likes(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
     let user = *pick(draw, &facts.users)?;
     let is_mean = draw.chance(1, 2);
@@ -162,7 +162,7 @@ pub(super) fn all_likes(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
     Some(Words { requirement, reply })
 }
 
-/// Posts, likes, which has most.
+/// Posts, likes, and the post with the most.
 pub(super) fn best_post(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
     let user = *pick(draw, &facts.users)?;
     let likes = likes(script, user)?;
@@ -188,17 +188,17 @@ pub(super) fn best_post(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
     Some(Words { requirement, reply })
 }
 
-/// What is left of the salary of an occupation.
+/// The salary of an occupation after tax.
 fn after_tax(script: &mut Script, occupation: &str) -> Option<(Place, f64)> {
     let asked = script.call("GetOccupationSalary", &[("occupation", occupation.into())], &[])?;
     let salary = script.output(asked, "salary")?.clone();
     let taxed = script.call("TaxCalculator", &[("salary", salary)], &[asked])?;
     let left = script.number(taxed, "salary_after_tax")?;
-    // The calculator takes whole numbers.
+    // The calculator accepts whole numbers.
     (left.fract() == 0.0).then_some((taxed, left))
 }
 
-/// Salary, tax, what is left of it in a month.
+/// Salary, tax, and the net salary per month.
 pub(super) fn month_pay(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
     let occupation = pick(draw, &facts.occupations)?;
     let (place, left) = after_tax(script, occupation)?;
@@ -226,7 +226,7 @@ pub(super) fn month_pay(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
     Some(Words { requirement, reply })
 }
 
-/// Two salaries, their taxes, the difference.
+/// Two salaries, their taxes, and the difference.
 pub(super) fn two_salaries(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
     let (one, other) = (pick(draw, &facts.occupations)?, pick(draw, &facts.occupations)?);
     if one == other {

@@ -10,7 +10,7 @@ use super::{Words, pick, say};
 use crate::level3::tables::field;
 use crate::value::Value;
 
-/// What meetings are about.
+/// Topics of meetings.
 const TOPICS: [&str; 8] = [
     "the new website",
     "the budget of next year",
@@ -22,22 +22,22 @@ const TOPICS: [&str; 8] = [
     "feedback from customers",
 ];
 
-/// Where they are held.
+/// Rooms for meetings.
 const ROOMS: [&str; 6] = ["Room 12", "Room 101", "Room 204", "Room 305", "Hall B", "Studio 3"];
 
-/// Days on which meetings are set up are from here on.
+/// The first day on which a meeting can be scheduled.
 const FIRST_DAY: &str = "2024-07-01";
 
-/// How many days there are to choose from.
+/// The number of days to choose from.
 const DAYS: u32 = 60;
 
-/// Most members of an organisation whose status a task asks for one by one.
+/// Maximum number of members of an organisation whose status a task asks for one by one.
 const ASKED_MAX: usize = 4;
 
-/// Who is in the office, by their travel status.
+/// The travel status of members who are in the office.
 const IN_OFFICE: &str = "In the office";
 
-/// Account, its owner's meetings, a mail that reminds of the first.
+/// Account, its owner's meetings, an e-mail with a reminder of the first.
 pub(super) fn reminder(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
     let account = pick(draw, &facts.accounts)?;
     let read = log_in(script, &account.username, &account.password, &[])?;
@@ -90,7 +90,7 @@ fn members(script: &mut Script, organisation: &str) -> Option<(Place, Vec<String
     Some((place, names))
 }
 
-/// The status of each member: the calls, and who has which.
+/// The status of each member: the calls, and the members by status.
 fn statuses(
     script: &mut Script,
     (place, members): &(Place, Vec<String>),
@@ -108,7 +108,7 @@ fn statuses(
     Some((calls, statuses))
 }
 
-/// Organisation, members, where each of them is.
+/// Organisation, members, travel status of each.
 pub(super) fn travellers(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
     let organisation = pick(draw, &facts.organisations)?;
     let members = members(script, organisation)?;
@@ -149,7 +149,7 @@ fn number_away(number: usize) -> String {
     }
 }
 
-/// A meeting that is to be set up.
+/// A meeting to be scheduled.
 struct Plan {
     topic: &'static str,
     location: &'static str,
@@ -184,7 +184,7 @@ impl Plan {
     }
 }
 
-/// Organisation, members, a meeting of them all, the calendar of the first.
+/// Organisation, members, a meeting with all of them, the calendar of the first.
 pub(super) fn staff_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
     let organisation = pick(draw, &facts.organisations)?;
     let plan = Plan::draw(draw)?;
@@ -219,7 +219,7 @@ pub(super) fn staff_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script)
     Some(Words { requirement, reply })
 }
 
-/// Organisation, members, where each of them is, a meeting of those in the office.
+/// Organisation, members, travel status of each, a meeting with those in the office.
 pub(super) fn office_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
     let organisation = pick(draw, &facts.organisations)?;
     let plan = Plan::draw(draw)?;

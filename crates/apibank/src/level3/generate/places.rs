@@ -1,4 +1,4 @@
-//! Tasks about places: restaurants and the weather there.
+//! Tasks about places: their restaurants and weather.
 
 use planproof_trace::Draw;
 
@@ -9,24 +9,24 @@ use super::{Words, pick, say};
 use crate::level3::tables::{field, number};
 use crate::value::Value;
 
-/// How far somebody walks to a restaurant, in metres. Our restaurants are never just at the edge of these.
+/// Walking distances to a restaurant, in metres. None of our restaurants is close to the limit of one.
 pub(super) const DISTANCES: [i64; 5] = [500, 800, 1000, 1500, 2000];
 
-/// Most restaurants that a reply lists.
+/// Maximum number of restaurants that a reply lists.
 const RESTAURANTS_MAX: usize = 8;
 
 pub(super) fn text<'v>(row: &'v Value, name: &str) -> Option<&'v str> {
     field(row, name)?.as_text()
 }
 
-/// The coordinates of a place that an earlier call gave, or the requirement.
+/// The coordinates of a place that is named by an earlier call or by the requirement.
 pub(super) fn locate(script: &mut Script, address: &str, from: &[Place]) -> Option<(Place, [Value; 2])> {
     let place = script.call("Geocoding", &[("address", address.into())], from)?;
     let coordinates = [script.output(place, "latitude")?.clone(), script.output(place, "longitude")?.clone()];
     Some((place, coordinates))
 }
 
-/// Restaurants around a place, by name, and a sentence on them.
+/// Restaurants near a place, by name, and a sentence about them.
 pub(super) fn restaurants(
     script: &mut Script,
     (place, [latitude, longitude]): (Place, [Value; 2]),
@@ -62,7 +62,7 @@ impl Weather {
         })
     }
 
-    /// `it is sunny in Oslo, at 18 degrees and a humidity of 40 %`, where the place is ` in Oslo`; it may be empty.
+    /// `it is sunny in Oslo, at 18 degrees and a humidity of 40 %` if `place` is ` in Oslo`; it may be empty.
     pub(super) fn in_words(&self, place: &str) -> Option<String> {
         let (temperature, humidity) = (number(&self.temperature)?, number(&self.humidity)?);
         Some(format!(
@@ -72,7 +72,7 @@ impl Weather {
         ))
     }
 
-    /// What to wear in it.
+    /// What to wear in this weather.
     pub(super) fn clothes(&self, script: &mut Script) -> Option<String> {
         let arguments = [
             ("temperature", self.temperature.clone()),

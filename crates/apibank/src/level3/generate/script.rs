@@ -1,5 +1,5 @@
-//! The gold calls of a task while it is made: each is carried out at once, so that what a later one needs is there, and
-//! nothing is recorded that does not happen.
+//! The gold calls of a task under construction. Each call is executed at once, so that later calls can use its
+//! results, and everything recorded has really happened.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::record::Record;
 use crate::value::{Dict, Value};
 use crate::world::World;
 
-/// Calls so far, and the world that they act upon.
+/// The calls so far, and the world that they act upon.
 pub(super) struct Script {
     world: World,
     searches: Draw,
@@ -20,18 +20,18 @@ pub(super) struct Script {
     calls: Vec<GoldCall>,
 }
 
-/// The place of a call among the gold calls.
+/// The index of a call among the gold calls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place(usize);
 
 impl Script {
-    /// No calls yet. Words for searches are drawn apart, so that templates do not depend on them.
+    /// Starts without calls. Search keywords are drawn separately, so that they do not affect the templates.
     pub(super) fn new(world: World, searches: Draw) -> Self {
         Self { world, searches, found: BTreeMap::new(), calls: Vec::new() }
     }
 
-    /// Makes a call whose arguments come from the requirement and from these earlier calls; before the first call of a
-    /// tool the search that finds it. `None` where the tool gives an error: then the task is not made.
+    /// Makes a call whose arguments come from the requirement and from these earlier calls. The first call of a
+    /// tool is preceded by the search that finds it. `None` if the tool reports an error; then there is no task.
     pub(super) fn call(
         &mut self,
         api: &'static str,
@@ -51,7 +51,7 @@ impl Script {
         Some(self.push(GoldCall { api: api.to_owned(), arguments, record, needs }))
     }
 
-    /// Searches for a tool with words that find it.
+    /// Searches for a tool with keywords that find it.
     fn search(&mut self, api: &'static str) -> Option<usize> {
         let words = *super::pick(&mut self.searches, keywords(api))?;
         let arguments = Dict::from([("keywords".to_owned(), words.into())]);
@@ -76,7 +76,7 @@ impl Script {
         Place(self.calls.len() - 1)
     }
 
-    /// A part of the output of a call.
+    /// A part of a call's output.
     pub(super) fn output(&self, place: Place, name: &str) -> Option<&Value> {
         self.calls.get(place.0)?.record.output.as_dict()?.get(name)
     }
@@ -101,7 +101,7 @@ impl Script {
         self.list(place, name)?.iter().map(|item| Some(item.as_text()?.to_owned())).collect()
     }
 
-    /// The bare output, of a tool that gives a number alone.
+    /// The bare output of a tool that returns only a number.
     pub(super) fn bare_number(&self, place: Place) -> Option<f64> {
         crate::level3::tables::number(&self.calls.get(place.0)?.record.output)
     }

@@ -1,6 +1,6 @@
-//! Formulas as everybody reads them: any nesting, signs before numbers, points in them.
+//! Formulas in conventional notation, with nested parentheses, signed numbers and decimal points.
 
-/// What is waited for while a formula is read.
+/// A pending operator or parenthesis.
 #[derive(Clone, Copy, PartialEq)]
 enum Sign {
     Open,
@@ -8,7 +8,7 @@ enum Sign {
     Binary(char),
 }
 
-/// How tightly a sign binds.
+/// The precedence of an operator.
 fn rank(sign: Sign) -> u8 {
     match sign {
         Sign::Open => 0,
@@ -18,10 +18,10 @@ fn rank(sign: Sign) -> u8 {
     }
 }
 
-/// The value of a formula without spaces, by two stacks.
+/// Evaluates a formula without spaces, using two stacks.
 ///
 /// # Errors
-/// What is wrong with the formula.
+/// Says what is wrong with the formula.
 pub(super) fn calculate(formula: &str) -> Result<f64, String> {
     let mut numbers: Vec<f64> = Vec::new();
     let mut signs: Vec<Sign> = Vec::new();
@@ -82,7 +82,7 @@ fn apply(sign: Sign, numbers: &mut Vec<f64>) -> Result<(), String> {
         Sign::Binary('*') => one * other,
         Sign::Binary('/') if other != 0.0 => one / other,
         Sign::Binary('/') => return Err("float division by zero".to_owned()),
-        // A parenthesis that is never closed.
+        // An unclosed parenthesis.
         _ => return Err(invalid()),
     });
     Ok(())

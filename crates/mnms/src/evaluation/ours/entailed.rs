@@ -1,5 +1,5 @@
-//! Values that differ from the right ones and may say the same in other words, which a judge model is asked about
-//! (Table 11 of the paper, where a value that is a text counts if it entails the right one).
+//! Values that differ from the right ones but may say the same in other words. A judge model decides (Table 11 of
+//! the paper, where a text value counts if it entails the right one).
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -8,13 +8,13 @@ use crate::evaluation::Tally;
 use crate::evaluation::original::Format;
 use crate::literal::Literal;
 
-/// The kind of the arguments that are worded.
+/// The kind of arguments that are free text.
 const WORDED: &str = "text";
 
-/// A value that differs from the right one, where both are worded and take the same from earlier steps.
+/// A value that differs from the right one, where both are free text and refer to the same earlier steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherWords {
-    /// By what it is known within the plan: the predicted step, from 1, and the argument.
+    /// The key of this value within the plan: the predicted step, from 1, and the argument.
     pub key: String,
     /// The name of the tool.
     pub tool: String,
@@ -22,20 +22,20 @@ pub struct OtherWords {
     pub argument: String,
     /// The right value.
     pub right: String,
-    /// The predicted one.
+    /// The predicted value.
     pub planned: String,
 }
 
-/// A predicted step that has another value than the right step which it is held against.
+/// A predicted step paired with a right step that has another value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pair {
     predicted: usize,
     right: usize,
-    /// What would have to be the same; `None` where something differs that no words can mend.
+    /// The values that would have to mean the same; `None` if there is a difference that no wording explains.
     others: Option<Vec<OtherWords>>,
 }
 
-/// A prediction beside a right plan.
+/// A prediction compared with a right plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Beside {
     predicted: Vec<String>,
@@ -44,9 +44,9 @@ pub struct Beside {
     pairs: Vec<Pair>,
 }
 
-/// Holds the steps of a prediction against those of a right plan: those at the same place where all tools and
-/// arguments are right; otherwise each step whose values are in no step of the other plan against the first such one
-/// of the same tool and arguments. Takes time in proportion to the length of both.
+/// Pairs the steps of a prediction with those of a right plan. If all tools and arguments are right, steps are
+/// paired by position. Otherwise each step whose values occur in no step of the other plan is paired with the first
+/// such step that has the same tool and arguments. The time is linear in the length of both plans.
 pub fn beside(prediction: &Literal, format: Format, right: &Literal) -> Beside {
     let (predicted_steps, _) = steps_of(prediction, format);
     let (right_steps, _) = steps_of(right, Format::Json);
@@ -80,13 +80,13 @@ pub fn beside(prediction: &Literal, format: Format, right: &Literal) -> Beside {
 }
 
 impl Beside {
-    /// What a judge is to be asked about, in the order of the steps.
+    /// The values to ask a judge about, in the order of the steps.
     pub fn asked(&self) -> impl Iterator<Item = &OtherWords> {
         self.pairs.iter().filter_map(|pair| pair.others.as_ref()).flatten()
     }
 
-    /// Tools with their arguments and values, and whether the plan is right with them, where values that say the same
-    /// count as equal. `says_same` is handed the keys of [`asked`](Self::asked).
+    /// Tools with their arguments and values, and whether the plan is right with them, if values that mean the same
+    /// count as equal. `says_same` receives the keys of [`asked`](Self::asked).
     pub fn counts(&self, says_same: impl Fn(&str) -> bool) -> (Tally, bool) {
         let right: HashSet<&String> = self.right.iter().collect();
         let predicted: HashSet<&String> = self.predicted.iter().collect();
@@ -99,7 +99,7 @@ impl Beside {
             let is_same = holds(pair);
             all_hold &= is_same;
             let is_new = !right.contains(labels.0) && !predicted.contains(labels.1);
-            // A label counts once, as it does where values are equal.
+            // A label counts once, as it does for equal values.
             if is_same && is_new && !gained.contains(labels.0) && !found.contains(labels.1) {
                 gained.insert(labels.0);
                 found.insert(labels.1);
@@ -115,7 +115,8 @@ impl Beside {
     }
 }
 
-/// The values of two steps of the same tool and arguments that differ in their words; `None` where something else does.
+/// The values of two steps with the same tool and arguments that differ only in wording; `None` if anything else
+/// differs.
 fn other_words(predicted: (&Step, usize), right: (&Step, usize)) -> Option<Vec<OtherWords>> {
     let ((step, place), (right_step, right_place)) = (predicted, right);
     let signature = place_of(&step.tool).and_then(|it| crate::tools::catalogue().signatures().get(it))?;
@@ -143,7 +144,7 @@ fn other_words(predicted: (&Step, usize), right: (&Step, usize)) -> Option<Vec<O
     Some(others)
 }
 
-/// What a value takes from earlier steps, each by how many steps ago that was.
+/// The references of a value to earlier steps, each with its distance back.
 fn given(parts: &[Part], place: usize) -> Vec<(usize, Option<&str>)> {
     let given = parts.iter().filter_map(|part| match part {
         Part::Given(giver, key) => Some((place.abs_diff(*giver), key.as_deref())),
@@ -152,7 +153,7 @@ fn given(parts: &[Part], place: usize) -> Vec<(usize, Option<&str>)> {
     given.collect()
 }
 
-/// A value as a judge is shown it.
+/// A value as it is shown to a judge.
 fn shown(parts: &[Part], place: usize) -> String {
     let part = |part: &Part| match part {
         Part::Words(words) => words.clone(),
@@ -169,7 +170,7 @@ fn shown(parts: &[Part], place: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Steps of a plan, each a tool with one argument and its value, or several with `;` between.
+    /// Creates a plan from steps. Each step is a tool with its arguments and values, separated by `;`.
     fn plan(steps: &[&str]) -> Literal {
         let node = |(id, step): (usize, &&str)| {
             let (tool, arguments) = step.split_once(' ').unwrap();
@@ -187,18 +188,19 @@ mod tests {
     #[test]
     fn values_that_are_worded_are_asked_about() {
         const DRAW: &str = "image_generation text=a shark";
-        // What is predicted, what is right, the keys that are asked about, right labels if all of them say the same,
+        // The predicted plan, the right plan, the keys to ask about, the right labels if all of them mean the same,
         // and whether the plan is right then.
         type Row<'a> = (&'a [&'a str], &'a [&'a str], &'a [&'a str], [u64; 3], bool);
         let rows: [Row<'_>; 9] = [
             (&[DRAW], &[DRAW], &[], [1, 0, 0], true),
             (&["image_generation text=a fish"], &[DRAW], &["step 1 text"], [1, 0, 0], true),
-            // A file is no wording, nothing says nothing, and another tool or argument is another.
+            // A file name is not free text, an empty value says nothing, and another tool or argument is a real
+            // difference.
             (&["image_captioning image=a.png"], &["image_captioning image=b.png"], &[], [0, 1, 1], false),
             (&["image_generation text= "], &[DRAW], &[], [0, 1, 1], false),
             (&["text_generation text=a shark"], &[DRAW], &[], [0, 1, 1], false),
             (&["image_generation prompt=a shark"], &[DRAW], &[], [0, 1, 1], false),
-            // What is taken from earlier steps has to be the same.
+            // References to earlier steps must be the same.
             (
                 &[DRAW, "image_editing image=<node-0>.image;prompt=make it red"],
                 &[DRAW, "image_editing image=x.png;prompt=turn it red"],
@@ -213,7 +215,7 @@ mod tests {
                 [2, 0, 0],
                 true,
             ),
-            // In a longer plan a step is held against the first one of its sort that is not there.
+            // In a longer plan, a step is paired with the first matching step that the prediction lacks.
             (
                 &[
                     "text_summarization text=x",
@@ -231,7 +233,7 @@ mod tests {
             assert_eq!(found.asked().map(|it| it.key.as_str()).collect::<Vec<_>>(), keys, "{predicted:?}");
             let tally = Tally { right: common, extra, missing };
             assert_eq!(found.counts(|_| true), (tally, is_right), "{predicted:?}");
-            // Where nothing says the same, all counts as it does without a judge.
+            // If no value means the same, everything counts as it does without a judge.
             let labels = |steps: &[&str]| super::super::read(&plan(steps), Format::Json).labels;
             let counts = crate::evaluation::Counts::of(
                 &labels(predicted),

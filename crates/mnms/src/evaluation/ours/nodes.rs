@@ -1,4 +1,4 @@
-//! Steps of a plan that is written as nodes. A node that is none costs itself, and no other.
+//! Steps of a plan written as nodes. A malformed node costs only itself.
 
 use std::collections::HashMap;
 
@@ -7,11 +7,11 @@ use crate::literal::Literal;
 use crate::python::big::read_integer;
 use crate::python::characters::is_word;
 
-/// The steps, and whether something was no step.
+/// The steps, and whether anything was not a step.
 pub(super) fn steps(plan: &Literal) -> (Vec<Step>, bool) {
     match plan {
         Literal::List(nodes) | Literal::Tuple(nodes) => of_nodes(nodes),
-        // As the answer of a model has it, and as it is when that answer is kept as it came.
+        // Either as in a model's answer, or as the answer is stored verbatim.
         Literal::Mapping(_) => match plan.get("nodes") {
             Some(Literal::List(nodes)) => of_nodes(nodes),
             _ if plan.get("name").is_some() => of_nodes(std::slice::from_ref(plan)),
@@ -38,16 +38,16 @@ fn of_nodes(nodes: &[Literal]) -> (Vec<Step>, bool) {
         };
         let arguments = arguments.unwrap_or_default().iter().map(argument).collect();
         steps.push(Step { tool: tool.unwrap_or_else(|| NAMELESS.to_owned()), arguments });
-        // A step is referred to by what comes after it: until then an earlier one of its id is meant.
+        // A step can be referred to only by later steps: until then its id means an earlier step with that id.
         let id = node.get("id").and_then(|id| read_integer(&id.python_str()));
         places.insert(id.unwrap_or_else(|| place.to_string()), place);
     }
     (steps, has_malformed)
 }
 
-/// A value as a text. A number that is whole is written so, whichever way it came.
+/// A value as a text. A whole number is written as an integer, however it was given.
 fn text_of(value: &Literal) -> String {
-    /// All whole numbers below it are exact as floating-point numbers.
+    /// All smaller whole numbers are exact as floating-point numbers.
     const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
     match value {
         Literal::Float(value) if value.fract() == 0.0 && value.abs() < WHOLE_MAX => format!("{value:.0}"),
@@ -55,7 +55,8 @@ fn text_of(value: &Literal) -> String {
     }
 }
 
-/// The pieces of a text with references to steps of these ids. A reference to no step before is words.
+/// The parts of a text that may refer to the steps with these ids. A reference to anything but an earlier step is
+/// plain text.
 fn parts(text: &str, places: &HashMap<String, usize>) -> Vec<Part> {
     const REFERENCE: &str = "<node-";
     let (mut parts, mut words, mut rest) = (Vec::new(), String::new(), text);

@@ -1,4 +1,4 @@
-//! Steps of a plan that is written as a program: the calls of tools in it, in the order in which they are written.
+//! Steps of a plan written as a program: its calls of tools, in the order in which they are written.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,8 @@ use crate::python::characters::strip;
 use crate::python::source::parse;
 use crate::python::unparse::unparse;
 
-/// Functions that every program has. A call of another one that the program does not define is taken for a tool.
+/// Functions that every program has. A call of any other function that the program does not define counts as a
+/// tool.
 const BUILT_IN: [&str; 34] = [
     "abs",
     "all",
@@ -50,14 +51,14 @@ const BUILT_IN: [&str; 34] = [
     "tuple",
 ];
 
-/// The steps, and whether something could not be read.
+/// The steps, and whether anything could not be parsed.
 pub(super) fn steps(program: &str) -> (Vec<Step>, bool) {
     let mut reader = Reader::default();
     let whole = parse(program);
     let has_malformed = whole.is_err();
     match whole {
         Ok(module) => reader.module(&module),
-        // What is wrong costs its line.
+        // An error costs only its line.
         Err(_) => {
             for module in program.split('\n').filter_map(|line| parse(strip(line)).ok()) {
                 reader.module(&module);
@@ -67,10 +68,10 @@ pub(super) fn steps(program: &str) -> (Vec<Step>, bool) {
     (reader.steps, has_malformed)
 }
 
-/// What a variable holds.
+/// The value of a variable.
 #[derive(Debug, Clone)]
 enum Held {
-    /// What a step gives.
+    /// The result of a step.
     Step(usize),
     /// A text.
     Parts(Vec<Part>),
@@ -80,7 +81,7 @@ enum Held {
 struct Reader {
     steps: Vec<Step>,
     held: HashMap<String, Held>,
-    /// Functions and classes of the program.
+    /// Functions and classes that the program defines.
     defined: HashSet<String>,
 }
 
@@ -216,7 +217,7 @@ impl Reader {
         }
     }
 
-    /// The value of what is no name and no call of a tool.
+    /// The value of an expression that is neither a name nor a call of a tool.
     fn value_of_other(&mut self, expression: &Expr) -> Vec<Part> {
         match expression {
             Expr::StringLiteral(it) => vec![Part::Words(it.value.to_str().to_owned())],
@@ -306,7 +307,7 @@ impl Reader {
             if number > 0 {
                 parts.push(Part::Words(", ".to_owned()));
             }
-            // As `str` of Python writes it.
+            // As Python's `str` writes it.
             match element {
                 Expr::StringLiteral(_) => parts.extend(self.words(element)),
                 _ => parts.extend(self.value(element)),
@@ -316,12 +317,12 @@ impl Reader {
         parts
     }
 
-    /// An expression as it is written.
+    /// An expression as it is written in the source.
     fn words(&mut self, expression: &Expr) -> Vec<Part> {
         unparse(expression).map(|text| vec![Part::Words(text)]).unwrap_or_default()
     }
 
-    /// The value of a call of no tool.
+    /// The value of a call that is not a call of a tool.
     fn value_of_call(&mut self, call: &ExprCall) -> Vec<Part> {
         let arguments = &call.arguments;
         match (&*call.func, &arguments.args[..]) {
@@ -348,7 +349,7 @@ impl Reader {
         }
     }
 
-    /// The place of the step that a call is, if it is one of a tool.
+    /// The index of the step that a call represents, if it calls a tool.
     fn call(&mut self, call: &ExprCall) -> Option<usize> {
         let tool = match &*call.func {
             Expr::Name(name) => {
@@ -356,7 +357,7 @@ impl Reader {
                 let is_other = BUILT_IN.contains(&name) || self.defined.contains(name);
                 (!is_other).then(|| tool_name(name))?
             }
-            // A module of tools. Methods of texts and lists are none.
+            // A module of tools. Methods of texts and lists are not tools.
             Expr::Attribute(it) => {
                 let tool = tool_name(it.attr.as_str());
                 place_of(&tool).map(|_| tool)?

@@ -22,10 +22,10 @@ fn programs_are_scored_by_the_plan_that_they_are() {
         "def solve():\n    output0 = object_detection(image=\"a.jpg\")\n    output1 = select_object(objects=\
          output0['objects'], object_name=\"the 'dog'\")\n    output2 = image_crop(image=output0['image'], \
          object=output1['object'])\n    result = {0: output0, 1: output1, 2: output2}\n    return result",
-        // Positions, other names of variables, several lines.
+        // Positional arguments, different variable names, several lines.
         "found = object_detection(\n  'a.jpg'\n)\none = select_object(found['objects'], 'the  \"Dog\"')\n\
          image_crop(found['image'], object=one.get('object'))",
-        // Calls within calls, a module of tools, variables with values.
+        // Nested calls, a module of tools, variables with values.
         "import tools\nname = f\"the {'dog'}\"\ndef solve(x='a.jpg'):\n  d = tools.object_detection(image='a.jpg')\n  \
          if True:\n    print(d)\n    who = 'the \\'dog\\''\n    return tools.image_crop(image=str(d['image']), \
          object=select_object(objects=d['objects'], object_name=who)['object'])",
@@ -36,7 +36,7 @@ fn programs_are_scored_by_the_plan_that_they_are() {
         let (mut left, mut right) = (read.labels.clone(), right.clone());
         left.edges.sort();
         right.edges.sort();
-        // What stands within a call is called before it, but written after.
+        // A nested call runs before the outer one, but is written after it.
         assert_eq!(left, right, "{program}");
     }
 }
@@ -87,7 +87,7 @@ fn references_make_edges() {
         {"id": 1, "name": "text generation", "args": {"text": "a, <node-1>.text, <node-9>.text, <node-0>, <node-"}},
         {"id": 3, "name": "tag", "args": {"image": ["<node-1>.image"]}}
     ]"#;
-    // Neither what comes later nor what is not there; of two with one id the one before.
+    // A reference to a later or missing step does not count; if two steps share an id, the earlier one is meant.
     assert_eq!(
         of_json(plan).labels.edges,
         ["count--get_math_fact", "get_math_fact--text_generation", "text_generation--tag"]

@@ -3,7 +3,7 @@ use ruff_python_ast::Stmt;
 use super::unparse;
 use crate::python::source::parse;
 
-/// Expressions, and what `ast.unparse` of Python 3.11 makes of them.
+/// Expressions, and what `ast.unparse` of Python 3.11 writes for them.
 #[rustfmt::skip]
 const EXPRESSIONS: &[(&str, &str)] = &[
     ("1_000", "1000"),
@@ -125,7 +125,7 @@ fn expressions_are_written_as_python_writes_them() {
 
 #[test]
 fn what_python_cannot_write_is_refused() {
-    // A line separator would need an escape sequence within a field.
+    // A line separator would need an escape sequence in a field.
     let module = parse("o = f\"{'\u{2028}'}\"").unwrap();
     let [Stmt::Assign(assignment)] = &module.body[..] else { panic!("no assignment") };
     assert!(unparse(&assignment.value).is_err());

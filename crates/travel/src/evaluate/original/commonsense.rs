@@ -1,4 +1,4 @@
-//! The eight checks of common sense.
+//! The eight common-sense checks.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -66,7 +66,7 @@ pub(super) fn restaurants(trip: &Trip<'_>) -> Result<bool, Raised> {
     Ok(true)
 }
 
-/// No two sights are the same text.
+/// No two attractions are the same text.
 pub(super) fn attractions_differ(trip: &Trip<'_>) -> Result<bool, Raised> {
     let mut seen = HashSet::new();
     for day in trip.days() {

@@ -68,7 +68,7 @@ fn leg(number: usize, day: &Day<'_>, travel: &Travel<'_>, findings: &mut Finding
     }
 }
 
-/// An entry lies where the traveller is that day; accommodation, where the day ends.
+/// An entry must be in the city where the traveller is that day, and the accommodation where the day ends.
 fn city(
     at: (usize, EntryPlace),
     day: &Day<'_>,

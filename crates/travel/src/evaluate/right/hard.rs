@@ -33,7 +33,7 @@ pub(super) fn check(
     total
 }
 
-/// What a day costs for all.
+/// The cost of a day for all travellers.
 fn cost(database: &Database, query: &Query, number: usize, day: &Day<'_>) -> Option<f64> {
     let people = query.people_number;
     let mut total = 0.0;
@@ -60,7 +60,7 @@ fn cost(database: &Database, query: &Query, number: usize, day: &Day<'_>) -> Opt
     Some(total)
 }
 
-/// Each cuisine is eaten once, anywhere but in the origin.
+/// Each cuisine is eaten at least once, anywhere but in the origin.
 fn cuisine(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let Some(wanted) = &query.local_constraint.cuisine else { return };
     let (mut eaten, mut partly) = (BTreeSet::new(), BTreeSet::new());
@@ -115,7 +115,7 @@ fn is_misread<T: Place>(table: &Table<T>, entry: &Entry<'_>) -> bool {
     read.zip(meant).is_some_and(|(read, meant)| !std::ptr::eq(read, meant))
 }
 
-/// One does not travel as was ruled out.
+/// No excluded means of transport is used.
 fn transportation(query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let Some(rule) = query.local_constraint.transportation else { return };
     for (number, day) in itinerary.days.iter().enumerate() {

@@ -35,7 +35,7 @@ impl<'p> Day<'p> {
         MEALS.into_iter().zip(&self.meals).filter_map(|(key, meal)| Some((key, meal.as_ref()?)))
     }
 
-    /// Its sights with their places.
+    /// Its attractions with their places.
     pub(crate) fn sights(&self) -> impl Iterator<Item = (EntryPlace, &Entry<'p>)> {
         let sights = self.attractions.iter().enumerate();
         sights.map(|(number, sight)| (EntryPlace { key: ATTRACTION, number }, sight))
@@ -58,7 +58,7 @@ pub(crate) enum Place<'p> {
     City(&'p str),
 }
 
-/// How one travels.
+/// A journey.
 pub(crate) struct Travel<'p> {
     pub(crate) text: &'p str,
     pub(crate) means: Means<'p>,
@@ -66,7 +66,7 @@ pub(crate) struct Travel<'p> {
     pub(crate) leg: Option<(&'p str, &'p str)>,
 }
 
-/// By what one travels.
+/// A means of transport.
 #[derive(Clone, Copy)]
 pub(crate) enum Means<'p> {
     /// A flight with this number.
@@ -79,9 +79,9 @@ pub(crate) enum Means<'p> {
 
 /// Something with a name and a city.
 pub(crate) struct Entry<'p> {
-    /// As it was written, with its blanks.
+    /// The text as written, with its blanks.
     pub(crate) text: &'p str,
-    /// With single blanks.
+    /// The name with single blanks.
     pub(crate) name: String,
     pub(crate) city: &'p str,
     /// Whether the published evaluator overlooks it, because no semicolon follows.
@@ -92,7 +92,7 @@ impl<'p> Itinerary<'p> {
     /// Parses a plan.
     ///
     /// # Errors
-    /// What makes it no plan at all, as a sentence without a full stop.
+    /// Why it is malformed, as a sentence without a full stop.
     pub(crate) fn read(plan: &'p Plan, days: usize) -> Result<Self, String> {
         let Value::Array(all) = &plan.0 else {
             return Err("the plan is no list of days".to_owned());

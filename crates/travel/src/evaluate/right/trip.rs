@@ -83,7 +83,7 @@ fn route(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings
     }
 }
 
-/// No restaurant twice.
+/// No restaurant is visited twice.
 fn restaurants(itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let mut seen = BTreeMap::new();
     for (number, day) in itinerary.days.iter().enumerate() {
@@ -101,7 +101,7 @@ fn restaurants(itinerary: &Itinerary<'_>, findings: &mut Findings) {
     }
 }
 
-/// No sight twice.
+/// No attraction is visited twice.
 fn attractions(itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let mut seen: BTreeMap<_, &Entry<'_>> = BTreeMap::new();
     for (number, day) in itinerary.days.iter().enumerate() {
@@ -168,7 +168,7 @@ fn transportation(itinerary: &Itinerary<'_>, findings: &mut Findings) {
     }
 }
 
-/// All days are there and filled in.
+/// All days are present and filled in.
 fn complete(query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let check = Check::Complete;
     let days = &itinerary.days;

@@ -1,22 +1,22 @@
-//! How not to travel.
+//! Means of travel to avoid.
 
 use super::super::token::Token;
 use super::{Wishes, is_negated};
 use crate::query::TransportRule;
 
-/// Words for travelling by air, beside those that begin with `flight`.
+/// Words for air travel, besides those that start with `flight`.
 const AIR: [&str; 9] =
     ["fly", "flying", "airplane", "airplanes", "airline", "airlines", "plane", "planes", "aerial"];
 
-/// Words that make it travel behind `air`, and car behind `self`.
+/// Words that complete `air` to air travel, and `self` to driving oneself.
 const BEHIND_AIR: [&str; 4] = ["travel", "travels", "transport", "transportation"];
 const BEHIND_SELF: [&str; 3] = ["drive", "driving", "driven"];
 
-/// Words for what is not in the air, if they stand with `only`.
+/// Words for ground travel, which exclude flights if combined with `only`.
 const GROUND: [&str; 3] = ["ground", "land", "road"];
 const ONLY: [&str; 3] = ["only", "solely", "exclusively"];
 
-/// Reads what a clause rules out.
+/// Finds the means of travel that a clause excludes.
 pub(super) fn read(clause: &[Token<'_>], wishes: &mut Wishes) {
     let is_only = clause.iter().any(|it| it.is_any(&ONLY));
     for (at, token) in clause.iter().enumerate() {

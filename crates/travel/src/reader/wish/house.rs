@@ -1,10 +1,10 @@
-//! What kind of room, and what houses have to allow.
+//! The kind of room, and what the accommodation must allow.
 
 use super::super::token::Token;
 use super::{Wishes, is_negated, is_negation};
 use crate::query::{HouseRule, RoomType};
 
-/// Nouns of where one sleeps.
+/// Nouns for accommodation.
 const HOUSES: [&str; 20] = [
     "room",
     "rooms",
@@ -28,11 +28,11 @@ const HOUSES: [&str; 20] = [
     "property",
 ];
 
-/// Words that restrict: not to restrict is to allow.
+/// Words of restriction: a negated restriction is a permission.
 const RESTRICT: [&str; 9] =
     ["restrict", "restricts", "restricting", "forbid", "forbids", "ban", "bans", "prohibit", "disallow"];
 
-/// Reads the kind of room that a clause wishes for.
+/// Finds the kind of room that a clause asks for.
 pub(super) fn read_room(clause: &[Token<'_>], wishes: &mut Wishes) {
     for (at, token) in clause.iter().enumerate() {
         let is_near_house =
@@ -47,7 +47,7 @@ pub(super) fn read_room(clause: &[Token<'_>], wishes: &mut Wishes) {
             "share" | "sharing" if clause[at + 1..].iter().take(3).any(is_house) => RoomType::Shared,
             _ => continue,
         };
-        // Who wants a private room and none that is shared wants a private room.
+        // A private room that is not shared is still a private room.
         if wishes.room.is_none_or(|room| room == RoomType::NotShared) {
             wishes.room = Some(found);
         }
@@ -58,13 +58,13 @@ fn is_house(token: &Token<'_>) -> bool {
     token.is_any(&HOUSES)
 }
 
-/// `A place to ourselves` is an entire one.
+/// `A place to ourselves` means an entire home.
 fn to_oneself(clause: &[Token<'_>], at: usize) -> bool {
     let before = &clause[at.saturating_sub(4)..at];
     before.last().is_some_and(|it| it.is("to")) && before.iter().any(is_house)
 }
 
-/// What the word is a rule about.
+/// The house rule that a word refers to.
 pub(super) fn rule_of(token: &Token<'_>) -> Option<HouseRule> {
     Some(match token.word.as_str() {
         "parties" | "partying" | "party" => HouseRule::Parties,
@@ -78,14 +78,14 @@ pub(super) fn rule_of(token: &Token<'_>) -> Option<HouseRule> {
     })
 }
 
-/// Reads what a clause wants houses to allow.
+/// Finds what a clause wants the accommodation to allow.
 pub(super) fn read_rule(clause: &[Token<'_>], wishes: &mut Wishes) {
     for (at, token) in clause.iter().enumerate() {
         let Some(rule) = rule_of(token) else { continue };
         let is_group = token.is("party") && clause.get(at + 1).is_some_and(|it| it.is("of"));
         let is_restricted =
             clause.iter().any(|it| it.is_any(&RESTRICT) || it.word.starts_with("restriction"));
-        // `No smoking`, `smoke-free`: the field says what is allowed.
+        // `No smoking`, `smoke-free`: the field expresses only what must be allowed.
         let is_ruled_out = clause[at.saturating_sub(2)..at].iter().any(is_negation)
             || clause.get(at + 1).is_some_and(|it| it.is("free"));
         if is_group {

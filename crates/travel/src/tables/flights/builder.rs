@@ -1,4 +1,4 @@
-//! Reads a table of flights into memory.
+//! Loads a table of flights into memory.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use super::columns::{Columns, Table};
 use super::reader::FlightReader;
 use crate::tables::sheet::TableError;
 
-/// Takes the lines of the table one after the other, the header first, and keeps all rows in memory.
+/// Accepts the lines of the table one at a time, header first, and keeps all rows in memory.
 ///
-/// While it is read, a row takes 24 bytes; [`FlightsBuilder::finish`] takes 16 more for a while.
+/// While loading, a row takes 24 bytes; [`FlightsBuilder::finish`] temporarily needs 16 more.
 #[derive(Debug, Clone)]
 pub struct FlightsBuilder {
     reader: FlightReader,
@@ -17,12 +17,12 @@ pub struct FlightsBuilder {
 }
 
 impl FlightsBuilder {
-    /// Begins to read a file, whose name is for errors.
+    /// Starts a file. Its name is used in errors.
     pub fn new(file: &str) -> Self {
         Self { reader: FlightReader::new(file), columns: Columns::default() }
     }
 
-    /// Takes the next line, without or with its line break. Blank lines, and rows with an empty cell, are skipped.
+    /// Adds the next line, with or without its line break. Blank lines, and rows with an empty cell, are skipped.
     ///
     /// # Errors
     /// What is wrong with the line.
@@ -36,17 +36,17 @@ impl FlightsBuilder {
         Ok(())
     }
 
-    /// How many flights there are so far.
+    /// The number of flights so far.
     pub fn len(&self) -> usize {
         self.columns.len()
     }
 
-    /// Whether there are none so far.
+    /// Whether there are no flights so far.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Sorts what was read. Takes `n log n` time for `n` rows.
+    /// Sorts the rows. Takes `n log n` time for `n` rows.
     pub fn finish(self) -> Flights {
         Flights::new(self.reader.names().clone(), Arc::new(Table::new(self.columns)))
     }

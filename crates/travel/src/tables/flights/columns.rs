@@ -1,12 +1,12 @@
-//! Rows in memory, in columns.
+//! Rows in memory, stored in columns.
 //!
-//! They lie in the order of their leg (origin, destination, day), and within a leg in that of the file, so a leg is two
-//! binary searches. An index of four bytes a row finds flight numbers.
+//! They are ordered by leg (origin, destination, day), and within a leg as in the file, so that a leg is found with
+//! two binary searches. An index of four bytes per row finds flight numbers.
 
 use super::row::{FlightRow, Leg};
 use super::{FlightStore, FlightStoreError};
 
-/// One value a row in each.
+/// Each column has one value per row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Columns {
     code: Vec<u32>,
@@ -38,7 +38,7 @@ impl Columns {
         self.miles.push(row.miles);
     }
 
-    /// What rows are sorted by.
+    /// The sort key of a row.
     fn leg(&self, row: usize) -> Option<Leg> {
         Some([*self.origin.get(row)?, *self.destination.get(row)?, *self.date.get(row)?])
     }
@@ -60,12 +60,13 @@ impl Columns {
 #[derive(Debug)]
 pub(super) struct Table {
     columns: Columns,
-    /// Rows in the order of their numbers; rows of one number in the order of the file.
+    /// Rows sorted by number; rows with the same number are in the order of the file.
     by_number: Vec<u32>,
 }
 
 impl Table {
-    /// Sorts rows that come in the order of the file. Takes `n log n` time for `n` rows, and 16 bytes a row meanwhile.
+    /// Sorts rows that come in the order of the file. Takes `n log n` time for `n` rows, and temporarily 16 bytes
+    /// per row.
     pub(super) fn new(mut columns: Columns) -> Self {
         let rows = u32::try_from(columns.len()).unwrap_or(u32::MAX);
         let mut order: Vec<u32> = (0..rows).collect();
@@ -94,7 +95,7 @@ impl Table {
         Self { columns, by_number }
     }
 
-    /// The first row whose leg does not come before.
+    /// The first row whose leg is not before the given one.
     fn first_row(&self, is_before: impl Fn(Leg) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -128,7 +129,7 @@ impl FlightStore for Table {
     }
 }
 
-/// Puts a column into the order of rows.
+/// Reorders a column.
 fn reorder<T: Copy>(column: &mut Vec<T>, order: &[u32]) {
     let mut ordered = Vec::with_capacity(order.len());
     ordered.extend(order.iter().filter_map(|&row| column.get(row as usize)));

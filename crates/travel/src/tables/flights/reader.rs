@@ -1,4 +1,4 @@
-//! Reads flights line by line, because the published table is longer than what one wants to hold as text.
+//! Parses flights line by line, because the published table is too large to keep as text.
 
 use csv::{ReaderBuilder, StringRecord};
 
@@ -6,7 +6,7 @@ use super::row::{FlightNames, FlightRow, code_of};
 use crate::tables::sheet::{self, TableError};
 use crate::tables::times::{read_clock, read_elapsed};
 
-/// The columns in the order in which the cells are handed on.
+/// The columns, in the order in which their cells are used.
 const COLUMNS: [&str; 9] = [
     "Flight Number",
     "Price",
@@ -19,29 +19,29 @@ const COLUMNS: [&str; 9] = [
     "Distance",
 ];
 
-/// How many cells a row may have.
+/// Maximum number of cells of a row.
 const CELLS_MAX: usize = 64;
 
-/// The highest price in dollars, so that cents fit.
+/// The maximum price in dollars, so that cents fit.
 const PRICE_MAX: f64 = 20_000_000.0;
 
-/// Reads the lines of the table one after the other, the header first.
+/// Parses the lines of the table one at a time, header first.
 #[derive(Debug, Clone)]
 pub struct FlightReader {
     file: String,
     line: u64,
-    /// Where each of [`COLUMNS`] stands, once the header was read, and how many cells there are.
+    /// The positions of [`COLUMNS`], and the number of cells; set by the header.
     header: Option<([usize; COLUMNS.len()], usize)>,
     names: FlightNames,
 }
 
 impl FlightReader {
-    /// Begins to read a file, whose name is for errors.
+    /// Starts a file. Its name is used in errors.
     pub fn new(file: &str) -> Self {
         Self { file: file.to_owned(), line: 0, header: None, names: FlightNames::default() }
     }
 
-    /// Reads the next line, without or with its line break. Gives nothing for the header, for blank lines, and for rows
+    /// Parses the next line, with or without its line break. Returns `None` for the header, blank lines, and rows
     /// with an empty cell. Takes less than a microsecond.
     ///
     /// # Errors
@@ -68,12 +68,12 @@ impl FlightReader {
         self.cells(cells.get(..count).unwrap_or_default())
     }
 
-    /// The names that the rows so far give by their numbers.
+    /// The names to which the numbers in the rows so far refer.
     pub fn names(&self) -> &FlightNames {
         &self.names
     }
 
-    /// An error in the line that was read last.
+    /// Creates an error in the last line.
     pub fn fault(&self, what: impl Into<String>) -> TableError {
         TableError::at(&self.file, self.line, what)
     }
