@@ -1,6 +1,6 @@
 //! Agents under test: in-process loops and external programs.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The trait that all of them implement (`agent.rs`), their surroundings (`surroundings.rs`), and the parser of their
 //! names (`agent_spec.rs`). The function-calling loop, which sends the conversation with each request (`tools@`) or

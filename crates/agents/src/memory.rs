@@ -9,7 +9,7 @@
 //! What can be recalled is fixed before a run begins, so that runs do not depend on which of them ends first: the
 //! caller passes [`Lessons`], and the agent does not know where they come from or how they are stored.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! From a run to lessons in `memory/learning.rs`, from words to the best lessons in `memory/recall.rs`, and what a
 //! trace says of recalled lessons in `memory/used.rs`.

@@ -10,7 +10,7 @@
 //! Each conversation begins with one message that holds everything the model has to know, and continues only if
 //! something in a reply has to be mended or a next sub-task is requested, so that any chat server accepts it.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The agent and its run are here, sub-tasks and their progress in `subtasks/steps.rs`, conversations with the model
 //! in `subtasks/conversation.rs`, calls in `subtasks/call.rs`, a person's review in `subtasks/review.rs`, lessons of

@@ -9,7 +9,7 @@
 //! Independent sub-tasks run in parallel if the model is a real one and the tools allow it. With a simulated model
 //! they run one after the other in the order of the graph, so that a trace stays the same byte for byte.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The run from the first request to the answer is here, its progress in `team/progress.rs`, a sub-task in
 //! `team/sub_task.rs`, a person's intervention in `team/review.rs`, the prompts in `team/prompts.rs` and `data/team`,

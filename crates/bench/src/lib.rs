@@ -3,7 +3,7 @@
 //! A *campaign* runs one agent over a set of cases, has each case judge its trace, and stores everything in the run
 //! store. [`Report`] sums it up.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! Campaigns, with their budget, deadline and keys (`campaign.rs`), the stream of their events (`happening.rs`), the
 //! interface to the executor of runs (`job.rs`), questions to a judge model (`judging.rs`), the outcome of a run

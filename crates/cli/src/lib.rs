@@ -2,7 +2,7 @@
 //! `own_suite` is such a program): arguments in, results to stdout, progress and messages to stderr, and an exit code
 //! for the result (see [`failure::ExitCode`]).
 //!
-//! # What is where
+//! # Module layout
 //!
 //! Arguments (`arguments.rs`, with those of all campaigns in `arguments/campaign.rs`), the configuration file, which
 //! is passed to their parser as more of the command line (`config.rs`; its keys are derived from the arguments in

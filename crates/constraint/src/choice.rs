@@ -53,7 +53,7 @@
 //! # Ok::<(), planproof_constraint::choice::Faults>(())
 //! ```
 //!
-//! # What is where
+//! # Module layout
 //!
 //! Exact numbers (`number.rs`), times (`time.rs`), values and their units (`value.rs`); the parts of a problem
 //! (`form.rs`), its limits (`limits.rs`), its JSON (`read.rs`, `strict.rs`), and its faults (`fault.rs`). Names

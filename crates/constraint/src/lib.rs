@@ -47,7 +47,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What is where
+//! # Module layout
 //!
 //! Incremental reachability (`order.rs`), shortest cycles (`cycle.rs`), counting of correct sequences (`count.rs`),
 //! the nearest correct sequence (`repair.rs`), executions (`execution.rs`), the sole conflict of groups of

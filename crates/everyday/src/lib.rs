@@ -13,7 +13,7 @@
 //! run ([`Toolbox::outage`](planproof_suite::Toolbox::outage)), which is then unscored; an agent's mistake is an
 //! error that it reads.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The ten tools as a model sees them (`definitions.rs`), their implementations (`toolbox.rs`, `programs.rs`,
 //! `player.rs`), the files of office programs (`office.rs`, `office/`), arguments (`arguments.rs`), the sandbox for

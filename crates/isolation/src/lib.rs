@@ -6,7 +6,7 @@
 //! ([`find`]); a launcher then does exactly that for each run or fails, so that the [`Account`] of a campaign holds
 //! for all its runs.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! - `account.rs`: the layers, and the account of those that held.
 //! - `hidden.rs`: what is hidden, and where in the file system it is visible.

@@ -1,6 +1,6 @@
 //! Compares texts with right answers, by the published rules of several benchmarks.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! - `answers.rs`: short answers as a whole and by their words, as in HotpotQA and TriviaQA.
 //! - `numbers.rs`: the number in an answer, as in GSM8K and the paper on agents by specification.

@@ -15,7 +15,7 @@
 //!
 //! The crate knows neither which tools may follow each other nor what a plan is.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The names (`operation.rs`), the tools of a run (`toolbox.rs`), their implementations (`work.rs`, `arguments.rs`,
 //! `objects.rs`), files (`folder.rs`) and pictures (`picture.rs`) with their limits, the local tools (`pictures/`),

@@ -4,7 +4,7 @@
 //! [`server`] does the reverse and offers any [`Model`] (in practice a simulated one) to agents written
 //! elsewhere.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The `Model` trait (`chat.rs`) and its implementations:
 //! - **providers**. Their common part is in `connection.rs`: attempts, rates, time, the key, streams, on one small

@@ -6,7 +6,7 @@
 //! [`OrderCase`] one of them. The crate also has what only this suite offers: dissecting and shrinking failures,
 //! learning data, and custom topics.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The kind of case with its classes, flags and baselines (`suite.rs`), the figures of infeasible cases
 //! (`infeasible.rs`), and one case (`case.rs`): its tools (`tools.rs`), its identity (`identity.rs`), its guard

@@ -6,7 +6,7 @@
 //! Nothing here runs anything or waits: the caller asks a [`Schedule`] which sub-tasks are ready and reports their
 //! ends to it.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! - The form in memory and as JSON (`form.rs`), and the JSON schema of what a manager writes (`schema.rs`).
 //! - From a manager's reply to a graph (`read.rs`); the faults of a graph (`check.rs`, `cycle.rs`) and their words

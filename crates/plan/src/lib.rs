@@ -4,7 +4,7 @@
 //! A [`Plan`] is a list of steps, each a call of a tool whose arguments may refer to the outputs of earlier steps.
 //! The crate calls nothing: the executor of a plan asks it for the values of one step after the other.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! - The form in memory (`plan.rs`), and texts with references (`text.rs`).
 //! - From a reply to a plan: the parts of a reply (`reply.rs`), JSON (`json.rs` reads any, `read_json.rs` plans),

@@ -7,7 +7,7 @@
 //! [`questions`] has the suites `hotpotqa` (Yang et al. 2018) and `triviaqa` (Joshi et al. 2017), run as in the same
 //! paper: the agent may search pages, and a short answer is compared with the right ones.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! Files of rows and the reading of runs are in the crate `suite`. The comparison of answers with right ones is in
 //! the crate `measure`.

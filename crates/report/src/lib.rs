@@ -1,7 +1,7 @@
 //! Reports of campaigns of any suite, for people and for pipelines. Everything here produces text and writes no
 //! files; nothing depends on a particular suite.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! - `campaign.rs`: the input, one value with a campaign's cases, outcomes and traces.
 //! - Reports of one campaign: HTML pages (`html.rs`), JUnit XML (`junit.rs`), CSV (`csv.rs`), Inspect logs

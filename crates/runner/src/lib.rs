@@ -2,7 +2,7 @@
 //! knows no suite, and neither parses arguments nor prints: requests come in as plain options, and the caller finds
 //! suites, agents and models by name and presents the results.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The caller's part (`world.rs`), a campaign that begins (`begin.rs`), resumes (`resume.rs`) or is replayed
 //! (`replay.rs`), its cases (`cases.rs`), its stored form (`options.rs`, `create.rs`), its budgets (`budgets.rs`),

@@ -9,7 +9,7 @@
 //! program with the same results of its calls has the same outcome, unless it is ended for time or memory: it sees
 //! neither a clock nor randomness. `docs/sandbox.md` describes the supported features and the names of the limits.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The caller's side: programs (`program.rs`), limits (`limits.rs`), functions (`functions.rs`), outcomes
 //! (`outcome.rs`). The host's side: the pool (`sandbox.rs`), one worker process (`sandbox/process.rs`), a run on it

@@ -19,7 +19,7 @@
 //! [`GoldModel`] is different: it understands nothing, and is given the right answers beforehand, so it works with
 //! every kind of case that has an answer key.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The mistakes of each kind (`kind.rs`, planted faults in `planted.rs`), its understanding of a text (`reading.rs`),
 //! its script (`script.rs`, a turn at a time in `step.rs`), in the time form (`day.rs`), with a guard

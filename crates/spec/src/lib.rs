@@ -76,7 +76,7 @@
 //! A string is `"..."` with the escapes `\n \t \r \" \\ \u{HEX}`, or raw: `#"..."#`. The dialect of the
 //! published code is read, too: `until_5` is `:max 5`, `until_2_4` is `:min 2 :max 4`. [`Spec`] prints ours.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! | question | answer |
 //! |---|---|

@@ -22,7 +22,7 @@
 //! which figures are computed; summaries are stored together, so that those of a hundred thousand runs can be read
 //! in a fraction of a second.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! - `writer.rs` writes, with its thread in `writer/thread.rs`; `read.rs` reads; `verify.rs` detects damage.
 //! - `progress.rs`: what a campaign spent and what ended it.

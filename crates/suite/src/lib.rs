@@ -6,7 +6,7 @@
 //! suite everything stays typed; a line of JSON, a [`Card`], a [`Verdict`] or an [`Explanation`] crosses the
 //! boundary.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The kind of case, and the list of them (`suite.rs`, `registry.rs`), a case and its data for statistics
 //! (`case.rs`), the data that cases are made from (`data.rs`), the verdict on a run (`verdict.rs`), a verdict in

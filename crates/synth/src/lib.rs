@@ -18,7 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The grammar as a tree (`grammar.rs`), synthesis, text, the topic bank (`topic.rs`), in which activities may have
 //! tools of the user's own, its rules (`rule.rs`), with its file (`topic/file.rs`), names for such tools

@@ -15,7 +15,7 @@
 //! An agent's mistake (a nonexistent tool, invalid arguments) is a [`ToolResult`](planproof_trace::ToolResult) with
 //! `is_error`, which the agent sees and the trace contains. It is never an `Err`.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! A set of tools (`toolbox.rs`), the mock tools (`mock.rs`), arguments that fit a schema (`sample.rs`), and MCP over
 //! HTTP and stdio (`mcp.rs`), where the calls of a served model are executed in the order of writing

@@ -8,7 +8,7 @@
 //! Everything is scored by execution: a statement by its rows, a program by its value, an answer by all of its parts. A
 //! plan is compared with the planned tools, and the words of a sub-task with the facts that it has to name.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The data: the eight tables (`tables.rs`, `data/tables.sql`) and the questions (`question.rs`,
 //! `data/questions.jsonl`).

@@ -10,7 +10,7 @@
 //!
 //! **If it is not in the trace, it did not happen**: verdicts, reports and exports read nothing else.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! Tools, calls and results (`tool.rs`), pictures beside results (`attachment.rs`), the data of tools for planning
 //! (`catalogue.rs`), events and clocks (`event.rs`), the agents of a run (`actor.rs`), the pairing of calls and

@@ -5,7 +5,7 @@
 //! statements are executed, an agent's text is always a bound parameter, and once the index is built the databases
 //! accept no changes.
 //!
-//! # What is where
+//! # Module layout
 //!
 //! The search is here, the building of the databases in `collection/indexing.rs`, the documents of files in
 //! `collection/files.rs`, dumps of MediaWiki in `collection/dump.rs`, and their markup in `collection/wikitext.rs`.
