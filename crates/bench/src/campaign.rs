@@ -247,6 +247,11 @@ impl Campaign {
                     running.spawn(async move { shared.finish(ended, None).await.map(Step::done) });
                 }
             }
+            // The timer alone is not enough: a run that is begun now could end before the timer is looked at.
+            if waiting.len() > 0 && shared.is_out_of_time() {
+                shared.end_runs(&mut running, &mut live, &mut observe).await?;
+                return Ok(CampaignEnd::DeadlineReached);
+            }
             let runs_max = if works { self.concurrency.get() } else { 1 };
             while running.len() < runs_max && taper.allows_one_more(running.len()) {
                 let Some(unit) = waiting.next() else { break };
@@ -401,6 +406,11 @@ fn finished_run(joined: Result<Result<Step, CampaignError>, JoinError>) -> Resul
 }
 
 impl Shared {
+    /// Whether the campaign's time is over.
+    fn is_out_of_time(&self) -> bool {
+        self.supervision.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
     /// Ready when the campaign's time is over; never without a deadline.
     fn deadline(&self) -> impl Future<Output = ()> + use<> {
         let deadline = self.supervision.deadline;
