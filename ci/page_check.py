@@ -81,12 +81,13 @@ VOID = {"meta", "input", "br", "hr", "link", "img"}
 
 class Page(html.parser.HTMLParser):
     """Collects the cases of a page: for each its id, its paragraph, and the marks in it. The shrunk ones have two
-    paragraphs, that of the failed case and the smallest one, and are collected apart."""
+    paragraphs, that of the failed case and the smallest one, and are collected apart, and so are those that passed."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.cases: list[dict[str, Any]] = []
         self.shrunk: list[dict[str, Any]] = []
+        self.passed: list[dict[str, Any]] = []
         self._shown: dict[str, Any] = {}
         self.is_cut = False
         self.has_filter = False
@@ -102,6 +103,9 @@ class Page(html.parser.HTMLParser):
         if tag == "details" and "data-case" in found:
             self._shown = {"id": found["data-case"], "paragraph": "", "marks": []}
             self.cases.append(self._shown)
+        elif tag == "details" and found.get("class") == "passed-case":
+            self._shown = {"title": "", "paragraph": "", "marks": []}
+            self.passed.append(self._shown)
         elif tag == "details" and "data-shrunk" in found:
             self.shrunk.append({"id": found["data-shrunk"], "queries": []})
         elif found.get("class") == "paragraph" and any("data-shrunk" in around for _, around in self._open):
@@ -125,6 +129,8 @@ class Page(html.parser.HTMLParser):
             self._shown["paragraph"] += text
             if self._open[-1][0] == "mark":
                 self._shown["marks"][-1]["text"] += text
+        elif self._open and self._open[-1][0] == "h4" and "title" in self._shown:
+            self._shown["title"] += text
         elif self._open and self._open[-1][1].get("id") == "page-check":
             self.measured += text
 
@@ -207,6 +213,14 @@ def check_marks(page: Page, verdicts: list[dict[str, Any]], cases: dict[str, dic
         if case["id"] in failed:
             for reason in wrong_marks(case, failed[case["id"]], cases.get(case["id"])):
                 yield f"case {case['id']}: {reason}"
+    for case in page.passed:
+        id = case["title"].removeprefix("case ").split(",")[0]
+        if id in failed or (cases and id not in cases):
+            yield f"{case['title']}: it is shown as passed, but it failed, or is no case of the campaign"
+        elif case["marks"]:
+            yield f"{case['title']}: it passed, but words of it are marked as violated"
+        elif cases and case["paragraph"] != cases[id]["paragraph"]:
+            yield f"{case['title']}: the paragraph is another one than the case has"
 
 
 class Judged:
@@ -316,7 +330,7 @@ def main() -> int:
 
     marks = sum(len(case["marks"]) for case in page.cases)
     shown = {"cases": len(page.cases), "marks": marks, "shrunk": len(page.shrunk)}
-    print(json.dumps({**shown, "sizes": sizes, "wrong": len(reasons)}))
+    print(json.dumps({**shown, "sizes": sizes, "passed": len(page.passed), "wrong": len(reasons)}))
     for reason in reasons[:REASONS_SHOWN]:
         print(f"page_check: {reason}", file=sys.stderr)
     return 1 if reasons else 0
