@@ -122,7 +122,7 @@ impl Model for Done {
     }
 }
 
-/// A world with one model, which records what it was told.
+/// A world with one model, which records its requests.
 pub(crate) struct Playground {
     pub(crate) told: RefCell<Vec<String>>,
     /// The suite of its cases.
