@@ -1,8 +1,9 @@
 //! Checks repository rules that the compiler does not see: crate edges, purity, licences, actions pinned to commits,
-//! documents that name only what exists, and no leftovers.
+//! documents that name only what exists, one meaning for each public type name, and no leftovers.
 
 mod documents;
 mod manifests;
+mod names;
 mod purity;
 mod repository;
 mod rust;
@@ -54,6 +55,7 @@ pub(crate) fn check(root: &Path) -> Result<(usize, Vec<Finding>)> {
     findings.extend(purity::check(&repository, &edges, &purity)?);
     findings.extend(purity::check_trees(root, &repository, &edges, &purity)?);
     findings.extend(documents::check(&repository));
+    findings.extend(names::check(&repository));
     findings.extend(supply::check_licences(root, &repository)?);
     findings.extend(supply::check_actions(&repository));
     for file in &repository.files {

@@ -7,10 +7,10 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use planproof_spec::monitor::{Monitor, Options as MonitorOptions, Step};
+use planproof_spec::monitor::{Monitor, MonitorOptions, NextStep};
 use planproof_spec::{Compat, load, shipped};
 use planproof_synth::{
-    Case, JudgeOptions, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings, judge,
+    JudgeOptions, PlanningCase, SynthesisCounts, SynthesisOptions, Synthesizer, TopicBank, Wordings, judge,
 };
 use planproof_trace::{Event, notation};
 
@@ -47,7 +47,7 @@ fn usage() -> ExitCode {
     ExitCode::from(2)
 }
 
-fn draw(options: Options, count: u64, mut take: impl FnMut(Case)) {
+fn draw(options: SynthesisOptions, count: u64, mut take: impl FnMut(PlanningCase)) {
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped());
     let synthesizer = synthesizer.expect("the options are in range");
     let mut counts = SynthesisCounts::default();
@@ -58,14 +58,18 @@ fn draw(options: Options, count: u64, mut take: impl FnMut(Case)) {
 
 /// Synthesises cases of the usual size.
 fn cases(times: u64) {
-    draw(Options::default(), times, |case| {
+    draw(SynthesisOptions::default(), times, |case| {
         black_box(case);
     });
 }
 
 /// Judges runs in the order of mention, most of which are wrong.
 fn verdicts(times: u64) {
-    let options = Options { actions_min: JUDGED_ACTIONS, actions_max: JUDGED_ACTIONS, ..Options::default() };
+    let options = SynthesisOptions {
+        actions_min: JUDGED_ACTIONS,
+        actions_max: JUDGED_ACTIONS,
+        ..SynthesisOptions::default()
+    };
     let mut runs = Vec::new();
     draw(options, JUDGED_CASES, |case| runs.push((run_in_order(&case), case)));
     for (_, (events, case)) in (0..times).zip(runs.iter().cycle()) {
@@ -73,7 +77,7 @@ fn verdicts(times: u64) {
     }
 }
 
-fn run_in_order(case: &Case) -> Vec<Event> {
+fn run_in_order(case: &PlanningCase) -> Vec<Event> {
     let call = |place: usize| format!("call {} | ok \"Done.\" | ", case.actions[place].tool);
     let calls: String = case.order_of_mention().into_iter().map(call).collect();
     notation::parse(&(calls + "answer \"Done.\"")).expect("the notation is right")
@@ -92,7 +96,7 @@ fn tokens(times: u64) {
             black_box(monitor.push(token));
             left = left.saturating_sub(1);
         }
-        assert_eq!(monitor.step(), Step::Environment, "a round ends where the environment writes");
+        assert_eq!(monitor.step(), NextStep::Environment, "a round ends where the environment writes");
         monitor.environment("She was born in a small town by the sea.");
     }
 }

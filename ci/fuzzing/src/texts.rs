@@ -7,9 +7,9 @@ use std::sync::{Arc, LazyLock};
 use planproof_model::prices::Prices;
 use planproof_model::recording::Recording;
 use planproof_plan::{
-    Plan, Program, read_json, read_python, read_step_json, step_to_json, to_json_text, to_python,
+    Plan, PlanProgram, read_json, read_python, read_step_json, step_to_json, to_json_text, to_python,
 };
-use planproof_spec::{Automaton, Compat, Monitor, Options, SHIPPED, load};
+use planproof_spec::{Automaton, Compat, Monitor, MonitorOptions, SHIPPED, load};
 use planproof_synth::TopicBank;
 use planproof_synth::file::{read_case, write_case};
 use planproof_synth::read::{Directions, read};
@@ -43,7 +43,7 @@ pub(crate) fn marks(bytes: &[u8]) {
     let [which, cut, bytes @ ..] = bytes else { return };
     let Some(automaton) = AUTOMATA.get(usize::from(*which) % AUTOMATA.len().max(1)) else { return };
     let came = |pieces: &mut dyn Iterator<Item = &[u8]>| {
-        let mut monitor = Monitor::new(Arc::clone(automaton), Options::default());
+        let mut monitor = Monitor::new(Arc::clone(automaton), MonitorOptions::default());
         monitor.question("What?");
         for piece in pieces {
             monitor.push(piece);
@@ -124,7 +124,7 @@ fn comes_back(plan: &Plan) {
     let json = to_json_text(plan);
     assert_eq!(read_json(&json).as_ref(), Ok(plan), "{json}");
     let python = to_python(plan);
-    if let Ok(Program { plan: Some(again), .. }) = read_python(&python) {
+    if let Ok(PlanProgram { plan: Some(again), .. }) = read_python(&python) {
         assert_eq!(&again, plan, "{python}");
     }
 }
@@ -140,7 +140,7 @@ pub(crate) fn plan_json(bytes: &[u8]) {
 }
 
 pub(crate) fn plan_python(bytes: &[u8]) {
-    if let Ok(Program { plan: Some(plan), .. }) = read_python(&text(bytes)) {
+    if let Ok(PlanProgram { plan: Some(plan), .. }) = read_python(&text(bytes)) {
         comes_back(&plan);
     }
 }

@@ -56,14 +56,14 @@ pub struct Lesson {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
     /// The run that taught it.
-    pub source: Source,
+    pub source: LessonSource,
     /// The lesson.
     pub lesson: Lesson,
 }
 
 /// The run that taught a lesson.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct LessonSource {
     /// The id of its campaign.
     pub campaign: String,
     /// The id of its case.

@@ -304,7 +304,7 @@ impl Work<'_> {
         Next::Ask(feedback::not_read(self.options, fault))
     }
 
-    fn not_verified(&self, faults: &[planproof_plan::Fault]) -> Next {
+    fn not_verified(&self, faults: &[planproof_plan::VerificationFault]) -> Next {
         let texts: Vec<String> = faults.iter().map(ToString::to_string).collect();
         self.note(findings::VERIFICATION, findings::FAULTY, &texts.join("\n"));
         Next::Ask(feedback::not_verified(self.options, faults))

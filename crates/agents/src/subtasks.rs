@@ -32,7 +32,7 @@ use planproof_plan::subtasks::{
     Asking, Division, Pair, PlanFault, PlanFaultKind, SUB_TASKS_MAX, read_groups, read_next, read_plan,
     sections,
 };
-use planproof_plan::team::review::Moment;
+use planproof_plan::team::review::ReviewReason;
 use planproof_trace::{Author, EndReason, EventKind};
 use serde_json::Value;
 
@@ -101,7 +101,7 @@ impl SubTaskAgent {
                 desk.note(Asking::Plan, sections::PLAN, Author::Model, &list.to_string(), "");
                 pairs.into_iter().for_each(|pair| steps.add(pair, 0));
                 if !steps.is_empty() {
-                    review::ask(&desk, &mut steps, &Moment::Planned).await?;
+                    review::ask(&desk, &mut steps, &ReviewReason::Planned).await?;
                 }
                 call::carry_out(&mut desk, &mut steps).await?;
                 // The plan as the person changed it is the one that was executed.
@@ -157,7 +157,7 @@ impl SubTaskAgent {
                 return Err(desk.broken(Asking::Next, &PlanFault::new(PlanFaultKind::Endless, words)));
             }
             steps.add(pair, number);
-            review::ask(desk, steps, &Moment::Planned).await?;
+            review::ask(desk, steps, &ReviewReason::Planned).await?;
             call::carry_out(desk, steps).await?;
         }
     }

@@ -35,7 +35,7 @@ use futures::stream::{FuturesUnordered, StreamExt as _};
 use planproof_model::run_time::uncharged;
 use planproof_model::{BoxFuture, Message, Model, Settings, run_time};
 use planproof_plan::graph::{GraphFaults, Schedule, SubTask, SubTaskGraph, read_graph};
-use planproof_plan::team::review::Moment;
+use planproof_plan::team::review::ReviewReason;
 use planproof_plan::team::{Role, sections};
 use planproof_tools::Restoring;
 use planproof_trace::{Author, EndReason, EventKind, Recorder, Tool};
@@ -163,7 +163,7 @@ impl TeamAgent {
             }
         };
         let mut revisions = 0;
-        self.review(run, &mut progress, &Moment::Planned, &mut revisions).await?;
+        self.review(run, &mut progress, &ReviewReason::Planned, &mut revisions).await?;
         self.carry_out(run, &mut progress, &mut revisions).await?;
         progress.note_blocked(run.recorder);
         Ok(match self.options.deliver {
@@ -196,11 +196,11 @@ impl TeamAgent {
         &self,
         run: &RunContext<'_>,
         progress: &mut Progress,
-        moment: &Moment,
+        moment: &ReviewReason,
         revisions: &mut u32,
     ) -> Result<(), Stop> {
         let Some(reviewing) = run.reviewing else { return Ok(()) };
-        if reviewing.when == ReviewWhen::Planned && *moment != Moment::Planned {
+        if reviewing.when == ReviewWhen::Planned && *moment != ReviewReason::Planned {
             return Ok(());
         }
         let names = self.executor_names();
@@ -290,7 +290,7 @@ impl TeamAgent {
                 return Err(EndReason::Unscored { reason }.into());
             }
             progress.end(&id, end);
-            self.review(run, progress, &Moment::Ended { sub_task: id }, revisions).await?;
+            self.review(run, progress, &ReviewReason::Ended { sub_task: id }, revisions).await?;
         }
     }
 

@@ -20,7 +20,8 @@ use std::sync::Arc;
 
 use planproof_model::{BoxFuture, Message, Model, Settings, run_time};
 use planproof_plan::two_stage::{
-    ACTIONS_HEADING, Action, MARK, NOTEBOOK, PLANNER, Part, REQUEST_HEADING, STEPS_HEADING, STOPPED,
+    ACTIONS_HEADING, MARK, NOTEBOOK, PLANNER, REQUEST_HEADING, STEPS_HEADING, STOPPED, StepPart,
+    WrittenAction,
 };
 use planproof_tools::execute_recorded;
 use planproof_trace::{Arguments, Author, CallId, EndReason, EventKind, LimitKind, Recorder, Tool, ToolCall};
@@ -107,9 +108,9 @@ impl TwoStageAgent {
         let mut actions: Vec<String> = Vec::new();
         let most = STEPS_MAX.min(usize::try_from(run.limits.iterations).unwrap_or(STEPS_MAX));
         for number in 1..=most {
-            let thought = self.line(run, &head, &mut steps, Part::Thought, number).await?;
+            let thought = self.line(run, &head, &mut steps, StepPart::Thought, number).await?;
             steps.end_with(&thought);
-            let written = self.line(run, &head, &mut steps, Part::Action, number).await?;
+            let written = self.line(run, &head, &mut steps, StepPart::Action, number).await?;
             steps.end_with(&written);
             actions.push(written.clone());
             let last = &actions[actions.len().saturating_sub(SAME_ACTIONS)..];
@@ -120,7 +121,7 @@ impl TwoStageAgent {
                 steps.observe(number, NOTHING_DONE, false);
                 continue;
             }
-            let found = Action::read(&written)
+            let found = WrittenAction::read(&written)
                 .and_then(|action| Some((action, tools.iter().find(|tool| tool.name == action.name)?)));
             let counted = match &found {
                 Some((_, tool)) if tool.name == NOT_COUNTED => NO_ACTION,
@@ -166,7 +167,7 @@ impl TwoStageAgent {
         run: &RunContext<'_>,
         head: &str,
         steps: &mut Steps,
-        part: Part,
+        part: StepPart,
         number: usize,
     ) -> Result<String, Stop> {
         steps.begin(part, number);
@@ -177,7 +178,8 @@ impl TwoStageAgent {
             return Err(Stop::Stopped(format!("a prompt of more than {most} tokens")));
         }
         // Later lines would be discarded; some servers refuse a line break as the only stop text.
-        let stop = [Part::Thought, Part::Action, Part::Observation].map(|part| format!("\n{}", part.word()));
+        let stop = [StepPart::Thought, StepPart::Action, StepPart::Observation]
+            .map(|part| format!("\n{}", part.word()));
         let reply = ask(&*self.model, run, run.recorder, prompt, stop.into()).await?;
         // A model may write the label again.
         let reply = reply.trim_start();
@@ -227,7 +229,7 @@ struct Steps {
 }
 
 impl Steps {
-    fn begin(&mut self, part: Part, number: usize) {
+    fn begin(&mut self, part: StepPart, number: usize) {
         self.lines.push(part.label(number));
     }
 
@@ -240,7 +242,7 @@ impl Steps {
     }
 
     fn observe(&mut self, number: usize, text: &str, is_masked: bool) {
-        self.begin(Part::Observation, number);
+        self.begin(StepPart::Observation, number);
         self.end_with(text);
         if is_masked {
             self.in_view = Some(self.lines.len() - 1);
@@ -290,7 +292,7 @@ fn unknown(tools: &[Tool]) -> String {
     format!("There is no such action. There are {}.", names.join(", "))
 }
 
-fn call(number: usize, tool: &Tool, action: &Action<'_>) -> ToolCall {
+fn call(number: usize, tool: &Tool, action: &WrittenAction<'_>) -> ToolCall {
     let names: Vec<&str> = arguments(tool).collect();
     let values = action.arguments(names.len());
     let members: Map<String, Value> =

@@ -1,21 +1,21 @@
 //! What a tool is, and how it fails.
 
 use crate::python;
-use crate::record::Record;
+use crate::record::ApiRecord;
 use crate::value::Dict;
-use crate::world::World;
+use crate::world::ApiWorld;
 
 /// An error of Python.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}: {text}")]
-pub struct Raised {
+pub struct PythonError {
     /// The name of the exception's class, such as `KeyError`.
     pub kind: String,
     /// What `str` gives of it.
     pub text: String,
 }
 
-impl Raised {
+impl PythonError {
     /// An error of this class.
     pub fn new(kind: &str, text: impl Into<String>) -> Self {
         Self { kind: kind.to_owned(), text: text.into() }
@@ -39,13 +39,13 @@ impl Raised {
 
 /// Why a call has no output.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum ApiFault {
     /// The tool caught the exception, whose text becomes the record's `exception`.
     #[error("{0}")]
     Caught(String),
     /// The tool did not catch the exception, so there is no record.
     #[error(transparent)]
-    Raised(#[from] Raised),
+    Raised(#[from] PythonError),
     /// Something outside the call is missing, such as a database or a service. This is not the caller's fault.
     #[error("{tool} cannot be carried out: {what}")]
     Outage {
@@ -56,7 +56,7 @@ pub enum Fault {
     },
 }
 
-impl Fault {
+impl ApiFault {
     /// An error that the tool catches.
     pub fn caught(text: impl Into<String>) -> Self {
         Self::Caught(text.into())
@@ -65,21 +65,21 @@ impl Fault {
 
 /// Runs a tool. The arguments are complete: every parameter is present, in the tool's order, and omitted ones are
 /// `None`.
-pub type Call = fn(Dict, &mut World) -> Result<Record, Fault>;
+pub type ApiFunction = fn(Dict, &mut ApiWorld) -> Result<ApiRecord, ApiFault>;
 
 /// Whether a predicted record is as good as the gold record. Some of the original's checks remove arguments from both
 /// records while comparing them, so both may be changed.
-pub type Check = fn(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised>;
+pub type RecordCheck = fn(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError>;
 
 /// A tool: plain data and two functions.
 #[derive(Clone, Copy)]
-pub struct Entry {
+pub struct ApiTool {
     /// Its name, as calls have it.
     pub name: &'static str,
     /// Optional parameters, which become `None` when omitted.
     pub optional: &'static [&'static str],
     /// What it does.
-    pub call: Call,
+    pub call: ApiFunction,
     /// How its records compare.
-    pub check: Check,
+    pub check: RecordCheck,
 }

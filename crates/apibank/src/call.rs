@@ -13,10 +13,10 @@ mod typed;
 pub use read::read;
 pub use typed::typed;
 
-use crate::api::Raised;
-use crate::catalogue::Spec;
+use crate::api::PythonError;
+use crate::catalogue::ApiSpec;
 use crate::python::{is_digits, is_space, is_word};
-use crate::value::{Dict, Value};
+use crate::value::{Dict, PythonValue};
 
 /// The first call in a text: `[`, word characters, `(`, and anything within the line up to its last `)]`.
 ///
@@ -108,28 +108,28 @@ fn argument<'t>(text: &'t str, name: &str, until_bracket: Option<usize>) -> Opti
 /// # Errors
 /// `AssertionError` for a parameter that the tool does not have or for an invalid number; `Exception` for an unknown
 /// type.
-pub fn coerce(spec: &Spec, arguments: &Dict) -> Result<Dict, Raised> {
+pub fn coerce(spec: &ApiSpec, arguments: &Dict) -> Result<Dict, PythonError> {
     let mut typed = Dict::new();
     for (name, value) in arguments {
         let Some(parameter) = spec.input(name) else {
-            return Err(Raised::assertion(format!("invalid parameter name. parameter: {name}")));
+            return Err(PythonError::assertion(format!("invalid parameter name. parameter: {name}")));
         };
         let no_number =
-            || Raised::assertion(format!("invalid parameter type. parameter: {}", value.to_text()));
+            || PythonError::assertion(format!("invalid parameter type. parameter: {}", value.to_text()));
         let value = match (parameter.kind.as_str(), value) {
-            ("int", Value::Text(text)) => {
+            ("int", PythonValue::Text(text)) => {
                 let number = is_digits(text).then(|| text.parse().unwrap_or(i128::MAX));
-                Value::Int(number.ok_or_else(no_number)?)
+                PythonValue::Int(number.ok_or_else(no_number)?)
             }
-            ("float", Value::Text(text)) => {
+            ("float", PythonValue::Text(text)) => {
                 let digits = text.replacen('.', "", 1);
                 let number = is_digits(&digits).then(|| text.parse().unwrap_or(f64::INFINITY));
                 // The original does not name the parameter here.
-                Value::Float(number.ok_or_else(|| Raised::assertion("invalid parameter type."))?)
+                PythonValue::Float(number.ok_or_else(|| PythonError::assertion("invalid parameter type."))?)
             }
-            ("bool", value) => Value::Bool(*value == Value::from("True")),
+            ("bool", value) => PythonValue::Bool(*value == PythonValue::from("True")),
             ("int" | "float" | "str" | "list" | "list(str)", value) => value.clone(),
-            _ => return Err(Raised::new("Exception", "invalid parameter type.")),
+            _ => return Err(PythonError::new("Exception", "invalid parameter type.")),
         };
         typed.insert(name.clone(), value);
     }
@@ -140,14 +140,14 @@ pub fn coerce(spec: &Spec, arguments: &Dict) -> Result<Dict, Raised> {
 ///
 /// # Errors
 /// `TypeError` in the words of Python 3.11 if required ones are omitted.
-pub fn bind(spec: &Spec, optional: &[&str], mut arguments: Dict) -> Result<Dict, Raised> {
+pub fn bind(spec: &ApiSpec, optional: &[&str], mut arguments: Dict) -> Result<Dict, PythonError> {
     let mut bound = Dict::new();
     let mut missing = Vec::new();
     for parameter in &spec.inputs {
         let name = parameter.name.as_str();
         match arguments.swap_remove(name) {
             Some(value) => drop(bound.insert(name.to_owned(), value)),
-            None if optional.contains(&name) => drop(bound.insert(name.to_owned(), Value::None)),
+            None if optional.contains(&name) => drop(bound.insert(name.to_owned(), PythonValue::None)),
             None => missing.push(name),
         }
     }
@@ -157,7 +157,7 @@ pub fn bind(spec: &Spec, optional: &[&str], mut arguments: Dict) -> Result<Dict,
     let plural = if missing.len() == 1 { "" } else { "s" };
     let count = missing.len();
     let names = listing(&missing);
-    Err(Raised::types(format!(
+    Err(PythonError::types(format!(
         "{}.call() missing {count} required positional argument{plural}: {names}",
         spec.name
     )))

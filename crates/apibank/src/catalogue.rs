@@ -1,11 +1,11 @@
 //! The descriptions of the tools: names, parameters and their types, results.
 //!
 //! The facts are those of API-Bank. The descriptions are our own, because the original ones are part of its data. If
-//! you have the original catalogue, read it with [`Catalogue::read`].
+//! you have the original catalogue, read it with [`ApiCatalogue::read`].
 
 use std::sync::LazyLock;
 
-use crate::value::{Dict, Value};
+use crate::value::{Dict, PythonValue};
 
 /// A parameter, or a part of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Parameter {
 
 /// The description of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spec {
+pub struct ApiSpec {
     /// Its name in calls.
     pub name: String,
     /// What it does, in words.
@@ -33,23 +33,24 @@ pub struct Spec {
     pub database: Option<String>,
 }
 
-impl Spec {
+impl ApiSpec {
     /// The parameter of this name.
     pub fn input(&self, name: &str) -> Option<&Parameter> {
         self.inputs.iter().find(|parameter| parameter.name == name)
     }
 
     /// The record of the tool, as the original passes it to models and as `ToolSearcher` returns it.
-    pub fn to_value(&self) -> Value {
+    pub fn to_value(&self) -> PythonValue {
         let parameters = |all: &[Parameter]| {
             let named = all.iter().map(|it| {
                 let said = [("type", &it.kind), ("description", &it.description)];
-                let said: Dict = said.map(|(key, text)| (key.to_owned(), Value::from(text.as_str()))).into();
-                (it.name.clone(), Value::Dict(said))
+                let said: Dict =
+                    said.map(|(key, text)| (key.to_owned(), PythonValue::from(text.as_str()))).into();
+                (it.name.clone(), PythonValue::Dict(said))
             });
-            Value::Dict(named.collect())
+            PythonValue::Dict(named.collect())
         };
-        Value::Dict(Dict::from([
+        PythonValue::Dict(Dict::from([
             ("name".to_owned(), self.name.as_str().into()),
             ("description".to_owned(), self.description.as_str().into()),
             ("input_parameters".to_owned(), parameters(&self.inputs)),
@@ -60,22 +61,22 @@ impl Spec {
 
 /// The tools of one set, in order. Two sets have tools with the same names but different parameters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Catalogue {
-    specs: Vec<Spec>,
+pub struct ApiCatalogue {
+    specs: Vec<ApiSpec>,
 }
 
 /// Levels 1 and 2.
-static TOOLS: LazyLock<Catalogue> = LazyLock::new(|| own(include_str!("../data/tools.json")));
+static TOOLS: LazyLock<ApiCatalogue> = LazyLock::new(|| own(include_str!("../data/tools.json")));
 
 /// Level 3.
-static LEVEL3: LazyLock<Catalogue> = LazyLock::new(|| own(include_str!("../data/level3.json")));
+static LEVEL3: LazyLock<ApiCatalogue> = LazyLock::new(|| own(include_str!("../data/level3.json")));
 
-fn own(text: &str) -> Catalogue {
+fn own(text: &str) -> ApiCatalogue {
     // The files are part of the crate, and a test parses both.
-    Catalogue::read(text, None).unwrap_or_default()
+    ApiCatalogue::read(text, None).unwrap_or_default()
 }
 
-impl Catalogue {
+impl ApiCatalogue {
     /// The 53 tools of levels 1 and 2, with our descriptions.
     pub fn tools() -> &'static Self {
         &TOOLS
@@ -92,13 +93,15 @@ impl Catalogue {
     /// # Errors
     /// The text is not JSON of this form; the error says which record lacks which field.
     pub fn read(text: &str, set: Option<&str>) -> Result<Self, CatalogueError> {
-        let value: Value = serde_json::from_str(text).map_err(|error| CatalogueError(error.to_string()))?;
+        let value: PythonValue =
+            serde_json::from_str(text).map_err(|error| CatalogueError(error.to_string()))?;
         let records =
             value.as_list().ok_or_else(|| CatalogueError("it must be a list of records".to_owned()))?;
-        let is_wanted =
-            |record: &Value| set.is_none_or(|set| field(record, "set").and_then(Value::as_text) == Some(set));
+        let is_wanted = |record: &PythonValue| {
+            set.is_none_or(|set| field(record, "set").and_then(PythonValue::as_text) == Some(set))
+        };
         let specs = records.iter().enumerate().filter(|(_, record)| is_wanted(record));
-        let specs: Result<Vec<Spec>, CatalogueError> = specs
+        let specs: Result<Vec<ApiSpec>, CatalogueError> = specs
             .map(|(place, record)| {
                 spec(record).map_err(|lack| CatalogueError(format!("record {} lacks {lack}", place + 1)))
             })
@@ -107,12 +110,12 @@ impl Catalogue {
     }
 
     /// All tools.
-    pub fn specs(&self) -> &[Spec] {
+    pub fn specs(&self) -> &[ApiSpec] {
         &self.specs
     }
 
     /// The tool of this name.
-    pub fn get(&self, name: &str) -> Option<&Spec> {
+    pub fn get(&self, name: &str) -> Option<&ApiSpec> {
         self.specs.iter().find(|spec| spec.name == name)
     }
 }
@@ -122,27 +125,27 @@ impl Catalogue {
 #[error("the catalogue of tools cannot be read: {0}")]
 pub struct CatalogueError(String);
 
-fn field<'v>(record: &'v Value, name: &str) -> Option<&'v Value> {
+fn field<'v>(record: &'v PythonValue, name: &str) -> Option<&'v PythonValue> {
     record.as_dict()?.get(name)
 }
 
-fn text(record: &Value, name: &'static str) -> Result<String, &'static str> {
-    field(record, name).and_then(Value::as_text).map(str::to_owned).ok_or(name)
+fn text(record: &PythonValue, name: &'static str) -> Result<String, &'static str> {
+    field(record, name).and_then(PythonValue::as_text).map(str::to_owned).ok_or(name)
 }
 
-fn spec(record: &Value) -> Result<Spec, &'static str> {
-    Ok(Spec {
+fn spec(record: &PythonValue) -> Result<ApiSpec, &'static str> {
+    Ok(ApiSpec {
         name: text(record, "name")?,
         description: text(record, "description")?,
         inputs: parameters(record, "input_parameters")?,
         outputs: parameters(record, "output_parameters")?,
-        database: field(record, "database").and_then(Value::as_text).map(str::to_owned),
+        database: field(record, "database").and_then(PythonValue::as_text).map(str::to_owned),
     })
 }
 
-fn parameters(record: &Value, name: &'static str) -> Result<Vec<Parameter>, &'static str> {
-    let all = field(record, name).and_then(Value::as_dict).ok_or(name)?;
-    let read = |(name, said): (&String, &Value)| {
+fn parameters(record: &PythonValue, name: &'static str) -> Result<Vec<Parameter>, &'static str> {
+    let all = field(record, name).and_then(PythonValue::as_dict).ok_or(name)?;
+    let read = |(name, said): (&String, &PythonValue)| {
         Ok(Parameter {
             name: name.clone(),
             kind: text(said, "type")?,
@@ -158,17 +161,18 @@ mod tests {
 
     #[test]
     fn our_catalogues_have_all_tools() {
-        assert_eq!((Catalogue::tools().specs().len(), Catalogue::level3().specs().len()), (53, 22));
-        let both = |name| (Catalogue::tools().get(name).unwrap(), Catalogue::level3().get(name).unwrap());
+        assert_eq!((ApiCatalogue::tools().specs().len(), ApiCatalogue::level3().specs().len()), (53, 22));
+        let both =
+            |name| (ApiCatalogue::tools().get(name).unwrap(), ApiCatalogue::level3().get(name).unwrap());
         let (one, other) = both("QueryMeeting");
         assert_eq!((one.inputs.len(), other.inputs.len()), (6, 1));
         assert_eq!(one.input("attendees").unwrap().kind, "list(str)");
-        assert_eq!(Catalogue::tools().get("AddAlarm").unwrap().database.as_deref(), Some("Alarm"));
+        assert_eq!(ApiCatalogue::tools().get("AddAlarm").unwrap().database.as_deref(), Some("Alarm"));
     }
 
     #[test]
     fn a_record_that_lacks_something_is_named() {
-        let lacks = |text| Catalogue::read(text, None).unwrap_err().to_string();
+        let lacks = |text| ApiCatalogue::read(text, None).unwrap_err().to_string();
         assert_eq!(
             lacks(r#"[{"name": "A"}]"#),
             "the catalogue of tools cannot be read: record 1 lacks description"
@@ -177,6 +181,6 @@ mod tests {
         assert!(lacks("[").contains("EOF"));
         let two = r#"[{"set": "a"}, {"set": "b", "name": "B", "description": "",
             "input_parameters": {}, "output_parameters": {}}]"#;
-        assert_eq!(Catalogue::read(two, Some("b")).unwrap().specs().len(), 1);
+        assert_eq!(ApiCatalogue::read(two, Some("b")).unwrap().specs().len(), 1);
     }
 }

@@ -3,13 +3,13 @@
 
 use std::fmt::Write;
 
-use crate::api::Raised;
+use crate::api::PythonError;
 use crate::python::{is_space, repr_of_text, strip};
-use crate::value::Value;
+use crate::value::PythonValue;
 
 /// Which parts of a date a text contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum DateFormat {
     /// `2023-04-12`
     Date,
     /// `2023-04-12 08:30:00`
@@ -18,7 +18,7 @@ pub enum Format {
     MonthDay,
 }
 
-impl Format {
+impl DateFormat {
     /// The pattern for `strptime`, which appears in error texts.
     pub fn pattern(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl Format {
 
 /// A point in time without a time zone. Later ones are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment {
+pub struct LocalDateTime {
     year: u32,
     month: u32,
     day: u32,
@@ -43,24 +43,24 @@ pub struct Moment {
 /// The year of a text without one.
 const YEAR: u32 = 1900;
 
-impl Moment {
+impl LocalDateTime {
     /// The format of `strftime` on Linux: the year without leading zeros, everything else with two digits.
-    pub fn write(&self, format: Format) -> String {
+    pub fn write(&self, format: DateFormat) -> String {
         let mut text = String::new();
         let Self { year, month, day, hour, minute, second } = self;
-        if format != Format::MonthDay {
+        if format != DateFormat::MonthDay {
             let _ = write!(text, "{year}-");
         }
         let _ = write!(text, "{month:02}-{day:02}");
-        if format == Format::Time {
+        if format == DateFormat::Time {
             let _ = write!(text, " {hour:02}:{minute:02}:{second:02}");
         }
         text
     }
 
     /// Rejects values that the fields can hold but the calendar lacks.
-    fn check(self) -> Result<Self, Raised> {
-        let wrong = |text: &str| Err(Raised::new("ValueError", text));
+    fn check(self) -> Result<Self, PythonError> {
+        let wrong = |text: &str| Err(PythonError::new("ValueError", text));
         if self.year == 0 {
             return wrong("year 0 is out of range");
         }
@@ -102,18 +102,18 @@ const CLOCK: [Part; 6] = [Part::Spaces, Part::Hour, Part::Is(':'), Part::Sixty, 
 ///
 /// # Errors
 /// `ValueError` in Python's words.
-pub fn strptime(text: &str, format: Format) -> Result<Moment, Raised> {
+pub fn strptime(text: &str, format: DateFormat) -> Result<LocalDateTime, PythonError> {
     let parts: &[&[Part]] = match format {
-        Format::Date => &[&DATE],
-        Format::Time => &[&DATE, &CLOCK],
-        Format::MonthDay => &[&DATE[2..]],
+        DateFormat::Date => &[&DATE],
+        DateFormat::Time => &[&DATE, &CLOCK],
+        DateFormat::MonthDay => &[&DATE[2..]],
     };
-    let mut moment = Moment { year: YEAR, month: 1, day: 1, hour: 0, minute: 0, second: 0 };
+    let mut moment = LocalDateTime { year: YEAR, month: 1, day: 1, hour: 0, minute: 0, second: 0 };
     let mut rest = text;
     for part in parts.iter().copied().flatten() {
         let Some(after) = take(*part, rest, &mut moment) else {
             let (text, pattern) = (repr_of_text(text), format.pattern());
-            return Err(Raised::new(
+            return Err(PythonError::new(
                 "ValueError",
                 format!("time data {text} does not match format '{pattern}'"),
             ));
@@ -121,13 +121,13 @@ pub fn strptime(text: &str, format: Format) -> Result<Moment, Raised> {
         rest = after;
     }
     if !rest.is_empty() {
-        return Err(Raised::new("ValueError", format!("unconverted data remains: {rest}")));
+        return Err(PythonError::new("ValueError", format!("unconverted data remains: {rest}")));
     }
     moment.check()
 }
 
 /// The text after this part. A shorter match would never help a later part, so none is tried.
-fn take<'t>(part: Part, text: &'t str, moment: &mut Moment) -> Option<&'t str> {
+fn take<'t>(part: Part, text: &'t str, moment: &mut LocalDateTime) -> Option<&'t str> {
     let mut bytes = text.bytes();
     let [first, second] = [bytes.next(), bytes.next()];
     let digit = |byte: Option<u8>| byte.filter(u8::is_ascii_digit).map(|byte| u32::from(byte - b'0'));
@@ -172,10 +172,10 @@ fn one_or_two(
 ///
 /// # Errors
 /// `ValueError`, or `TypeError` if the value is not a text.
-pub fn strptime_value(value: &Value, format: Format) -> Result<Moment, Raised> {
+pub fn strptime_value(value: &PythonValue, format: DateFormat) -> Result<LocalDateTime, PythonError> {
     match value {
-        Value::Text(text) => strptime(text, format),
-        other => Err(Raised::types(format!("strptime() argument 1 must be str, not {}", other.class()))),
+        PythonValue::Text(text) => strptime(text, format),
+        other => Err(PythonError::types(format!("strptime() argument 1 must be str, not {}", other.class()))),
     }
 }
 
@@ -184,7 +184,7 @@ pub fn strptime_value(value: &Value, format: Format) -> Result<Moment, Raised> {
 ///
 /// # Errors
 /// Same as [`strptime`].
-pub fn lenient(text: &str, format: Format) -> Result<Moment, Raised> {
+pub fn lenient(text: &str, format: DateFormat) -> Result<LocalDateTime, PythonError> {
     let text = strip(text);
     let year = text.split('-').next().unwrap_or_default();
     if text.matches('-').count() != 2 || year.chars().count() >= 4 {
@@ -197,7 +197,7 @@ pub fn lenient(text: &str, format: Format) -> Result<Moment, Raised> {
 }
 
 /// Whether two results are equal in the original, where two errors are never equal.
-pub fn are_equal<T: PartialEq>(one: &Result<T, Raised>, other: &Result<T, Raised>) -> bool {
+pub fn are_equal<T: PartialEq>(one: &Result<T, PythonError>, other: &Result<T, PythonError>) -> bool {
     matches!((one, other), (Ok(one), Ok(other)) if one == other)
 }
 
@@ -205,13 +205,13 @@ pub fn are_equal<T: PartialEq>(one: &Result<T, Raised>, other: &Result<T, Raised
 mod tests {
     use super::*;
 
-    fn text_of(text: &str, format: Format) -> String {
+    fn text_of(text: &str, format: DateFormat) -> String {
         strptime(text, format).map_or_else(|error| error.text, |moment| moment.write(format))
     }
 
     #[test]
     fn errors_are_those_of_python() {
-        let date = |text| text_of(text, Format::Date);
+        let date = |text| text_of(text, DateFormat::Date);
         assert_eq!(date("2023-4-1"), "2023-04-01");
         assert_eq!(date("2023-04- 1"), "2023-04-01");
         assert_eq!(date("2023-04-32"), "unconverted data remains: 2");
@@ -224,7 +224,7 @@ mod tests {
             let repr = repr_of_text(text);
             assert_eq!(date(text), format!("time data {repr} does not match format '%Y-%m-%d'"));
         }
-        let time = |text| text_of(text, Format::Time);
+        let time = |text| text_of(text, DateFormat::Time);
         assert_eq!(time("2023-04-01   1:2:3"), "2023-04-01 01:02:03");
         assert_eq!(time("2023-04-01 23:59:61"), "second must be in 0..59");
         assert_eq!(time("2023-04-01 23:59:75"), "unconverted data remains: 5");
@@ -233,13 +233,13 @@ mod tests {
         {
             assert!(time(text).starts_with("time data '"), "{text}");
         }
-        assert_eq!(text_of("4-1", Format::MonthDay), "04-01");
-        assert_eq!(text_of("02-29", Format::MonthDay), "day is out of range for month");
+        assert_eq!(text_of("4-1", DateFormat::MonthDay), "04-01");
+        assert_eq!(text_of("02-29", DateFormat::MonthDay), "day is out of range for month");
     }
 
     #[test]
     fn the_helper_pads_years() {
-        let read = |text| lenient(text, Format::Date).map(|it| it.write(Format::Date));
+        let read = |text| lenient(text, DateFormat::Date).map(|it| it.write(DateFormat::Date));
         assert_eq!(read(" 23-4-1 "), Ok("23-04-01".to_owned()));
         assert_eq!(read("0023-04-01"), read("23-4-1"));
         assert!(read("+2-4-1").unwrap_err().text.contains("'+002-4-1'"));

@@ -10,8 +10,8 @@
 //!
 //! # The two modes
 //!
-//! [`Compat::Original`](crate::world::Compat) gives the verdicts of the published evaluators. The right mode, which
-//! is the default, differs as follows:
+//! [`ApiCompat::Original`](crate::world::ApiCompat) gives the verdicts of the published evaluators. The right mode,
+//! which is the default, differs as follows:
 //!
 //! - *Calls are parsed by their syntax* ([`crate::call::read`]). The original's patterns lose empty values, cut a
 //!   value at an apostrophe and a list at its first bracket, cut numbers at their decimal point, drop their sign,
@@ -24,7 +24,7 @@
 //! - *Judging has no side effects.* Some checks of the original remove arguments from the gold record. Dialogues
 //!   with two calls in a row use that record twice, so the second judgement is always wrong.
 //! - *No prediction aborts the evaluation.* In the original, an argument of a wrong type does.
-//! - *Gold calls that their own tool rejects are not counted* ([`score::Scores::unfit`]): those with parameters
+//! - *Gold calls that their own tool rejects are not counted* ([`score::CallScores::unfit`]): those with parameters
 //!   that the tool does not have, and searches that find another tool here. (Calls that need an unavailable service
 //!   are counted in neither mode.)
 //! - *Checks*: `DeleteMeeting` compares start times instead of a time that meetings do not have; `QueryScene`
@@ -47,6 +47,6 @@ pub mod replay;
 pub mod responses;
 pub mod score;
 
-pub use dialogue::{Dialogue, DialogueError, GoldCall, Sample, Turn};
-pub use judge::{Judged, is_fit, judge_call, judge_text};
-pub use outcome::Outcome;
+pub use dialogue::{Dialogue, DialogueCall, DialogueError, Sample, Turn};
+pub use judge::{JudgedPrediction, is_fit, judge_call, judge_text};
+pub use outcome::CallOutcome;

@@ -2,8 +2,8 @@
 //!
 //! # Two behaviours
 //!
-//! [`Compat::Original`](crate::world::Compat) selects the tools as the original code implements them, which
-//! produced the published figures. [`Compat::Right`](crate::world::Compat) selects the same tools as their
+//! [`ApiCompat::Original`](crate::world::ApiCompat) selects the tools as the original code implements them, which
+//! produced the published figures. [`ApiCompat::Right`](crate::world::ApiCompat) selects the same tools as their
 //! descriptions define them, for our own tasks. The mode is a property of the world that a call acts upon. The
 //! modes differ as follows:
 //!

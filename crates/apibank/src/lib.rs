@@ -1,6 +1,6 @@
 //! API-Bank (Li et al. 2023): 73 tools over plain data, and the evaluators of its three levels.
 //!
-//! A tool is plain data and two functions ([`api::Entry`]): one executes a call on a [`world::World`], the other
+//! A tool is plain data and two functions ([`api::ApiTool`]): one executes a call on a [`world::ApiWorld`], the other
 //! says whether the record of a predicted call is as good as the gold record. The caller provides the world
 //! (databases, today's date, randomness), so that a call gives the same result in every run.
 //!

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::value::Value;
+use crate::value::PythonValue;
 
 /// `str.isspace` for one character: the Unicode property and four more separators.
 pub fn is_space(character: char) -> bool {
@@ -26,24 +26,24 @@ pub fn is_digits(text: &str) -> bool {
 }
 
 /// `repr` of a value.
-pub fn repr(value: &Value) -> String {
+pub fn repr(value: &PythonValue) -> String {
     let mut text = String::new();
     write_repr(&mut text, value);
     text
 }
 
 /// The JSON parser limits the nesting of values, which bounds the recursion.
-fn write_repr(to: &mut String, value: &Value) {
+fn write_repr(to: &mut String, value: &PythonValue) {
     match value {
-        Value::None => to.push_str("None"),
-        Value::Bool(true) => to.push_str("True"),
-        Value::Bool(false) => to.push_str("False"),
-        Value::Int(number) => {
+        PythonValue::None => to.push_str("None"),
+        PythonValue::Bool(true) => to.push_str("True"),
+        PythonValue::Bool(false) => to.push_str("False"),
+        PythonValue::Int(number) => {
             let _ = write!(to, "{number}");
         }
-        Value::Float(number) => to.push_str(&repr_of_float(*number)),
-        Value::Text(text) => write_repr_of_text(to, text),
-        Value::List(items) => {
+        PythonValue::Float(number) => to.push_str(&repr_of_float(*number)),
+        PythonValue::Text(text) => write_repr_of_text(to, text),
+        PythonValue::List(items) => {
             to.push('[');
             for (place, item) in items.iter().enumerate() {
                 to.push_str(if place == 0 { "" } else { ", " });
@@ -51,7 +51,7 @@ fn write_repr(to: &mut String, value: &Value) {
             }
             to.push(']');
         }
-        Value::Dict(dict) => {
+        PythonValue::Dict(dict) => {
             to.push('{');
             for (place, (key, value)) in dict.iter().enumerate() {
                 to.push_str(if place == 0 { "" } else { ", " });
@@ -61,7 +61,7 @@ fn write_repr(to: &mut String, value: &Value) {
             }
             to.push('}');
         }
-        Value::Object(object) => {
+        PythonValue::Object(object) => {
             to.push_str(&object.kind);
             to.push('(');
             write_repr_of_text(to, &object.text);
@@ -170,7 +170,7 @@ mod tests {
         for (text, written) in cases {
             assert_eq!(repr_of_text(text), written);
         }
-        let value: Value = serde_json::from_str(r#"{"a": [1, 2.0, null, true], "b": {}}"#).unwrap();
+        let value: PythonValue = serde_json::from_str(r#"{"a": [1, 2.0, null, true], "b": {}}"#).unwrap();
         assert_eq!(repr(&value), "{'a': [1, 2.0, None, True], 'b': {}}");
     }
 }

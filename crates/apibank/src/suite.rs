@@ -28,18 +28,18 @@ use std::sync::Arc;
 
 use planproof_suite::rows::{lines, read_places};
 use planproof_suite::{
-    Card, Case, CaseError, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Predicted, Section,
-    Selection, Suite, Unit,
+    Card, Case, CaseError, CaseSelection, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
+    PredictionVerdicts, Section, SizeUnit, Suite,
 };
 
 pub use calls::{CALL_BYTES_MAX, CALL_SCHEMA, CALL_VERDICT_SCHEMA, CallCase};
 pub use case::TaskCase;
-pub use dialogues::{DialogueFile, PublishedData};
-pub use judge::{CALLS_KEPT_MAX, Called, Detail, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA};
+pub use dialogues::{DialogueFile, PublishedDialogues};
+pub use judge::{ApiDetail, CALLS_KEPT_MAX, RatedCall, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA};
 
 use crate::level3::generate::Generator;
 use crate::level3::metrics;
-use crate::level3::task::{Origin, Task};
+use crate::level3::task::{TaskOrigin, UserTask};
 
 /// Its name.
 pub const NAME: &str = "apibank";
@@ -120,15 +120,15 @@ impl Suite for ApiBank {
         }
     }
 
-    /// Loads lines of tasks as written by [`Case::to_line`], or the text of [`PublishedData`]; without data,
+    /// Loads lines of tasks as written by [`Case::to_line`], or the text of [`PublishedDialogues`]; without data,
     /// creates 50 tasks of our own, or `limit` if that is larger.
     fn load(
         &self,
         data: Option<Data<'_>>,
-        selection: &Selection,
+        selection: &CaseSelection,
         limit: Option<usize>,
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
-        if let Some(published) = data.and_then(|data| PublishedData::of_text(data.text)) {
+        if let Some(published) = data.and_then(|data| PublishedDialogues::of_text(data.text)) {
             let calls = selection.take(published.cases(self.is_original)?, limit)?;
             return Ok(calls.into_iter().map(|call| Arc::new(call) as Arc<dyn Case>).collect());
         }
@@ -163,7 +163,7 @@ impl Suite for ApiBank {
     /// For tasks of level 3, lines such as `{"id": "...", "calls": ["[Calculator(formula='1+1')]"], "reply":
     /// "..."}`; for calls of levels 1 and 2, the form of the published evaluator, `{"file": "...", "id": 0, "pred":
     /// "[...]"}`.
-    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
         match cases.first().map(|case| case.to_line()) {
             Some(line) if CallCase::is_named_by(&line) => predictions::score_calls(cases, predictions),
             _ if self.is_original => Err(CaseError::new(
@@ -190,8 +190,8 @@ impl Suite for ApiBank {
         }
     }
 
-    fn unit(&self) -> Unit {
-        Unit { one: "call", many: "calls" }
+    fn unit(&self) -> SizeUnit {
+        SizeUnit { one: "call", many: "calls" }
     }
 
     fn score_names(&self) -> &'static [&'static str] {
@@ -220,17 +220,17 @@ impl Suite for ApiBank {
 }
 
 /// The first `count` tasks of our own, from a series that never changes.
-fn own(count: usize) -> Result<Vec<Task>, CaseError> {
+fn own(count: usize) -> Result<Vec<UserTask>, CaseError> {
     if count > OWN_TASKS_MAX {
         return Err(CaseError::new(format!("at most {OWN_TASKS_MAX} tasks are made at once")));
     }
     let generator = Generator::new();
     let tasks = (0..count as u64).map(|index| generator.task(OWN_SEED, index));
-    tasks.collect::<Option<Vec<Task>>>().ok_or_else(|| CaseError::new("no more tasks can be made"))
+    tasks.collect::<Option<Vec<UserTask>>>().ok_or_else(|| CaseError::new("no more tasks can be made"))
 }
 
 /// Executes the gold calls of a task. Otherwise a run could fail because of an error in its task.
-fn prove(task: &Task) -> Result<(), String> {
+fn prove(task: &UserTask) -> Result<(), String> {
     let mut world = TaskCase::world();
     let compat = world.compat;
     let calls = task.calls.iter().map(|call| (call.api.as_str(), &call.arguments));
@@ -247,13 +247,13 @@ fn prove(task: &Task) -> Result<(), String> {
 }
 
 /// The tasks of a file, one per line.
-fn read_lines(text: &str, file: &str) -> Result<Vec<Task>, CaseError> {
+fn read_lines(text: &str, file: &str) -> Result<Vec<UserTask>, CaseError> {
     let mut tasks = Vec::new();
     for line in lines(text, file) {
         let (number, line) = line.map_err(CaseError::new)?;
         let refuse = |what: String| CaseError::new(format!("{file}:{number}: {what}"));
-        let task = Task::read(line).map_err(|error| refuse(error.to_string()))?;
-        if task.origin == Origin::Own {
+        let task = UserTask::read(line).map_err(|error| refuse(error.to_string()))?;
+        if task.origin == TaskOrigin::Own {
             prove(&task).map_err(refuse)?;
         }
         tasks.push(task);

@@ -37,10 +37,10 @@ pub use searcher::{Lexical, Retriever, index_text};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::api::Entry;
+use crate::api::ApiTool;
 
-static TABLE: LazyLock<BTreeMap<&'static str, Entry>> = LazyLock::new(|| {
-    let families: [&[Entry]; 22] = [
+static TABLE: LazyLock<BTreeMap<&'static str, ApiTool>> = LazyLock::new(|| {
+    let families: [&[ApiTool]; 22] = [
         &account::TOOLS,
         &agenda::TOOLS,
         &alarm::TOOLS,
@@ -68,27 +68,28 @@ static TABLE: LazyLock<BTreeMap<&'static str, Entry>> = LazyLock::new(|| {
 });
 
 /// The tool with this name.
-pub fn get(name: &str) -> Option<&'static Entry> {
+pub fn get(name: &str) -> Option<&'static ApiTool> {
     TABLE.get(name)
 }
 
 /// All tools, by name.
-pub fn all() -> impl Iterator<Item = &'static Entry> {
+pub fn all() -> impl Iterator<Item = &'static ApiTool> {
     TABLE.values()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::Catalogue;
+    use crate::catalogue::ApiCatalogue;
 
     #[test]
     fn every_tool_of_the_catalogue_is_there() {
-        let mut names: Vec<&str> = Catalogue::tools().specs().iter().map(|spec| spec.name.as_str()).collect();
+        let mut names: Vec<&str> =
+            ApiCatalogue::tools().specs().iter().map(|spec| spec.name.as_str()).collect();
         names.sort_unstable();
         assert_eq!(all().map(|entry| entry.name).collect::<Vec<_>>(), names);
         for entry in all() {
-            let spec = Catalogue::tools().get(entry.name).unwrap();
+            let spec = ApiCatalogue::tools().get(entry.name).unwrap();
             assert!(entry.optional.iter().all(|name| spec.input(name).is_some()), "{}", entry.name);
         }
     }

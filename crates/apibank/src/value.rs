@@ -9,17 +9,17 @@ use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use crate::api::Raised;
+use crate::api::PythonError;
 use crate::python;
 
 /// A dictionary in insertion order. Equality ignores the order.
-pub type Dict = IndexMap<String, Value>;
+pub type Dict = IndexMap<String, PythonValue>;
 
 /// A Python value that a tool accepts, returns or stores. Equality ([`PartialEq`]) is Python's.
 ///
 /// The nesting of values parsed from JSON is limited by `serde_json` (128), so recursive traversal is safe.
 #[derive(Debug, Clone, Default)]
-pub enum Value {
+pub enum PythonValue {
     /// `None`, which is JSON's `null`.
     #[default]
     None,
@@ -32,15 +32,15 @@ pub enum Value {
     /// A text.
     Text(String),
     /// A list.
-    List(Vec<Value>),
+    List(Vec<PythonValue>),
     /// A dictionary with texts as keys.
     Dict(Dict),
     /// An object that JSON cannot express, such as an exception that a tool returns by mistake: its class and the
     /// text that `str` gives. It equals nothing, not even another one with the same text.
-    Object(Raised),
+    Object(PythonError),
 }
 
-impl Value {
+impl PythonValue {
     /// The text, if it is one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -117,7 +117,7 @@ impl Value {
 }
 
 /// Python's equality: numbers by value, `True` as 1, dictionaries regardless of order.
-impl PartialEq for Value {
+impl PartialEq for PythonValue {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::None, Self::None) => true,
@@ -133,7 +133,7 @@ impl PartialEq for Value {
     }
 }
 
-impl Value {
+impl PythonValue {
     fn integer(&self) -> Option<i128> {
         match self {
             Self::Bool(value) => Some(i128::from(*value)),
@@ -149,49 +149,49 @@ fn is_same_number(integer: i128, float: f64) -> bool {
     float.fract() == 0.0 && float.abs() < BEYOND && float as i128 == integer
 }
 
-impl From<&str> for Value {
+impl From<&str> for PythonValue {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
-impl From<String> for Value {
+impl From<String> for PythonValue {
     fn from(text: String) -> Self {
         Self::Text(text)
     }
 }
 
-impl From<bool> for Value {
+impl From<bool> for PythonValue {
     fn from(value: bool) -> Self {
         Self::Bool(value)
     }
 }
 
-impl From<f64> for Value {
+impl From<f64> for PythonValue {
     fn from(number: f64) -> Self {
         Self::Float(number)
     }
 }
 
-impl From<i64> for Value {
+impl From<i64> for PythonValue {
     fn from(number: i64) -> Self {
         Self::Int(i128::from(number))
     }
 }
 
-impl From<Dict> for Value {
+impl From<Dict> for PythonValue {
     fn from(dict: Dict) -> Self {
         Self::Dict(dict)
     }
 }
 
-impl From<Vec<Value>> for Value {
-    fn from(items: Vec<Value>) -> Self {
+impl From<Vec<PythonValue>> for PythonValue {
+    fn from(items: Vec<PythonValue>) -> Self {
         Self::List(items)
     }
 }
 
-impl Serialize for Value {
+impl Serialize for PythonValue {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::None => to.serialize_unit(),
@@ -222,7 +222,7 @@ impl Serialize for Value {
     }
 }
 
-impl<'de> Deserialize<'de> for Value {
+impl<'de> Deserialize<'de> for PythonValue {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(ValueVisitor)
     }
@@ -231,54 +231,54 @@ impl<'de> Deserialize<'de> for Value {
 struct ValueVisitor;
 
 impl<'de> Visitor<'de> for ValueVisitor {
-    type Value = Value;
+    type Value = PythonValue;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a value of JSON")
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::None)
+    fn visit_unit<E: Error>(self) -> Result<PythonValue, E> {
+        Ok(PythonValue::None)
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
+    fn visit_bool<E: Error>(self, value: bool) -> Result<PythonValue, E> {
+        Ok(PythonValue::Bool(value))
     }
 
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
-        Ok(Value::Int(i128::from(number)))
+    fn visit_i64<E: Error>(self, number: i64) -> Result<PythonValue, E> {
+        Ok(PythonValue::Int(i128::from(number)))
     }
 
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Value, E> {
-        Ok(Value::Int(i128::from(number)))
+    fn visit_u64<E: Error>(self, number: u64) -> Result<PythonValue, E> {
+        Ok(PythonValue::Int(i128::from(number)))
     }
 
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
-        Ok(Value::Float(number))
+    fn visit_f64<E: Error>(self, number: f64) -> Result<PythonValue, E> {
+        Ok(PythonValue::Float(number))
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
+    fn visit_str<E: Error>(self, text: &str) -> Result<PythonValue, E> {
         Ok(text.into())
     }
 
-    fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
-        Ok(Value::Text(text))
+    fn visit_string<E: Error>(self, text: String) -> Result<PythonValue, E> {
+        Ok(PythonValue::Text(text))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<PythonValue, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = from.next_element()? {
             items.push(item);
         }
-        Ok(Value::List(items))
+        Ok(PythonValue::List(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<PythonValue, A::Error> {
         let mut dict = Dict::new();
         while let Some((key, value)) = from.next_entry()? {
             dict.insert(key, value);
         }
-        Ok(Value::Dict(dict))
+        Ok(PythonValue::Dict(dict))
     }
 }
 
@@ -286,7 +286,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Value {
+    fn read(text: &str) -> PythonValue {
         serde_json::from_str(text).unwrap()
     }
 
@@ -309,7 +309,7 @@ mod tests {
             assert_ne!(read(one), read(other));
             assert_ne!(read(other), read(one));
         }
-        let object = Value::Object(Raised::new("Exception", "x"));
+        let object = PythonValue::Object(PythonError::new("Exception", "x"));
         assert_ne!(object, object.clone());
     }
 

@@ -8,17 +8,17 @@ use std::sync::{Arc, OnceLock};
 
 use planproof_trace::Draw;
 
-use crate::api::Fault;
-use crate::catalogue::Catalogue;
+use crate::api::ApiFault;
+use crate::catalogue::ApiCatalogue;
 use crate::tools::{Bm25, Lexical, Retriever, Services};
-use crate::value::{Dict, Value};
+use crate::value::{Dict, PythonValue};
 
 /// Today's date in the original, whose tool returns a constant.
 pub const TODAY: &str = "2023-03-31";
 
 /// Which behaviour tools, calls and judgements have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Compat {
+pub enum ApiCompat {
     /// That of the published code, with all its errors.
     Original,
     /// The intended behaviour. [`crate::evaluate`] lists every difference.
@@ -35,14 +35,14 @@ const SEARCHED: &str = "SearchEngine";
 
 /// What the calls of one run act upon.
 #[derive(Debug, Clone)]
-pub struct World {
-    tables: BTreeMap<String, Arc<Value>>,
+pub struct ApiWorld {
+    tables: BTreeMap<String, Arc<PythonValue>>,
     /// Created at the first search, and shared with all clones.
     search_index: Arc<OnceLock<Bm25>>,
     /// How tools behave.
-    pub compat: Compat,
+    pub compat: ApiCompat,
     /// The tools that `ToolSearcher` can find.
-    pub catalogue: Arc<Catalogue>,
+    pub catalogue: Arc<ApiCatalogue>,
     /// How it finds them.
     pub retriever: Arc<dyn Retriever>,
     /// The services for everything that is not in a database; without them, calls that need them are outages.
@@ -53,14 +53,14 @@ pub struct World {
     pub draw: Draw,
 }
 
-impl World {
+impl ApiWorld {
     /// Creates a world for the tools of levels 1 and 2, without databases and services.
     pub fn new(today: &str, draw: Draw) -> Self {
         Self {
             tables: BTreeMap::new(),
             search_index: Arc::default(),
-            compat: Compat::default(),
-            catalogue: Arc::new(Catalogue::tools().clone()),
+            compat: ApiCompat::default(),
+            catalogue: Arc::new(ApiCatalogue::tools().clone()),
             retriever: Arc::new(Lexical),
             services: None,
             today: today.to_owned(),
@@ -73,14 +73,14 @@ impl World {
     /// # Errors
     /// The text is not JSON.
     pub fn load(&mut self, name: &str, text: &str) -> Result<(), LoadError> {
-        let value: Value = serde_json::from_str(text)
+        let value: PythonValue = serde_json::from_str(text)
             .map_err(|source| LoadError { name: name.to_owned(), source: Arc::new(source) })?;
         self.put(name, value);
         Ok(())
     }
 
     /// Inserts a database, or replaces the one with this name.
-    pub fn put(&mut self, name: &str, value: Value) {
+    pub fn put(&mut self, name: &str, value: PythonValue) {
         self.forget_index(name);
         self.tables.insert(name.to_owned(), Arc::new(value));
     }
@@ -97,12 +97,12 @@ impl World {
     }
 
     /// The database with this name.
-    pub fn get(&self, name: &str) -> Option<&Value> {
+    pub fn get(&self, name: &str) -> Option<&PythonValue> {
         self.tables.get(name).map(Arc::as_ref)
     }
 
     /// The mutable database with this name. It is copied first if it is shared with another world.
-    pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut PythonValue> {
         self.forget_index(name);
         self.tables.get_mut(name).map(Arc::make_mut)
     }
@@ -110,17 +110,17 @@ impl World {
     /// The database with this name, which must be a dictionary.
     ///
     /// # Errors
-    /// [`Fault::Outage`] if it is missing or not a dictionary.
-    pub fn table(&self, name: &str) -> Result<&Dict, Fault> {
-        self.get(name).and_then(Value::as_dict).ok_or_else(|| missing(name))
+    /// [`ApiFault::Outage`] if it is missing or not a dictionary.
+    pub fn table(&self, name: &str) -> Result<&Dict, ApiFault> {
+        self.get(name).and_then(PythonValue::as_dict).ok_or_else(|| missing(name))
     }
 
     /// The database with this name, which must be a list.
     ///
     /// # Errors
-    /// [`Fault::Outage`] if it is missing or not a list.
-    pub fn list(&self, name: &str) -> Result<&[Value], Fault> {
-        self.get(name).and_then(Value::as_list).ok_or_else(|| missing(name))
+    /// [`ApiFault::Outage`] if it is missing or not a list.
+    pub fn list(&self, name: &str) -> Result<&[PythonValue], ApiFault> {
+        self.get(name).and_then(PythonValue::as_list).ok_or_else(|| missing(name))
     }
 
     /// A key for a new row of a table with numeric keys. The original uses the number of rows plus one, as a
@@ -128,28 +128,28 @@ impl World {
     /// ones.
     ///
     /// # Errors
-    /// Same as [`World::table`].
-    pub(crate) fn next_key(&self, name: &str) -> Result<String, Fault> {
+    /// Same as [`ApiWorld::table`].
+    pub(crate) fn next_key(&self, name: &str) -> Result<String, ApiFault> {
         let table = self.table(name)?;
-        if self.compat == Compat::Original {
+        if self.compat == ApiCompat::Original {
             return Ok(format!("{NUMBER_KEY}{}", table.len() + 1));
         }
         let numbers = table.keys().filter_map(|key| key.parse::<u64>().ok());
         Ok(numbers.max().unwrap_or(0).saturating_add(1).to_string())
     }
 
-    /// Same as [`World::table`], but mutable.
+    /// Same as [`ApiWorld::table`], but mutable.
     ///
     /// # Errors
-    /// Same as [`World::table`].
-    pub fn table_mut(&mut self, name: &str) -> Result<&mut Dict, Fault> {
-        self.get_mut(name).and_then(Value::as_dict_mut).ok_or_else(|| missing(name))
+    /// Same as [`ApiWorld::table`].
+    pub fn table_mut(&mut self, name: &str) -> Result<&mut Dict, ApiFault> {
+        self.get_mut(name).and_then(PythonValue::as_dict_mut).ok_or_else(|| missing(name))
     }
 }
 
 /// The outage for a missing database.
-fn missing(name: &str) -> Fault {
-    Fault::Outage {
+fn missing(name: &str) -> ApiFault {
+    ApiFault::Outage {
         tool: name.to_owned(),
         what: format!("there is no database `{name}`; load init_database/{name}.json of API-Bank"),
     }

@@ -13,10 +13,12 @@ use std::sync::LazyLock;
 
 use libtest_mimic::{Arguments, Trial};
 use planproof_apibank::call;
-use planproof_apibank::catalogue::Catalogue;
-use planproof_apibank::evaluate::score::{Predictions, Scores, judge_calls};
-use planproof_apibank::evaluate::{Dialogue, GoldCall, Judged, Outcome, Turn, judge_call, judge_text};
-use planproof_apibank::world::{Compat, TODAY, World};
+use planproof_apibank::catalogue::ApiCatalogue;
+use planproof_apibank::evaluate::score::{CallScores, DialoguePredictions, judge_calls};
+use planproof_apibank::evaluate::{
+    CallOutcome, Dialogue, DialogueCall, JudgedPrediction, Turn, judge_call, judge_text,
+};
+use planproof_apibank::world::{ApiCompat, ApiWorld, TODAY};
 use planproof_trace::Draw;
 use serde_json::Value as Json;
 
@@ -50,8 +52,8 @@ fn lines(name: &str) -> Vec<Json> {
     text(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-static WORLD: LazyLock<World> = LazyLock::new(|| {
-    let mut world = World::new(TODAY, Draw::new(0, 0, "apibank"));
+static WORLD: LazyLock<ApiWorld> = LazyLock::new(|| {
+    let mut world = ApiWorld::new(TODAY, Draw::new(0, 0, "apibank"));
     for entry in std::fs::read_dir(kit("data/init_database")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
@@ -60,7 +62,7 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
     world
 });
 
-fn world(compat: Compat) -> World {
+fn world(compat: ApiCompat) -> ApiWorld {
     let mut world = WORLD.clone();
     world.compat = compat;
     world
@@ -71,8 +73,8 @@ fn cases(name: &str) -> HashMap<String, Json> {
     lines(name).into_iter().map(|case| (case["id"].as_str().unwrap().to_owned(), case)).collect()
 }
 
-fn judged(case: &Json, world: &mut World) -> (GoldCall, Judged) {
-    let mut gold: GoldCall = serde_json::from_str(&case["gold"].to_string()).unwrap();
+fn judged(case: &Json, world: &mut ApiWorld) -> (DialogueCall, JudgedPrediction) {
+    let mut gold: DialogueCall = serde_json::from_str(&case["gold"].to_string()).unwrap();
     let judged = match case["model_output"].as_str() {
         Some(text) => judge_text(text, &mut gold, world),
         None => judge_call(&gold.api_name.clone(), &gold.arguments.clone(), &mut gold, world),
@@ -81,15 +83,15 @@ fn judged(case: &Json, world: &mut World) -> (GoldCall, Judged) {
 }
 
 /// The kind of the error and its text that the kit has for an outcome.
-fn error_of(outcome: &Outcome, is_text: bool) -> (Option<String>, Option<String>) {
+fn error_of(outcome: &CallOutcome, is_text: bool) -> (Option<String>, Option<String>) {
     match outcome {
-        Outcome::CheckFailed(_) if outcome.recorded(is_text) == "KEY_ERROR" => {
+        CallOutcome::CheckFailed(_) if outcome.recorded(is_text) == "KEY_ERROR" => {
             (None, Some("KeyError".to_owned()))
         }
-        Outcome::NotCarriedOut(error) | Outcome::CheckFailed(error) => {
+        CallOutcome::NotCarriedOut(error) | CallOutcome::CheckFailed(error) => {
             (Some(error.kind.clone()), Some(error.text.clone()))
         }
-        Outcome::OtherTool { predicted, gold } => {
+        CallOutcome::OtherTool { predicted, gold } => {
             (None, Some(format!("API Name Mismatch: {predicted} vs {gold}")))
         }
         _ => (None, None),
@@ -116,10 +118,10 @@ fn is_like(expected: &Json, found: &Json) -> bool {
 }
 
 /// Where our values differ from what the kit expects.
-fn differences(case: &Json, expected: &Json, judged: &Judged) -> Vec<String> {
+fn differences(case: &Json, expected: &Json, judged: &JudgedPrediction) -> Vec<String> {
     let is_text = !case["model_output"].is_null();
     let (kind, error) = error_of(&judged.outcome, is_text);
-    let is_kept = !(is_text && matches!(judged.outcome, Outcome::CheckFailed(_)));
+    let is_kept = !(is_text && matches!(judged.outcome, CallOutcome::CheckFailed(_)));
     // Of calls in a text the kit has the record that the comparison left.
     let record = if is_text { &judged.compared } else { &judged.record };
     let record = record.as_ref().filter(|_| is_kept);
@@ -148,7 +150,7 @@ fn compare(cases_file: &str, expected_file: &str, least: usize) {
     let mut wrong = Vec::new();
     for expected in &expected {
         let case = &cases[expected["id"].as_str().unwrap()];
-        let (_, judged) = judged(case, &mut world(Compat::Original));
+        let (_, judged) = judged(case, &mut world(ApiCompat::Original));
         let differences = differences(case, expected, &judged);
         if !differences.is_empty() {
             wrong.push(format!("{} {}: {}", case["id"], case["model_output"], differences.join("; ")));
@@ -170,7 +172,7 @@ fn typed_calls_are_judged() {
 fn gold_calls_are_counted() {
     let mut correct: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     for case in lines("cases.jsonl").iter().chain(&lines("typed_cases.jsonl")) {
-        let (_, judged) = judged(case, &mut world(Compat::Original));
+        let (_, judged) = judged(case, &mut world(ApiCompat::Original));
         let counts = correct.entry(case["kind"].as_str().unwrap().to_owned()).or_default();
         counts[0] += usize::from(judged.outcome.is_correct());
         counts[1] += 1;
@@ -191,9 +193,9 @@ fn gold_calls_are_counted() {
 
 /// The facts of our catalogues are those of the original; the words are our own.
 fn catalogues_agree() {
-    for (set, ours) in [("apis", Catalogue::tools()), ("lv3_apis", Catalogue::level3())] {
-        let published = Catalogue::read(&text("api_catalogue.json"), Some(set)).unwrap();
-        let facts = |catalogue: &Catalogue| {
+    for (set, ours) in [("apis", ApiCatalogue::tools()), ("lv3_apis", ApiCatalogue::level3())] {
+        let published = ApiCatalogue::read(&text("api_catalogue.json"), Some(set)).unwrap();
+        let facts = |catalogue: &ApiCatalogue| {
             let parameters = |all: &[planproof_apibank::catalogue::Parameter]| {
                 all.iter().map(|it| (it.name.clone(), it.kind.clone())).collect::<Vec<_>>()
             };
@@ -247,8 +249,8 @@ fn samples_are_counted() {
 }
 
 /// The texts of the gold calls as predictions.
-fn gold_predictions(dialogues: &[(String, Dialogue)]) -> Predictions {
-    let mut predictions = Predictions::default();
+fn gold_predictions(dialogues: &[(String, Dialogue)]) -> DialoguePredictions {
+    let mut predictions = DialoguePredictions::default();
     for (file, dialogue) in dialogues {
         for (number, sample) in dialogue.samples().iter().enumerate() {
             if let Some(gold) = dialogue.call(sample.gold) {
@@ -259,11 +261,11 @@ fn gold_predictions(dialogues: &[(String, Dialogue)]) -> Predictions {
     predictions
 }
 
-fn scores(compat: Compat) -> [Scores; 2] {
+fn scores(compat: ApiCompat) -> [CallScores; 2] {
     LEVELS.map(|level| {
         let dialogues = dialogues(level);
         let predictions = gold_predictions(&dialogues);
-        let mut scores = Scores::default();
+        let mut scores = CallScores::default();
         for (file, dialogue) in &dialogues {
             scores.add(file, dialogue, &predictions, &world(compat));
         }
@@ -273,7 +275,7 @@ fn scores(compat: Compat) -> [Scores; 2] {
 
 /// What the texts of the gold calls score; our search for tools finds none of the published descriptions.
 fn gold_calls_score() {
-    let scores = scores(Compat::Original);
+    let scores = scores(ApiCompat::Original);
     // Nine ask the network.
     let counts = scores.each_ref().map(|it| (it.correct, it.samples, it.unfit.len()));
     assert_eq!(counts, [(338, 390, 9), (80, 135, 0)]);
@@ -282,7 +284,7 @@ fn gold_calls_score() {
 /// All but those that name a parameter which their tool does not have, ask the network, or search for a tool that is
 /// not found by words.
 fn gold_calls_are_right() {
-    let scores = scores(Compat::Right);
+    let scores = scores(ApiCompat::Right);
     for scores in &scores {
         assert_eq!(scores.correct, scores.samples, "{:?}", scores.classes);
     }
@@ -291,7 +293,7 @@ fn gold_calls_are_right() {
     for level in LEVELS {
         for (_, dialogue) in dialogues(level) {
             let samples = dialogue.samples();
-            judge_calls(&dialogue, &world(Compat::Right), |number, is_fit, _| {
+            judge_calls(&dialogue, &world(ApiCompat::Right), |number, is_fit, _| {
                 let name = &dialogue.call(samples[number].gold).unwrap().api_name;
                 if !is_fit {
                     *unfit.entry(name.clone()).or_default() += 1;

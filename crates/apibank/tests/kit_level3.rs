@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
-use planproof_apibank::api::Fault;
+use planproof_apibank::api::ApiFault;
 use planproof_apibank::call;
 use planproof_apibank::level3::{carry_out, data, is_same, read_call};
-use planproof_apibank::record::Record;
-use planproof_apibank::world::{Compat, World};
+use planproof_apibank::record::ApiRecord;
+use planproof_apibank::world::{ApiCompat, ApiWorld};
 use serde_json::{Value, json};
 
 fn main() -> ExitCode {
@@ -45,18 +45,18 @@ fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value[name].as_str().unwrap()
 }
 
-fn world(compat: Compat) -> World {
+fn world(compat: ApiCompat) -> ApiWorld {
     data::read(&std::fs::read_to_string(kit("lv3_databases.json")).unwrap(), compat).unwrap()
 }
 
 /// What a text comes to, in the form of the kit.
-fn outcome(text: &str, world: &mut World) -> (Value, Option<Record>) {
+fn outcome(text: &str, world: &mut ApiWorld) -> (Value, Option<ApiRecord>) {
     let extracted = call::extract(text);
     let Some((api, arguments)) = read_call(text, world) else {
         return (json!({"extracted": extracted, "parsed": null, "status": "NO_API_CALL"}), None);
     };
     let parsed = json!({"api_name": api, "params": arguments});
-    let named = |status: &str, kind: Option<&str>, error: Option<&str>, record: Option<&Record>| {
+    let named = |status: &str, kind: Option<&str>, error: Option<&str>, record: Option<&ApiRecord>| {
         json!({
             "extracted": extracted, "parsed": parsed, "status": status, "result": record, "error_type": kind,
             "error": error,
@@ -67,7 +67,7 @@ fn outcome(text: &str, world: &mut World) -> (Value, Option<Record>) {
             (named("HANG", None, None, None), None)
         }
         Ok(record) => (named("OK", None, None, Some(&record)), Some(record)),
-        Err(Fault::Raised(error)) => (named("RAISED", Some(&error.kind), Some(&error.text), None), None),
+        Err(ApiFault::Raised(error)) => (named("RAISED", Some(&error.kind), Some(&error.text), None), None),
         Err(error) => panic!("{text}: {error}"),
     }
 }
@@ -83,8 +83,8 @@ fn calls_give_what_was_published() {
         .iter()
         .map(|it| (text(it, "id").to_owned(), text(it, "text").to_owned()))
         .collect();
-    let mut shared = world(Compat::Original);
-    let fresh = world(Compat::Original);
+    let mut shared = world(ApiCompat::Original);
+    let fresh = world(ApiCompat::Original);
     let found: BTreeMap<&str, [Value; 2]> = cases
         .iter()
         .map(|(id, text)| (id.as_str(), [outcome(text, &mut fresh.clone()).0, outcome(text, &mut shared).0]))
@@ -110,13 +110,13 @@ fn records_compare_as_published() {
         .into_iter()
         .map(|it| (it["line"].as_u64().unwrap(), it))
         .collect();
-    let fresh = world(Compat::Original);
+    let fresh = world(ApiCompat::Original);
     let record = |text: &str| outcome(text, &mut fresh.clone()).1.unwrap();
     let expected = lines("lv3_check_pairs_expected.jsonl");
     for case in &expected {
         let input = &inputs[&case["line"].as_u64().unwrap()];
         let (predicted, gold) = (record(text(input, "pred_text")), record(text(input, "gold_text")));
-        let (is_correct, error) = match is_same(text(input, "api"), &predicted, &gold, Compat::Original) {
+        let (is_correct, error) = match is_same(text(input, "api"), &predicted, &gold, ApiCompat::Original) {
             Ok(is_correct) => (is_correct, None),
             Err(error) => (false, Some(error.to_string())),
         };
@@ -131,7 +131,7 @@ fn records_compare_as_published() {
 
 /// The same searches twice, over the original's databases: in the right mode the second time gives the same.
 fn right_searches_leave_no_trace() {
-    let mut world = world(Compat::Right);
+    let mut world = world(ApiCompat::Right);
     let mut count = 0;
     for case in lines("lv3_cases.jsonl") {
         let text = text(&case, "text");

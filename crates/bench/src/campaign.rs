@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use planproof_agents::team::Reviewing;
 use planproof_agents::{Agent, RunError, RunLimits, ServedModel};
-use planproof_model::metering::Meter as BudgetMeter;
-use planproof_store::{Finish, NewLesson, RunId, Start, StoreError, Unit, Writer};
+use planproof_model::metering::Meter;
+use planproof_store::{Finish, NewLesson, RunId, RunStart, StoreError, Unit, Writer};
 use planproof_suite::{Case, CaseError, Class};
 use planproof_tools::WallClock;
 use planproof_tools::mcp::TOKEN_BYTES;
@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::happening::{Following, Live, RunProgress};
-use crate::job::{Executed, Executor, InProcess, Job};
+use crate::job::{Executed, InProcess, Job, JobExecutor};
 use crate::served::end_of;
 use crate::setup::{DOUBTFUL_RUNS_MAX, Nothing, Noticing, Setup};
 use crate::{Memory, Outcome, RunSummary};
@@ -79,7 +79,7 @@ pub struct Supervision {
     /// Holds the paid model to its budget. The model has to be wrapped in it (a `MeteredModel`): by itself it neither
     /// sees nor refuses requests. Once it has refused a request, no run is started any more; runs in progress
     /// continue, and one that was refused a request counts as not run.
-    pub meter: Option<Arc<BudgetMeter>>,
+    pub meter: Option<Arc<Meter>>,
     /// When runs in progress are ended and count as not run.
     pub deadline: Option<Instant>,
     /// The reviewer of the work of teams; `None` for no review.
@@ -105,7 +105,7 @@ pub struct Work<'a> {
     /// What watches over it.
     pub supervision: Supervision,
     /// The executor of the runs; `None` for the campaign itself, in this process.
-    pub executor: Option<Arc<dyn Executor>>,
+    pub executor: Option<Arc<dyn JobExecutor>>,
     /// Whether each event is reported to the observer as it is recorded.
     pub is_followed: bool,
 }
@@ -128,7 +128,7 @@ impl<'a> Work<'a> {
     }
 
     /// The same, with this executor.
-    pub fn executed_by(self, executor: Arc<dyn Executor>) -> Self {
+    pub fn executed_by(self, executor: Arc<dyn JobExecutor>) -> Self {
         Self { executor: Some(executor), ..self }
     }
 
@@ -184,7 +184,7 @@ struct Shared {
     earlier: HashMap<Unit, Vec<Event>>,
     store: Option<Writer>,
     supervision: Supervision,
-    executor: Arc<dyn Executor>,
+    executor: Arc<dyn JobExecutor>,
     /// Takes the events of all runs, if there is an observer for them.
     observer: Option<UnboundedSender<(Unit, Event)>>,
     /// Stops the agents that have not ended by themselves.
@@ -328,7 +328,7 @@ impl Campaign {
 
 /// Starts fewer runs towards the end of a budget, because the expenses of a run that cannot finish are wasted.
 struct Taper {
-    meter: Option<Arc<BudgetMeter>>,
+    meter: Option<Arc<Meter>>,
     /// The part of the budget that was spent before this campaign.
     used_before: f64,
     /// Runs that have ended.
@@ -482,7 +482,7 @@ impl Shared {
         let mut sink: Option<Box<dyn EventSink>> = None;
         let mut run = None;
         if let Some(writer) = &self.store {
-            let start = Start { campaign: id, ordinal, repeat, header: &header };
+            let start = RunStart { campaign: id, ordinal, repeat, header: &header };
             let started = writer.start_run(&start).await?;
             sink = Some(Box::new(writer.sink(started)));
             run = Some(started);

@@ -27,7 +27,7 @@ pub struct Finding<'a> {
 
 /// A failure that may become a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Candidate {
+pub struct FindingCandidate {
     /// Place of the case in the campaign.
     pub ordinal: u32,
     /// Which repeat of the case, from 0.
@@ -51,7 +51,7 @@ pub struct Pick {
     pub alike: usize,
 }
 
-impl Candidate {
+impl FindingCandidate {
     /// The candidate for a failed run; `None` unless it failed.
     pub fn of(card: &Card, run: &RunSummary) -> Option<Self> {
         let class = run.scored.as_ref()?.class?;
@@ -62,8 +62,8 @@ impl Candidate {
 /// The smallest failing cases: of each class first the smallest, the most frequent class first, then the next
 /// smallest, until there are `most`. A case that failed several times in a class counts once there. [Its
 /// card](Card::order) defines its size.
-pub fn pick_smallest(candidates: impl IntoIterator<Item = Candidate>, most: usize) -> Vec<Pick> {
-    let mut by_class: BTreeMap<Class, Vec<Candidate>> = BTreeMap::new();
+pub fn pick_smallest(candidates: impl IntoIterator<Item = FindingCandidate>, most: usize) -> Vec<Pick> {
+    let mut by_class: BTreeMap<Class, Vec<FindingCandidate>> = BTreeMap::new();
     for candidate in candidates {
         by_class.entry(candidate.class).or_default().push(candidate);
     }
@@ -78,7 +78,7 @@ pub fn pick_smallest(candidates: impl IntoIterator<Item = Candidate>, most: usiz
         .flat_map(|rank| groups.iter().filter_map(move |(_, group)| Some((group.get(rank)?, group.len()))))
         .take(most)
         .map(|(candidate, alike)| {
-            let Candidate { ordinal, repeat, class, .. } = *candidate;
+            let FindingCandidate { ordinal, repeat, class, .. } = *candidate;
             Pick { ordinal, repeat, class, alike }
         })
         .collect()
@@ -95,7 +95,7 @@ pub fn pick_findings<'a>(
     let candidates = outcomes.iter().filter_map(|outcome| {
         let case = cases.get(outcome.ordinal as usize)?;
         let (class, size) = (outcome.class()?, case.card().order());
-        Some(Candidate { ordinal: outcome.ordinal, repeat: outcome.repeat, class, size })
+        Some(FindingCandidate { ordinal: outcome.ordinal, repeat: outcome.repeat, class, size })
     });
     pick_smallest(candidates, most)
         .into_iter()

@@ -48,7 +48,7 @@ pub struct Executed {
 }
 
 /// Executes jobs, several at once.
-pub trait Executor: Send + Sync {
+pub trait JobExecutor: Send + Sync {
     /// Runs the agent, and records everything that it does except the end of the run. Dropping the future ends the
     /// agent. Must be called within a Tokio runtime.
     ///
@@ -117,7 +117,7 @@ impl InProcess {
     }
 }
 
-impl Executor for InProcess {
+impl JobExecutor for InProcess {
     fn execute<'a>(
         &'a self,
         job: &'a Job,

@@ -40,9 +40,9 @@ mod team;
 pub use acting::OfSuite;
 pub use baselines::{BaselineRate, BaselineRates};
 pub use campaign::{AgentUnderTest, Campaign, CampaignEnd, CampaignError, Supervision, Work};
-pub use findings::{Candidate, Finding, Pick, pick_findings, pick_smallest};
+pub use findings::{Finding, FindingCandidate, Pick, pick_findings, pick_smallest};
 pub use happening::RunProgress;
-pub use job::{Executed, Executor, Job};
+pub use job::{Executed, Job, JobExecutor};
 pub use judging::QUESTIONS_MAX;
 pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
@@ -58,7 +58,7 @@ pub use planproof_store::Unit;
 pub use planproof_suite::statistics::{CaseRuns, Interval, Rate, mean_of_cases, success_rate, wilson};
 pub use repeats::{PassAll, Repeated};
 pub use report::{
-    Apart, BySize, DamagedRun, Metrics, REPORT_SCHEMA, Report, ReportInput, Sections, SolverUse,
+    Apart, BySize, DamagedRunRow, Metrics, REPORT_SCHEMA, Report, ReportInput, Sections, SolverUse,
     SummaryInput, SynthesisUse, Tokens,
 };
 pub use sequential::confidence_sequence;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use planproof_agents::memory::MemoryUse;
 use planproof_isolation::Account;
 use planproof_plan::team::TeamUse;
-use planproof_suite::{Card, Case, Class, Judged, Metric, Section, Suite, Unit};
+use planproof_suite::{Card, Case, Class, Judged, Metric, Section, SizeUnit, Suite};
 use serde::{Serialize, Serializer};
 
 use crate::baselines::{BaselineRates, BaselineSums};
@@ -81,7 +81,7 @@ pub struct SummaryInput<'a> {
 
 /// A run that differs from what was written into the run store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DamagedRun {
+pub struct DamagedRunRow {
     /// The id of its case, as far as it is readable.
     pub case: String,
     /// Which repeat of the case, from 0.
@@ -143,14 +143,14 @@ pub struct Report {
     /// Runs that are left out, because they differ from what was written into the run store; absent if there are
     /// none. Unknown to [`Report::new`], like [`replay`](Self::replay).
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub damaged: Vec<DamagedRun>,
+    pub damaged: Vec<DamagedRunRow>,
     /// Failed runs by class.
     pub classes: BTreeMap<&'static str, u64>,
     /// Scored runs by each of their flags.
     pub flags: BTreeMap<&'static str, u64>,
     /// The unit of the size of cases, in the plural.
     #[serde(serialize_with = "unit_name")]
-    pub unit: Unit,
+    pub unit: SizeUnit,
     /// By the size of the case, ascending.
     pub by_size: Vec<BySize>,
     /// Figures that only this suite has, by name, each with its value (null if it is unknown) and the ends of its 95
@@ -198,7 +198,7 @@ pub struct Report {
     pub shrinking: Option<ShrinkReport>,
 }
 
-fn unit_name<S: Serializer>(unit: &Unit, serializer: S) -> Result<S::Ok, S::Error> {
+fn unit_name<S: Serializer>(unit: &SizeUnit, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(unit.many)
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use planproof::suite::{
-    Card, Case, CaseError, Class, ClassInfo, Data, Gold, NoTools, Scored, Selection, Suite, Toolbox,
+    Card, Case, CaseError, CaseSelection, Class, ClassInfo, Data, Gold, NoTools, Scored, Suite, Toolbox,
     Unscored, Verdict, runs::Ended,
 };
 use planproof::trace::Event;
@@ -62,7 +62,7 @@ impl Suite for Doubles {
     fn load(
         &self,
         _: Option<Data<'_>>,
-        taken: &Selection,
+        taken: &CaseSelection,
         limit: Option<usize>,
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
         taken.take((1..=40).map(double).collect(), limit)

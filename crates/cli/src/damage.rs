@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use planproof_bench::DamagedRun;
+use planproof_bench::DamagedRunRow;
 use planproof_store::{Seals, Store};
 
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ pub(crate) fn is_found() -> bool {
 }
 
 /// Reports damaged runs of a campaign, and faults of its seals.
-pub(crate) fn note(store: &Store, campaign: &str, damaged: &[DamagedRun], seals: Option<&Seals>) {
+pub(crate) fn note(store: &Store, campaign: &str, damaged: &[DamagedRunRow], seals: Option<&Seals>) {
     let lines = lines(campaign, damaged, seals);
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     let is_new =
@@ -40,7 +40,7 @@ pub(crate) fn note(store: &Store, campaign: &str, damaged: &[DamagedRun], seals:
 /// Something is damaged.
 pub(crate) fn must_be_none(
     campaign: &str,
-    damaged: &[DamagedRun],
+    damaged: &[DamagedRunRow],
     seals: Option<&Seals>,
 ) -> Result<(), Failure> {
     let lines = lines(campaign, damaged, seals);
@@ -53,7 +53,7 @@ pub(crate) fn must_be_none(
     )))
 }
 
-fn lines(campaign: &str, damaged: &[DamagedRun], seals: Option<&Seals>) -> Vec<String> {
+fn lines(campaign: &str, damaged: &[DamagedRunRow], seals: Option<&Seals>) -> Vec<String> {
     let mut lines: Vec<String> = damaged
         .iter()
         .take(NAMED_MAX)

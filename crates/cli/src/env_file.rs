@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use planproof_agents::{BodyName, FormError, ProgramSetting, ServiceForm, holds_key};
-use planproof_isolation::Found;
+use planproof_isolation::MachineIsolation;
 use planproof_runner::ProgramOptions;
 use planproof_trace::SECRET_BYTES_MIN;
 use secrecy::{ExposeSecret, SecretString};
@@ -27,7 +27,13 @@ pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting
     let variables = held_variables(env_file.as_deref())?;
     let folder = cwd.as_deref().map(planproof_runner::absolute).transpose()?;
     let hosts = hosts(allow_hosts)?;
-    Ok(ProgramSetting { passed: env.clone(), variables, folder, hosts, isolation: Found::default() })
+    Ok(ProgramSetting {
+        passed: env.clone(),
+        variables,
+        folder,
+        hosts,
+        isolation: MachineIsolation::default(),
+    })
 }
 
 /// The form of requests to a service. Values of variables in its headers are registered as secrets, so that they are

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use planproof_isolation::{Found, Hidden, Isolate, Layer, close_this_process, find, find_memory};
+use planproof_isolation::{Hidden, Isolate, Layer, MachineIsolation, close_this_process, find, find_memory};
 use planproof_runner::ProgramOptions;
 
 use crate::failure::Failure;
@@ -13,7 +13,11 @@ use crate::failure::Failure;
 ///
 /// # Errors
 /// More is requested than the machine offers.
-pub(crate) fn of_program(options: &ProgramOptions, store: &Path, program: &Path) -> Result<Found, Failure> {
+pub(crate) fn of_program(
+    options: &ProgramOptions,
+    store: &Path,
+    program: &Path,
+) -> Result<MachineIsolation, Failure> {
     let memory = options.agent_memory;
     let found = match options.isolate {
         Isolate::None => find_memory(memory),
@@ -29,7 +33,7 @@ pub(crate) fn of_program(options: &ProgramOptions, store: &Path, program: &Path)
 }
 
 /// The same where more than memory is asked for.
-fn isolated(options: &ProgramOptions, store: &Path, program: &Path) -> Result<Found, Failure> {
+fn isolated(options: &ProgramOptions, store: &Path, program: &Path) -> Result<MachineIsolation, Failure> {
     let here = env::current_dir()
         .map_err(|error| Failure::outside(format!("the current directory cannot be found: {error}")))?;
     let folder = options.cwd.clone().unwrap_or_else(|| here.clone());

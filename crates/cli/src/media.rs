@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use planproof_everyday::Player;
 use planproof_media::{Endpoints, Media, MediaFolders, MediaTools, Operation};
-use planproof_mnms::MakeTools;
+use planproof_mnms::MakeCaseTools;
 use planproof_suite::{Case, CaseError, Toolbox};
 use serde::Deserialize;
 
@@ -36,7 +36,7 @@ struct File {
 ///
 /// # Errors
 /// The file cannot be read, or its resources are unusable.
-pub(crate) fn tools(path: &Path) -> Result<MakeTools, Failure> {
+pub(crate) fn tools(path: &Path) -> Result<MakeCaseTools, Failure> {
     let Read { media, folders, player, is_shared } = read(path)?;
     if player.is_some() && !is_shared {
         let what =

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use planproof_bench::Outcome;
 use planproof_order::synth::file::read_case;
-use planproof_order::synth::{Case, JudgeOptions};
+use planproof_order::synth::{JudgeOptions, PlanningCase};
 use planproof_order::{OrderCase, OrderOutcome, OrderSuite, typed};
-use planproof_suite::Case as AnyCase;
+use planproof_suite::Case;
 
 use crate::failure::Failure;
 
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 ///
 /// # Errors
 /// They are of another kind.
-pub(crate) fn cases(judge: JudgeOptions, cases: &[Arc<dyn AnyCase>]) -> Result<Vec<Arc<OrderCase>>, Failure> {
+pub(crate) fn cases(judge: JudgeOptions, cases: &[Arc<dyn Case>]) -> Result<Vec<Arc<OrderCase>>, Failure> {
     let suite = OrderSuite::new(judge);
     cases.iter().map(|it| Ok(suite.wrap(case(&**it)?))).collect()
 }
@@ -23,7 +23,7 @@ pub(crate) fn cases(judge: JudgeOptions, cases: &[Arc<dyn AnyCase>]) -> Result<V
 ///
 /// # Errors
 /// It is of another kind.
-pub(crate) fn case(case: &dyn AnyCase) -> Result<Case, Failure> {
+pub(crate) fn case(case: &dyn Case) -> Result<PlanningCase, Failure> {
     read_case(&case.to_line())
         .map_err(|error| Failure::usage(format!("case {}: it is no order: {error}", case.card().id)))
 }

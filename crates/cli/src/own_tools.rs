@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use planproof_everyday::{Everyday, MadeTools, ProgramLimits, PythonTool, ToolLibrary};
 use planproof_media::{Endpoints, Media, MediaFolders};
-use planproof_sandbox::Limits;
+use planproof_sandbox::SandboxLimits;
 use planproof_suite::Toolbox;
 use planproof_tools::{OpenSource, ToolSource};
 
@@ -23,14 +23,14 @@ const RUN: &str = "run";
 pub(crate) fn find(source: &str) -> Result<Option<OpenSource>, Failure> {
     let (name, rest) = ToolSource::split_name(source).map_err(|error| Failure::usage(error.to_string()))?;
     let toolbox: Arc<dyn Toolbox> = match rest.split_once(':') {
-        None if rest == "python" => Arc::new(PythonTool::new(python::sandbox(), Limits::default())),
+        None if rest == "python" => Arc::new(PythonTool::new(python::sandbox(), SandboxLimits::default())),
         None if rest == "everyday" => everyday(None)?,
         Some(("everyday", file)) => everyday(Some(Path::new(file)))?,
         Some(("made", "")) => return Err(Failure::usage("`made:` names no file: write made:FILE")),
         Some(("made", file)) => {
             let library = ToolLibrary::open(Path::new(file));
             let library = library.map_err(|error| Failure::usage(error.to_string()))?;
-            Arc::new(MadeTools::new(Arc::new(library), python::sandbox(), Limits::default()))
+            Arc::new(MadeTools::new(Arc::new(library), python::sandbox(), SandboxLimits::default()))
         }
         _ => return Ok(None),
     };

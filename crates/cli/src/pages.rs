@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
-use planproof_qa::questions::MakeTools;
+use planproof_qa::questions::MakePageTools;
 use planproof_tools::{ClientLimits, ToolSource};
 use secrecy::SecretString;
 
@@ -25,7 +25,7 @@ pub(crate) fn absolute(source: &str) -> Result<String, Failure> {
 ///
 /// # Errors
 /// The source does not have pages, or is unavailable.
-pub(crate) fn tools(source: &str) -> Result<MakeTools, Failure> {
+pub(crate) fn tools(source: &str) -> Result<MakePageTools, Failure> {
     let variable = |name: &str| std::env::var(name).ok().map(SecretString::from);
     let parsed = ToolSource::parse(source, variable).map_err(|error| Failure::usage(error.to_string()))?;
     if !parsed.has_pages() {

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use comfy_table::CellAlignment;
 use planproof_bench::{BaselineRates, Finding, MonitorUse, PassAll, Rate, Repeated, Report};
 use planproof_report::{CommandLines, lines, metric_words, short_in_the_middle};
-use planproof_suite::{Baseline, Check, Content, EventNote, Explanation, Fact, Mark, Unit};
+use planproof_suite::{Baseline, Check, Content, EventNote, Explanation, Fact, Mark, SizeUnit};
 
 use dissection::dissection;
 use shrinking::shrinking;
@@ -376,7 +376,7 @@ pub(crate) fn short(text: &str, most: usize) -> String {
 pub(crate) fn finding(
     number: usize,
     finding: &Finding<'_>,
-    unit: Unit,
+    unit: SizeUnit,
     again: &str,
     marking: Marking,
 ) -> String {
@@ -398,7 +398,7 @@ pub(crate) fn finding(
 }
 
 /// "5 actions".
-pub(crate) fn sized(size: u32, unit: Unit) -> String {
+pub(crate) fn sized(size: u32, unit: SizeUnit) -> String {
     format!("{size} {}", if size == 1 { unit.one } else { unit.many })
 }
 

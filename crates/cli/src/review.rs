@@ -10,7 +10,7 @@ use planproof_agents::team::{ReviewWhen, Reviewer, Reviewing};
 use planproof_agents::{AgentForm, AgentKind, AgentSpec};
 use planproof_model::BoxFuture;
 use planproof_plan::graph::SubTaskState;
-use planproof_plan::team::review::{Decision, Moment, Review};
+use planproof_plan::team::review::{Review, ReviewDecision, ReviewReason};
 use tokio::sync::{Mutex, mpsc};
 
 use crate::arguments::ReviewChoice;
@@ -66,12 +66,12 @@ struct State {
     /// The lines of standard input, from the first question on.
     lines: Option<mpsc::Receiver<String>>,
     /// What was asked about last, which is not introduced again.
-    last: Option<(String, Moment)>,
+    last: Option<(String, ReviewReason)>,
 }
 
 /// A line that was read.
 enum Command<'l> {
-    Decided(Decision),
+    Decided(ReviewDecision),
     /// The text of a sub-task changes.
     Text {
         id: &'l str,
@@ -89,7 +89,7 @@ impl AtTerminal {
         Self { state: Mutex::default() }
     }
 
-    async fn ask(&self, review: &Review) -> Decision {
+    async fn ask(&self, review: &Review) -> ReviewDecision {
         let State { lines, last } = &mut *self.state.lock().await;
         let lines = lines.get_or_insert_with(read_lines);
         let asked = (review.task.clone(), review.moment.clone());
@@ -99,7 +99,7 @@ impl AtTerminal {
             prompt();
             let Some(line) = lines.recv().await else {
                 tell!("\nstandard input has ended, so the run stops here");
-                return Decision::Stop;
+                return ReviewDecision::Stop;
             };
             if line.len() > LINE_BYTES_MAX {
                 tell!("the line has {} bytes; {LINE_BYTES_MAX} is the most", line.len());
@@ -111,7 +111,7 @@ impl AtTerminal {
                     Some(sub_task) => {
                         let mut sub_task = sub_task.clone();
                         text.clone_into(&mut sub_task.task);
-                        return Decision::Edit { sub_task };
+                        return ReviewDecision::Edit { sub_task };
                     }
                     None => tell!("there is no sub-task `{id}`"),
                 },
@@ -128,7 +128,7 @@ impl AtTerminal {
 }
 
 impl Reviewer for AtTerminal {
-    fn decide<'a>(&'a self, review: &'a Review) -> BoxFuture<'a, Decision> {
+    fn decide<'a>(&'a self, review: &'a Review) -> BoxFuture<'a, ReviewDecision> {
         Box::pin(self.ask(review))
     }
 }
@@ -158,13 +158,13 @@ fn introduce(review: &Review, is_new: bool) {
     }
     match &review.moment {
         _ if !is_new => {}
-        Moment::Planned => {
+        ReviewReason::Planned => {
             tell!("the task: {}", shortened(&review.task.split_whitespace().collect::<Vec<_>>().join(" ")));
             for constraint in &review.graph.constraints {
                 tell!("it has to hold: {}", terminal::inline(&constraint.words));
             }
         }
-        Moment::Ended { sub_task } => {
+        ReviewReason::Ended { sub_task } => {
             let place = review.graph.sub_tasks.iter().position(|other| other.id == *sub_task);
             let state = place.and_then(|place| review.states.get(place));
             let verb = if state == Some(&SubTaskState::Failed) { "has failed" } else { "has finished" };
@@ -199,15 +199,15 @@ impl<'l> Command<'l> {
         let rest = rest.trim();
         let id = || rest.to_owned();
         match (verb, rest.is_empty()) {
-            ("a" | "approve", true) => Self::Decided(Decision::Approve),
-            ("stop", true) => Self::Decided(Decision::Stop),
+            ("a" | "approve", true) => Self::Decided(ReviewDecision::Approve),
+            ("stop", true) => Self::Decided(ReviewDecision::Stop),
             ("graph", true) => Self::Graph,
             ("" | "h" | "help" | "?", _) => Self::Help,
-            ("drop", false) => Self::Decided(Decision::Drop { id: id() }),
-            ("rerun", false) => Self::Decided(Decision::Rerun { id: id() }),
+            ("drop", false) => Self::Decided(ReviewDecision::Drop { id: id() }),
+            ("rerun", false) => Self::Decided(ReviewDecision::Rerun { id: id() }),
             ("result", false) => Self::Result(rest),
             ("edit", false) if rest.starts_with('{') => match serde_json::from_str(rest) {
-                Ok(sub_task) => Self::Decided(Decision::Edit { sub_task }),
+                Ok(sub_task) => Self::Decided(ReviewDecision::Edit { sub_task }),
                 Err(error) => Self::Unknown(format!("this is no sub-task in JSON: {error}")),
             },
             ("edit", false) => match rest.split_once(char::is_whitespace) {

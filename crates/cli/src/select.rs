@@ -15,7 +15,7 @@ use planproof_agents::{
     ProgramSetting, SubTaskAgent, ToolLoop, TwoStageAgent, UrlAgent, WorkerAgent, model_with_provider,
 };
 use planproof_bench::{AgentUnderTest, OfSuite};
-use planproof_isolation::Found;
+use planproof_isolation::MachineIsolation;
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
@@ -23,11 +23,11 @@ use planproof_model::{ConnectionConfig, KeepsReplies, Model, Provider};
 use planproof_order::OrderSuite;
 use planproof_order::learning::Language;
 use planproof_order::synth::file::read_case;
-use planproof_order::synth::{Case, TopicBank};
+use planproof_order::synth::{PlanningCase, TopicBank};
 use planproof_runner::{FindModel, KeyNeeded, ModelForm, ProgramOptions};
 use planproof_sandbox::{Sandbox, WorkerCommand};
-use planproof_sim::{Fault, SimKind, SimModel};
-use planproof_suite::Case as AnyCase;
+use planproof_sim::{PlantedFault, SimKind, SimModel};
+use planproof_suite::Case;
 use planproof_tools::SchemaCache;
 use planproof_trace::Tool;
 use serde::de::IgnoredAny;
@@ -62,9 +62,9 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
 }
 
 /// Reads case v1 lines. Blank lines are ignored; there must be at least one case, and ids must differ.
-pub(crate) fn read_cases(path: &Path) -> Result<Vec<Case>, Failure> {
+pub(crate) fn read_cases(path: &Path) -> Result<Vec<PlanningCase>, Failure> {
     let text = read_text(path)?;
-    let mut cases: Vec<Case> = Vec::new();
+    let mut cases: Vec<PlanningCase> = Vec::new();
     let mut ids = std::collections::HashSet::new();
     // A single case may be spread over several lines by an editor or a JSON tool.
     if text.trim().contains('\n') && serde_json::from_str::<IgnoredAny>(&text).is_ok() {
@@ -94,7 +94,7 @@ pub(crate) fn read_cases(path: &Path) -> Result<Vec<Case>, Failure> {
 }
 
 /// Refuses a case that contains one of our keys, if we have any.
-fn refuse_keys(case: &Case) -> Result<(), Failure> {
+fn refuse_keys(case: &PlanningCase) -> Result<(), Failure> {
     if secrets::held().is_empty() {
         return Ok(());
     }
@@ -117,7 +117,7 @@ pub(crate) fn topic_bank(path: Option<&Path>) -> Result<TopicBank, Failure> {
 }
 
 /// The tools of some cases, each name once.
-pub(crate) fn tools_of_cases(cases: &[Arc<dyn AnyCase>]) -> Result<Vec<Tool>, Failure> {
+pub(crate) fn tools_of_cases(cases: &[Arc<dyn Case>]) -> Result<Vec<Tool>, Failure> {
     let mut tools: BTreeMap<String, Tool> = BTreeMap::new();
     for case in cases {
         let toolbox =
@@ -153,7 +153,7 @@ pub(crate) fn warn_of_tools(
 }
 
 /// One case of a file: the one with that id, or the only one.
-pub(crate) fn pick_case(cases: Vec<Case>, id: Option<&str>) -> Result<Case, Failure> {
+pub(crate) fn pick_case(cases: Vec<PlanningCase>, id: Option<&str>) -> Result<PlanningCase, Failure> {
     let count = cases.len();
     let mut found = cases.into_iter().filter(|case| id.is_none_or(|id| case.id == id));
     match (found.next(), id) {
@@ -217,7 +217,7 @@ impl<'a> ModelName<'a> {
     fn parse(name: &'a str) -> Result<Self, Failure> {
         match name.split_once('/') {
             Some(("sim", sim)) => SimKind::find(sim).map(Self::Sim).ok_or_else(|| {
-                let planted = Fault::ALL.into_iter().map(Fault::as_str);
+                let planted = PlantedFault::ALL.into_iter().map(PlantedFault::as_str);
                 let known: Vec<&str> = SimKind::ALL.into_iter().map(SimKind::as_str).chain(planted).collect();
                 if let Some(meant) = nearest(sim, &known) {
                     return Failure::usage(format!(
@@ -290,7 +290,7 @@ pub(crate) fn language(name: &AgentSpec) -> Result<Language, Failure> {
 pub(crate) fn agent(
     name: &AgentSpec,
     program: &ProgramOptions,
-    isolate: &dyn Fn(&Path) -> Result<Found, Failure>,
+    isolate: &dyn Fn(&Path) -> Result<MachineIsolation, Failure>,
     find_model: &FindModel<'_, Failure>,
 ) -> Result<AgentUnderTest, Failure> {
     let usage = |error: CommandError| Failure::usage(error.to_string());
@@ -376,8 +376,8 @@ pub(crate) fn agent(
 }
 
 /// Where no program is an agent.
-pub(crate) fn no_isolation(_: &Path) -> Result<Found, Failure> {
-    Ok(Found::default())
+pub(crate) fn no_isolation(_: &Path) -> Result<MachineIsolation, Failure> {
+    Ok(MachineIsolation::default())
 }
 
 /// The sandbox for programs, whose workers are this program in another role.

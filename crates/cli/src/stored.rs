@@ -10,7 +10,7 @@ use planproof_order::shrink::report as shrink_report;
 use planproof_order::{Dissection, Failed, LedTo, OrderCase, OrderOutcome, Shrinking, errors_by_topic};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_runner::{JudgedRun, StoredCampaign, Summaries, damaged, read_stored_trace};
-use planproof_store::{Campaign, Store, StoreError, Unit};
+use planproof_store::{CampaignRow, Store, StoreError, Unit};
 use planproof_suite::{Card, Case};
 use planproof_trace::Trace;
 
@@ -66,7 +66,7 @@ impl Stored {
         Ok(stored)
     }
 
-    fn load_runs(store: &Store, row: Campaign) -> Result<Self, Failure> {
+    fn load_runs(store: &Store, row: CampaignRow) -> Result<Self, Failure> {
         let options = options(&row)?;
         let commands = options.commands(&row.agent, store.path());
         let campaign = StoredCampaign::read(store, row, options.suite()?, options.kept.clone())?;
@@ -75,7 +75,7 @@ impl Stored {
     }
 
     /// The dissection of its failures, whose trials are that campaign.
-    fn load_dissection(&self, store: &Store, trials: Campaign) -> Result<(String, Dissection), Failure> {
+    fn load_dissection(&self, store: &Store, trials: CampaignRow) -> Result<(String, Dissection), Failure> {
         let trials = Self::load_runs(store, trials)?;
         let wrong = || damaged(&trials.campaign.row, "its cases are no trials of a dissection");
         let how = trials.options.order.dissect.ok_or_else(wrong)?;
@@ -85,7 +85,7 @@ impl Stored {
     }
 
     /// The shrinking of its failures, whose candidates are that campaign.
-    fn load_shrinking(&self, store: &Store, candidates: Campaign) -> Result<(String, Shrinking), Failure> {
+    fn load_shrinking(&self, store: &Store, candidates: CampaignRow) -> Result<(String, Shrinking), Failure> {
         let candidates = Self::load_runs(store, candidates)?;
         let wrong = || damaged(&candidates.campaign.row, "its cases are no candidates of a shrinking");
         let how = candidates.options.order.shrink.ok_or_else(wrong)?;
@@ -179,7 +179,7 @@ impl Stored {
 /// The summaries of a campaign, computed from cases and traces if the store has none.
 pub(crate) fn summaries(
     store: &Store,
-    campaign: &Campaign,
+    campaign: &CampaignRow,
     options: &CampaignOptions,
 ) -> Result<Summaries, Failure> {
     if let Some(summaries) = Summaries::read(store, campaign, &options.suite()?)? {
@@ -194,7 +194,7 @@ impl Figures {
     /// stores of an older planproof.
     pub(crate) fn read(
         store: &Store,
-        campaign: &Campaign,
+        campaign: &CampaignRow,
         options: &CampaignOptions,
         findings_max: usize,
     ) -> Result<Option<Self>, Failure> {
@@ -209,7 +209,7 @@ impl Figures {
 }
 
 /// The campaign of that name, as [`Store::campaign`] finds it.
-pub(crate) fn find(store: &Store, name: &str) -> Result<Campaign, Failure> {
+pub(crate) fn find(store: &Store, name: &str) -> Result<CampaignRow, Failure> {
     store.campaign(name).map_err(|error| match (&error, store.campaigns()) {
         (StoreError::UnknownCampaign { .. }, Ok(all)) if all.is_empty() => Failure::usage(format!(
             "the run store {} holds no campaign yet; `planproof test` makes one",
@@ -220,7 +220,7 @@ pub(crate) fn find(store: &Store, name: &str) -> Result<Campaign, Failure> {
 }
 
 /// The options of a campaign.
-pub(crate) fn options(campaign: &Campaign) -> Result<CampaignOptions, Failure> {
+pub(crate) fn options(campaign: &CampaignRow) -> Result<CampaignOptions, Failure> {
     CampaignOptions::parse(&campaign.options)
         .map_err(|error| damaged(campaign, &format!("its options: {error}")).into())
 }
@@ -229,7 +229,7 @@ pub(crate) fn options(campaign: &Campaign) -> Result<CampaignOptions, Failure> {
 /// not finished.
 pub(crate) fn load_one(
     store: &Store,
-    campaign: &Campaign,
+    campaign: &CampaignRow,
     options: &CampaignOptions,
     unit: Unit,
 ) -> Result<(Arc<dyn Case>, Option<JudgedRun>), Failure> {
@@ -237,7 +237,7 @@ pub(crate) fn load_one(
 }
 
 /// The first case of a campaign; nothing where it has none.
-pub(crate) fn first_case(store: &Store, campaign: &Campaign) -> Result<Option<Arc<dyn Case>>, Failure> {
+pub(crate) fn first_case(store: &Store, campaign: &CampaignRow) -> Result<Option<Arc<dyn Case>>, Failure> {
     let suite = options(campaign)?.suite()?;
     Ok(planproof_runner::read_first_case(store, campaign, &*suite)?)
 }

@@ -3,10 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use planproof_everyday::PythonTool;
-use planproof_sandbox::Limits;
+use planproof_sandbox::SandboxLimits;
 use planproof_suite::{BoxFuture, CaseError, Restoring, Toolbox};
 use planproof_tools::{CombinedTools, OpenSource, toolbox_for_run};
-use planproof_tptu::MakeTools;
+use planproof_tptu::MakeEvaluationTools;
 use planproof_trace::{Tool, ToolCall, ToolResult};
 
 use crate::failure::Failure;
@@ -14,11 +14,12 @@ use crate::{own_tools, python};
 
 /// The tools for the runs of a suite, over one sandbox that is started when it is first needed. Those of everyday work
 /// are the real ones, with no server configured.
-pub(crate) fn tools() -> MakeTools {
+pub(crate) fn tools() -> MakeEvaluationTools {
     let sandbox = python::sandbox();
     let everyday: OnceLock<Result<Arc<dyn Toolbox>, String>> = OnceLock::new();
     Arc::new(move |evaluation| {
-        let python: Arc<dyn Toolbox> = Arc::new(PythonTool::new(Arc::clone(&sandbox), Limits::default()));
+        let python: Arc<dyn Toolbox> =
+            Arc::new(PythonTool::new(Arc::clone(&sandbox), SandboxLimits::default()));
         if !evaluation.has_unrelated_tools() {
             return Ok(python);
         }
@@ -60,7 +61,7 @@ impl Toolbox for Unrelated {
 
 #[cfg(test)]
 mod tests {
-    use planproof_tptu::evaluation::Evaluation;
+    use planproof_tptu::evaluation::PaperEvaluation;
     use planproof_tptu::tool::ToolName;
     use planproof_trace::{Arguments, CallId};
 
@@ -74,7 +75,7 @@ mod tests {
     fn unrelated_tools_have_the_names_of_the_real_ones() {
         let make = tools();
         let called: Vec<&str> = ToolName::ALL[1..].iter().map(|tool| tool.call_name()).collect();
-        for evaluation in Evaluation::ALL {
+        for evaluation in PaperEvaluation::ALL {
             let found = names(&*make(evaluation).expect("tools"));
             if evaluation.has_unrelated_tools() {
                 let (mut found, mut called) = (found, called.clone());
@@ -89,7 +90,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_server_of_an_unrelated_tool_is_no_outage() {
-        let tools = tools()(Evaluation::PairsUnrelated).expect("tools");
+        let tools = tools()(PaperEvaluation::PairsUnrelated).expect("tools");
         let call = ToolCall {
             id: CallId::new("c"),
             name: "weather".to_owned(),

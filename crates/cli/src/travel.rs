@@ -10,14 +10,14 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use planproof_agents::team::Deliver;
 use planproof_agents::{AgentForm, AgentKind, AgentSpec, TwoStageAgent};
-use planproof_flights::{Progress, open as open_flights};
+use planproof_flights::{IndexProgress, open as open_flights};
 use planproof_suite::{CaseError, Suite};
 use planproof_travel::suite::{
-    Folder, Mode, NAME, OpenTables, PublishedData, ROLES_NAME, ROLES_WITH_HINTS_NAME, TextFile,
+    Folder, NAME, OpenTables, PublishedSet, QueryMode, ROLES_NAME, ROLES_WITH_HINTS_NAME, TextFile,
 };
 use planproof_travel::tables::{
-    ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, DISTANCES_FILE, Database, FLIGHTS_FILE, Flights,
-    FlightsBuilder, RESTAURANTS_FILE, STATES_FILE, TableError, Texts,
+    ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, DISTANCES_FILE, FLIGHTS_FILE, Flights,
+    FlightsBuilder, RESTAURANTS_FILE, STATES_FILE, TableError, Texts, TripDatabase,
 };
 use ring::digest::{Context, SHA256};
 
@@ -43,7 +43,7 @@ const IN_MEMORY_BYTES_MAX: u64 = 16 << 20;
 const INDEX_FOLDER: &str = ".planproof/flights";
 
 /// The opened tables of folders, by their paths as written. Nothing changes the current directory.
-type Opened = BTreeMap<String, (Folder, Arc<Database>)>;
+type Opened = BTreeMap<String, (Folder, Arc<TripDatabase>)>;
 
 static OPENED: LazyLock<Mutex<Opened>> = LazyLock::new(Mutex::default);
 
@@ -101,7 +101,7 @@ pub(crate) fn must_have(suite: &dyn Suite, options: &[(&str, &str)], global: &Gl
 
 /// Whether agents have the tools of the sandbox in this mode.
 pub(crate) fn has_tools(mode: Option<&str>) -> bool {
-    mode.is_none_or(|mode| mode == Mode::TwoStage.name())
+    mode.is_none_or(|mode| mode == QueryMode::TwoStage.name())
 }
 
 /// A team with the roles of this suite, unless it has others. Only a deciding deliverer gets hints; one that uses the
@@ -130,7 +130,7 @@ pub(crate) fn must_have_planner(
         Some(agent) if suite.name() != NAME || !has_tools(mode) => Err(Failure::usage(format!(
             "{} is for {NAME} with --mode {}, whose tools it works with: {agent} cannot be run on this",
             TwoStageAgent::KIND,
-            Mode::TwoStage.name()
+            QueryMode::TwoStage.name()
         ))),
         _ => Ok(()),
     }
@@ -155,7 +155,7 @@ pub(crate) fn published(folder: &Path, set: Option<&str>, global: &Global) -> Re
     };
     let reference = folder.join(format!("ref_info/{set}_ref_info.jsonl"));
     let reference = reference.is_file().then_some(reference).map(|path| text_file(&path)).transpose()?;
-    Ok(PublishedData::new(set.to_owned(), tables, text_file(&queries)?, reference).to_text())
+    Ok(PublishedSet::new(set.to_owned(), tables, text_file(&queries)?, reference).to_text())
 }
 
 /// The names of the sets in a folder.
@@ -177,7 +177,7 @@ fn text_file(path: &Path) -> Result<TextFile, Failure> {
 }
 
 /// The tables of a folder, opened once.
-fn opened(folder: &Path, is_quiet: bool) -> Result<(Folder, Arc<Database>), Failure> {
+fn opened(folder: &Path, is_quiet: bool) -> Result<(Folder, Arc<TripDatabase>), Failure> {
     let path = folder.display().to_string();
     // A panic of another thread leaves complete entries: they are inserted in one step.
     let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -191,7 +191,7 @@ fn opened(folder: &Path, is_quiet: bool) -> Result<(Folder, Arc<Database>), Fail
 }
 
 /// Reads all tables, with a digest over them.
-fn read(folder: &Path, is_quiet: bool) -> Result<(String, Database), Failure> {
+fn read(folder: &Path, is_quiet: bool) -> Result<(String, TripDatabase), Failure> {
     if !folder.is_dir() {
         return Err(cannot_read(folder, &"it is no folder"));
     }
@@ -225,7 +225,7 @@ fn read(folder: &Path, is_quiet: bool) -> Result<(String, Database), Failure> {
         states: &states,
         cities: &cities,
     };
-    let database = Database::read(&texts, flights).map_err(wrong)?;
+    let database = TripDatabase::read(&texts, flights).map_err(wrong)?;
     let digest = hash.finish();
     let digest = digest.as_ref().iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}")).collect();
     Ok((digest, database))
@@ -243,12 +243,12 @@ fn flights(path: &Path, hash: &mut Context, is_quiet: bool) -> Result<Flights, F
     if bytes > IN_MEMORY_BYTES_MAX {
         // It appears with the first report: an existing index is opened without any.
         let mut shown: Option<Phases> = None;
-        let mut progress = |progress: Progress| {
+        let mut progress = |progress: IndexProgress| {
             let bar = shown.get_or_insert_with(|| indexing(path, is_quiet));
             match progress {
-                Progress::Waiting => bar.at("another process makes it", 0, 1),
-                Progress::Reading { bytes, of } => bar.at("reading", bytes, of),
-                Progress::Writing { rows, of } => bar.at("writing", rows, of),
+                IndexProgress::Waiting => bar.at("another process makes it", 0, 1),
+                IndexProgress::Reading { bytes, of } => bar.at("reading", bytes, of),
+                IndexProgress::Writing { rows, of } => bar.at("writing", rows, of),
             }
             ControlFlow::Continue(())
         };

@@ -8,8 +8,8 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use planproof_constraint::choice::{
-    Answer, Condition, Constraint, Demand, Field, Moment, Number, Objective, Op, Problem, Record, Selection,
-    Slot, Term, Test, Value,
+    ChoiceAnswer, ChoiceProblem, Condition, Constraint, Demand, FieldValue, Moment, Number, Objective, Op,
+    Record, Selection, Slot, SlotField, Term, ValueTest,
 };
 
 const TOWNS: [&str; 5] = ["Rome", "Milan", "Bonn", "Paris", "Oslo"];
@@ -23,18 +23,18 @@ impl Draw {
         (self.0 % below).cast_signed()
     }
 
-    fn clock(&mut self, from: u64, hours: u64) -> Value {
+    fn clock(&mut self, from: u64, hours: u64) -> FieldValue {
         let (hour, minute) = (from.cast_signed() + self.below(hours), self.below(60));
-        Value::Text(format!("{hour:02}:{minute:02}"))
+        FieldValue::Text(format!("{hour:02}:{minute:02}"))
     }
 
-    fn town(&mut self) -> Value {
+    fn town(&mut self) -> FieldValue {
         TOWNS[self.below(5) as usize].into()
     }
 }
 
-fn number(number: i64) -> Value {
-    Value::Number(Number::whole(number).expect("it is small"))
+fn number(number: i64) -> FieldValue {
+    FieldValue::Number(Number::whole(number).expect("it is small"))
 }
 
 fn constraint(id: &str, demand: Demand) -> Constraint {
@@ -47,7 +47,7 @@ fn slot(name: &str, count: usize, mut record: impl FnMut() -> Record) -> Slot {
 }
 
 /// A name of a problem, the problem, and what is to be as small as possible.
-type Case = (&'static str, Problem, Vec<Term>);
+type Case = (&'static str, ChoiceProblem, Vec<Term>);
 
 /// 50 flights, 50 hotels and 200 meals, with a budget and what connects them.
 fn trip(name: &'static str, seed: u64, budget: i64) -> Case {
@@ -69,16 +69,18 @@ fn trip(name: &'static str, seed: u64, budget: i64) -> Case {
         let price = number(10 + draw.below(90));
         Record::from_iter([("price", price), ("town", draw.town()), ("at", draw.clock(12, 11))])
     });
-    let prices = ["flight", "hotel", "meal"].map(|slot| Term::once(Field::new(slot, "price"))).to_vec();
+    let prices = ["flight", "hotel", "meal"].map(|slot| Term::once(SlotField::new(slot, "price"))).to_vec();
     let after = |to: &str, field: &str, minutes| {
-        let (from, to) = (Field::new("flight", "arrival"), Field::new(to, field));
+        let (from, to) = (SlotField::new("flight", "arrival"), SlotField::new(to, field));
         let (from, to) = (Moment::Field(from), Moment::Field(to));
         Demand::Holds(Condition::Time { from, to, op: Op::AtLeast, minutes })
     };
-    let towns =
-        [("flight", "to"), ("hotel", "town"), ("meal", "town")].map(|(slot, field)| Field::new(slot, field));
-    let stars =
-        Condition::Passes { field: Field::new("hotel", "stars"), test: Test::Is(Op::AtLeast, number(3)) };
+    let towns = [("flight", "to"), ("hotel", "town"), ("meal", "town")]
+        .map(|(slot, field)| SlotField::new(slot, field));
+    let stars = Condition::Passes {
+        field: SlotField::new("hotel", "stars"),
+        test: ValueTest::Is(Op::AtLeast, number(3)),
+    };
     let constraints = vec![
         constraint("budget", Demand::Sum { terms: prices.clone(), op: Op::AtMost, bound: number(budget) }),
         constraint("town", Demand::Same(towns.to_vec())),
@@ -86,7 +88,7 @@ fn trip(name: &'static str, seed: u64, budget: i64) -> Case {
         constraint("meal", after("meal", "at", 45)),
         constraint("desk", after("hotel", "from", 30)),
     ];
-    (name, Problem::new(vec![flight, hotel, meal], constraints).expect("it is in order"), prices)
+    (name, ChoiceProblem::new(vec![flight, hotel, meal], constraints).expect("it is in order"), prices)
 }
 
 /// What the constraints of a hard problem are.
@@ -108,7 +110,7 @@ fn hard(name: &'static str, kind: Kind, slots: usize, candidates: usize) -> Case
             Kind::Rating => 20 + rating + draw.below(10),
             Kind::Exact | Kind::Many => 20 + draw.below(200),
         };
-        let name = Value::Text(format!("n{}", draw.below(slots as u64 + 3)));
+        let name = FieldValue::Text(format!("n{}", draw.below(slots as u64 + 3)));
         let (weight, town) = (number(draw.below(100)), draw.town());
         Record::from_iter([
             ("price", number(price)),
@@ -120,7 +122,8 @@ fn hard(name: &'static str, kind: Kind, slots: usize, candidates: usize) -> Case
     };
     let names: Vec<String> = (0..slots).map(|place| format!("s{place}")).collect();
     let of_all: Vec<Slot> = names.iter().map(|name| slot(name, candidates, || record(&mut draw))).collect();
-    let fields = |field: &str| names.iter().map(|slot| Field::new(slot.as_str(), field)).collect::<Vec<_>>();
+    let fields =
+        |field: &str| names.iter().map(|slot| SlotField::new(slot.as_str(), field)).collect::<Vec<_>>();
     let terms = |field: &str| fields(field).into_iter().map(Term::once).collect::<Vec<_>>();
     let count = slots.cast_signed() as i64;
     let sum = |field: &str, op, each: i64| {
@@ -131,7 +134,7 @@ fn hard(name: &'static str, kind: Kind, slots: usize, candidates: usize) -> Case
         Kind::Rating => vec![sum("rating", Op::AtLeast, 60)],
         Kind::Exact => vec![sum("price", Op::Equal, 113), sum("weight", Op::Equal, 41), different],
         Kind::Many => {
-            let test = Test::Is(Op::Equal, "Rome".into());
+            let test = ValueTest::Is(Op::Equal, "Rome".into());
             let some = Demand::Count { fields: fields("town"), test, op: Op::Equal, count: 3 };
             let mut all = vec![
                 sum("rating", Op::AtLeast, 60),
@@ -147,7 +150,7 @@ fn hard(name: &'static str, kind: Kind, slots: usize, candidates: usize) -> Case
             all
         }
     };
-    (name, Problem::new(of_all, constraints).expect("it is in order"), terms("price"))
+    (name, ChoiceProblem::new(of_all, constraints).expect("it is in order"), terms("price"))
 }
 
 /// How many candidates the plain search tries at most.
@@ -155,7 +158,7 @@ const TRIES_MAX: u64 = 20_000_000;
 
 /// The plain search: its best cost, or `None` where it gives up.
 struct Plain<'p> {
-    problem: &'p Problem,
+    problem: &'p ChoiceProblem,
     /// For each slot, the constraints whose last slot it is, as problems of their own.
     checks: Vec<Vec<usize>>,
     prices: Vec<Vec<i64>>,
@@ -164,7 +167,7 @@ struct Plain<'p> {
 }
 
 impl<'p> Plain<'p> {
-    fn new(problem: &'p Problem, terms: &[Term]) -> Self {
+    fn new(problem: &'p ChoiceProblem, terms: &[Term]) -> Self {
         let places: BTreeMap<&str, usize> =
             problem.slots().iter().enumerate().map(|(place, slot)| (slot.name.as_str(), place)).collect();
         let mut checks = vec![Vec::new(); places.len()];
@@ -173,7 +176,7 @@ impl<'p> Plain<'p> {
             checks[last].push(constraint);
         }
         let price = |record: &Record, term: &Term| match record.get(&term.field.field) {
-            Some(Value::Number(number)) => number.micros() / 1_000_000,
+            Some(FieldValue::Number(number)) => number.micros() / 1_000_000,
             _ => 0,
         };
         let of_slot =
@@ -211,11 +214,11 @@ impl<'p> Plain<'p> {
     }
 }
 
-fn ours(problem: &Problem, objective: &Objective) -> Option<i64> {
+fn ours(problem: &ChoiceProblem, objective: &Objective) -> Option<i64> {
     match problem.solve(objective).expect("the objective is in order") {
-        Answer::Solved(solved) => solved.cost.and_then(|cost| cost.to_string().parse().ok()),
-        Answer::Conflict(_) => None,
-        Answer::Undecided(undecided) => panic!("{undecided:?}"),
+        ChoiceAnswer::Solved(solved) => solved.cost.and_then(|cost| cost.to_string().parse().ok()),
+        ChoiceAnswer::Conflict(_) => None,
+        ChoiceAnswer::Undecided(undecided) => panic!("{undecided:?}"),
     }
 }
 

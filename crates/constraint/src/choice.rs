@@ -7,9 +7,9 @@
 //!
 //! | question | answer |
 //! |---|---|
-//! | Which selection meets all constraints, at the least cost? | [`Problem::solve`], [`Solved`] |
+//! | Which selection meets all constraints, at the least cost? | [`Problem::solve`], [`SolvedChoice`] |
 //! | If none does, which constraints cannot hold together? | [`Conflict`], as few as possible |
-//! | What does a selection meet and violate, and why? | [`Problem::check`], [`Verdict`] |
+//! | What does a selection meet and violate, and why? | [`Problem::check`], [`ConstraintVerdict`] |
 //! | Is a candidate right as far as it alone can be? | [`Problem::check_local`] |
 //! | Which correct selection is nearest to a wrong one? | [`Problem::nearest`] |
 //! | What is wrong with a problem that a model wrote? | [`read_task`], [`Faults`] |
@@ -84,17 +84,17 @@ mod time;
 mod value;
 
 pub use conflict::{Conflict, ConflictSize};
-pub use fault::{Fault, FaultKind, Faults, Site};
-pub use form::{Condition, Constraint, Demand, Field, Moment, Objective, Op, Slot, Term, Test};
+pub use fault::{ChoiceFault, ChoiceFaultKind, ChoiceSite, Faults};
+pub use form::{Condition, Constraint, Demand, Moment, Objective, Op, Slot, SlotField, Term, ValueTest};
 pub use limits::{
     CANDIDATES_MAX, CANDIDATES_TOTAL_MAX, CELLS_MAX, CONFLICT_STEPS_MAX, CONFLICT_TESTS_MAX, CONSTRAINTS_MAX,
-    FACTOR_MAX, FAULTS_MAX, FAULTS_SHOWN_MAX, HITTING_STEPS_MAX, JSON_BYTES_MAX, LIST_MAX, Limits,
-    MINUTES_MAX, NAME_CHARACTERS_MAX, RECORD_FIELDS_MAX, SEARCH_STEPS_MAX, SLOTS_MAX, TERMS_MAX,
+    FACTOR_MAX, FAULTS_MAX, FAULTS_SHOWN_MAX, HITTING_STEPS_MAX, JSON_BYTES_MAX, LIST_MAX, MINUTES_MAX,
+    NAME_CHARACTERS_MAX, RECORD_FIELDS_MAX, SEARCH_STEPS_MAX, SLOTS_MAX, SearchLimits, TERMS_MAX,
     WORDS_CHARACTERS_MAX,
 };
 pub use number::{DECIMALS_MAX, NUMBER_MAX, Number, NumberFault};
-pub use problem::{Problem, Selection, Verdict};
-pub use read::{Task, read_constraint, read_record, read_task, read_task_json};
-pub use solve::{Amount, Answer, Solved, Undecided};
-pub use time::TimeForm;
-pub use value::{Record, Value};
+pub use problem::{ChoiceProblem, ConstraintVerdict, Selection};
+pub use read::{ChoiceTask, read_constraint, read_record, read_task, read_task_json};
+pub use solve::{Amount, ChoiceAnswer, SolvedChoice, UndecidedChoice};
+pub use time::TimeNotation;
+pub use value::{FieldValue, Record};

@@ -22,7 +22,7 @@
 //!
 //! A [`TimedProblem`] adds durations, a day, and bounds on starts and ends; its variables never overlap. It answers
 //! the same questions for schedules, through a [`Timetable`] instead of the `Order`. It does search, so each of its
-//! answers can also be [`Undecided`].
+//! answers can also be [`UndecidedSchedule`].
 //!
 //! The module [`choice`] is not about orders: it chooses one candidate for each slot of a task, so that constraints
 //! between their fields hold. It has its own terms.
@@ -78,6 +78,6 @@ pub use problem::{Conflict, Constraint, Problem, ProblemError, Relation};
 pub use shape::{SHAPE_VARIABLES_MAX, Shape};
 pub use timed::{
     COUNTED_STATES_MAX, Day, MINUTE_MAX, Nearest, REPAIR_STEPS_MAX, REPAIR_TESTS_MAX, SEARCH_STEPS_MAX,
-    Start, TimedProblem, TimedProblemError, TimedRelation, Timetable, Undecided,
+    StartTime, TimedProblem, TimedProblemError, TimedRelation, Timetable, UndecidedSchedule,
 };
 pub use variable::{VARIABLES_MAX, Variable, variables_in};

@@ -4,7 +4,7 @@
 //! deadlines and precedences, which is NP-complete in the strong sense (Garey and Johnson, 1977). It is tractable
 //! here because for a given sequence it is never worse to start everything as early as possible, so only sequences
 //! are searched, and the search (`search.rs`) usually ends at its first step. It still has a limit,
-//! [`SEARCH_STEPS_MAX`], and [`Undecided`] is a separate answer.
+//! [`SEARCH_STEPS_MAX`], and [`UndecidedSchedule`] is a separate answer.
 
 mod count;
 mod equivalence;
@@ -16,8 +16,8 @@ mod timetable;
 pub use count::COUNTED_STATES_MAX;
 pub use problem::{TimedProblem, TimedProblemError, TimedRelation};
 pub use repair::{Nearest, REPAIR_STEPS_MAX, REPAIR_TESTS_MAX};
-pub use search::{SEARCH_STEPS_MAX, Undecided};
-pub use timetable::{Day, Start, Timetable};
+pub use search::{SEARCH_STEPS_MAX, UndecidedSchedule};
+pub use timetable::{Day, StartTime, Timetable};
 
 /// The latest minute that a problem may name, counted from midnight: the end of the day.
 pub const MINUTE_MAX: u16 = 24 * 60;

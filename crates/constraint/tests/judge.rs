@@ -9,7 +9,9 @@ mod venvs;
 use std::io::Write;
 use std::process::{Command, ExitCode, Output, Stdio};
 
-use planproof_constraint::choice::{Answer, ConflictSize, Problem, Selection, Task, read_task_json};
+use planproof_constraint::choice::{
+    ChoiceAnswer, ChoiceProblem, ChoiceTask, ConflictSize, Selection, read_task_json,
+};
 use planproof_trace::Draw;
 use serde_json::{Map, Value, json};
 
@@ -90,7 +92,7 @@ fn judged(problems: &[Value]) -> Output {
 fn answered(index: u64) -> Value {
     let mut draw = Draw::new(7, index, "choices");
     let mut problem = Drawn { draw: &mut draw, slots: 0 }.problem();
-    let Task { problem: read, objective } =
+    let ChoiceTask { problem: read, objective } =
         read_task_json(&problem).unwrap_or_else(|faults| panic!("{faults}\n{problem}"));
     let given =
         read.slots().iter().map(|slot| draw.place(slot.candidates.len() + 1).checked_sub(1)).collect();
@@ -103,23 +105,23 @@ fn answered(index: u64) -> Value {
     problem
 }
 
-fn described(problem: &Problem, answer: &Answer) -> Value {
+fn described(problem: &ChoiceProblem, answer: &ChoiceAnswer) -> Value {
     match answer {
-        Answer::Solved(solved) => {
+        ChoiceAnswer::Solved(solved) => {
             let cost = solved.cost.as_ref().map(|cost| cost.to_string().replace("EUR ", ""));
             json!({"selection": selected(problem, &solved.selection), "cost": cost})
         }
-        Answer::Conflict(conflict) => {
+        ChoiceAnswer::Conflict(conflict) => {
             assert_eq!(conflict.size, ConflictSize::Smallest, "{conflict:?}");
             let objective = conflict.has_objective.then(|| "objective".to_owned());
             let ids: Vec<String> = conflict.constraints.iter().cloned().chain(objective).collect();
             json!({"conflict": ids})
         }
-        Answer::Undecided(undecided) => panic!("{undecided:?}\n{problem:?}"),
+        ChoiceAnswer::Undecided(undecided) => panic!("{undecided:?}\n{problem:?}"),
     }
 }
 
-fn selected(problem: &Problem, selection: &Selection) -> Value {
+fn selected(problem: &ChoiceProblem, selection: &Selection) -> Value {
     let chosen = problem.slots().iter().zip(&selection.chosen);
     chosen.map(|(slot, chosen)| (slot.name.clone(), json!(chosen))).collect::<Map<_, _>>().into()
 }

@@ -77,7 +77,7 @@ pub struct Unavailable {
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum ProcessEnd {
     /// By itself, with this status.
     Exited(i32),
     /// By a signal, such as for too much memory.
@@ -94,7 +94,7 @@ pub struct Finished {
     /// Its output on both streams, as text, in order.
     pub output: String,
     /// How it ended.
-    pub ended: Ended,
+    pub ended: ProcessEnd,
 }
 
 /// The sandbox of this machine.
@@ -125,7 +125,7 @@ impl Confinement {
         let found = Self { bwrap, prlimit, setpriv, mounts: mounts() };
         let limits = ProgramLimits { time: TRIAL, ..ProgramLimits::default() };
         let tried = found.run(&["true"], &limits).await?;
-        if tried.ended == Ended::Exited(0) {
+        if tried.ended == ProcessEnd::Exited(0) {
             return Ok(found);
         }
         let said: String = tried.output.trim().chars().take(REASON_BYTES_MAX).collect();
@@ -149,8 +149,8 @@ impl Confinement {
             Some(output) => {
                 let waited = timeout(limits.time, read(output, limits.output_bytes, &mut bytes));
                 match waited.await {
-                    Err(_) => Some(Ended::Time),
-                    Ok(true) => Some(Ended::Output),
+                    Err(_) => Some(ProcessEnd::Time),
+                    Ok(true) => Some(ProcessEnd::Output),
                     Ok(false) => None,
                 }
             }
@@ -160,8 +160,8 @@ impl Confinement {
             Some(ended) => ended,
             // It closed its output, and may still be running.
             None => match timeout(limits.time, group.leader_exit()).await {
-                Err(_) => Ended::Time,
-                Ok(status) => status.map_err(failed)?.code().map_or(Ended::Killed, exited),
+                Err(_) => ProcessEnd::Time,
+                Ok(status) => status.map_err(failed)?.code().map_or(ProcessEnd::Killed, exited),
             },
         };
         group.kill().await;
@@ -215,8 +215,8 @@ impl Confinement {
 }
 
 /// A shell reports 128 plus the signal for a killed program.
-fn exited(code: i32) -> Ended {
-    if code > 128 { Ended::Killed } else { Ended::Exited(code) }
+fn exited(code: i32) -> ProcessEnd {
+    if code > 128 { ProcessEnd::Killed } else { ProcessEnd::Exited(code) }
 }
 
 /// Reads until the end, or until more than `most` bytes were read, which it reports.

@@ -31,7 +31,7 @@ mod programs;
 mod python;
 mod toolbox;
 
-pub use confine::{Confinement, Ended, Finished, ProgramLimits, Unavailable};
+pub use confine::{Confinement, Finished, ProcessEnd, ProgramLimits, Unavailable};
 pub use definitions::NAMES;
 pub use made::{
     CODE_BYTES_MAX, EXAMPLES_MAX, LIBRARY_BYTES_MAX, LibraryError, MAKE_TOOL, MadeTools, TOOLS_MAX,

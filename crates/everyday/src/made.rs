@@ -11,7 +11,7 @@ mod library;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use planproof_sandbox::Limits;
+use planproof_sandbox::SandboxLimits;
 use planproof_suite::{BoxFuture, Restoring, Toolbox};
 use planproof_tools::SchemaCache;
 use planproof_trace::{Arguments, Tool, ToolCall, ToolResult};
@@ -34,14 +34,14 @@ pub struct MadeTools {
     known: Mutex<Vec<Arc<MadeTool>>>,
     library: Arc<ToolLibrary>,
     sandbox: SandboxSource,
-    limits: Limits,
+    limits: SandboxLimits,
     schemas: SchemaCache,
     outage: OnceLock<String>,
 }
 
 impl MadeTools {
     /// The current tools of a library, with `limits` for each call.
-    pub fn new(library: Arc<ToolLibrary>, sandbox: SandboxSource, limits: Limits) -> Self {
+    pub fn new(library: Arc<ToolLibrary>, sandbox: SandboxSource, limits: SandboxLimits) -> Self {
         let known = library.tools();
         let made = known.iter().map(|tool| tool.definition());
         let tools = [make_tool()].into_iter().chain(made).collect();

@@ -7,7 +7,7 @@ mod document;
 mod package;
 mod slides;
 
-use planproof_media::Failure;
+use planproof_media::ToolFailure;
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, XlsxError};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -64,9 +64,9 @@ struct Slide {
 }
 
 /// The requested file: its extension, and its bytes. Takes time in proportion to the texts.
-pub(crate) fn file(arguments: &Map<String, Value>) -> Result<(&'static str, Vec<u8>), Failure> {
+pub(crate) fn file(arguments: &Map<String, Value>) -> Result<(&'static str, Vec<u8>), ToolFailure> {
     let order: Order = serde_json::from_value(Value::Object(arguments.clone())).map_err(|error| {
-        Failure::call(format!(
+        ToolFailure::call(format!(
             "the arguments of `office` do not fit ({error}): write a `kind` (document, spreadsheet or slides), a \
              `title`, and `paragraphs`, `rows` or `slides`"
         ))
@@ -90,7 +90,7 @@ pub(crate) fn file(arguments: &Map<String, Value>) -> Result<(&'static str, Vec<
             });
             check_texts(title, texts.clone())?;
             if texts.clone().any(|text| text.chars().count() > CELL_CHARACTERS_MAX) {
-                return Err(Failure::call(format!(
+                return Err(ToolFailure::call(format!(
                     "a cell has more than {CELL_CHARACTERS_MAX} characters: split it"
                 )));
             }
@@ -108,24 +108,24 @@ pub(crate) fn file(arguments: &Map<String, Value>) -> Result<(&'static str, Vec<
     }
 }
 
-fn check(what: &str, count: usize, most: usize) -> Result<(), Failure> {
+fn check(what: &str, count: usize, most: usize) -> Result<(), ToolFailure> {
     if count > most {
-        return Err(Failure::call(format!("the file would have {count} {what}; {most} are allowed")));
+        return Err(ToolFailure::call(format!("the file would have {count} {what}; {most} are allowed")));
     }
     Ok(())
 }
 
-fn check_texts<'t>(title: &str, texts: impl Iterator<Item = &'t String>) -> Result<(), Failure> {
+fn check_texts<'t>(title: &str, texts: impl Iterator<Item = &'t String>) -> Result<(), ToolFailure> {
     if title.trim().is_empty() {
-        return Err(Failure::call("`title` is empty: say what the file is called"));
+        return Err(ToolFailure::call("`title` is empty: say what the file is called"));
     }
     check("bytes in its title", title.len(), TITLE_BYTES_MAX)?;
     check("bytes of text", texts.map(String::len).sum(), TEXT_BYTES_MAX)
 }
 
 /// No fault of the call is known, so the agent is not blamed.
-fn broken(error: impl std::fmt::Display) -> Failure {
-    Failure::world(format!("the file cannot be made: {error}"))
+fn broken(error: impl std::fmt::Display) -> ToolFailure {
+    ToolFailure::world(format!("the file cannot be made: {error}"))
 }
 
 fn spreadsheet(title: &str, rows: &[Vec<Cell>]) -> Result<Vec<u8>, XlsxError> {

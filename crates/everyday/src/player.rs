@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Stdio;
 
-use planproof_media::Failure;
+use planproof_media::ToolFailure;
 use tokio::process::Command;
 
 /// Longest name of a film, in bytes.
@@ -33,16 +33,18 @@ impl Player {
 
     /// Starts playing a file, whose path is absolute, without waiting for the end: films are long, and the user
     /// closes the player.
-    pub(crate) fn play(&self, film: &Path) -> Result<(), Failure> {
+    pub(crate) fn play(&self, film: &Path) -> Result<(), ToolFailure> {
         let shown = self.program.to_string_lossy().into_owned();
         if !self.has_display {
-            return Err(Failure::world("there is no player: this machine has no display to show a film on"));
+            return Err(ToolFailure::world(
+                "there is no player: this machine has no display to show a film on",
+            ));
         }
         let mut command = Command::new(&self.program);
         command.arg(film).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let started = command.spawn();
         started.map(drop).map_err(|error| {
-            Failure::world(format!("there is no player: `{shown}` cannot be started: {error}"))
+            ToolFailure::world(format!("there is no player: `{shown}` cannot be started: {error}"))
         })
     }
 }

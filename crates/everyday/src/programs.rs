@@ -1,10 +1,10 @@
 //! The tools `shell` and `java`.
 
-use planproof_media::Failure;
+use planproof_media::ToolFailure;
 use serde_json::{Map, Value};
 
 use crate::arguments::text;
-use crate::confine::{Confinement, Ended, Finished, ProgramLimits};
+use crate::confine::{Confinement, Finished, ProcessEnd, ProgramLimits};
 
 /// Longest command, and longest program, in bytes.
 pub const PROGRAM_BYTES_MAX: usize = 64 << 10;
@@ -36,10 +36,10 @@ pub(crate) async fn shell(
     confinement: &Confinement,
     limits: &ProgramLimits,
     arguments: &Map<String, Value>,
-) -> Result<String, Failure> {
+) -> Result<String, ToolFailure> {
     let command = text(arguments, "command", PROGRAM_BYTES_MAX)?;
     let finished = confinement.run(&["sh", "-c", &command], limits).await;
-    answered(finished.map_err(|error| Failure::world(error.to_string()))?, limits)
+    answered(finished.map_err(|error| ToolFailure::world(error.to_string()))?, limits)
 }
 
 /// Runs a program in Java.
@@ -47,39 +47,39 @@ pub(crate) async fn java(
     confinement: &Confinement,
     limits: &ProgramLimits,
     arguments: &Map<String, Value>,
-) -> Result<String, Failure> {
+) -> Result<String, ToolFailure> {
     let program = text(arguments, "code", PROGRAM_BYTES_MAX)?;
     let limits = ProgramLimits { memory_bytes: limits.memory_bytes.max(JAVA_MEMORY_BYTES), ..*limits };
     let mut words = vec!["sh", "-c", JAVA_SCRIPT, "sh", &program];
     words.extend(JAVA_OPTIONS);
     let finished = confinement.run(&words, &limits).await;
-    let finished = finished.map_err(|error| Failure::world(error.to_string()))?;
-    if finished.ended == Ended::Exited(NOT_FOUND) && finished.output.contains("java") {
-        return Err(Failure::world("there is no `java` in /usr/bin: install a Java development kit"));
+    let finished = finished.map_err(|error| ToolFailure::world(error.to_string()))?;
+    if finished.ended == ProcessEnd::Exited(NOT_FOUND) && finished.output.contains("java") {
+        return Err(ToolFailure::world("there is no `java` in /usr/bin: install a Java development kit"));
     }
     answered(finished, &limits)
 }
 
 /// What the agent is answered.
-fn answered(finished: Finished, limits: &ProgramLimits) -> Result<String, Failure> {
+fn answered(finished: Finished, limits: &ProgramLimits) -> Result<String, ToolFailure> {
     let Finished { mut output, ended } = finished;
     if !output.is_empty() && !output.ends_with('\n') {
         output.push('\n');
     }
     match ended {
-        Ended::Exited(0) if output.is_empty() => Ok("(no output)".to_owned()),
-        Ended::Exited(0) => Ok(output),
-        Ended::Exited(code) => Err(Failure::call(format!("{output}(exit status {code})"))),
-        Ended::Killed => Err(Failure::call(format!(
+        ProcessEnd::Exited(0) if output.is_empty() => Ok("(no output)".to_owned()),
+        ProcessEnd::Exited(0) => Ok(output),
+        ProcessEnd::Exited(code) => Err(ToolFailure::call(format!("{output}(exit status {code})"))),
+        ProcessEnd::Killed => Err(ToolFailure::call(format!(
             "{output}(the program was killed; it may have taken more than {} MiB of memory, or too much time of the \
              processor)",
             limits.memory_bytes >> 20
         ))),
-        Ended::Time => Err(Failure::call(format!(
+        ProcessEnd::Time => Err(ToolFailure::call(format!(
             "{output}(the program did not end within {:?} and was killed)",
             limits.time
         ))),
-        Ended::Output => Err(Failure::call(format!(
+        ProcessEnd::Output => Err(ToolFailure::call(format!(
             "{output}(the program wrote more than {} bytes and was killed)",
             limits.output_bytes
         ))),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use planproof_sandbox::{End, Limits, NoFunctions, Program, Returned, Sandbox};
+use planproof_sandbox::{NoFunctions, Program, ProgramEnd, Returned, Sandbox, SandboxLimits};
 use planproof_suite::{BoxFuture, Restoring, Toolbox};
 use planproof_trace::{Arguments, Tool, ToolCall, ToolResult};
 use serde_json::{Value, json};
@@ -33,13 +33,13 @@ static TOOLS: LazyLock<Arc<[Tool]>> = LazyLock::new(|| {
 /// The tool of one run. Programs share no state.
 pub struct PythonTool {
     sandbox: SandboxSource,
-    limits: Limits,
+    limits: SandboxLimits,
     outage: OnceLock<String>,
 }
 
 impl PythonTool {
     /// The tool over a sandbox. `limits` apply to each program.
-    pub fn new(sandbox: SandboxSource, limits: Limits) -> Self {
+    pub fn new(sandbox: SandboxSource, limits: SandboxLimits) -> Self {
         Self { sandbox, limits, outage: OnceLock::new() }
     }
 
@@ -67,14 +67,14 @@ impl PythonTool {
         };
         let printed = outcome.printed;
         match outcome.end {
-            End::Finished { value: Returned::Json(value) } => {
+            ProgramEnd::Finished { value: Returned::Json(value) } => {
                 ToolResult::ok(call.id.clone(), format!("{printed}{value}"))
             }
-            End::Finished { value: Returned::Other(value) } => {
+            ProgramEnd::Finished { value: Returned::Other(value) } => {
                 ToolResult::ok(call.id.clone(), format!("{printed}{value}"))
             }
             // The code's author is not blamed for features that the sandbox lacks.
-            end @ End::Unsupported { .. } => self.outage_of(call, end.to_string()),
+            end @ ProgramEnd::Unsupported { .. } => self.outage_of(call, end.to_string()),
             end => error(format!("{printed}{end}")),
         }
     }

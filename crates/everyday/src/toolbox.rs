@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planproof_media::{Failure, Fault, Media, MediaFolder, MediaTools, Operation};
+use planproof_media::{Blame, Media, MediaFolder, MediaTools, Operation, ToolFailure};
 use planproof_suite::{BoxFuture, Restoring, Toolbox};
 use planproof_trace::{Arguments, Attachments, Tool, ToolCall, ToolResult};
 use serde_json::{Map, Value, json};
@@ -47,9 +47,9 @@ impl Everyday {
         EverydayTools { shared: Arc::clone(self), files, outage: Mutex::default() }
     }
 
-    async fn confinement(&self) -> Result<&Confinement, Failure> {
+    async fn confinement(&self) -> Result<&Confinement, ToolFailure> {
         let found = self.confinement.get_or_init(|| Confinement::find(&self.path)).await;
-        found.as_ref().map_err(|unavailable| Failure::world(unavailable.to_string()))
+        found.as_ref().map_err(|unavailable| ToolFailure::world(unavailable.to_string()))
     }
 }
 
@@ -84,7 +84,7 @@ impl EverydayTools {
         &self,
         kind: Kind,
         arguments: &Map<String, Value>,
-    ) -> Result<(String, Attachments), Failure> {
+    ) -> Result<(String, Attachments), ToolFailure> {
         let object = |object: Map<String, Value>| (Value::Object(object).to_string(), Attachments::default());
         let plain = |text: String| (text, Attachments::default());
         let with_picture = |(object, attachments)| (Value::Object(object).to_string(), attachments);
@@ -117,7 +117,7 @@ impl EverydayTools {
             Kind::MoviePlayer => {
                 let title = text(arguments, "title", FILM_BYTES_MAX)?;
                 let Some(player) = &self.shared.player else {
-                    return Err(Failure::world(
+                    return Err(ToolFailure::world(
                         "there is no player: set `player`, as in player = \"xdg-open\"",
                     ));
                 };
@@ -129,7 +129,7 @@ impl EverydayTools {
     }
 
     /// The forecast for a place by its name: first its position, then the weather there.
-    async fn weather(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Failure> {
+    async fn weather(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, ToolFailure> {
         let place = text(arguments, "place", planproof_media::TEXT_BYTES_MAX)?;
         let city = Map::from_iter([("city".to_owned(), json!(place))]);
         let (found, _) = self.files.perform(Operation::Location, &city).await?;
@@ -151,8 +151,8 @@ impl EverydayTools {
         };
         match self.perform(kind, arguments).await {
             Ok((text, attachments)) => ToolResult::ok(id, text).with_attachments(attachments),
-            Err(Failure { fault, message }) => {
-                if fault == Fault::World {
+            Err(ToolFailure { fault, message }) => {
+                if fault == Blame::World {
                     let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
                     outage.get_or_insert_with(|| format!("the tool `{}`: {message}", call.name));
                 }

@@ -42,7 +42,7 @@ const WAIT: Duration = Duration::from_millis(50);
 
 /// The progress of building an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
+pub enum IndexProgress {
     /// Another process makes it.
     Waiting,
     /// The table is read.
@@ -131,7 +131,7 @@ impl FlightsError {
 pub fn open(
     source: &Path,
     cache: &Path,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
 ) -> Result<Flights, FlightsError> {
     open_with(source, cache, ROWS_IN_MEMORY, progress)
 }
@@ -144,7 +144,7 @@ pub fn open_with(
     source: &Path,
     cache: &Path,
     rows_in_memory: usize,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
 ) -> Result<Flights, FlightsError> {
     let path = fs::canonicalize(source).map_err(FlightsError::source(source))?;
     let names = Names::of(&path, cache);
@@ -165,12 +165,15 @@ pub fn open_with(
 }
 
 /// Waits until no other process is building the index. A lock is released when its process ends.
-fn lock(path: &Path, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<File, FlightsError> {
+fn lock(
+    path: &Path,
+    progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
+) -> Result<File, FlightsError> {
     let file = File::options().create(true).append(true).open(path).map_err(FlightsError::cache(path))?;
     loop {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                if progress(Progress::Waiting).is_break() {
+                if progress(IndexProgress::Waiting).is_break() {
                     return Err(FlightsError::GivenUp);
                 }
                 std::thread::sleep(WAIT);

@@ -10,7 +10,7 @@ use planproof_travel::tables::{FLIGHTS_FILE, FlightReader};
 use crate::layout::{self, Directory, HEADER_BYTES, Header, NUMBERS_A_BLOCK, ROWS_A_BLOCK};
 use crate::sorter::Sorter;
 use crate::source::{Fingerprint, Names, hash};
-use crate::{FlightsError, LINE_BYTES_MAX, Progress, ROWS_MAX};
+use crate::{FlightsError, IndexProgress, LINE_BYTES_MAX, ROWS_MAX};
 
 /// The number of rows between two calls of `progress`.
 const ROWS_BETWEEN: u64 = 16_384;
@@ -18,7 +18,7 @@ const ROWS_BETWEEN: u64 = 16_384;
 /// The number of bytes read or written at once.
 const BUFFER_BYTES: usize = 1 << 18;
 
-type Watch<'w> = &'w mut dyn FnMut(Progress) -> ControlFlow<()>;
+type Watch<'w> = &'w mut dyn FnMut(IndexProgress) -> ControlFlow<()>;
 
 /// Reads the table and writes its index, which gets its name at the end.
 pub(crate) fn make(
@@ -76,7 +76,7 @@ fn read(
     let (mut line, mut count, mut bytes, mut number) = (Vec::new(), 0, 0, 0u64);
     loop {
         if number.is_multiple_of(ROWS_BETWEEN)
-            && progress(Progress::Reading { bytes, of: fingerprint.bytes }).is_break()
+            && progress(IndexProgress::Reading { bytes, of: fingerprint.bytes }).is_break()
         {
             return Err(FlightsError::GivenUp);
         }
@@ -176,7 +176,7 @@ impl<W: Write> Writer<'_, W> {
     fn look(&mut self, rows: u64) -> Result<(), Stop> {
         let of = self.read.count;
         let is_due = rows.is_multiple_of(ROWS_BETWEEN) || rows == of;
-        if is_due && (self.progress)(Progress::Writing { rows, of }).is_break() {
+        if is_due && (self.progress)(IndexProgress::Writing { rows, of }).is_break() {
             return Err(Stop::GivenUp);
         }
         Ok(())

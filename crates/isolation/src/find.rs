@@ -12,7 +12,7 @@ use rustix::process::{geteuid, getuid};
 use crate::account::{Account, Layer};
 use crate::hidden::everywhere;
 use crate::spec::{Landlock, Namespaces, Spec};
-use crate::{AgentMemory, Found, Hidden, LAUNCHER_ARGUMENT, Launcher};
+use crate::{AgentMemory, Hidden, LAUNCHER_ARGUMENT, Launcher, MachineIsolation};
 
 /// The name of the standalone launcher program.
 const LAUNCHER_FILE: &str = "planproof-launch";
@@ -29,7 +29,7 @@ const OF_USER: [&str; 2] = ["systemd", "bus"];
 
 /// Finds out how programs can be kept from what is hidden on this machine, by trying it once, which takes a few
 /// milliseconds. Programs are started in these folders or write to them, and may use this much memory.
-pub fn find(hidden: &Hidden, folders: &[PathBuf], memory: AgentMemory) -> Found {
+pub fn find(hidden: &Hidden, folders: &[PathBuf], memory: AgentMemory) -> MachineIsolation {
     let mut account = Account::default();
     let memory_max = memory.bytes();
     let is_root = geteuid().is_root();
@@ -72,30 +72,30 @@ pub fn find(hidden: &Hidden, folders: &[PathBuf], memory: AgentMemory) -> Found 
     match spec {
         Some(spec) => found_by(Spec { memory_max, ..spec }, account),
         None => {
-            let Found { launcher, account: Account { memory_bytes, .. } } = find_memory(memory);
-            Found { launcher, account: Account { memory_bytes, ..account } }
+            let MachineIsolation { launcher, account: Account { memory_bytes, .. } } = find_memory(memory);
+            MachineIsolation { launcher, account: Account { memory_bytes, ..account } }
         }
     }
 }
 
 /// Sets up only the memory limit.
-pub fn find_memory(memory: AgentMemory) -> Found {
-    let Some(bytes) = memory.bytes() else { return Found::default() };
+pub fn find_memory(memory: AgentMemory) -> MachineIsolation {
+    let Some(bytes) = memory.bytes() else { return MachineIsolation::default() };
     let spec = Spec { keeps_rights: true, memory_max: Some(bytes), is_trial: true, ..Spec::default() };
     tried(&spec).map(|spec| found_by(spec, Account::default())).unwrap_or_default()
 }
 
 /// A launcher for this specification, with the account of what it provides.
-fn found_by(spec: Spec, mut account: Account) -> Found {
+fn found_by(spec: Spec, mut account: Account) -> MachineIsolation {
     account.memory_bytes = spec.memory_max;
     match serde_json::to_string(&Spec { is_trial: false, ..spec }) {
-        Ok(spec) => Found { launcher: Some(Launcher { program: program(), spec }), account },
+        Ok(spec) => MachineIsolation { launcher: Some(Launcher { program: program(), spec }), account },
         Err(error) => {
             let mut nothing = Account::default();
             for layer in account.held {
                 nothing.note(layer, Err(format!("a path that is to be hidden cannot be told: {error}")));
             }
-            Found { launcher: None, account: nothing }
+            MachineIsolation { launcher: None, account: nothing }
         }
     }
 }

@@ -70,7 +70,7 @@ pub struct Launcher {
 
 /// What a machine offers; nothing by default.
 #[derive(Debug, Clone, Default)]
-pub struct Found {
+pub struct MachineIsolation {
     /// Starts programs; `None` if a launcher would have no effect.
     pub launcher: Option<Launcher>,
     /// What isolation it provides.

@@ -6,10 +6,10 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use planproof_measure::answers::Rule;
+use planproof_measure::answers::Normalisation;
 use planproof_measure::numbers::{RightNumber, by_paper, by_strict};
 use planproof_measure::rouge::rouge_l;
-use planproof_measure::supporting::{Fact, facts, joint};
+use planproof_measure::supporting::{SupportingFact, facts, joint};
 
 const ANSWER: &str = "The Aune Bridge, which was designed in 1887 by the engineer Oskar Telling of Karsholt.";
 const RIGHT: &str = "Aune Bridge of Oskar Telling";
@@ -31,11 +31,11 @@ fn texts() -> [String; 2] {
 
 fn scoring(criterion: &mut Criterion) {
     criterion.bench_function("HotpotQA: exact match and F1", |bencher| {
-        bencher.iter(|| Rule::Hotpot.compare(black_box(ANSWER), black_box(RIGHT)));
+        bencher.iter(|| Normalisation::Hotpot.compare(black_box(ANSWER), black_box(RIGHT)));
     });
     let spellings = spellings();
     criterion.bench_function("TriviaQA: the best of 10 spellings", |bencher| {
-        bencher.iter(|| Rule::Trivia.best(black_box(ANSWER), spellings.iter().map(String::as_str)));
+        bencher.iter(|| Normalisation::Trivia.best(black_box(ANSWER), spellings.iter().map(String::as_str)));
     });
     let right = RightNumber::read("1,277").expect("it is a number");
     criterion.bench_function("GSM8K: the paper's rule", |bencher| {
@@ -48,10 +48,10 @@ fn scoring(criterion: &mut Criterion) {
     criterion.bench_function("ROUGE-L: 40 words", |bencher| {
         bencher.iter(|| rouge_l(black_box(&one), black_box(&other)).map(|found| found.f));
     });
-    let fact = |title: &str, place| -> Fact { (title.to_owned(), place) };
+    let fact = |title: &str, place| -> SupportingFact { (title.to_owned(), place) };
     let named = [fact("Aune Bridge", 0), fact("Oskar Telling", 2), fact("Karsholt", 1)];
     let needed = [fact("Aune Bridge", 0), fact("Oskar Telling", 1)];
-    let answer = Rule::Hotpot.compare(ANSWER, RIGHT);
+    let answer = Normalisation::Hotpot.compare(ANSWER, RIGHT);
     criterion.bench_function("HotpotQA: supporting facts, and both", |bencher| {
         bencher.iter(|| joint(answer, facts(black_box(&named), black_box(&needed))));
     });

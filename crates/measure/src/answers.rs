@@ -18,7 +18,7 @@ use regex_syntax::hir::{Class, HirKind};
 
 /// The rule for normalising texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
+pub enum Normalisation {
     /// The rule of HotpotQA.
     Hotpot,
     /// The rule of TriviaQA.
@@ -34,7 +34,7 @@ const ARTICLES: [&str; 3] = ["a", "an", "the"];
 /// Punctuation under TriviaQA's rule, in addition to ASCII punctuation.
 const QUOTES: [char; 4] = ['\u{2018}', '\u{2019}', '\u{b4}', '`'];
 
-impl Rule {
+impl Normalisation {
     /// The text normalised by this rule.
     pub fn normal(self, text: &str) -> String {
         self.normal_ascii(text).unwrap_or_else(|| self.normal_any(text))
@@ -84,38 +84,38 @@ impl Rule {
     }
 
     /// Compares an answer with a right one.
-    pub fn compare(self, answer: &str, right: &str) -> Agreement {
+    pub fn compare(self, answer: &str, right: &str) -> AnswerAgreement {
         self.compare_normal(&self.normal(answer), &self.normal(right))
     }
 
     /// The same for texts that are already normalised.
-    pub fn compare_normal(self, answer: &str, right: &str) -> Agreement {
+    pub fn compare_normal(self, answer: &str, right: &str) -> AnswerAgreement {
         let is_exact = answer == right;
         let is_whole = |text: &str| self == Self::Hotpot && WHOLE.contains(&text);
         if !is_exact && (is_whole(answer) || is_whole(right)) {
-            return Agreement { is_exact, ..Agreement::default() };
+            return AnswerAgreement { is_exact, ..AnswerAgreement::default() };
         }
         let (answered, wanted, shared) = match shared_of_few(answer, right) {
             Some(counts) => counts,
             None => shared_of_many(answer, right),
         };
         if shared == 0 {
-            return Agreement { is_exact, ..Agreement::default() };
+            return AnswerAgreement { is_exact, ..AnswerAgreement::default() };
         }
         let precision = shared as f64 / answered as f64;
         let recall = shared as f64 / wanted as f64;
-        Agreement { is_exact, f1: (2.0 * precision * recall) / (precision + recall), precision, recall }
+        AnswerAgreement { is_exact, f1: (2.0 * precision * recall) / (precision + recall), precision, recall }
     }
 
     /// The best of the comparisons with several right answers, separately for exact match and F1; no agreement if
     /// there is no right answer.
-    pub fn best<'t>(self, answer: &str, rights: impl IntoIterator<Item = &'t str>) -> Agreement {
+    pub fn best<'t>(self, answer: &str, rights: impl IntoIterator<Item = &'t str>) -> AnswerAgreement {
         let answer = self.normal(answer);
-        let mut best = Agreement::default();
+        let mut best = AnswerAgreement::default();
         for right in rights {
             let found = self.compare_normal(&answer, &self.normal(right));
             let is_exact = best.is_exact || found.is_exact;
-            best = Agreement { is_exact, ..if found.f1 > best.f1 { found } else { best } };
+            best = AnswerAgreement { is_exact, ..if found.f1 > best.f1 { found } else { best } };
         }
         best
     }
@@ -123,7 +123,7 @@ impl Rule {
 
 /// The agreement of an answer with a right one.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Agreement {
+pub struct AnswerAgreement {
     /// Whether the normalised texts are equal.
     pub is_exact: bool,
     /// The harmonic mean of precision and recall, 0 to 1; 0 without a common word, even if both texts are empty.
@@ -240,27 +240,31 @@ mod tests {
             ("the-the \u{e9}a", "thethe \u{e9}a", "\u{e9}a"),
             ("", "", ""),
         ] {
-            assert_eq!(Rule::Hotpot.normal(text), hotpot, "{text:?}");
-            assert_eq!(Rule::Trivia.normal(text), trivia, "{text:?}");
+            assert_eq!(Normalisation::Hotpot.normal(text), hotpot, "{text:?}");
+            assert_eq!(Normalisation::Trivia.normal(text), trivia, "{text:?}");
         }
     }
 
     #[test]
     fn answers_are_compared_word_by_word() {
-        let found = Rule::Hotpot.compare("the big red dog", "Red dog, red!");
+        let found = Normalisation::Hotpot.compare("the big red dog", "Red dog, red!");
         assert_eq!((found.is_exact, found.precision, found.recall), (false, 2.0 / 3.0, 2.0 / 3.0));
         assert!((found.f1 - 2.0 / 3.0).abs() < 1e-12);
-        assert_eq!(Rule::Hotpot.compare("yes it is", "Yes."), Agreement::default());
-        assert!(Rule::Trivia.compare("yes it is", "Yes.").f1 > 0.4);
+        assert_eq!(Normalisation::Hotpot.compare("yes it is", "Yes."), AnswerAgreement::default());
+        assert!(Normalisation::Trivia.compare("yes it is", "Yes.").f1 > 0.4);
         // Two texts that are empty after normalisation share nothing.
-        assert_eq!(Rule::Hotpot.compare("The", "!"), Agreement { is_exact: true, ..Agreement::default() });
+        assert_eq!(
+            Normalisation::Hotpot.compare("The", "!"),
+            AnswerAgreement { is_exact: true, ..AnswerAgreement::default() }
+        );
     }
 
     #[test]
     fn the_best_of_several_right_answers_counts() {
-        let best = Rule::Trivia.best("Big Ben tower", ["Elizabeth Tower", "Big Ben", "the big ben tower"]);
+        let best =
+            Normalisation::Trivia.best("Big Ben tower", ["Elizabeth Tower", "Big Ben", "the big ben tower"]);
         assert_eq!((best.is_exact, best.f1), (true, 1.0));
-        assert_eq!(Rule::Trivia.best("x", []), Agreement::default());
+        assert_eq!(Normalisation::Trivia.best("x", []), AnswerAgreement::default());
     }
 
     /// The obviously correct way to delete articles: it inspects a word together with the characters on both sides.
@@ -294,7 +298,7 @@ mod tests {
 
         #[test]
         fn ascii_is_made_normal_as_any_text(text in "([athenAN _.'`0-9\\t\x1c\x01-]|the|an){0,20}") {
-            for rule in [Rule::Hotpot, Rule::Trivia] {
+            for rule in [Normalisation::Hotpot, Normalisation::Trivia] {
                 if let Some(normal) = rule.normal_ascii(&text) {
                     prop_assert_eq!(normal, rule.normal_any(&text));
                 }
@@ -310,7 +314,7 @@ mod tests {
 
         #[test]
         fn normal_texts_stay_as_they_are(text in "\\PC{0,30}") {
-            for rule in [Rule::Hotpot, Rule::Trivia] {
+            for rule in [Normalisation::Hotpot, Normalisation::Trivia] {
                 let once = rule.normal(&text);
                 // Lower-casing can produce another letter that has a lower case, so twice is not always the same as
                 // once.

@@ -5,31 +5,31 @@
 
 use std::collections::HashSet;
 
-use crate::answers::Agreement;
+use crate::answers::AnswerAgreement;
 
 /// A sentence: its page's title and its position in the page, from 0.
-pub type Fact = (String, i64);
+pub type SupportingFact = (String, i64);
 
 /// Compares the facts that were named with those that are needed. Exact if both are the same set. Takes time
 /// proportional to their number.
-pub fn facts(named: &[Fact], needed: &[Fact]) -> Agreement {
-    let named: HashSet<&Fact> = named.iter().collect();
-    let needed: HashSet<&Fact> = needed.iter().collect();
+pub fn facts(named: &[SupportingFact], needed: &[SupportingFact]) -> AnswerAgreement {
+    let named: HashSet<&SupportingFact> = named.iter().collect();
+    let needed: HashSet<&SupportingFact> = needed.iter().collect();
     let shared = named.intersection(&needed).count();
     let share = |of: usize| if of > 0 { shared as f64 / of as f64 } else { 0.0 };
     with_f1(named == needed, share(named.len()), share(needed.len()))
 }
 
 /// Combines an answer with its facts: exact if both are, with precision and recall multiplied.
-pub fn joint(answer: Agreement, facts: Agreement) -> Agreement {
+pub fn joint(answer: AnswerAgreement, facts: AnswerAgreement) -> AnswerAgreement {
     let is_exact = answer.is_exact && facts.is_exact;
     with_f1(is_exact, answer.precision * facts.precision, answer.recall * facts.recall)
 }
 
-fn with_f1(is_exact: bool, precision: f64, recall: f64) -> Agreement {
+fn with_f1(is_exact: bool, precision: f64, recall: f64) -> AnswerAgreement {
     let sum = precision + recall;
     let f1 = if sum > 0.0 { 2.0 * precision * recall / sum } else { 0.0 };
-    Agreement { is_exact, f1, precision, recall }
+    AnswerAgreement { is_exact, f1, precision, recall }
 }
 
 #[cfg(test)]
@@ -38,7 +38,7 @@ mod tests {
 
     use super::*;
 
-    fn set(facts: &[(&str, i64)]) -> Vec<Fact> {
+    fn set(facts: &[(&str, i64)]) -> Vec<SupportingFact> {
         facts.iter().map(|(title, place)| ((*title).to_owned(), *place)).collect()
     }
 
@@ -50,17 +50,17 @@ mod tests {
         let found = facts(&set(&[("A", 0), ("A", 1), ("a", 0), ("B", 0)]), &needed);
         assert_eq!((found.is_exact, found.precision, found.recall), (false, 0.25, 0.5));
         assert!((found.f1 - 1.0 / 3.0).abs() < 1e-12);
-        assert_eq!(facts(&[], &needed), Agreement::default());
-        assert_eq!(facts(&[], &[]), Agreement { is_exact: true, ..Agreement::default() });
+        assert_eq!(facts(&[], &needed), AnswerAgreement::default());
+        assert_eq!(facts(&[], &[]), AnswerAgreement { is_exact: true, ..AnswerAgreement::default() });
     }
 
     #[test]
     fn both_together_are_products() {
-        let answer = Agreement { is_exact: true, f1: 0.8, precision: 1.0, recall: 2.0 / 3.0 };
+        let answer = AnswerAgreement { is_exact: true, f1: 0.8, precision: 1.0, recall: 2.0 / 3.0 };
         let found = joint(answer, facts(&set(&[("A", 0)]), &set(&[("A", 0), ("B", 1)])));
         assert_eq!((found.is_exact, found.precision), (false, 1.0));
         assert!((found.recall - 1.0 / 3.0).abs() < 1e-12 && (found.f1 - 0.5).abs() < 1e-12);
-        assert_eq!(joint(Agreement::default(), facts(&[], &[])), Agreement::default());
+        assert_eq!(joint(AnswerAgreement::default(), facts(&[], &[])), AnswerAgreement::default());
     }
 
     proptest! {

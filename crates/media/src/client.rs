@@ -18,7 +18,7 @@ use secrecy::ExposeSecret;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use crate::failure::{Failure, Fault, quoted};
+use crate::failure::{Blame, ToolFailure, quoted};
 use crate::settings::{Endpoint, KeyPlace, Patience, Service, SettingError};
 
 /// Most bytes of an answer with a picture in it.
@@ -108,7 +108,7 @@ enum Miss {
     /// The next attempt may succeed; how long the server asks to wait.
     Passing { what: String, wait: Option<Duration> },
     /// It is not.
-    Lasting(Failure),
+    Lasting(ToolFailure),
 }
 
 impl Client {
@@ -159,7 +159,7 @@ impl Client {
     }
 
     /// The answer, read as JSON.
-    pub(crate) async fn ask<T: DeserializeOwned>(&self, ask: &Ask) -> Result<T, Failure> {
+    pub(crate) async fn ask<T: DeserializeOwned>(&self, ask: &Ask) -> Result<T, ToolFailure> {
         let bytes = self.send(ask).await?;
         serde_json::from_slice(&bytes).map_err(|error| {
             let start = String::from_utf8_lossy(&bytes[..bytes.len().min(REFUSAL_BYTES_MAX)]).into_owned();
@@ -168,16 +168,16 @@ impl Client {
     }
 
     /// The failure of a server whose answer does not follow the documentation.
-    pub(crate) fn nonsense(&self, why: &str) -> Failure {
-        Failure::world(format!("{} gave an answer that is not understood: {why}", self.0))
+    pub(crate) fn nonsense(&self, why: &str) -> ToolFailure {
+        ToolFailure::world(format!("{} gave an answer that is not understood: {why}", self.0))
     }
 
     /// The failure of a request for something that does not exist according to the answer.
-    pub(crate) fn refused(&self, why: &str) -> Failure {
-        Failure::call(format!("{} refused the request: {}", self.0, quoted(&self.0.secrets.redact(why))))
+    pub(crate) fn refused(&self, why: &str) -> ToolFailure {
+        ToolFailure::call(format!("{} refused the request: {}", self.0, quoted(&self.0.secrets.redact(why))))
     }
 
-    async fn send(&self, ask: &Ask) -> Result<Bytes, Failure> {
+    async fn send(&self, ask: &Ask) -> Result<Bytes, ToolFailure> {
         let uri = self.0.uri(ask)?;
         let Patience { attempts_max, first_wait, wait_max, .. } = self.0.patience;
         let waits = ExponentialBuilder::new()
@@ -198,14 +198,14 @@ impl Client {
         sent.map_err(|miss| match miss {
             Miss::Lasting(failure) => failure,
             Miss::Passing { what, .. } => {
-                Failure::world(format!("{} {what}, {attempts_max} times over", self.0))
+                ToolFailure::world(format!("{} {what}, {attempts_max} times over", self.0))
             }
         })
     }
 }
 
 impl Server {
-    fn uri(&self, ask: &Ask) -> Result<Uri, Failure> {
+    fn uri(&self, ask: &Ask) -> Result<Uri, ToolFailure> {
         let mut url = format!("{}{}", self.base, ask.path);
         let own = ask.parameters.iter().map(|(name, value)| (*name, value.as_str()));
         let key = self.key_parameter.iter().map(|(name, key)| (name.as_str(), key.as_str()));
@@ -214,8 +214,9 @@ impl Server {
             let encoded = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
             url.push_str(&format!("{}={}", encoded(name), encoded(value)));
         }
-        url.parse()
-            .map_err(|_| Failure::call("the text is too long for the URL of a request: give a shorter one"))
+        url.parse().map_err(|_| {
+            ToolFailure::call("the text is too long for the URL of a request: give a shorter one")
+        })
     }
 
     async fn attempt(&self, uri: &Uri, ask: &Ask) -> Result<Bytes, Miss> {
@@ -224,7 +225,7 @@ impl Server {
             // A request that was begun may have cost something, so it is not repeated.
             Err(_) => {
                 let limit = self.patience.attempt;
-                Err(Miss::Lasting(Failure::world(format!("{self} did not answer within {limit:?}"))))
+                Err(Miss::Lasting(ToolFailure::world(format!("{self} did not answer within {limit:?}"))))
             }
         }
     }
@@ -237,7 +238,7 @@ impl Server {
         *request.headers_mut() = self.headers.clone();
         if !content_type.is_empty() {
             let value = HeaderValue::from_str(&content_type);
-            let value = value.map_err(|error| Miss::Lasting(Failure::world(error.to_string())))?;
+            let value = value.map_err(|error| Miss::Lasting(ToolFailure::world(error.to_string())))?;
             request.headers_mut().insert(CONTENT_TYPE, value);
         }
         let response = self.connections.request(request).await.map_err(|error| {
@@ -255,24 +256,26 @@ impl Server {
             StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => Err(Miss::Passing { what, wait }),
             status if status.is_server_error() => Err(Miss::Passing { what, wait }),
             // The amount of data depends on the call alone.
-            StatusCode::PAYLOAD_TOO_LARGE => Err(Miss::Lasting(Failure::call(format!("{self} {what}")))),
+            StatusCode::PAYLOAD_TOO_LARGE => Err(Miss::Lasting(ToolFailure::call(format!("{self} {what}")))),
             StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY if is_of_the_call => {
-                Err(Miss::Lasting(Failure::call(format!("{self} {what}"))))
+                Err(Miss::Lasting(ToolFailure::call(format!("{self} {what}"))))
             }
             // The arguments were checked before anything was sent, and the form of the request is ours: whether the
             // server dislikes that form or its contents is unknown, and the agent gets the benefit of the doubt.
             StatusCode::BAD_REQUEST
             | StatusCode::UNSUPPORTED_MEDIA_TYPE
-            | StatusCode::UNPROCESSABLE_ENTITY => Err(Miss::Lasting(Failure::world(format!(
+            | StatusCode::UNPROCESSABLE_ENTITY => Err(Miss::Lasting(ToolFailure::world(format!(
                 "{self} does not take the form of our request: it {what}"
             )))),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 let service = self.service;
-                Err(Miss::Lasting(Failure::world(format!("{self} {what}: see `media.{service}.key-env`"))))
+                Err(Miss::Lasting(ToolFailure::world(format!(
+                    "{self} {what}: see `media.{service}.key-env`"
+                ))))
             }
             _ => {
                 let service = self.service;
-                Err(Miss::Lasting(Failure::world(format!("{self} {what}: see `media.{service}.url`"))))
+                Err(Miss::Lasting(ToolFailure::world(format!("{self} {what}: see `media.{service}.url`"))))
             }
         }
     }
@@ -282,7 +285,7 @@ impl Server {
             Ok(body) => Ok(body.to_bytes()),
             Err(error) if error.is::<LengthLimitError>() => {
                 let what = format!("{self} gave an answer that is longer than {bytes_max} bytes");
-                Err(Miss::Lasting(Failure::world(what)))
+                Err(Miss::Lasting(ToolFailure::world(what)))
             }
             Err(error) => {
                 let what = format!("broke the connection ({})", innermost(&*error));
@@ -327,9 +330,9 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// The failure of a tool whose server is not configured.
-pub(crate) fn not_configured(service: Service) -> Failure {
-    Failure {
-        fault: Fault::World,
+pub(crate) fn not_configured(service: Service) -> ToolFailure {
+    ToolFailure {
+        fault: Blame::World,
         message: format!(
             "nothing answers for this tool: set `media.{service}.url`{}; docs/media.md says what it has to answer",
             match service {

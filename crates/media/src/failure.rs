@@ -7,7 +7,7 @@ const QUOTE_CHARACTERS_MAX: usize = 200;
 
 /// Whose fault it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum Blame {
     /// The call's: the requested thing does not exist, or makes no sense. The agent is responsible.
     Call,
     /// The world's or the set-up's: a server does not answer, answers nonsense, or is not configured. No agent is
@@ -17,32 +17,32 @@ pub enum Fault {
 
 /// Why a tool failed, in words for the agent and for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct ToolFailure {
     /// Whose fault it is.
-    pub fault: Fault,
+    pub fault: Blame,
     /// What went wrong, where, and what to do.
     pub message: String,
 }
 
-impl Failure {
+impl ToolFailure {
     /// A mistake of the call's.
     pub fn call(message: impl Into<String>) -> Self {
-        Self { fault: Fault::Call, message: message.into() }
+        Self { fault: Blame::Call, message: message.into() }
     }
 
     /// Something outside is missing or broken.
     pub fn world(message: impl Into<String>) -> Self {
-        Self { fault: Fault::World, message: message.into() }
+        Self { fault: Blame::World, message: message.into() }
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ToolFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for ToolFailure {}
 
 /// The beginning of a text from outside, on one line.
 pub(crate) fn quoted(text: &str) -> String {

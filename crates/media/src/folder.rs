@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use image::RgbImage;
 use thiserror::Error;
 
-use crate::failure::{Failure, Fault, quoted};
+use crate::failure::{Blame, ToolFailure, quoted};
 use crate::picture::{self, Picture};
 
 /// Most bytes of the name of a file.
@@ -111,34 +111,34 @@ impl MediaFolder {
     }
 
     /// A picture by its name.
-    pub(crate) fn picture(&self, name: &str) -> Result<(Picture, Vec<u8>), Failure> {
+    pub(crate) fn picture(&self, name: &str) -> Result<(Picture, Vec<u8>), ToolFailure> {
         let bytes = self.read(name, picture::PICTURE_BYTES_MAX, "a picture")?;
-        let picture = picture::decode(&bytes, &quoted(name), Fault::Call)?;
+        let picture = picture::decode(&bytes, &quoted(name), Blame::Call)?;
         Ok((picture, bytes))
     }
 
     /// A file with sound by its name. Its content is not checked.
-    pub(crate) fn sound(&self, name: &str) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn sound(&self, name: &str) -> Result<Vec<u8>, ToolFailure> {
         self.read(name, SOUND_BYTES_MAX, "a file with sound")
     }
 
     /// Writes a picture into the run's folder, and returns its name: `out-0.png`, `out-1.png` and so on.
-    pub(crate) fn write(&self, pixels: &RgbImage) -> Result<String, Failure> {
+    pub(crate) fn write(&self, pixels: &RgbImage) -> Result<String, ToolFailure> {
         self.save("png", &picture::png(pixels)?)
     }
 
     /// Writes a file with this extension into the run's folder, and returns its name: the number counts all files of
     /// the run.
-    pub(crate) fn save(&self, ending: &str, bytes: &[u8]) -> Result<String, Failure> {
+    pub(crate) fn save(&self, ending: &str, bytes: &[u8]) -> Result<String, ToolFailure> {
         let mut written = self.lock();
         let total = written.bytes + bytes.len() as u64;
         if written.files.len() >= OUTPUTS_MAX || total > OUTPUT_BYTES_MAX {
-            return Err(Failure::call(format!(
+            return Err(ToolFailure::call(format!(
                 "the run has written as much as it may, which is {OUTPUTS_MAX} files and {OUTPUT_BYTES_MAX} bytes"
             )));
         }
         let failed = |path: &Path, error: std::io::Error| {
-            Failure::world(format!("{} cannot be written: {error}", path.display()))
+            ToolFailure::world(format!("{} cannot be written: {error}", path.display()))
         };
         let folder = match &written.folder {
             Some(folder) => folder.clone(),
@@ -174,11 +174,11 @@ impl MediaFolder {
     }
 
     /// The path of a file by its name, without symbolic links in it.
-    pub(crate) fn locate(&self, name: &str, what: &str) -> Result<PathBuf, Failure> {
+    pub(crate) fn locate(&self, name: &str, what: &str) -> Result<PathBuf, ToolFailure> {
         let shown = quoted(name);
         let relative = relative(name)?;
         let not_there = || {
-            Failure::call(format!(
+            ToolFailure::call(format!(
                 "there is no file {shown}: give the name of a file that the task names, or that a tool has answered \
                  with"
             ))
@@ -190,27 +190,29 @@ impl MediaFolder {
         let base = own.or_else(|| self.folders.input.clone()).ok_or_else(not_there)?;
         let path = fs::canonicalize(base.join(relative)).map_err(|_| not_there())?;
         if !path.starts_with(&base) {
-            return Err(Failure::call(format!(
+            return Err(ToolFailure::call(format!(
                 "{shown} leads out of the folder with the media, which is not allowed"
             )));
         }
-        let cannot = |why: &dyn std::fmt::Display| Failure::world(format!("{shown} cannot be read: {why}"));
+        let cannot =
+            |why: &dyn std::fmt::Display| ToolFailure::world(format!("{shown} cannot be read: {why}"));
         // Checked before it is opened, because opening a pipe would wait for a writer.
         if !fs::metadata(&path).map_err(|error| cannot(&error))?.is_file() {
-            return Err(Failure::call(format!("{shown} is no file: give the name of {what}")));
+            return Err(ToolFailure::call(format!("{shown} is no file: give the name of {what}")));
         }
         Ok(path)
     }
 
-    fn read(&self, name: &str, bytes_max: usize, what: &str) -> Result<Vec<u8>, Failure> {
+    fn read(&self, name: &str, bytes_max: usize, what: &str) -> Result<Vec<u8>, ToolFailure> {
         let path = self.locate(name, what)?;
         let shown = quoted(name);
-        let cannot = |why: &dyn std::fmt::Display| Failure::world(format!("{shown} cannot be read: {why}"));
+        let cannot =
+            |why: &dyn std::fmt::Display| ToolFailure::world(format!("{shown} cannot be read: {why}"));
         let file = File::open(&path).map_err(|error| cannot(&error))?;
         let mut bytes = Vec::new();
         file.take(bytes_max as u64 + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error))?;
         if bytes.len() > bytes_max {
-            return Err(Failure::call(format!(
+            return Err(ToolFailure::call(format!(
                 "{shown} has more than {bytes_max} bytes, which are allowed for {what}: give a smaller one"
             )));
         }
@@ -224,9 +226,9 @@ impl MediaFolder {
 }
 
 /// The name as a path that textually stays below its starting point.
-fn relative(name: &str) -> Result<PathBuf, Failure> {
+fn relative(name: &str) -> Result<PathBuf, ToolFailure> {
     let refuse =
-        |why: &str| Err(Failure::call(format!("{} is not the name of a file here: {why}", quoted(name))));
+        |why: &str| Err(ToolFailure::call(format!("{} is not the name of a file here: {why}", quoted(name))));
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
         return refuse(&format!("a name has 1 to {NAME_BYTES_MAX} bytes"));
     }

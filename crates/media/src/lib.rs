@@ -7,7 +7,7 @@
 //! - [`stand_in`] is a simulation of all these servers, for tests and demonstrations.
 //!
 //! Each answer is the text of a JSON object, such as `{"image": "out-0.png"}`, with a small copy of a new picture
-//! attached. A [`Failure`] says whose [`Fault`] it is: the call's, for which the agent is responsible, or the
+//! attached. A [`ToolFailure`] says whose [`Blame`] it is: the call's, for which the agent is responsible, or the
 //! world's, which leaves the run unscored ([`Toolbox::outage`](planproof_suite::Toolbox::outage)).
 //!
 //! In addition to the 33 there are translations and web searches ([`MediaTools::translate`],
@@ -40,7 +40,7 @@ pub mod stand_in;
 
 pub use arguments::{OBJECTS_MAX, TEXT_BYTES_MAX};
 pub use client::{PICTURE_ANSWER_BYTES_MAX, TEXT_ANSWER_BYTES_MAX};
-pub use failure::{Failure, Fault};
+pub use failure::{Blame, ToolFailure};
 pub use folder::{
     FOLDERS_MAX, FolderError, MediaFolder, MediaFolders, NAME_BYTES_MAX, OUTPUT_BYTES_MAX, OUTPUTS_MAX,
     SOUND_BYTES_MAX,

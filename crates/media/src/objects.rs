@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::failure::Failure;
+use crate::failure::ToolFailure;
 
 /// A rectangle of whole pixels within a picture, never empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(crate) fn label_of(object: &Map<String, Value>) -> Option<&str> {
 
 /// The pixels that a box covers in a picture of this size. A box whose four numbers are all below 1 is in fractions
 /// of the picture's width and height; anything outside of the picture is ignored.
-pub(crate) fn area_of(numbers: [f64; 4], width: u32, height: u32) -> Result<Area, Failure> {
+pub(crate) fn area_of(numbers: [f64; 4], width: u32, height: u32) -> Result<Area, ToolFailure> {
     let is_fractional = numbers.iter().all(|number| *number < 1.0);
     let [across, down] = if is_fractional { [f64::from(width), f64::from(height)] } else { [1.0, 1.0] };
     let [left, top, right, bottom] = numbers;
@@ -48,7 +48,7 @@ pub(crate) fn area_of(numbers: [f64; 4], width: u32, height: u32) -> Result<Area
     let (left, right) = (pixel(left * across, width), pixel(right * across, width));
     let (top, bottom) = (pixel(top * down, height), pixel(bottom * down, height));
     if left >= right || top >= bottom {
-        return Err(Failure::call(format!(
+        return Err(ToolFailure::call(format!(
             "the box {numbers:?} holds no pixel of the picture, which is {width} x {height}: a box is [left, top, \
              right, bottom]"
         )));

@@ -12,7 +12,7 @@ use image::{
 };
 use planproof_trace::{ATTACHMENT_BYTES_MAX, Attachment, PictureType};
 
-use crate::failure::{Failure, Fault};
+use crate::failure::{Blame, ToolFailure};
 
 /// Most bytes of a file with a picture.
 pub const PICTURE_BYTES_MAX: usize = 20 << 20;
@@ -36,8 +36,8 @@ pub(crate) struct Picture {
 }
 
 /// Reads a picture. `what` names it in messages; an invalid one is the fault of `fault`.
-pub(crate) fn decode(bytes: &[u8], what: &str, fault: Fault) -> Result<Picture, Failure> {
-    let refuse = |why: String| Failure { fault, message: format!("{what} {why}") };
+pub(crate) fn decode(bytes: &[u8], what: &str, fault: Blame) -> Result<Picture, ToolFailure> {
+    let refuse = |why: String| ToolFailure { fault, message: format!("{what} {why}") };
     if bytes.len() > PICTURE_BYTES_MAX {
         return Err(refuse(format!(
             "has {} bytes; a picture may have {PICTURE_BYTES_MAX}: give a smaller one",
@@ -86,12 +86,12 @@ pub(crate) fn decode(bytes: &[u8], what: &str, fault: Fault) -> Result<Picture, 
 }
 
 /// The file of a picture: a PNG, the same bytes for the same pixels.
-pub(crate) fn png(pixels: &RgbImage) -> Result<Vec<u8>, Failure> {
+pub(crate) fn png(pixels: &RgbImage) -> Result<Vec<u8>, ToolFailure> {
     let mut bytes = Vec::new();
     let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Fast, PngFilter::Adaptive);
     let (width, height) = pixels.dimensions();
     let written = encoder.write_image(pixels, width, height, image::ExtendedColorType::Rgb8);
-    written.map_err(|error| Failure::world(format!("a picture could not be encoded: {error}")))?;
+    written.map_err(|error| ToolFailure::world(format!("a picture could not be encoded: {error}")))?;
     Ok(bytes)
 }
 

@@ -13,7 +13,7 @@ mod words;
 use std::sync::Arc;
 
 use crate::client::{Client, not_configured};
-use crate::failure::Failure;
+use crate::failure::ToolFailure;
 use crate::settings::{Endpoints, Service, SettingError};
 
 pub(crate) use chat::{Question, chat};
@@ -60,7 +60,7 @@ impl Servers {
         &self.endpoints
     }
 
-    fn client(&self, service: Service) -> Result<&Client, Failure> {
+    fn client(&self, service: Service) -> Result<&Client, ToolFailure> {
         let found = self.clients.iter().find(|(it, _)| *it == service);
         found.map(|(_, client)| client).ok_or_else(|| not_configured(service))
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
 use crate::arguments::Given;
-use crate::failure::{Failure, Fault, quoted};
+use crate::failure::{Blame, ToolFailure, quoted};
 use crate::folder::MediaFolder;
 use crate::operation::Operation;
 use crate::services::{self, Servers};
@@ -76,13 +76,13 @@ impl MediaTools {
     /// Performs one operation. The result is an object, such as `{"image": "out-0.png"}`.
     ///
     /// # Errors
-    /// It fails; [`Failure::fault`] says whose fault that is. A fault of the world is also an
+    /// It fails; [`ToolFailure::fault`] says whose fault that is. A fault of the world is also an
     /// [`outage`](Toolbox::outage) of the run.
     pub async fn perform(
         &self,
         operation: Operation,
         arguments: &Map<String, Value>,
-    ) -> Result<(Map<String, Value>, Attachments), Failure> {
+    ) -> Result<(Map<String, Value>, Attachments), ToolFailure> {
         let work = Work { media: &self.media, folder: &self.folder, given: Given(arguments) };
         let done = self.noted(operation.as_str(), work.perform(operation).await);
         done.map(|Done { value, attachments }| (value, attachments))
@@ -93,7 +93,7 @@ impl MediaTools {
     ///
     /// # Errors
     /// Those of [`perform`](Self::perform).
-    pub async fn translate(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Failure> {
+    pub async fn translate(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, ToolFailure> {
         let given = Given(arguments);
         let translated = async {
             let (text, to) = (given.filled_text("text")?, given.filled_text("to")?);
@@ -110,7 +110,10 @@ impl MediaTools {
     ///
     /// # Errors
     /// Those of [`perform`](Self::perform).
-    pub async fn search_web(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, Failure> {
+    pub async fn search_web(
+        &self,
+        arguments: &Map<String, Value>,
+    ) -> Result<Map<String, Value>, ToolFailure> {
         let searched = async {
             let query = Given(arguments).filled_text("query")?;
             let hits = services::search_web(&self.media.servers, &query).await?;
@@ -124,7 +127,7 @@ impl MediaTools {
     ///
     /// # Errors
     /// Those of [`perform`](Self::perform).
-    pub fn save(&self, ending: &str, bytes: &[u8]) -> Result<String, Failure> {
+    pub fn save(&self, ending: &str, bytes: &[u8]) -> Result<String, ToolFailure> {
         self.noted("save", self.folder.save(ending, bytes))
     }
 
@@ -133,13 +136,13 @@ impl MediaTools {
     ///
     /// # Errors
     /// Those of [`perform`](Self::perform).
-    pub fn locate(&self, name: &str, what: &str) -> Result<PathBuf, Failure> {
+    pub fn locate(&self, name: &str, what: &str) -> Result<PathBuf, ToolFailure> {
         self.noted("locate", self.folder.locate(name, what))
     }
 
     /// Records a failure that is nobody's fault here.
-    fn noted<T>(&self, what: &str, done: Result<T, Failure>) -> Result<T, Failure> {
-        if let Err(Failure { fault: Fault::World, message }) = &done {
+    fn noted<T>(&self, what: &str, done: Result<T, ToolFailure>) -> Result<T, ToolFailure> {
+        if let Err(ToolFailure { fault: Blame::World, message }) = &done {
             let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
             outage.get_or_insert_with(|| format!("the tool `{what}` could not do its work: {message}"));
         }

@@ -7,7 +7,7 @@ use planproof_trace::{Attachments, PictureType};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::Given;
-use crate::failure::{Failure, quoted};
+use crate::failure::{ToolFailure, quoted};
 use crate::folder::MediaFolder;
 use crate::objects::{area_of, box_of, mask_of};
 use crate::operation::Operation;
@@ -47,7 +47,7 @@ pub(crate) struct Work<'c> {
 }
 
 impl Work<'_> {
-    pub(crate) async fn perform(self, operation: Operation) -> Result<Done, Failure> {
+    pub(crate) async fn perform(self, operation: Operation) -> Result<Done, ToolFailure> {
         use Operation as Op;
         let Self { given, media, .. } = self;
         let servers = &media.servers;
@@ -126,7 +126,7 @@ impl Work<'_> {
     }
 
     /// A model's answer about a text or a picture.
-    async fn ask_model(self, operation: Operation) -> Result<Done, Failure> {
+    async fn ask_model(self, operation: Operation) -> Result<Done, ToolFailure> {
         use Operation as Op;
         let given = self.given;
         let text = match operation {
@@ -168,14 +168,14 @@ impl Work<'_> {
     }
 
     /// A server's findings in a picture. Masks are written as pictures of the run, and named.
-    async fn find_objects(self, path: &str, with_masks: bool) -> Result<Done, Failure> {
+    async fn find_objects(self, path: &str, with_masks: bool) -> Result<Done, ToolFailure> {
         let Named { name, bytes, kind, size } = self.named_picture().await?;
         let found = services::look(&self.media.servers, path, (&bytes, kind), size, with_masks).await?;
         let folder = Arc::clone(self.folder);
         let objects = self.apart(move || {
             let objects = found.into_iter().enumerate();
             let described = objects.map(|(place, detected)| described(&folder, place, detected, with_masks));
-            described.collect::<Result<Vec<Value>, Failure>>()
+            described.collect::<Result<Vec<Value>, ToolFailure>>()
         });
         let mut done = Done::with("image", name);
         done.value.insert("objects".to_owned(), objects.await?.into());
@@ -183,7 +183,7 @@ impl Work<'_> {
     }
 
     /// A picture with one object of it modified; the unchanged picture if the object has no box.
-    async fn work_on_object(self, operation: Operation) -> Result<Done, Failure> {
+    async fn work_on_object(self, operation: Operation) -> Result<Done, ToolFailure> {
         let object = self.given.object("object")?.clone();
         let face = if operation == Operation::Emoji { self.given.text("emoji")? } else { String::new() };
         let mask = mask_of(&object).map(str::to_owned);
@@ -211,13 +211,13 @@ impl Work<'_> {
         .await
     }
 
-    async fn tell_fact(self, fact: Fact) -> Result<Done, Failure> {
+    async fn tell_fact(self, fact: Fact) -> Result<Done, ToolFailure> {
         let value = services::fact(&self.media.servers, fact).await?;
         Ok(Done { value, ..Done::default() })
     }
 
     /// The picture that the call names.
-    async fn named_picture(&self) -> Result<Named<'_>, Failure> {
+    async fn named_picture(&self) -> Result<Named<'_>, ToolFailure> {
         let (name, folder) = (self.given.file("image")?, Arc::clone(self.folder));
         let of = name.to_owned();
         let read = move || {
@@ -231,8 +231,8 @@ impl Work<'_> {
     /// A new picture made from the one that the call names.
     async fn change(
         self,
-        change: impl FnOnce(&MediaFolder, RgbImage) -> Result<RgbImage, Failure> + Send + 'static,
-    ) -> Result<Done, Failure> {
+        change: impl FnOnce(&MediaFolder, RgbImage) -> Result<RgbImage, ToolFailure> + Send + 'static,
+    ) -> Result<Done, ToolFailure> {
         let (name, folder) = (self.given.file("image")?.to_owned(), Arc::clone(self.folder));
         self.apart(move || {
             let (picture, _) = folder.picture(&name)?;
@@ -242,7 +242,7 @@ impl Work<'_> {
         .await
     }
 
-    async fn save(self, made: RgbImage) -> Result<Done, Failure> {
+    async fn save(self, made: RgbImage) -> Result<Done, ToolFailure> {
         let folder = Arc::clone(self.folder);
         self.apart(move || saved(&folder, &made)).await
     }
@@ -250,10 +250,10 @@ impl Work<'_> {
     /// Runs slow work on a blocking thread, as soon as there is a slot for it.
     async fn apart<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-    ) -> Result<T, Failure> {
+        work: impl FnOnce() -> Result<T, ToolFailure> + Send + 'static,
+    ) -> Result<T, ToolFailure> {
         let room = Arc::clone(&self.media.room).acquire_owned().await;
-        let room = room.map_err(|error| Failure::world(error.to_string()))?;
+        let room = room.map_err(|error| ToolFailure::world(error.to_string()))?;
         // The work continues if a run ends in the middle of it, so it holds its slot itself.
         let kept = move || {
             let _room = room;
@@ -262,13 +262,13 @@ impl Work<'_> {
         let done = tokio::task::spawn_blocking(kept).await;
         // A bug of ours or of a decoder's; the run says nothing about its agent then.
         done.unwrap_or_else(|error| {
-            Err(Failure::world(format!("working on a picture broke off, which is a bug: {error}")))
+            Err(ToolFailure::world(format!("working on a picture broke off, which is a bug: {error}")))
         })
     }
 }
 
 /// Writes a picture, and looks after its small copy.
-fn saved(folder: &MediaFolder, made: &RgbImage) -> Result<Done, Failure> {
+fn saved(folder: &MediaFolder, made: &RgbImage) -> Result<Done, ToolFailure> {
     let name = folder.write(made)?;
     let pictures = preview(&name, made).into_iter().collect();
     let attachments = Attachments::new(pictures).unwrap_or_default();
@@ -281,7 +281,7 @@ fn described(
     place: usize,
     detected: Detected,
     is_segmented: bool,
-) -> Result<Value, Failure> {
+) -> Result<Value, ToolFailure> {
     let Detected { label, numbers, score, mask } = detected;
     let mut object = json!({ "label": label, "bbox": numbers });
     if let Some(score) = score {
@@ -297,12 +297,12 @@ fn described(
 }
 
 /// The pixels that the mask of this name assigns to an object in a picture of this size.
-fn region(folder: &MediaFolder, mask: Option<&str>, size: (u32, u32)) -> Result<Option<Region>, Failure> {
+fn region(folder: &MediaFolder, mask: Option<&str>, size: (u32, u32)) -> Result<Option<Region>, ToolFailure> {
     let Some(name) = mask else { return Ok(None) };
     let pixels = folder.picture(name)?.0.pixels;
     if pixels.dimensions() != size {
         let ((width, height), (across, down)) = (pixels.dimensions(), size);
-        return Err(Failure::call(format!(
+        return Err(ToolFailure::call(format!(
             "the mask {} is {width} x {height}, the picture {across} x {down}: the object is one of another picture",
             quoted(name)
         )));

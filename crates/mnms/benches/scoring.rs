@@ -10,8 +10,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use planproof_mnms::evaluation::original::Format;
-use planproof_mnms::evaluation::{Corpus, Mode, Scorer, Settings};
+use planproof_mnms::evaluation::original::PredictionFormat;
+use planproof_mnms::evaluation::{Corpus, Scorer, ScoringRules, ScoringSettings};
 use planproof_mnms::{pair, read_examples, read_predictions};
 
 const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/kits/mnms/full");
@@ -26,15 +26,15 @@ fn main() {
     };
     println!("file, rules, alternatives, milliseconds to score and to read and score (medians of {rounds})");
     for (file, format) in [
-        ("preds_json_identity.jsonl", Format::Json),
-        ("preds_json_noisy.jsonl", Format::Json),
-        ("preds_code_program_identity.jsonl", Format::Code),
-        ("preds_code_noisy.jsonl", Format::Code),
+        ("preds_json_identity.jsonl", PredictionFormat::Json),
+        ("preds_json_noisy.jsonl", PredictionFormat::Json),
+        ("preds_code_program_identity.jsonl", PredictionFormat::Code),
+        ("preds_code_noisy.jsonl", PredictionFormat::Code),
     ] {
         let predictions = std::fs::read_to_string(directory.join(file)).unwrap();
-        for mode in [Mode::Original, Mode::Ours] {
+        for mode in [ScoringRules::Original, ScoringRules::Ours] {
             for with_alternatives in [false, true] {
-                let settings = Settings { mode, format, with_alternatives };
+                let settings = ScoringSettings { mode, format, with_alternatives };
                 let times: Vec<[Duration; 2]> =
                     (0..rounds).map(|_| time(&gold, &predictions, settings)).collect();
                 let median = |place: usize| {
@@ -52,7 +52,7 @@ fn main() {
     }
 }
 
-fn time(gold: &str, predictions: &str, settings: Settings) -> [Duration; 2] {
+fn time(gold: &str, predictions: &str, settings: ScoringSettings) -> [Duration; 2] {
     let start = Instant::now();
     let examples = read_examples(gold, "gold").unwrap();
     let paired =

@@ -30,11 +30,11 @@ pub const CASE_BYTES_MAX: usize = 1024 * 1024;
 pub const ID_BYTES_MAX: usize = 200;
 
 /// Creates the tools for a run of the case with this id, given the tools' names and parameters.
-pub type MakeTools = Arc<dyn Fn(&str, Arc<[Tool]>) -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
+pub type MakeCaseTools = Arc<dyn Fn(&str, Arc<[Tool]>) -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
 
 /// A request with its right plan and equally good alternatives.
 #[derive(Clone)]
-pub struct Task {
+pub struct RequestCase {
     request: String,
     /// Plans as compact JSON text. As values they would take ten times the memory, and thousands of tasks are in
     /// memory at once.
@@ -43,7 +43,7 @@ pub struct Task {
     alternatives: Box<[Box<RawValue>]>,
     /// Contains the id.
     card: Card,
-    tools: Option<MakeTools>,
+    tools: Option<MakeCaseTools>,
 }
 
 /// A task as parsed from a JSON line.
@@ -77,7 +77,7 @@ struct Written<'t> {
     alternatives: &'t [Box<RawValue>],
 }
 
-impl Task {
+impl RequestCase {
     /// Creates a task with that id. `plan` and each of the `alternatives` is a list of nodes; `code` is the plan as a
     /// program and may be empty.
     ///
@@ -176,7 +176,7 @@ impl Task {
 
     /// The same task with tools other than the simulated ones.
     #[must_use]
-    pub fn with_tools(self, tools: Option<MakeTools>) -> Self {
+    pub fn with_tools(self, tools: Option<MakeCaseTools>) -> Self {
         Self { tools, ..self }
     }
 
@@ -250,19 +250,19 @@ fn value(text: &RawValue) -> Value {
     serde_json::from_str(text.get()).unwrap_or_default()
 }
 
-impl PartialEq for Task {
+impl PartialEq for RequestCase {
     fn eq(&self, other: &Self) -> bool {
         self.to_line() == other.to_line()
     }
 }
 
-impl fmt::Debug for Task {
+impl fmt::Debug for RequestCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Task").field("id", &self.card.id).finish_non_exhaustive()
     }
 }
 
-impl Case for Task {
+impl Case for RequestCase {
     fn card(&self) -> &Card {
         &self.card
     }
@@ -318,7 +318,7 @@ impl Case for Task {
 
     /// The plan that was read, in one line.
     fn essence(&self, verdict: &Verdict) -> String {
-        judge::Detail::of(verdict).map(|detail| detail.plan_in_words()).unwrap_or_default()
+        judge::PlanDetail::of(verdict).map(|detail| detail.plan_in_words()).unwrap_or_default()
     }
 
     fn target(&self) -> String {

@@ -4,11 +4,11 @@ use planproof_suite::Scored;
 use serde_json::Value;
 
 use crate::Literal;
-use crate::case::Task;
+use crate::case::RequestCase;
 use crate::entailment::Entailed;
-use crate::evaluation::original::Format;
-use crate::evaluation::{Counts, Tally, ToolSet, ours};
-use crate::prediction::Predicted;
+use crate::evaluation::original::PredictionFormat;
+use crate::evaluation::{LabelCounts, LabelTally, ToolSet, ours};
+use crate::prediction::PredictedPlan;
 
 /// The names of the figures, from which the metrics of a corpus are computed.
 pub(crate) const NAMES: [&str; 18] = [
@@ -54,7 +54,7 @@ pub(crate) struct Compared {
 
 impl Compared {
     /// The comparison from the counts of a prediction against the plan at this index, and against the first plan.
-    pub(crate) fn of(counts: &Counts, first: &Counts, alternative: usize) -> Self {
+    pub(crate) fn of(counts: &LabelCounts, first: &LabelCounts, alternative: usize) -> Self {
         Self {
             gained: [counts.plan_tool && !first.plan_tool, counts.plan_argname && !first.plan_argname],
             values: values(counts),
@@ -74,26 +74,27 @@ impl Compared {
 }
 
 /// Compares a prediction with the right plan of the task that it has most in common with. `None` is an empty plan.
-pub(crate) fn compare(task: &Task, found: Option<&Predicted>) -> Compared {
-    let (prediction, format) = found.map_or_else(|| (Literal::List(Vec::new()), Format::Json), as_written);
+pub(crate) fn compare(task: &RequestCase, found: Option<&PredictedPlan>) -> Compared {
+    let (prediction, format) =
+        found.map_or_else(|| (Literal::List(Vec::new()), PredictionFormat::Json), as_written);
     let reading = ours::read(&prediction, format);
     let (plan, alternatives) = task.right_plans();
-    let gold = ours::Gold::new(&plan, &alternatives);
+    let gold = ours::OurGold::new(&plan, &alternatives);
     let (alternative, counts) = gold.compare(&reading, !alternatives.is_empty());
     let first = if alternative > 0 { gold.compare(&reading, false).1 } else { counts };
     Compared::of(&counts, &first, alternative)
 }
 
 /// A predicted plan in the form used by the evaluation.
-pub(crate) fn as_written(found: &Predicted) -> (Literal, Format) {
+pub(crate) fn as_written(found: &PredictedPlan) -> (Literal, PredictionFormat) {
     match found {
-        Predicted::Program(text) => (Literal::Text(text.clone()), Format::Code),
-        Predicted::Nodes(nodes) => (literal(nodes), Format::Json),
+        PredictedPlan::Program(text) => (Literal::Text(text.clone()), PredictionFormat::Code),
+        PredictedPlan::Nodes(nodes) => (literal(nodes), PredictionFormat::Json),
     }
 }
 
 /// The right plan at that index: 0 is the plan itself, followed by the alternatives.
-pub(crate) fn right_plan(task: &Task, alternative: usize) -> Literal {
+pub(crate) fn right_plan(task: &RequestCase, alternative: usize) -> Literal {
     let (plan, alternatives) = task.right_plans();
     let place = alternative.checked_sub(1);
     place.and_then(|place| alternatives.into_iter().nth(place)).unwrap_or(plan)
@@ -105,9 +106,9 @@ fn literal(value: &Value) -> Literal {
     Literal::from_json(&value.to_string()).unwrap_or(Literal::List(Vec::new()))
 }
 
-fn values(counts: &Counts) -> [f64; NAMES.len()] {
-    let Counts { argname, argvalue, edge, .. } = counts;
-    let count = |tally: &Tally| [tally.right as f64, tally.extra as f64, tally.missing as f64];
+fn values(counts: &LabelCounts) -> [f64; NAMES.len()] {
+    let LabelCounts { argname, argvalue, edge, .. } = counts;
+    let count = |tally: &LabelTally| [tally.right as f64, tally.extra as f64, tally.missing as f64];
     let [[a, b, c], [d, e, f], [g, h, i]] = [count(argname), count(argvalue), count(edge)];
     let truth = |holds: bool| f64::from(u8::from(holds));
     [
@@ -133,12 +134,12 @@ fn values(counts: &Counts) -> [f64; NAMES.len()] {
 }
 
 /// The figures of a verdict as counts.
-pub(crate) fn counts(scored: &Scored) -> Counts {
+pub(crate) fn counts(scored: &Scored) -> LabelCounts {
     // They were whole numbers when written.
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] =
         NAMES.map(|name| scored.score(name).unwrap_or_default() as u64);
-    let tally = |[right, extra, missing]: [u64; 3]| Tally { right, extra, missing };
-    Counts {
+    let tally = |[right, extra, missing]: [u64; 3]| LabelTally { right, extra, missing };
+    LabelCounts {
         tools_right: ToolSet(a),
         tools_extra: ToolSet(b),
         tools_missing: ToolSet(c),

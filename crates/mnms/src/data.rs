@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::Literal;
-use crate::case::Task;
-use crate::examples::{DataError, Example, examples, lines};
+use crate::case::RequestCase;
+use crate::examples::{CorpusError, RequestExample, examples, lines};
 
 /// The prefix of published examples' ids, followed by their number in the data.
 pub const ID_PREFIX: &str = "mnms-";
@@ -27,7 +27,7 @@ const OWN: &str = include_str!("../data/own.jsonl");
 ///
 /// # Errors
 /// The first line that is not a task, with its position.
-pub(crate) fn read(data: Data<'_>) -> Result<Vec<Task>, CaseError> {
+pub(crate) fn read(data: Data<'_>) -> Result<Vec<RequestCase>, CaseError> {
     if is_of_cases(data.text) { cases(data) } else { tasks(data, ID_PREFIX) }
 }
 
@@ -44,12 +44,12 @@ pub(crate) fn is_of_cases(text: &str) -> bool {
     first.is_some_and(|line| serde_json::from_str::<Named>(line).is_ok())
 }
 
-fn cases(Data { text, file }: Data<'_>) -> Result<Vec<Task>, CaseError> {
+fn cases(Data { text, file }: Data<'_>) -> Result<Vec<RequestCase>, CaseError> {
     let (mut tasks, mut ids) = (Vec::new(), HashSet::new());
     for line in lines(text, file) {
         let (number, line) = line.map_err(|error| CaseError::new(error.to_string()))?;
         let refuse = |what: &str| CaseError::new(format!("{file}:{number}: {what}"));
-        let task = Task::read(line).map_err(|CaseError { what }| refuse(&what))?;
+        let task = RequestCase::read(line).map_err(|CaseError { what }| refuse(&what))?;
         if !ids.insert(task.id().to_owned()) {
             return Err(refuse(&format!("there is a case {} already", task.id())));
         }
@@ -62,23 +62,23 @@ fn cases(Data { text, file }: Data<'_>) -> Result<Vec<Task>, CaseError> {
 ///
 /// # Errors
 /// None; the data is embedded and tested.
-pub(crate) fn own() -> Result<Vec<Task>, CaseError> {
+pub(crate) fn own() -> Result<Vec<RequestCase>, CaseError> {
     tasks(Data { text: OWN, file: "own.jsonl" }, OWN_ID_PREFIX)
 }
 
-fn tasks(data: Data<'_>, prefix: &str) -> Result<Vec<Task>, CaseError> {
+fn tasks(data: Data<'_>, prefix: &str) -> Result<Vec<RequestCase>, CaseError> {
     let examples = examples(data.text, data.file);
-    let task = |example: Result<Example, DataError>| match example {
+    let task = |example: Result<RequestExample, CorpusError>| match example {
         Ok(example) => task(&example, prefix, data.file),
         Err(error) => Err(CaseError::new(error.to_string())),
     };
     examples.map(task).collect()
 }
 
-fn task(example: &Example, prefix: &str, file: &str) -> Result<Task, CaseError> {
-    let Example { id, request, plan, code, alternatives } = example;
+fn task(example: &RequestExample, prefix: &str, file: &str) -> Result<RequestCase, CaseError> {
+    let RequestExample { id, request, plan, code, alternatives } = example;
     let alternatives = alternatives.iter().flatten().map(Literal::to_json).collect();
-    Task::new(&format!("{prefix}{id}"), request, plan.to_json(), code, alternatives)
+    RequestCase::new(&format!("{prefix}{id}"), request, plan.to_json(), code, alternatives)
         .map_err(|CaseError { what }| CaseError::new(format!("{file}: the example {id}: {what}")))
 }
 
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn lines_of_cases_are_data_too() {
-        let line = |task: &Task| planproof_suite::Case::to_line(task);
+        let line = |task: &RequestCase| planproof_suite::Case::to_line(task);
         let own = own().unwrap();
         let text: String = own.iter().map(|task| format!("\n{}\n", line(task))).collect();
         assert_eq!(read(Data { text: &text, file: "f" }).unwrap(), own);

@@ -9,11 +9,11 @@ use planproof_plan::subtasks::judging;
 use planproof_suite::questions::Question;
 use serde::{Deserialize, Serialize};
 
-use crate::case::Task;
+use crate::case::RequestCase;
 use crate::compared;
-use crate::evaluation::Tally;
+use crate::evaluation::LabelTally;
 use crate::evaluation::ours::entailed::{Beside, OtherWords, beside};
-use crate::prediction::Predicted;
+use crate::prediction::PredictedPlan;
 
 /// What a judge said of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct JudgedValue {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entailed {
     /// Tools with their arguments and values.
-    pub(crate) argvalue: Tally,
+    pub(crate) argvalue: LabelTally,
     /// Whether the whole plan is then right.
     pub(crate) plan: bool,
     /// What the judge said, in the order of the steps.
@@ -37,14 +37,19 @@ pub(crate) struct Entailed {
 }
 
 /// The prediction compared with the plan at that index: 0 is the right plan, followed by the alternatives.
-fn held_against(task: &Task, found: &Predicted, alternative: usize) -> Beside {
+fn held_against(task: &RequestCase, found: &PredictedPlan, alternative: usize) -> Beside {
     let (prediction, format) = compared::as_written(found);
     beside(&prediction, format, &compared::right_plan(task, alternative))
 }
 
 /// The questions for a judge about a prediction that was compared with the plan at that index. Their keys start with
 /// `before`.
-pub(crate) fn questions(task: &Task, found: &Predicted, alternative: usize, before: &str) -> Vec<Question> {
+pub(crate) fn questions(
+    task: &RequestCase,
+    found: &PredictedPlan,
+    alternative: usize,
+    before: &str,
+) -> Vec<Question> {
     let beside = held_against(task, found, alternative);
     let question = |it: &OtherWords| Question {
         key: format!("{before}{}", it.key),
@@ -56,8 +61,8 @@ pub(crate) fn questions(task: &Task, found: &Predicted, alternative: usize, befo
 /// What follows from a judge's answers, whose keys start with `before`. If the judge was asked nothing about this
 /// prediction, everything counts as it does without a judge.
 pub(crate) fn entailed<K: Borrow<str> + Ord, V: AsRef<str>>(
-    task: &Task,
-    found: &Predicted,
+    task: &RequestCase,
+    found: &PredictedPlan,
     alternative: usize,
     (answers, before): (&BTreeMap<K, V>, &str),
 ) -> Entailed {

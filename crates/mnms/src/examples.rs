@@ -18,7 +18,7 @@ const SHOWN_MAX: usize = 80;
 
 /// A request with its right plans.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Example {
+pub struct RequestExample {
     /// Its id, unique among all published examples.
     pub id: i64,
     /// What the user asks for.
@@ -34,7 +34,7 @@ pub struct Example {
 /// Why data or predictions cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
-pub struct DataError {
+pub struct CorpusError {
     /// The file, by the name given when it was read.
     pub file: String,
     /// The line, from 1, if the error belongs to one.
@@ -43,7 +43,7 @@ pub struct DataError {
     pub what: String,
 }
 
-impl DataError {
+impl CorpusError {
     pub(crate) fn new(file: &str, line: Option<usize>, what: impl Into<String>) -> Self {
         Self { file: file.to_owned(), line, what: what.into() }
     }
@@ -64,15 +64,19 @@ impl DataError {
 pub(crate) fn lines<'a>(
     text: &'a str,
     file: &'a str,
-) -> impl Iterator<Item = Result<(usize, &'a str), DataError>> {
+) -> impl Iterator<Item = Result<(usize, &'a str), CorpusError>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text.lines().enumerate().map(|(place, line)| (place + 1, line));
     lines.filter(|(_, line)| !line.trim().is_empty()).map(move |(number, line)| {
         if number > LINES_MAX {
-            return Err(DataError::new(file, Some(number), format!("there are more than {LINES_MAX} lines")));
+            return Err(CorpusError::new(
+                file,
+                Some(number),
+                format!("there are more than {LINES_MAX} lines"),
+            ));
         }
         if line.len() > LINE_BYTES_MAX {
-            return Err(DataError::new(
+            return Err(CorpusError::new(
                 file,
                 Some(number),
                 format!("the line is longer than {LINE_BYTES_MAX} bytes"),
@@ -106,7 +110,7 @@ struct Row<'a> {
 ///
 /// # Errors
 /// The first line that is not an example or repeats an id, or a line or file that exceeds the limits.
-pub fn read_examples(text: &str, file: &str) -> Result<Vec<Example>, DataError> {
+pub fn read_examples(text: &str, file: &str) -> Result<Vec<RequestExample>, CorpusError> {
     examples(text, file).collect()
 }
 
@@ -114,7 +118,7 @@ pub fn read_examples(text: &str, file: &str) -> Result<Vec<Example>, DataError> 
 pub(crate) fn examples<'t>(
     text: &'t str,
     file: &'t str,
-) -> impl Iterator<Item = Result<Example, DataError>> + 't {
+) -> impl Iterator<Item = Result<RequestExample, CorpusError>> + 't {
     let mut lines_of_ids: HashMap<i64, usize> = HashMap::new();
     lines(text, file).map(move |line| {
         let (number, line) = line?;
@@ -123,17 +127,18 @@ pub(crate) fn examples<'t>(
             None => Ok(example),
             Some(earlier) => {
                 let what = format!("the id {} stands in line {earlier} too", example.id);
-                Err(DataError::new(file, Some(number), what))
+                Err(CorpusError::new(file, Some(number), what))
             }
         }
     })
 }
 
-fn example(line: &str, number: usize, file: &str) -> Result<Example, DataError> {
+fn example(line: &str, number: usize, file: &str) -> Result<RequestExample, CorpusError> {
     const ALTERNATIVES: &str = "alt_plans_str";
     let row: Row<'_> =
-        serde_json::from_str(line).map_err(|error| DataError::of_json(file, number, &error))?;
-    let refuse = |field: &str, what: String| DataError::new(file, Some(number), format!("`{field}`: {what}"));
+        serde_json::from_str(line).map_err(|error| CorpusError::of_json(file, number, &error))?;
+    let refuse =
+        |field: &str, what: String| CorpusError::new(file, Some(number), format!("`{field}`: {what}"));
     let read = |field: &str, text: &str| {
         Literal::from_python(text).map_err(|LiteralError { what }| refuse(field, what))
     };
@@ -161,7 +166,7 @@ fn example(line: &str, number: usize, file: &str) -> Result<Example, DataError> 
         }
     };
     let Row { id, user_request: request, code_str: code, .. } = row;
-    Ok(Example { id, request, plan, code, alternatives })
+    Ok(RequestExample { id, request, plan, code, alternatives })
 }
 
 /// Checks that a right plan is a list of nodes.

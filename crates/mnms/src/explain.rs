@@ -2,20 +2,20 @@
 
 use planproof_plan::to_line;
 use planproof_suite::runs::shortened;
-use planproof_suite::{Case, Content, EventNote, Explanation, Fact, Step, Verdict};
+use planproof_suite::{Case, Content, EventNote, Explanation, Fact, SequenceStep, Verdict};
 use planproof_trace::{Event, PairedCall, paired_calls};
 use serde_json::{Map, Value, json};
 
-use crate::case::Task;
+use crate::case::RequestCase;
 use crate::entailment::JudgedValue;
-use crate::judge::Detail;
+use crate::judge::PlanDetail;
 
 /// Maximum number of characters of an answer that a gist quotes.
 const GIST_CHARACTERS_MAX: usize = 120;
 
-pub(crate) fn explain(task: &Task, verdict: &Verdict) -> Explanation {
+pub(crate) fn explain(task: &RequestCase, verdict: &Verdict) -> Explanation {
     let text = task.request().to_owned();
-    let Some(detail) = Detail::of(verdict) else {
+    let Some(detail) = PlanDetail::of(verdict) else {
         let gist = verdict.class().map_or("passed", planproof_suite::Class::as_str).to_owned();
         return Explanation { text, gist, ..Explanation::default() };
     };
@@ -50,7 +50,7 @@ pub(crate) fn explain(task: &Task, verdict: &Verdict) -> Explanation {
 }
 
 /// What went wrong, in one line.
-fn gist(task: &Task, detail: &Detail) -> String {
+fn gist(task: &RequestCase, detail: &PlanDetail) -> String {
     let on_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match (detail.class.as_deref(), &detail.ended) {
         (None, _) => "passed".to_owned(),
@@ -70,13 +70,13 @@ fn gist(task: &Task, detail: &Detail) -> String {
     }
 }
 
-fn right_steps(task: &Task) -> Vec<String> {
+fn right_steps(task: &RequestCase) -> Vec<String> {
     let plan = task.right_plan().unwrap_or_default();
     plan.steps.iter().map(to_line).collect()
 }
 
 /// The predicted steps. If the run failed, the first step that differs from the right plan is marked.
-fn planned(detail: &Detail, right: &[String]) -> Content {
+fn planned(detail: &PlanDetail, right: &[String]) -> Content {
     if let Some(program) = &detail.program {
         return Content::Text(program.clone());
     }
@@ -87,7 +87,7 @@ fn planned(detail: &Detail, right: &[String]) -> Content {
         |(place, text): (usize, &String)| right.get(place).is_none_or(|right| tool(right) != tool(text));
     let wrong = detail.class.is_some().then(|| detail.steps.iter().enumerate().position(differs)).flatten();
     let steps = detail.steps.iter().enumerate();
-    let mut steps: Vec<Step> = steps.map(|(place, text)| step(text, wrong == Some(place))).collect();
+    let mut steps: Vec<SequenceStep> = steps.map(|(place, text)| step(text, wrong == Some(place))).collect();
     let more = detail.steps_total.saturating_sub(steps.len() as u64);
     if more > 0 {
         steps.push(step(&format!("and {more} more"), false));
@@ -95,11 +95,11 @@ fn planned(detail: &Detail, right: &[String]) -> Content {
     Content::Steps(steps)
 }
 
-fn step(text: &str, is_wrong: bool) -> Step {
-    Step { text: text.to_owned(), when: None, is_wrong }
+fn step(text: &str, is_wrong: bool) -> SequenceStep {
+    SequenceStep { text: text.to_owned(), when: None, is_wrong }
 }
 
-fn executed(detail: &Detail) -> Option<&'static str> {
+fn executed(detail: &PlanDetail) -> Option<&'static str> {
     match &*detail.executed {
         "fine" => Some("to its end"),
         "faulty" => Some("up to an error"),
@@ -110,7 +110,7 @@ fn executed(detail: &Detail) -> Option<&'static str> {
 
 /// Counts of what was wrong with replies, such as `2 replies that could not be read, 1 plan that did not fit the
 /// tools`; `None` if nothing was.
-fn found(detail: &Detail) -> Option<String> {
+fn found(detail: &PlanDetail) -> Option<String> {
     let words = [
         ["reply that could not be read", "replies that could not be read"],
         ["plan that did not fit the tools", "plans that did not fit the tools"],
@@ -148,7 +148,7 @@ pub(crate) fn notes(events: &[Event]) -> Vec<EventNote> {
 }
 
 pub(crate) fn run_cells(verdict: &Verdict) -> Vec<String> {
-    match Detail::of(verdict) {
+    match PlanDetail::of(verdict) {
         Some(detail) => {
             vec![detail.plan_in_words(), detail.executed.clone(), detail.turns.to_string()]
         }
@@ -156,11 +156,11 @@ pub(crate) fn run_cells(verdict: &Verdict) -> Vec<String> {
     }
 }
 
-pub(crate) fn metadata(task: &Task, verdict: Option<&Verdict>) -> Map<String, Value> {
+pub(crate) fn metadata(task: &RequestCase, verdict: Option<&Verdict>) -> Map<String, Value> {
     let mut metadata = Map::new();
     metadata.insert("steps".to_owned(), json!(task.card().size));
     metadata.insert("right_plan".to_owned(), task.plan());
-    if let Some(detail) = verdict.and_then(Detail::of) {
+    if let Some(detail) = verdict.and_then(PlanDetail::of) {
         metadata.insert("plan".to_owned(), json!(detail.plan_in_words()));
         metadata.insert("executed".to_owned(), json!(detail.executed));
         metadata.insert("turns".to_owned(), json!(detail.turns));

@@ -7,7 +7,7 @@ use planproof_suite::{Judged, Metric, Scored, Section, Table};
 use serde_json::{Map, Value, json};
 
 use crate::compared::counts;
-use crate::evaluation::{Corpus, Counts, Metrics, Mode, Shares, Tally};
+use crate::evaluation::{Corpus, CorpusMetrics, LabelCounts, LabelTally, ScoringRules, Shares};
 use crate::judge::{CODE_NAMES, ENTAILED_NAMES, GAIN_NAMES, PREDICTION_NAMES};
 use crate::paper_tables;
 
@@ -31,19 +31,19 @@ struct Sums {
 #[derive(Default)]
 struct EntailedSums {
     was_asked: bool,
-    argvalue: Tally,
+    argvalue: LabelTally,
     plans: u64,
 }
 
 impl EntailedSums {
     /// Adds a run. If the run has no answers, the judge had nothing to decide, and the run counts as it is.
-    fn add(&mut self, scored: &Scored, counts: &Counts) {
+    fn add(&mut self, scored: &Scored, counts: &LabelCounts) {
         let [values, right, extra, missing, plan] = ENTAILED_NAMES.map(|name| scored.score(name));
         // They were whole numbers when written.
         let whole = |value: Option<f64>| value.unwrap_or_default() as u64;
         self.was_asked |= values.is_some();
         let tally = match right {
-            Some(_) => Tally { right: whole(right), extra: whole(extra), missing: whole(missing) },
+            Some(_) => LabelTally { right: whole(right), extra: whole(extra), missing: whole(missing) },
             None => counts.argvalue,
         };
         self.argvalue.add(tally);
@@ -111,10 +111,10 @@ fn interval(runs: &[Judged<'_>], holds: impl Fn(&Scored) -> Option<bool>) -> Opt
 }
 
 /// The metrics of the paper, with nonexistent tools counted as wrong.
-pub(crate) fn metrics(runs: &[Judged<'_>], mode: Mode) -> Vec<Metric> {
+pub(crate) fn metrics(runs: &[Judged<'_>], mode: ScoringRules) -> Vec<Metric> {
     let sums = Sums::of(runs);
     let metrics = by(&sums.corpus, mode);
-    let of = |value: fn(&Metrics) -> Option<f64>| metrics.as_ref().and_then(value);
+    let of = |value: fn(&CorpusMetrics) -> Option<f64>| metrics.as_ref().and_then(value);
     let share = |name, title, value| Metric { name, title, value, interval: None, is_share: true };
     let count = |name, title, value| Metric { name, title, value, interval: None, is_share: false };
     let of_runs = |name, title, value, score: &'static str| Metric {
@@ -182,20 +182,20 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: Mode) -> Vec<Metric> {
 }
 
 /// The metrics of a corpus under these rules.
-fn by(corpus: &Corpus, mode: Mode) -> Option<Metrics> {
+fn by(corpus: &Corpus, mode: ScoringRules) -> Option<CorpusMetrics> {
     match mode {
-        Mode::Ours => corpus.metrics(),
-        Mode::Original => corpus.original_metrics(),
+        ScoringRules::Ours => corpus.metrics(),
+        ScoringRules::Original => corpus.original_metrics(),
     }
 }
 
 /// Precision and recall, and the faults found.
-pub(crate) fn sections(runs: &[Judged<'_>], mode: Mode) -> Vec<Section> {
+pub(crate) fn sections(runs: &[Judged<'_>], mode: ScoringRules) -> Vec<Section> {
     let sums = Sums::of(runs);
     let Some(metrics) = by(&sums.corpus, mode) else { return Vec::new() };
     match mode {
-        Mode::Ours => vec![shares(&metrics), feedback(&sums), paper_tables::published()],
-        Mode::Original => vec![published(&metrics), paper_tables::published()],
+        ScoringRules::Ours => vec![shares(&metrics), feedback(&sums), paper_tables::published()],
+        ScoringRules::Original => vec![published(&metrics), paper_tables::published()],
     }
 }
 
@@ -230,7 +230,7 @@ pub(crate) fn written(runs: &[Judged<'_>]) -> Option<Section> {
 }
 
 /// The figures that the published evaluator prints, under the names that it uses.
-fn published(metrics: &Metrics) -> Section {
+fn published(metrics: &CorpusMetrics) -> Section {
     let of = |figures: [(&'static str, Option<f64>); 16]| -> Map<String, Value> {
         figures.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
     };
@@ -252,7 +252,7 @@ fn published(metrics: &Metrics) -> Section {
     }
 }
 
-fn shares(metrics: &Metrics) -> Section {
+fn shares(metrics: &CorpusMetrics) -> Section {
     let rows = [
         ("tools, mean over tools", metrics.tool_macro),
         ("tools, pooled", metrics.tool),

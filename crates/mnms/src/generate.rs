@@ -36,8 +36,10 @@ use std::ops::RangeInclusive;
 use planproof_plan::Plan;
 use planproof_trace::{Catalogue, Draw};
 
-pub use agreement::{Agreement, PairAgreement, Undefined, agreement, mean_and_deviation, pearson};
-pub use alternatives::{Alternatives, COMBINATIONS_MAX, Combined, PATH_TOOLS_MAX, syntactic_alternatives};
+pub use agreement::{PairAgreement, RaterAgreement, Undefined, agreement, mean_and_deviation, pearson};
+pub use alternatives::{
+    Alternatives, COMBINATIONS_MAX, CombinedPlans, PATH_TOOLS_MAX, syntactic_alternatives,
+};
 pub use asking::{
     ANSWER_CHARACTERS_MAX, Answered, ask_again, ask_to_rewrite, read_alternatives, read_queries,
     read_rewriting,
@@ -85,7 +87,7 @@ pub struct Pairing {
 
 /// A pairing with its plan.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Task {
+pub struct PairingTask {
     /// The tools and the input.
     pub pairing: Pairing,
     /// The plan written by rule.
@@ -96,7 +98,7 @@ pub struct Task {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tasks {
     /// Ordered by sequence, then by input.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<PairingTask>,
     /// The sequences, and statistics of the walks that they were drawn from.
     pub sequences: Sequences,
     /// How many sequences are paired with fewer inputs than requested, because there are no more of their kind.
@@ -132,7 +134,7 @@ pub fn draw_tasks(
             let draw = &mut Draw::new(wanted.seed, tasks.len() as u64, "mnms/fill/1");
             if let Some(plan) = plan(walk, input, draw) {
                 let pairing = Pairing { sequence: walk.clone(), input: input.clone(), kind };
-                tasks.push(Task { pairing, plan });
+                tasks.push(PairingTask { pairing, plan });
             }
         }
     }

@@ -10,11 +10,11 @@ use planproof_trace::{EndReason, Event, EventKind, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::case::Task;
+use crate::case::RequestCase;
 use crate::compared::{self, Compared};
 use crate::entailment::{self, JudgedValue, entailed};
-use crate::evaluation::{CodeCorpus, Tally, same_tree};
-use crate::prediction::{Executed, Predicted, executed, faults, predicted};
+use crate::evaluation::{CodeCorpus, LabelTally, same_tree};
+use crate::prediction::{ExecutionStatus, PredictedPlan, executed, faults, predicted};
 
 /// The schema of verdicts.
 pub const VERDICT_SCHEMA: &str = "planproof/mnms-verdict/v1";
@@ -71,7 +71,7 @@ pub(crate) static FLAGS: [FlagInfo; 5] = [
 
 /// Everything that the judge says about a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Detail {
+pub struct PlanDetail {
     /// [`VERDICT_SCHEMA`].
     pub schema: String,
     /// Id of the case.
@@ -105,7 +105,7 @@ pub struct Detail {
 }
 
 /// Judges a run of a task.
-pub(crate) fn judge(task: &Task, events: &[Event]) -> Result<Verdict, Unscored> {
+pub(crate) fn judge(task: &RequestCase, events: &[Event]) -> Result<Verdict, Unscored> {
     let (answer, ended, broke) = match events.last().map(|event| &event.kind) {
         Some(EventKind::End(EndReason::Unscored { reason })) => {
             return Err(Unscored::Outside { reason: reason.clone() });
@@ -142,7 +142,7 @@ pub(crate) fn judge(task: &Task, events: &[Event]) -> Result<Verdict, Unscored> 
 }
 
 /// The questions for a judge model about a run with these events and this end.
-pub(crate) fn questions(task: &Task, events: &[Event], end: &EndReason) -> Vec<Question> {
+pub(crate) fn questions(task: &RequestCase, events: &[Event], end: &EndReason) -> Vec<Question> {
     let answer = match end {
         EndReason::Answered { text } => text.as_str(),
         _ => "",
@@ -167,19 +167,24 @@ pub(crate) struct Run<'a> {
     pub(crate) answer: Option<&'a str>,
     pub(crate) ended: Option<String>,
     pub(crate) broke: bool,
-    pub(crate) executed: Executed,
+    pub(crate) executed: ExecutionStatus,
     pub(crate) faults: [u32; 3],
     pub(crate) turns: u64,
     pub(crate) usage: Usage,
 }
 
 /// Whether a plan has no steps, and is therefore no plan.
-fn is_empty(found: &Predicted) -> bool {
-    matches!(found, Predicted::Nodes(Value::Array(nodes)) if nodes.is_empty())
+fn is_empty(found: &PredictedPlan) -> bool {
+    matches!(found, PredictedPlan::Nodes(Value::Array(nodes)) if nodes.is_empty())
 }
 
 /// The verdict on a predicted plan with this comparison.
-pub(crate) fn verdict(task: &Task, found: Option<&Predicted>, compared: &Compared, run: &Run<'_>) -> Verdict {
+pub(crate) fn verdict(
+    task: &RequestCase,
+    found: Option<&PredictedPlan>,
+    compared: &Compared,
+    run: &Run<'_>,
+) -> Verdict {
     let found = found.filter(|found| !is_empty(found));
     let passed = run.ended.is_none() && compared.argnames_right;
     let class = match found {
@@ -195,22 +200,22 @@ pub(crate) fn verdict(task: &Task, found: Option<&Predicted>, compared: &Compare
     let applies = |flag: &str| match flag {
         "alternative" => compared.alternative > 0,
         "other_values" => passed && !compared.argvalues_right,
-        "not_executed" => matches!(run.executed, Executed::Faulty | Executed::Not),
-        "unsupported" => run.executed == Executed::Unsupported,
+        "not_executed" => matches!(run.executed, ExecutionStatus::Faulty | ExecutionStatus::Not),
+        "unsupported" => run.executed == ExecutionStatus::Unsupported,
         "mended" => run.faults.iter().any(|count| *count > 0),
         _ => false,
     };
     let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
     let (plan, program) = match found {
         None => (None, None),
-        Some(Predicted::Nodes(nodes)) => (read_json(&nodes.to_string()).ok(), None),
-        Some(Predicted::Program(text)) => match read_python(text) {
+        Some(PredictedPlan::Nodes(nodes)) => (read_json(&nodes.to_string()).ok(), None),
+        Some(PredictedPlan::Program(text)) => match read_python(text) {
             Ok(program) if program.plan.is_some() => (program.plan, None),
             _ => (None, Some(shortened(text, TEXT_CHARACTERS_MAX))),
         },
     };
     let plan = plan.unwrap_or_default();
-    let detail = Detail {
+    let detail = PlanDetail {
         schema: VERDICT_SCHEMA.to_owned(),
         case: task.id().to_owned(),
         passed,
@@ -225,10 +230,10 @@ pub(crate) fn verdict(task: &Task, found: Option<&Predicted>, compared: &Compare
         },
         ended: run.ended.as_deref().map(|text| shortened(text, TEXT_CHARACTERS_MAX)),
         executed: match run.executed {
-            Executed::Fine => findings::FINE,
-            Executed::Faulty => findings::FAULTY,
-            Executed::Unsupported => findings::UNSUPPORTED,
-            Executed::Not => "not",
+            ExecutionStatus::Fine => findings::FINE,
+            ExecutionStatus::Faulty => findings::FAULTY,
+            ExecutionStatus::Unsupported => findings::UNSUPPORTED,
+            ExecutionStatus::Not => "not",
         }
         .to_owned(),
         turns: run.turns,
@@ -302,7 +307,7 @@ fn gains(compared: &Compared) -> impl Iterator<Item = Score> {
 
 fn entailed_scores(compared: &Compared) -> impl Iterator<Item = Score> {
     let values = compared.entailed.as_ref().map(|entailed| {
-        let Tally { right, extra, missing } = entailed.argvalue;
+        let LabelTally { right, extra, missing } = entailed.argvalue;
         let plan = u64::from(entailed.plan);
         [entailed.judged.len() as u64, right, extra, missing, plan].map(|value| value as f64)
     });
@@ -310,9 +315,9 @@ fn entailed_scores(compared: &Compared) -> impl Iterator<Item = Score> {
     named.map(|(name, value)| Score::new(name, value))
 }
 
-fn code_scores(task: &Task, found: Option<&Predicted>) -> impl Iterator<Item = Score> {
+fn code_scores(task: &RequestCase, found: Option<&PredictedPlan>) -> impl Iterator<Item = Score> {
     let values = match found {
-        Some(Predicted::Program(text)) if !task.code().is_empty() => {
+        Some(PredictedPlan::Program(text)) if !task.code().is_empty() => {
             let mut corpus = CodeCorpus::default();
             corpus.add(text, task.code());
             let is_equal = f64::from(u8::from(same_tree(text, task.code())));
@@ -329,8 +334,8 @@ fn code_scores(task: &Task, found: Option<&Predicted>) -> impl Iterator<Item = S
 fn scores(compared: &Compared, run: &Run<'_>) -> Vec<Score> {
     let [parsing, verification, execution] = run.faults.map(f64::from);
     let of_run = [
-        f64::from(u8::from(run.executed == Executed::Fine)),
-        f64::from(u8::from(run.executed == Executed::Unsupported)),
+        f64::from(u8::from(run.executed == ExecutionStatus::Fine)),
+        f64::from(u8::from(run.executed == ExecutionStatus::Unsupported)),
         run.turns as f64,
         run.usage.input_tokens as f64,
         run.usage.output_tokens as f64,
@@ -342,7 +347,7 @@ fn scores(compared: &Compared, run: &Run<'_>) -> Vec<Score> {
     of_plan.chain(RUN_NAMES.into_iter().zip(of_run)).map(|(name, value)| Score::new(name, value)).collect()
 }
 
-impl Detail {
+impl PlanDetail {
     /// Parses the document of a verdict of this suite; `None` if the verdict is of another suite or malformed.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)

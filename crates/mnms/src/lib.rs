@@ -33,16 +33,16 @@ pub mod evaluation;
 pub mod generate;
 pub mod published;
 
-pub use case::{CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, MakeTools, Task};
+pub use case::{CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, MakeCaseTools, RequestCase};
 pub use data::{ID_PREFIX, OWN_ID_PREFIX};
 pub use entailment::JudgedValue;
-pub use examples::{DataError, Example, LINE_BYTES_MAX, LINES_MAX, read_examples};
-pub use judge::{Detail, STEP_CHARACTERS_MAX, STEPS_KEPT_MAX, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA};
+pub use examples::{CorpusError, LINE_BYTES_MAX, LINES_MAX, RequestExample, read_examples};
+pub use judge::{PlanDetail, STEP_CHARACTERS_MAX, STEPS_KEPT_MAX, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA};
 pub use literal::{Literal, LiteralError, NESTED_MAX};
-pub use prediction::{Executed, Predicted};
+pub use prediction::{ExecutionStatus, PredictedPlan};
 pub use predictions::{
-    Execution, Paired, Prediction, Tokens, mean_tokens, mean_turns, pair, pass_rate, read_executions,
-    read_predictions,
+    ExecutionResult, Paired, PlanPrediction, PredictionTokens, mean_tokens, mean_turns, pair, pass_rate,
+    read_executions, read_predictions,
 };
 pub use pretend::PretendTools;
 pub use suite::{Mnms, NAME};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use planproof_suite::{Combined, Section, Table};
+use planproof_suite::{CombinationFigures, Section, Table};
 use serde_json::{Value, json};
 
-use crate::published::{self, FEEDBACK, Figure, MODELS, STRATEGIES};
+use crate::published::{self, FEEDBACK, MODELS, PublishedFigure, STRATEGIES};
 
 /// Shown if there is no figure.
 const DASH: &str = "–";
@@ -196,10 +196,10 @@ impl Layout {
 
 /// The figures published in the paper. In a terminal they are only named, not shown.
 pub(crate) fn published() -> Section {
-    let all: Vec<Figure> = published::figures().collect();
+    let all: Vec<PublishedFigure> = published::figures().collect();
     let of = |layout: &Layout| {
         let value = |group: &Group, (model, strategy, format, feedback): Setting<'_>| {
-            let is_it = |it: &&Figure| {
+            let is_it = |it: &&PublishedFigure| {
                 (it.table, it.metric, it.model, it.strategy, it.format, it.feedback)
                     == (layout.number, group.metric, model, strategy, format, feedback)
             };
@@ -247,10 +247,10 @@ pub(crate) fn published() -> Section {
 
 /// Figures of a matrix in the form of the paper's tables, as far as its planning agents provide them; `None` if
 /// they provide none.
-pub(crate) fn of_matrix(combinations: &[Combined<'_>]) -> Option<Section> {
+pub(crate) fn of_matrix(combinations: &[CombinationFigures<'_>]) -> Option<Section> {
     /// Settings with separate rows and columns, and their default values.
     const APART: [(&str, &str); 3] = [("strategy", "multi-step"), ("format", "json"), ("feedback", "PVE")];
-    let planning: Vec<(&Combined<'_>, String)> = combinations
+    let planning: Vec<(&CombinationFigures<'_>, String)> = combinations
         .iter()
         .filter(|it| it.kind == "plan")
         .map(|it| {
@@ -262,7 +262,7 @@ pub(crate) fn of_matrix(combinations: &[Combined<'_>]) -> Option<Section> {
             (it, row)
         })
         .collect();
-    let setting = |it: &Combined<'_>, place: usize| -> String {
+    let setting = |it: &CombinationFigures<'_>, place: usize| -> String {
         let (key, usual) = APART[place];
         it.settings.get(key).map_or(usual, String::as_str).to_owned()
     };
@@ -271,7 +271,7 @@ pub(crate) fn of_matrix(combinations: &[Combined<'_>]) -> Option<Section> {
         planning.iter().map(|(_, row)| row.as_str()).filter(|row| seen.insert(*row)).collect();
     let of = |layout: &Layout| {
         let value = |group: &Group, (row, strategy, format, feedback): Setting<'_>| {
-            let is_it = |(it, of): &&(&Combined<'_>, String)| {
+            let is_it = |(it, of): &&(&CombinationFigures<'_>, String)| {
                 of == row && [0, 1, 2].map(|place| setting(it, place)) == [strategy, format, feedback]
             };
             let (found, _) = planning.iter().find(is_it)?;
@@ -308,7 +308,7 @@ pub(crate) fn of_matrix(combinations: &[Combined<'_>]) -> Option<Section> {
         .iter()
         .map(|(number, table)| json!({"table": number, "columns": table.columns, "rows": table.rows}))
         .collect();
-    let is_simulated = |it: &Combined<'_>| {
+    let is_simulated = |it: &CombinationFigures<'_>| {
         it.simulated || it.settings.get("judge").is_some_and(|name| name.starts_with("sim/"))
     };
     let simulation = if planning.iter().any(|(it, _)| is_simulated(it)) {
@@ -377,7 +377,7 @@ mod tests {
             [share("tool_f1", Some(0.625)), share("edge_f1", Some(1.0))],
             [share("plan_argvalue", Some(0.5)), share("executed", None)],
         ];
-        let combined = |kind, place: usize| Combined {
+        let combined = |kind, place: usize| CombinationFigures {
             kind,
             model: Some("m"),
             settings: &of[place],

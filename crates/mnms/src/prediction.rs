@@ -12,7 +12,7 @@ const CALLS_SEARCHED_MAX: usize = 100;
 
 /// A predicted plan.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Predicted {
+pub enum PredictedPlan {
     /// A list of nodes.
     Nodes(Value),
     /// A program.
@@ -21,7 +21,7 @@ pub enum Predicted {
 
 /// How the execution of the plan went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Executed {
+pub enum ExecutionStatus {
     /// The whole plan was executed.
     Fine,
     /// The execution failed.
@@ -33,23 +33,23 @@ pub enum Executed {
 }
 
 /// The plan of a run that ended with this answer; `None` if there is none.
-pub(crate) fn predicted(events: &[Event], answer: &str) -> Option<Predicted> {
+pub(crate) fn predicted(events: &[Event], answer: &str) -> Option<PredictedPlan> {
     of_answer(answer).or_else(|| {
         let nodes = of_calls(events);
-        (!nodes.is_empty()).then_some(Predicted::Nodes(Value::Array(nodes)))
+        (!nodes.is_empty()).then_some(PredictedPlan::Nodes(Value::Array(nodes)))
     })
 }
 
 /// The plan in an answer.
-fn of_answer(answer: &str) -> Option<Predicted> {
+fn of_answer(answer: &str) -> Option<PredictedPlan> {
     if answer.contains("def solve") || answer.contains("```python") {
-        return read_python(answer).ok().map(|program| Predicted::Program(program.text));
+        return read_python(answer).ok().map(|program| PredictedPlan::Program(program.text));
     }
     // Numbers and empty lists parse too, but they occur in answers of other kinds.
     let plan = answer.contains(['{', '[']).then(|| read_json(answer).ok()).flatten()?;
     let is_plan = !plan.steps.is_empty() || answer.trim_start().starts_with(['{', '[']);
     if is_plan {
-        return Some(Predicted::Nodes(to_json(&plan)));
+        return Some(PredictedPlan::Nodes(to_json(&plan)));
     }
     None
 }
@@ -108,7 +108,7 @@ fn is_same(output: &Value, value: &Value) -> bool {
 }
 
 /// How the execution of the run's plan went.
-pub(crate) fn executed(events: &[Event]) -> Executed {
+pub(crate) fn executed(events: &[Event]) -> ExecutionStatus {
     let notes = events.iter().rev().filter_map(|event| match &event.kind {
         EventKind::Section { state, author: Author::Environment, note, .. }
             if state == findings::EXECUTION =>
@@ -118,17 +118,17 @@ pub(crate) fn executed(events: &[Event]) -> Executed {
         _ => None,
     });
     match notes.into_iter().next() {
-        Some(findings::FINE) => return Executed::Fine,
-        Some(findings::UNSUPPORTED) => return Executed::Unsupported,
-        Some(_) => return Executed::Faulty,
+        Some(findings::FINE) => return ExecutionStatus::Fine,
+        Some(findings::UNSUPPORTED) => return ExecutionStatus::Unsupported,
+        Some(_) => return ExecutionStatus::Faulty,
         None => {}
     }
     let calls = paired_calls(events);
     if calls.is_empty() {
-        return Executed::Not;
+        return ExecutionStatus::Not;
     }
     let is_fine = calls.iter().all(|call| call.result.is_some_and(|(_, result)| !result.is_error));
-    if is_fine { Executed::Fine } else { Executed::Faulty }
+    if is_fine { ExecutionStatus::Fine } else { ExecutionStatus::Faulty }
 }
 
 /// The number of findings of a kind, by the states in [`findings`].

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::examples::{DataError, Example, lines, shortened};
+use crate::examples::{CorpusError, RequestExample, lines, shortened};
 use crate::literal::Literal;
 
 /// Maximum number of ids that an error names.
@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 10;
 
 /// A predicted plan, with what else the file says about how it was made.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prediction {
+pub struct PlanPrediction {
     /// The id of its example.
     pub id: i64,
     /// Its line in the file, from 1.
@@ -24,12 +24,12 @@ pub struct Prediction {
     /// The number of messages that the model wrote, if the file contains the conversation.
     pub turns: Option<u64>,
     /// The tokens of the whole conversation, if the file has them.
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<PredictionTokens>,
 }
 
 /// Numbers of tokens that a model read and wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tokens {
+pub struct PredictionTokens {
     /// Read.
     pub input: u64,
     /// Written.
@@ -53,20 +53,20 @@ struct Row<'a> {
 /// # Errors
 /// The first line that is not a prediction or repeats an id, or a line or file that exceeds
 /// [`LINE_BYTES_MAX`](crate::LINE_BYTES_MAX) or [`LINES_MAX`](crate::LINES_MAX).
-pub fn read_predictions(text: &str, file: &str) -> Result<Vec<Prediction>, DataError> {
+pub fn read_predictions(text: &str, file: &str) -> Result<Vec<PlanPrediction>, CorpusError> {
     let mut predictions = Vec::new();
     let mut lines_of_ids: HashMap<i64, usize> = HashMap::new();
     for line in lines(text, file) {
         let (number, line) = line?;
-        let refuse = |what: String| DataError::new(file, Some(number), what);
+        let refuse = |what: String| CorpusError::new(file, Some(number), what);
         let row: Row<'_> =
-            serde_json::from_str(line).map_err(|error| DataError::of_json(file, number, &error))?;
+            serde_json::from_str(line).map_err(|error| CorpusError::of_json(file, number, &error))?;
         if let Some(earlier) = lines_of_ids.insert(row.id, number) {
             return Err(refuse(format!("the id {} has a prediction in line {earlier} too", row.id)));
         }
         let content = Literal::from_json(row.prediction.get())
             .map_err(|error| refuse(format!("`prediction`: {error}: {}", shortened(row.prediction.get()))))?;
-        predictions.push(Prediction {
+        predictions.push(PlanPrediction {
             id: row.id,
             line: number,
             content,
@@ -85,7 +85,7 @@ fn turns(messages: &Value) -> Option<u64> {
 
 /// The tokens in a summary by AutoGen. It has totals for all calls and for those not answered from a cache; the
 /// totals for all calls count. Each lists models with their counts.
-fn tokens(summary: &Value) -> Option<Tokens> {
+fn tokens(summary: &Value) -> Option<PredictionTokens> {
     let total = match summary {
         Value::Array(summaries) => summaries.first()?,
         Value::Object(parts) => {
@@ -97,7 +97,7 @@ fn tokens(summary: &Value) -> Option<Tokens> {
     for model in total.as_object()?.values() {
         let count = |name: &str| model.get(name).and_then(Value::as_u64);
         if let (Some(input), Some(output)) = (count("prompt_tokens"), count("completion_tokens")) {
-            let sum: &mut Tokens = tokens.get_or_insert_default();
+            let sum: &mut PredictionTokens = tokens.get_or_insert_default();
             sum.input += input;
             sum.output += output;
         }
@@ -109,7 +109,7 @@ fn tokens(summary: &Value) -> Option<Tokens> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paired {
     /// The prediction for each example, in the order of the examples.
-    pub predictions: Vec<Option<Prediction>>,
+    pub predictions: Vec<Option<PlanPrediction>>,
     /// The ids of the examples that have no prediction.
     pub missing: Vec<i64>,
 }
@@ -118,7 +118,11 @@ pub struct Paired {
 ///
 /// # Errors
 /// Predictions have ids that no example has. The error names them.
-pub fn pair(examples: &[Example], predictions: Vec<Prediction>, file: &str) -> Result<Paired, DataError> {
+pub fn pair(
+    examples: &[RequestExample],
+    predictions: Vec<PlanPrediction>,
+    file: &str,
+) -> Result<Paired, CorpusError> {
     let ids: Vec<i64> = examples.iter().map(|example| example.id).collect();
     pair_with(&ids, predictions, file)
 }
@@ -127,9 +131,13 @@ pub fn pair(examples: &[Example], predictions: Vec<Prediction>, file: &str) -> R
 ///
 /// # Errors
 /// Same as [`pair`].
-pub(crate) fn pair_with(ids: &[i64], predictions: Vec<Prediction>, file: &str) -> Result<Paired, DataError> {
+pub(crate) fn pair_with(
+    ids: &[i64],
+    predictions: Vec<PlanPrediction>,
+    file: &str,
+) -> Result<Paired, CorpusError> {
     let places: HashMap<i64, usize> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
-    let mut found: Vec<Option<Prediction>> = vec![None; ids.len()];
+    let mut found: Vec<Option<PlanPrediction>> = vec![None; ids.len()];
     let mut unknown = Vec::new();
     for prediction in predictions {
         match places.get(&prediction.id) {
@@ -145,7 +153,7 @@ pub(crate) fn pair_with(ids: &[i64], predictions: Vec<Prediction>, file: &str) -
             unknown.len(),
             named.join(", ")
         );
-        return Err(DataError::new(file, None, what));
+        return Err(CorpusError::new(file, None, what));
     }
     let missing = ids.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(id, _)| *id).collect();
     Ok(Paired { predictions: found, missing })
@@ -153,7 +161,7 @@ pub(crate) fn pair_with(ids: &[i64], predictions: Vec<Prediction>, file: &str) -
 
 /// The result of executing a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Execution {
+pub struct ExecutionResult {
     /// The id of the example.
     pub id: i64,
     /// Whether the execution completed.
@@ -166,7 +174,7 @@ pub struct Execution {
 ///
 /// # Errors
 /// Same as [`read_predictions`].
-pub fn read_executions(text: &str, file: &str) -> Result<Vec<Execution>, DataError> {
+pub fn read_executions(text: &str, file: &str) -> Result<Vec<ExecutionResult>, CorpusError> {
     #[derive(Deserialize)]
     struct Row {
         id: i64,
@@ -178,9 +186,9 @@ pub fn read_executions(text: &str, file: &str) -> Result<Vec<Execution>, DataErr
     let mut lines_of_ids: HashMap<i64, usize> = HashMap::new();
     for line in lines(text, file) {
         let (number, line) = line?;
-        let refuse = |what: String| DataError::new(file, Some(number), what);
+        let refuse = |what: String| CorpusError::new(file, Some(number), what);
         let row: Row =
-            serde_json::from_str(line).map_err(|error| DataError::of_json(file, number, &error))?;
+            serde_json::from_str(line).map_err(|error| CorpusError::of_json(file, number, &error))?;
         if let Some(earlier) = lines_of_ids.insert(row.id, number) {
             return Err(refuse(format!("the id {} was executed in line {earlier} too", row.id)));
         }
@@ -197,24 +205,24 @@ pub fn read_executions(text: &str, file: &str) -> Result<Vec<Execution>, DataErr
             Some(Value::Null) | None => String::new(),
             Some(other) => other.to_string(),
         };
-        executions.push(Execution { id: row.id, passed, message });
+        executions.push(ExecutionResult { id: row.id, passed, message });
     }
     Ok(executions)
 }
 
 /// The share of executions that completed; `None` if there are none.
-pub fn pass_rate(executions: &[Execution]) -> Option<f64> {
+pub fn pass_rate(executions: &[ExecutionResult]) -> Option<f64> {
     let passed = executions.iter().filter(|execution| execution.passed).count();
     (!executions.is_empty()).then(|| passed as f64 / executions.len() as f64)
 }
 
 /// The mean number of turns over the predictions that have one; `None` if none has.
-pub fn mean_turns(predictions: &[Prediction]) -> Option<f64> {
+pub fn mean_turns(predictions: &[PlanPrediction]) -> Option<f64> {
     mean(predictions.iter().filter_map(|prediction| prediction.turns))
 }
 
 /// The mean numbers of tokens read and written, over the predictions that have them; `None` if none has.
-pub fn mean_tokens(predictions: &[Prediction]) -> Option<(f64, f64)> {
+pub fn mean_tokens(predictions: &[PlanPrediction]) -> Option<(f64, f64)> {
     let tokens = || predictions.iter().filter_map(|prediction| prediction.tokens);
     Some((mean(tokens().map(|it| it.input))?, mean(tokens().map(|it| it.output))?))
 }
@@ -240,7 +248,10 @@ mod tests {
             "\n"
         );
         let read = read_predictions(text, "f").unwrap();
-        assert_eq!((read[0].turns, read[0].tokens), (Some(2), Some(Tokens { input: 11, output: 4 })));
+        assert_eq!(
+            (read[0].turns, read[0].tokens),
+            (Some(2), Some(PredictionTokens { input: 11, output: 4 }))
+        );
         assert_eq!((read[1].id, read[1].line, read[1].turns, read[1].tokens), (-2, 3, None, None));
         assert_eq!(read[1].content.as_text(), Some("code \0"));
         assert_eq!((mean_turns(&read), mean_tokens(&read)), (Some(2.0), Some((11.0, 4.0))));
@@ -268,7 +279,7 @@ mod tests {
 
     #[test]
     fn missing_and_unknown_ids_are_named() {
-        let example = |id| Example {
+        let example = |id| RequestExample {
             id,
             request: String::new(),
             plan: Literal::List(Vec::new()),

@@ -27,7 +27,7 @@ pub const RESULT_CORRELATIONS: [(&str, f64); 3] =
 
 /// A figure of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Figure {
+pub struct PublishedFigure {
     /// The number of the table.
     pub table: u8,
     /// The name of the metric. Shares are in per cent, and `turns` and tokens are per example; a `_gain` is the
@@ -48,8 +48,8 @@ pub struct Figure {
 }
 
 /// All figures, table by table.
-pub fn figures() -> impl Iterator<Item = Figure> {
-    let results = RESULTS.iter().map(|(model, strategy, format, feedback, value, spread)| Figure {
+pub fn figures() -> impl Iterator<Item = PublishedFigure> {
+    let results = RESULTS.iter().map(|(model, strategy, format, feedback, value, spread)| PublishedFigure {
         table: 15,
         metric: "result_accuracy",
         model,
@@ -62,13 +62,13 @@ pub fn figures() -> impl Iterator<Item = Figure> {
     BLOCKS.iter().flat_map(figures_of).chain(results)
 }
 
-fn figures_of(block: &'static tables::Block) -> impl Iterator<Item = Figure> {
+fn figures_of(block: &'static tables::Block) -> impl Iterator<Item = PublishedFigure> {
     let strategies = if block.rows.len() > MODELS.len() { &STRATEGIES[..] } else { &STRATEGIES[1..] };
     let settings =
         MODELS.iter().flat_map(move |model| strategies.iter().map(move |strategy| (model, strategy)));
     settings.zip(block.rows).flat_map(move |((model, strategy), row)| {
         let feedback = &FEEDBACK[FEEDBACK.len() - row.len()..];
-        feedback.iter().zip(row.iter().enumerate()).map(move |(feedback, (place, value))| Figure {
+        feedback.iter().zip(row.iter().enumerate()).map(move |(feedback, (place, value))| PublishedFigure {
             table: block.table,
             metric: block.metric,
             model,
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn value(table: u8, metric: &str, model: &str, strategy: &str, feedback: &str) -> f64 {
-        let is_it = |it: &Figure| {
+        let is_it = |it: &PublishedFigure| {
             (it.table, it.metric, it.model, it.strategy, it.feedback)
                 == (table, metric, model, strategy, feedback)
         };
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn tables_agree_where_they_tell_of_the_same_runs() {
         for figure in figures().filter(|it| it.table == 3) {
-            let Figure { metric, model, strategy, feedback, value: first, .. } = figure;
+            let PublishedFigure { metric, model, strategy, feedback, value: first, .. } = figure;
             let second = value(5, metric, model, strategy, feedback);
             let is_slip = model == "Mixtral-8x7B" && metric != "pass_rate" && feedback != "P";
             assert_eq!((first - second).abs() > 0.025, is_slip, "{figure:?}: {second}");

@@ -5,23 +5,23 @@ use std::sync::Arc;
 
 use planproof_suite::questions::Question;
 use planproof_suite::{
-    Card, Case, CaseError, Class, ClassInfo, Columns, Data, Evidence, FlagInfo, Judged, Metric,
-    Predicted as Judgements, Score, Section, Selection, Suite, Unit,
+    Card, Case, CaseError, CaseSelection, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
+    PredictionExtras, PredictionVerdicts as Judgements, Score, Section, SizeUnit, Suite,
 };
 use planproof_trace::Usage;
 
-use crate::case::Task;
+use crate::case::RequestCase;
 use crate::compared::Compared;
 use crate::data;
 use crate::entailment::{self, entailed};
-use crate::evaluation::original::Format;
-use crate::evaluation::{Mode, ScoredPlan, Scorer, Settings};
-use crate::examples::{DataError, Example};
+use crate::evaluation::original::PredictionFormat;
+use crate::evaluation::{ScoredPlan, Scorer, ScoringRules, ScoringSettings};
+use crate::examples::{CorpusError, RequestExample};
 use crate::figures;
 use crate::judge::{PREDICTION_NAMES, Run, verdict};
 use crate::literal::Literal;
-use crate::prediction::{Executed, Predicted};
-use crate::predictions::{Execution, Prediction, pair_with, read_executions, read_predictions};
+use crate::prediction::{ExecutionStatus, PredictedPlan};
+use crate::predictions::{ExecutionResult, PlanPrediction, pair_with, read_executions, read_predictions};
 use crate::suite::Mnms;
 
 /// The options accepted by [`settings`], each with its values.
@@ -34,14 +34,14 @@ const NAMED_MAX: usize = 10;
 ///
 /// # Errors
 /// There is no such option, or it has no such value.
-pub(crate) fn settings(options: &[(&str, &str)]) -> Result<Settings, CaseError> {
-    let mut settings = Settings::default();
+pub(crate) fn settings(options: &[(&str, &str)]) -> Result<ScoringSettings, CaseError> {
+    let mut settings = ScoringSettings::default();
     let mut with_alternatives = None;
     for (name, value) in options {
         match (*name, *value) {
-            ("format", "json") => settings.format = Format::Json,
-            ("format", "code") => settings.format = Format::Code,
-            ("compat", "original") => settings.mode = Mode::Original,
+            ("format", "json") => settings.format = PredictionFormat::Json,
+            ("format", "code") => settings.format = PredictionFormat::Code,
+            ("compat", "original") => settings.mode = ScoringRules::Original,
             ("alternatives", "yes") => with_alternatives = Some(true),
             ("alternatives", "no") => with_alternatives = Some(false),
             _ => {
@@ -52,24 +52,24 @@ pub(crate) fn settings(options: &[(&str, &str)]) -> Result<Settings, CaseError> 
         }
     }
     // By our rules every right plan counts; the published evaluator counts only the first unless asked otherwise.
-    settings.with_alternatives = with_alternatives.unwrap_or(settings.mode == Mode::Ours);
+    settings.with_alternatives = with_alternatives.unwrap_or(settings.mode == ScoringRules::Ours);
     Ok(settings)
 }
 
 /// The suite with other settings for scoring predictions. Otherwise it equals [`Mnms`].
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Scoring(pub(crate) Settings);
+pub(crate) struct Scoring(pub(crate) ScoringSettings);
 
 impl Suite for Scoring {
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Judgements, CaseError> {
-        score(cases, predictions, self.0, &Evidence::default())
+        score(cases, predictions, self.0, &PredictionExtras::default())
     }
 
     fn score_with(
         &self,
         cases: &[Arc<dyn Case>],
         predictions: Data<'_>,
-        evidence: &Evidence<'_>,
+        evidence: &PredictionExtras<'_>,
     ) -> Result<Judgements, CaseError> {
         score(cases, predictions, self.0, evidence)
     }
@@ -112,7 +112,7 @@ impl Suite for Scoring {
     fn load(
         &self,
         data: Option<Data<'_>>,
-        selection: &Selection,
+        selection: &CaseSelection,
         limit: Option<usize>,
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
         Mnms::default().load(data, selection, limit)
@@ -130,7 +130,7 @@ impl Suite for Scoring {
         Mnms::default().can_occur(class, cards)
     }
 
-    fn unit(&self) -> Unit {
+    fn unit(&self) -> SizeUnit {
         Mnms::default().unit()
     }
 
@@ -147,7 +147,7 @@ impl Suite for Scoring {
 /// time, so that only one at a time takes the memory of its values.
 struct Read {
     ids: Vec<i64>,
-    predictions: Vec<Option<Prediction>>,
+    predictions: Vec<Option<PlanPrediction>>,
 }
 
 /// Parses lines of `{"id": 5, "prediction": ...}`, where the id is the number in the data and the prediction a list
@@ -156,7 +156,11 @@ struct Read {
 /// # Errors
 /// They cannot be parsed or belong to other cases; or the published evaluator's rules apply and a case has no
 /// prediction, on which it fails.
-fn read(cases: &[Arc<dyn Case>], predictions: Data<'_>, settings: Settings) -> Result<Read, CaseError> {
+fn read(
+    cases: &[Arc<dyn Case>],
+    predictions: Data<'_>,
+    settings: ScoringSettings,
+) -> Result<Read, CaseError> {
     let number = |case: &Arc<dyn Case>| {
         let id = &case.card().id;
         let what = || format!("predictions are for numbers, and the case {id} has none in its id");
@@ -166,7 +170,7 @@ fn read(cases: &[Arc<dyn Case>], predictions: Data<'_>, settings: Settings) -> R
     let Data { text, file } = predictions;
     let paired = pair_with(&ids, read_predictions(text, file).map_err(|error| refuse(&error))?, file)
         .map_err(|error| refuse(&error))?;
-    if settings.mode == Mode::Original && !paired.missing.is_empty() {
+    if settings.mode == ScoringRules::Original && !paired.missing.is_empty() {
         let named: Vec<String> = paired.missing.iter().take(NAMED_MAX).map(i64::to_string).collect();
         let more = if paired.missing.len() > NAMED_MAX { ", ..." } else { "" };
         let what = format!(
@@ -180,15 +184,15 @@ fn read(cases: &[Arc<dyn Case>], predictions: Data<'_>, settings: Settings) -> R
     Ok(Read { ids, predictions: paired.predictions })
 }
 
-fn refuse(error: &DataError) -> CaseError {
+fn refuse(error: &CorpusError) -> CaseError {
     CaseError::new(error.to_string())
 }
 
 /// Scores a prediction; a missing one is not a plan.
 fn scored(
     scorer: &mut Scorer,
-    example: &Example,
-    prediction: Option<&Prediction>,
+    example: &RequestExample,
+    prediction: Option<&PlanPrediction>,
     file: &str,
 ) -> Result<ScoredPlan, CaseError> {
     let content = prediction.map_or(&Literal::None, |prediction| &prediction.content);
@@ -202,7 +206,7 @@ fn scored(
 }
 
 /// The prefix of the keys of questions about the prediction for a task.
-fn key_of(task: &Task) -> String {
+fn key_of(task: &RequestCase) -> String {
     format!("{}: ", task.id())
 }
 
@@ -213,9 +217,9 @@ fn key_of(task: &Task) -> String {
 pub(crate) fn questions(
     cases: &[Arc<dyn Case>],
     predictions: Data<'_>,
-    settings: Settings,
+    settings: ScoringSettings,
 ) -> Result<Vec<Question>, CaseError> {
-    if settings.mode == Mode::Original {
+    if settings.mode == ScoringRules::Original {
         return Err(CaseError::new(
             "the published evaluator asks no judge model; leave out `--compat original` or the judge",
         ));
@@ -225,7 +229,7 @@ pub(crate) fn questions(
     let mut questions = Vec::new();
     for ((case, id), prediction) in cases.iter().zip(ids).zip(&all) {
         let Some(prediction) = prediction else { continue };
-        let task = Task::read(&case.to_line())?;
+        let task = RequestCase::read(&case.to_line())?;
         let matched = scored(&mut scorer, &example(&task, id), Some(prediction), predictions.file)?.matched;
         let found = predicted(&prediction.content, settings.format);
         questions.extend(entailment::questions(&task, &found, matched, &key_of(&task)));
@@ -241,15 +245,15 @@ pub(crate) fn questions(
 pub(crate) fn score(
     cases: &[Arc<dyn Case>],
     predictions: Data<'_>,
-    settings: Settings,
-    evidence: &Evidence<'_>,
+    settings: ScoringSettings,
+    evidence: &PredictionExtras<'_>,
 ) -> Result<Judgements, CaseError> {
     let Read { ids, predictions: all } = read(cases, predictions, settings)?;
     let log = evidence.log.map(|log| executions(&ids, log)).transpose()?;
     let mut scorer = Scorer::new(settings);
     let (mut verdicts, mut missing) = (Vec::with_capacity(cases.len()), Vec::new());
     for ((case, id), prediction) in cases.iter().zip(ids).zip(all) {
-        let task = &Task::read(&case.to_line())?;
+        let task = &RequestCase::read(&case.to_line())?;
         let scored = scored(&mut scorer, &example(task, id), prediction.as_ref(), predictions.file)?;
         let found = prediction.as_ref().map(|prediction| predicted(&prediction.content, settings.format));
         let entailed = found
@@ -258,7 +262,7 @@ pub(crate) fn score(
             .map(|(found, answers)| entailed(task, found, scored.matched, (answers, &key_of(task))));
         let compared = Compared::of(&scored.counts, &scored.first, scored.matched).with(entailed);
         let entry = log.as_ref().and_then(|log| log.get(&id).copied());
-        let run = Run { executed: entry.unwrap_or(Executed::Not), ..run(prediction.as_ref()) };
+        let run = Run { executed: entry.unwrap_or(ExecutionStatus::Not), ..run(prediction.as_ref()) };
         let mut verdict = verdict(task, found.as_ref(), &compared, &run);
         let written = match &prediction {
             None => Some(PREDICTION_NAMES[0]),
@@ -278,43 +282,43 @@ pub(crate) fn score(
 
 /// The result of executing each prediction, by number in the data. A prediction that is not in the log was not
 /// executed.
-fn executions(ids: &[i64], log: Data<'_>) -> Result<HashMap<i64, Executed>, CaseError> {
+fn executions(ids: &[i64], log: Data<'_>) -> Result<HashMap<i64, ExecutionStatus>, CaseError> {
     let Data { text, file } = log;
     let known: HashSet<i64> = ids.iter().copied().collect();
     let mut all = HashMap::new();
-    for Execution { id, passed, .. } in read_executions(text, file).map_err(|error| refuse(&error))? {
+    for ExecutionResult { id, passed, .. } in read_executions(text, file).map_err(|error| refuse(&error))? {
         if !known.contains(&id) {
             let what = format!("{file}: there is an execution for {id}, which the data does not have");
             return Err(CaseError::new(what));
         }
-        all.insert(id, if passed { Executed::Fine } else { Executed::Faulty });
+        all.insert(id, if passed { ExecutionStatus::Fine } else { ExecutionStatus::Faulty });
     }
     Ok(all)
 }
 
 /// A task in the form of the published data.
-fn example(task: &Task, id: i64) -> Example {
+fn example(task: &RequestCase, id: i64) -> RequestExample {
     let (plan, alternatives) = task.right_plans();
     let (request, code) = (task.request().to_owned(), task.code().to_owned());
-    Example { id, request, plan, code, alternatives: Some(alternatives) }
+    RequestExample { id, request, plan, code, alternatives: Some(alternatives) }
 }
 
 /// A prediction in the form that runs use.
-fn predicted(content: &Literal, format: Format) -> Predicted {
+fn predicted(content: &Literal, format: PredictionFormat) -> PredictedPlan {
     match (content, format) {
-        (Literal::Text(text), Format::Code) => Predicted::Program(text.clone()),
-        _ => Predicted::Nodes(content.to_json()),
+        (Literal::Text(text), PredictionFormat::Code) => PredictedPlan::Program(text.clone()),
+        _ => PredictedPlan::Nodes(content.to_json()),
     }
 }
 
 /// What a file says about how a prediction was made.
-fn run(prediction: Option<&Prediction>) -> Run<'static> {
+fn run(prediction: Option<&PlanPrediction>) -> Run<'static> {
     let tokens = prediction.and_then(|prediction| prediction.tokens).unwrap_or_default();
     Run {
         answer: None,
         ended: None,
         broke: false,
-        executed: Executed::Not,
+        executed: ExecutionStatus::Not,
         faults: [0; 3],
         turns: prediction.and_then(|prediction| prediction.turns).unwrap_or_default(),
         usage: Usage { input_tokens: tokens.input, output_tokens: tokens.output },
@@ -326,7 +330,7 @@ mod tests {
     use super::*;
 
     fn tasks() -> Vec<Arc<dyn Case>> {
-        Mnms::default().load(None, &Selection::First, Some(2)).unwrap()
+        Mnms::default().load(None, &CaseSelection::First, Some(2)).unwrap()
     }
 
     fn scored(predictions: &str, options: &[(&str, &str)]) -> Result<Judgements, CaseError> {
@@ -335,7 +339,7 @@ mod tests {
     }
 
     fn right(number: usize) -> String {
-        let task = Task::read(&tasks()[number - 1].to_line()).unwrap();
+        let task = RequestCase::read(&tasks()[number - 1].to_line()).unwrap();
         format!("{{\"id\": {number}, \"prediction\": {}}}\n", task.plan())
     }
 
@@ -356,14 +360,14 @@ mod tests {
     fn a_judge_and_a_log_say_more_of_predictions() {
         let suite = Mnms::default().scored_with(&[]).unwrap().unwrap();
         let tasks = tasks();
-        let of = |predictions: &str, evidence: &Evidence<'_>| {
+        let of = |predictions: &str, evidence: &PredictionExtras<'_>| {
             let data = Data { text: predictions, file: "f" };
             let scored = suite.score_with(&tasks, data, evidence)?;
             let verdicts = scored.verdicts.iter();
             Ok::<_, CaseError>(verdicts.map(|verdict| verdict.scored.clone()).collect::<Vec<_>>())
         };
         // A free-text value in other words.
-        let task = Task::read(&tasks[0].to_line()).unwrap();
+        let task = RequestCase::read(&tasks[0].to_line()).unwrap();
         let worded = |step: &planproof_trace::Signature, name: &str| {
             step.arguments.iter().any(|argument| argument.name == name && argument.kind == "text")
         };
@@ -386,23 +390,30 @@ mod tests {
         );
         let answered = |reply: &str| {
             let answers = Some([(question.key.clone(), reply.to_owned())].into());
-            let scored = of(&lines, &Evidence { answers, log: None }).unwrap();
+            let scored = of(&lines, &PredictionExtras { answers, log: None }).unwrap();
             ["plan_argvalue", "values_judged", "plan_argvalue_entailed"].map(|name| scored[0].score(name))
         };
         assert_eq!(answered("Yes."), [Some(0.0), Some(1.0), Some(1.0)]);
         assert_eq!(answered("NO"), [Some(0.0), Some(1.0), Some(0.0)]);
         assert_eq!(answered("Who knows"), [Some(0.0), Some(1.0), Some(0.0)]);
         // A judge with nothing to decide changes nothing.
-        let unasked = of(&right(1), &Evidence { answers: Some([].into()), log: None }).unwrap();
+        let unasked = of(&right(1), &PredictionExtras { answers: Some([].into()), log: None }).unwrap();
         let names = ["plan_argvalue", "values_judged", "plan_argvalue_entailed"];
         assert_eq!(names.map(|name| unasked[0].score(name)), [Some(1.0), Some(0.0), Some(1.0)]);
-        let without = of(&lines, &Evidence::default()).unwrap();
+        let without = of(&lines, &PredictionExtras::default()).unwrap();
         assert_eq!(without[0].score("values_judged"), None);
         assert_eq!(without[1].score("prediction_unreadable"), Some(1.0));
         assert_eq!(without[0].score("prediction_malformed"), None);
 
-        let logged =
-            |log| of(&lines, &Evidence { log: Some(Data { text: log, file: "log" }), ..Evidence::default() });
+        let logged = |log| {
+            of(
+                &lines,
+                &PredictionExtras {
+                    log: Some(Data { text: log, file: "log" }),
+                    ..PredictionExtras::default()
+                },
+            )
+        };
         let executed = logged("{\"id\": 1, \"res\": 1}").unwrap();
         assert_eq!([0, 1].map(|place: usize| executed[place].score("executed")), [Some(1.0), Some(0.0)]);
         let unknown = logged("{\"id\": 77, \"res\": 1}").unwrap_err();

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use planproof_suite::{
-    Case, CaseError, ClassInfo, Columns, Combined, Data, Evidence, FlagInfo, Judged, Metric, Predicted,
-    Section, Selection, Suite, Unit,
+    Case, CaseError, CaseSelection, ClassInfo, Columns, CombinationFigures, Data, FlagInfo, Judged, Metric,
+    PredictionExtras, PredictionVerdicts, Section, SizeUnit, Suite,
 };
 
-use crate::case::{MakeTools, Task};
-use crate::evaluation::Mode;
+use crate::case::{MakeCaseTools, RequestCase};
+use crate::evaluation::ScoringRules;
 use crate::judge::{CLASSES, FLAGS, SCORE_NAMES};
 use crate::scoring::{self, Scoring};
 use crate::{data, figures, paper_tables};
@@ -22,12 +22,12 @@ const PASSED_SHOWN: usize = 12;
 /// The suite of m&m's.
 #[derive(Clone, Default)]
 pub struct Mnms {
-    tools: Option<MakeTools>,
+    tools: Option<MakeCaseTools>,
 }
 
 impl Mnms {
     /// The suite with tools other than the simulated ones.
-    pub fn with_tools(tools: MakeTools) -> Self {
+    pub fn with_tools(tools: MakeCaseTools) -> Self {
         Self { tools: Some(tools) }
     }
 }
@@ -42,14 +42,14 @@ impl Suite for Mnms {
     }
 
     fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
-        Ok(Arc::new(Task::read(line)?.with_tools(self.tools.clone())))
+        Ok(Arc::new(RequestCase::read(line)?.with_tools(self.tools.clone())))
     }
 
     /// Loads the published JSON lines; without data, twelve tasks of our own.
     fn load(
         &self,
         data: Option<Data<'_>>,
-        selection: &Selection,
+        selection: &CaseSelection,
         limit: Option<usize>,
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
         let tasks = match data {
@@ -67,8 +67,8 @@ impl Suite for Mnms {
         Ok(Some(Arc::new(Scoring(scoring::settings(options)?))))
     }
 
-    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
-        scoring::score(cases, predictions, scoring::settings(&[])?, &Evidence::default())
+    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
+        scoring::score(cases, predictions, scoring::settings(&[])?, &PredictionExtras::default())
     }
 
     fn classes(&self) -> &'static [ClassInfo] {
@@ -79,8 +79,8 @@ impl Suite for Mnms {
         &FLAGS
     }
 
-    fn unit(&self) -> Unit {
-        Unit { one: "step", many: "steps" }
+    fn unit(&self) -> SizeUnit {
+        SizeUnit { one: "step", many: "steps" }
     }
 
     fn score_names(&self) -> &'static [&'static str] {
@@ -102,7 +102,7 @@ impl Suite for Mnms {
     }
 
     fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
-        figures::metrics(runs, Mode::Ours)
+        figures::metrics(runs, ScoringRules::Ours)
     }
 
     /// Real tools produce pictures.
@@ -116,10 +116,10 @@ impl Suite for Mnms {
         _planned: &[planproof_suite::Card],
         _repeats: u32,
     ) -> Vec<Section> {
-        figures::sections(runs, Mode::Ours)
+        figures::sections(runs, ScoringRules::Ours)
     }
 
-    fn matrix_sections(&self, combinations: &[Combined<'_>], _repeats: u32) -> Vec<Section> {
+    fn matrix_sections(&self, combinations: &[CombinationFigures<'_>], _repeats: u32) -> Vec<Section> {
         paper_tables::of_matrix(combinations).into_iter().chain([paper_tables::published()]).collect()
     }
 }

@@ -12,12 +12,12 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 use planproof_mnms::evaluation::original::{
-    Alternatives, Evaluator, Format, GoldRecord, Pairs, PredictionRecord, evaluate,
+    Alternatives, GoldRecord, Pairs, PlanSplitter, PredictionFormat, PredictionRecord, evaluate,
 };
 use planproof_mnms::evaluation::{
-    CodeCorpus, Corpus, Labels, Metrics, Mode, Scorer, Settings, result_bleu, same_tree,
+    CodeCorpus, Corpus, CorpusMetrics, Labels, Scorer, ScoringRules, ScoringSettings, result_bleu, same_tree,
 };
-use planproof_mnms::{Example, Literal, pair, read_examples, read_predictions};
+use planproof_mnms::{Literal, RequestExample, pair, read_examples, read_predictions};
 use serde_json::{Value, json};
 
 fn main() -> ExitCode {
@@ -50,8 +50,12 @@ fn lines(name: &str) -> Vec<Literal> {
     text(name).lines().map(|line| Literal::from_json(line).unwrap()).collect()
 }
 
-fn format(case: &Literal) -> Format {
-    if case.get("format").unwrap().as_text() == Some("code") { Format::Code } else { Format::Json }
+fn format(case: &Literal) -> PredictionFormat {
+    if case.get("format").unwrap().as_text() == Some("code") {
+        PredictionFormat::Code
+    } else {
+        PredictionFormat::Json
+    }
 }
 
 fn shown(labels: &Labels) -> Value {
@@ -64,7 +68,7 @@ fn shown(labels: &Labels) -> Value {
 }
 
 /// All figures but for the counts, which must be equal.
-fn check_unrounded(metrics: &Metrics, expected: &Value, about: &str) {
+fn check_unrounded(metrics: &CorpusMetrics, expected: &Value, about: &str) {
     for (name, value) in metrics.figures() {
         let right = expected[name].as_f64().unwrap();
         assert!((value.unwrap() - right).abs() < 1e-9, "{about}: {name} is {value:?} instead of {right}");
@@ -76,7 +80,7 @@ fn check_unrounded(metrics: &Metrics, expected: &Value, about: &str) {
     }
 }
 
-fn check_rounded(metrics: &Metrics, expected: &Value, about: &str) {
+fn check_rounded(metrics: &CorpusMetrics, expected: &Value, about: &str) {
     for (name, value) in metrics.rounded_figures() {
         assert_eq!(value, expected[name].as_f64(), "{about}: {name}");
     }
@@ -87,7 +91,7 @@ fn single_predictions() {
     let cases = lines("cases.jsonl");
     let by_id: HashMap<&str, &Literal> =
         cases.iter().map(|case| (case.get("case_id").unwrap().as_text().unwrap(), case)).collect();
-    let mut evaluator = Evaluator::default();
+    let mut evaluator = PlanSplitter::default();
     let mut count = 0;
     for line in text("expected_per_case.jsonl").lines() {
         let expected: Value = serde_json::from_str(line).unwrap();
@@ -130,7 +134,7 @@ fn groups() {
     let expected = expected["groups"].as_object().unwrap();
     for (name, right) in expected {
         let cases = &groups[name.as_str()];
-        let mut evaluator = Evaluator::default();
+        let mut evaluator = PlanSplitter::default();
         let (mut plain, mut best, mut invalid) = (Corpus::default(), Corpus::default(), 0);
         for case in cases {
             let alternatives = case.get("alt_plans").unwrap().as_list().unwrap();
@@ -179,7 +183,7 @@ fn whole_files() {
     let expected = expected["full"].as_object().unwrap();
     for (file, right) in expected {
         let predictions = prediction_records(&lines(&format!("full/{file}")));
-        let format = if right["format"] == "code" { Format::Code } else { Format::Json };
+        let format = if right["format"] == "code" { PredictionFormat::Code } else { PredictionFormat::Json };
         let plain = evaluate(&gold, &predictions, format, Pairs::OfGold, false).unwrap();
         check_unrounded(&plain.metrics, &right["unrounded"], file);
         check_rounded(&plain.metrics, &right["metrics"], file);
@@ -191,11 +195,11 @@ fn whole_files() {
     assert!(!expected.is_empty());
 }
 
-fn examples() -> Vec<Example> {
+fn examples() -> Vec<RequestExample> {
     read_examples(&text("full/gold_synth_882.jsonl"), "gold_synth_882.jsonl").unwrap()
 }
 
-fn scored(file: &str, settings: Settings) -> Corpus {
+fn scored(file: &str, settings: ScoringSettings) -> Corpus {
     let examples = examples();
     let predictions = read_predictions(&text(&format!("full/{file}")), file).unwrap();
     let paired = pair(&examples, predictions, file).unwrap();
@@ -211,11 +215,12 @@ fn scored(file: &str, settings: Settings) -> Corpus {
 
 /// Programs too, which the published evaluator marks down for how they are written.
 fn right_plans() {
-    for (file, format) in
-        [("preds_json_identity.jsonl", Format::Json), ("preds_code_program_identity.jsonl", Format::Code)]
-    {
+    for (file, format) in [
+        ("preds_json_identity.jsonl", PredictionFormat::Json),
+        ("preds_code_program_identity.jsonl", PredictionFormat::Code),
+    ] {
         for with_alternatives in [false, true] {
-            let settings = Settings { mode: Mode::Ours, format, with_alternatives };
+            let settings = ScoringSettings { mode: ScoringRules::Ours, format, with_alternatives };
             let metrics = scored(file, settings).metrics().unwrap();
             for (name, value) in metrics.figures() {
                 let right = if name == "tool_normalized_edit_distance" { 0.0 } else { 100.0 };
@@ -223,16 +228,17 @@ fn right_plans() {
             }
         }
     }
-    let none = scored("preds_json_empty.jsonl", Settings::default()).metrics().unwrap();
+    let none = scored("preds_json_empty.jsonl", ScoringSettings::default()).metrics().unwrap();
     assert_eq!((none.tool_macro.f1, none.tool.precision, none.edge.f1), (Some(0.0), None, Some(0.0)));
     assert_eq!(none.tool_normalized_edit_distance, 1.0);
     // What is noisy is so by either rules.
     let noisy = |mode| {
-        let corpus = scored("preds_json_noisy.jsonl", Settings { mode, ..Settings::default() });
-        let metrics = if mode == Mode::Ours { corpus.metrics() } else { corpus.original_metrics() }.unwrap();
+        let corpus = scored("preds_json_noisy.jsonl", ScoringSettings { mode, ..ScoringSettings::default() });
+        let metrics =
+            if mode == ScoringRules::Ours { corpus.metrics() } else { corpus.original_metrics() }.unwrap();
         metrics.argname.f1.unwrap()
     };
-    assert!((noisy(Mode::Ours) - noisy(Mode::Original)).abs() < 0.1);
+    assert!((noisy(ScoringRules::Ours) - noisy(ScoringRules::Original)).abs() < 0.1);
 }
 
 /// Trees are equal where Python's are, and the n-grams of CodeBLEU are those of the package.
@@ -300,7 +306,8 @@ fn odd_files() {
             // Our type has no room for another one.
             _ => continue,
         };
-        let format = if part("plan_format") == Some("code") { Format::Code } else { Format::Json };
+        let format =
+            if part("plan_format") == Some("code") { PredictionFormat::Code } else { PredictionFormat::Json };
         let with_alternatives = case.get("use_best_match") == Some(&Literal::Bool(true));
         let outcome = evaluate(&gold, &predictions, format, pairs, with_alternatives);
         match part("exception") {

@@ -1,19 +1,13 @@
 //! The conversation with a model: requests, replies, errors, and the [`Model`] trait.
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::Stream;
+pub use futures::future::BoxFuture;
+pub use futures::stream::BoxStream;
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage};
 use thiserror::Error;
-
-/// A future that owns what it needs, as async trait objects require.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// A stream of parts of a reply.
-pub type BoxStream<'a, T> = Pin<Box<dyn Stream<Item = T> + Send + 'a>>;
 
 /// One item of a conversation.
 #[derive(Debug, Clone, PartialEq)]

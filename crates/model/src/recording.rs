@@ -50,12 +50,12 @@ pub const RECORDING_BYTES_MAX: u64 = 4 << 30;
 /// Longest line, in bytes. An exchange that needs more is not written.
 pub const LINE_BYTES_MAX: u64 = 16 << 20;
 
-/// Allowed values for the `type` of a [`Note`].
+/// Allowed values for the `type` of a [`RecordingNote`].
 pub const NOTE_TYPES: [&str; 5] = ["campaign", "lesson", "case", "verdict", "end"];
 
 /// A line that says what the requests were made for. Recordings store such lines without interpreting them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct RecordingNote {
     /// Its `type`, one of [`NOTE_TYPES`].
     pub kind: String,
     /// The line, a JSON object.

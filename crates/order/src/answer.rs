@@ -1,8 +1,10 @@
 //! The right answer of a case, and the data of a case and of a run for the logs of other programs.
 
-use planproof_constraint::{Start, Variable};
+use planproof_constraint::{StartTime, Variable};
 use planproof_suite::{Gold, GoldCall};
-use planproof_synth::{Action, Bound, Case, REPORT_TOOL, TimeForm, Verdict, clock_time, report_arguments};
+use planproof_synth::{
+    Action, Bound, OracleVerdict, PlanningCase, REPORT_TOOL, TimeForm, clock_time, report_arguments,
+};
 use serde_json::{Map, Value, json};
 
 use crate::conflict::sentences;
@@ -24,14 +26,15 @@ struct Planned<'a> {
 
 /// The correct plan nearest to the order of mention; empty if the search for one reached its limit, and in an
 /// infeasible case. It depends on nothing but the case, so that every agent's log has the same.
-fn nearest_plan(case: &Case) -> Vec<Planned<'_>> {
+fn nearest_plan(case: &PlanningCase) -> Vec<Planned<'_>> {
     if !case.is_feasible() {
         return Vec::new();
     }
     let mention: Vec<Variable> = case.order_of_mention().into_iter().map(Variable::new).collect();
     let planned = |action: &Variable, start| Planned { action: &case.actions[action.index()], start };
     if let Some(problem) = case.timed_problem() {
-        let mention: Vec<Start> = mention.into_iter().map(|variable| Start { variable, minute: 0 }).collect();
+        let mention: Vec<StartTime> =
+            mention.into_iter().map(|variable| StartTime { variable, minute: 0 }).collect();
         let nearest = problem.timetable().nearest(&mention).ok().flatten();
         let schedule = nearest.map(|nearest| nearest.schedule).unwrap_or_default();
         return schedule.iter().map(|start| planned(&start.variable, Some(start.minute))).collect();
@@ -42,7 +45,7 @@ fn nearest_plan(case: &Case) -> Vec<Planned<'_>> {
 }
 
 /// [`nearest_plan`] in words, or the sentences in conflict.
-pub(crate) fn target(case: &Case) -> String {
+pub(crate) fn target(case: &PlanningCase) -> String {
     if let Some(conflict) = &case.conflict {
         let numbers: Vec<String> = conflict.iter().map(u32::to_string).collect();
         return format!("{REPORT_TOOL} {}", numbers.join(SEPARATOR));
@@ -55,7 +58,7 @@ pub(crate) fn target(case: &Case) -> String {
 }
 
 /// The calls of [`nearest_plan`], or the report of the conflict; `None` if the search for a plan reached its limit.
-pub(crate) fn gold(case: &Case) -> Option<Gold> {
+pub(crate) fn gold(case: &PlanningCase) -> Option<Gold> {
     if let Some(conflict) = &case.conflict {
         let numbers: Vec<u64> = conflict.iter().map(|number| u64::from(*number)).collect();
         let mut answer = format!("{} cannot hold together.", sentences(&numbers));
@@ -77,7 +80,7 @@ pub(crate) fn gold(case: &Case) -> Option<Gold> {
 }
 
 /// What logs keep of the case.
-pub(crate) fn case_metadata(case: &Case) -> Map<String, Value> {
+pub(crate) fn case_metadata(case: &PlanningCase) -> Map<String, Value> {
     let mut fields = Map::new();
     let mut field = |name: &str, value: Value| fields.insert(name.to_owned(), value);
     field("topic", case.topic.clone().into());
@@ -95,7 +98,7 @@ pub(crate) fn case_metadata(case: &Case) -> Map<String, Value> {
 }
 
 /// What logs keep of a run of it.
-pub(crate) fn run_metadata(case: &Case, verdict: &Verdict) -> Map<String, Value> {
+pub(crate) fn run_metadata(case: &PlanningCase, verdict: &OracleVerdict) -> Map<String, Value> {
     let mut fields = Map::new();
     let mut field = |name: &str, value: Value| fields.insert(name.to_owned(), value);
     if let Some(time) = &verdict.time {
@@ -109,7 +112,7 @@ pub(crate) fn run_metadata(case: &Case, verdict: &Verdict) -> Map<String, Value>
 }
 
 /// The words of a constraint, and the text of the first place that states it. Times have the form HH:MM.
-fn stated_words(case: &Case, stated: Stated<'_>) -> Value {
+fn stated_words(case: &PlanningCase, stated: Stated<'_>) -> Value {
     let words = stated.words(case);
     let (action, demand) = stated.parts(case);
     match demand {

@@ -8,7 +8,7 @@ use planproof_suite::{
     Card, CaseError, EventNote, Explanation, Gold, Guard, Score, Scored, Toolbox, Unscored, Verdict,
 };
 use planproof_synth::file::{VerdictFileError, read_verdict, write_case, write_verdict};
-use planproof_synth::{Case, CaseTool, Flag, JudgeOptions, Naming, OneLook, Rule, judge};
+use planproof_synth::{CaseTool, Flag, JudgeOptions, Naming, OneLook, PlanningCase, Rule, judge};
 use planproof_tools::SchemaCache;
 use planproof_trace::Event;
 use serde::Deserialize;
@@ -32,7 +32,7 @@ pub const HAS_FLOWS: u32 = 4;
 /// A case of the suite of orders.
 #[derive(Debug)]
 pub struct OrderCase {
-    case: Arc<Case>,
+    case: Arc<PlanningCase>,
     options: JudgeOptions,
     schemas: Arc<SchemaCache>,
     card: Card,
@@ -41,27 +41,27 @@ pub struct OrderCase {
 }
 
 impl OrderCase {
-    pub(crate) fn new(case: Case, options: JudgeOptions, schemas: Arc<SchemaCache>) -> Self {
+    pub(crate) fn new(case: PlanningCase, options: JudgeOptions, schemas: Arc<SchemaCache>) -> Self {
         let card = card_of(&case);
         Self { case: Arc::new(case), options, schemas, card, counts_for: OnceLock::new() }
     }
 
     /// The case itself.
-    pub fn case(&self) -> &Arc<Case> {
+    pub fn case(&self) -> &Arc<PlanningCase> {
         &self.case
     }
 
     /// Another case, judged as this one is.
-    pub fn like(&self, case: Case) -> Arc<Self> {
+    pub fn like(&self, case: PlanningCase) -> Arc<Self> {
         Arc::new(Self::new(case, self.options, Arc::clone(&self.schemas)))
     }
 
-    fn read(&self, verdict: &Verdict) -> Result<planproof_synth::Verdict, VerdictFileError> {
+    fn read(&self, verdict: &Verdict) -> Result<planproof_synth::OracleVerdict, VerdictFileError> {
         read_verdict(&verdict.detail).map(|(_, verdict)| verdict)
     }
 
     /// The verdict as the engine sees it.
-    pub(crate) fn generic(&self, verdict: &planproof_synth::Verdict) -> Verdict {
+    pub(crate) fn generic(&self, verdict: &planproof_synth::OracleVerdict) -> Verdict {
         let mut scores = Vec::new();
         if let Some(conflict) = verdict.conflict.as_ref().filter(|conflict| conflict.is_infeasible()) {
             let named: Option<Naming> = conflict.named();
@@ -83,7 +83,7 @@ impl OrderCase {
 }
 
 /// The data of the case for figures and lists.
-fn card_of(case: &Case) -> Card {
+fn card_of(case: &PlanningCase) -> Card {
     let is_all = case.conflict.as_ref().is_some_and(|conflict| conflict.len() == case.sentences());
     let has_flows = case.rules().any(|stated| matches!(stated.rule, Some(Rule::Flow { .. })));
     let passing: Vec<OneLook> = OneLook::passing(case).collect();
@@ -123,7 +123,7 @@ impl suite::Case for OrderCase {
     }
 
     fn words(&self) -> String {
-        let Case { id, topic, query, paragraph, actions, tools, .. } = &*self.case;
+        let PlanningCase { id, topic, query, paragraph, actions, tools, .. } = &*self.case;
         let mut words = [id.as_str(), topic, query, paragraph].join("\n");
         for action in actions {
             words.extend(["\n", &action.text, "\n", &action.tool]);
@@ -147,8 +147,8 @@ impl suite::Case for OrderCase {
     fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
         match judge(&self.case, events, self.options) {
             Ok(verdict) => Ok(self.generic(&verdict)),
-            Err(planproof_synth::Unscored::Outside { reason }) => Err(Unscored::Outside { reason }),
-            Err(planproof_synth::Unscored::CutOff) => Err(Unscored::CutOff),
+            Err(planproof_synth::NoVerdict::Outside { reason }) => Err(Unscored::Outside { reason }),
+            Err(planproof_synth::NoVerdict::CutOff) => Err(Unscored::CutOff),
         }
     }
 

@@ -2,7 +2,7 @@
 //! reading them as formulas.
 
 use planproof_suite::Columns;
-use planproof_synth::{Case, ConflictVerdict, OneLook, Verdict, clock_time};
+use planproof_synth::{ConflictVerdict, OneLook, OracleVerdict, PlanningCase, clock_time};
 
 use crate::words::plan;
 
@@ -53,7 +53,7 @@ pub(crate) const COLUMNS: Columns = Columns {
 };
 
 /// The cells that are the same in all runs of a case.
-pub(crate) fn of_case(case: &Case) -> Vec<String> {
+pub(crate) fn of_case(case: &PlanningCase) -> Vec<String> {
     let difficulty = &case.difficulty;
     vec![
         case.topic.clone(),
@@ -66,8 +66,8 @@ pub(crate) fn of_case(case: &Case) -> Vec<String> {
 }
 
 /// The cells of a verdict; without a readable one, those of the case.
-pub(crate) fn of_run(case: &Case, verdict: Option<&Verdict>) -> Vec<String> {
-    let written = |tell: &dyn Fn(&Verdict) -> String| verdict.map_or(String::new(), tell);
+pub(crate) fn of_run(case: &PlanningCase, verdict: Option<&OracleVerdict>) -> Vec<String> {
+    let written = |tell: &dyn Fn(&OracleVerdict) -> String| verdict.map_or(String::new(), tell);
     let conflict = verdict.and_then(|verdict| verdict.conflict.as_ref());
     vec![
         written(&|verdict| plan(case, &verdict.calls, SEPARATOR)),
@@ -92,7 +92,7 @@ fn numbers(numbers: &[impl ToString]) -> String {
 }
 
 /// Each once: the same words can state several constraints.
-fn violated_words(verdict: &Verdict) -> Vec<&str> {
+fn violated_words(verdict: &OracleVerdict) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();
     for violated in &verdict.violated {
         if !words.contains(&violated.words.as_str()) {

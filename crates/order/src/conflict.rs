@@ -1,7 +1,7 @@
 //! Conflicts in plain words: why a case is infeasible, and what the agent reported.
 
 use planproof_suite::Fact;
-use planproof_synth::{Case, ConflictVerdict, Naming, Verdict};
+use planproof_synth::{ConflictVerdict, Naming, OracleVerdict, PlanningCase};
 
 use crate::stated::Stated;
 
@@ -10,7 +10,7 @@ const NUMBERS_MAX: usize = 20;
 
 /// The description of a conflict: the conflicting sentences in their words, the contradiction, and the agent's
 /// report. Empty if there was no conflict and none was reported.
-pub(crate) fn conflict_facts(case: &Case, verdict: &Verdict) -> Vec<Fact> {
+pub(crate) fn conflict_facts(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<Fact> {
     let Some(conflict) = &verdict.conflict else { return Vec::new() };
     let mut facts = Vec::new();
     if conflict.is_infeasible() {
@@ -28,7 +28,7 @@ pub(crate) fn conflict_facts(case: &Case, verdict: &Verdict) -> Vec<Fact> {
 }
 
 /// The requirements of the conflict.
-fn core<'a>(case: &'a Case, verdict: &'a Verdict) -> impl Iterator<Item = Stated<'a>> {
+fn core<'a>(case: &'a PlanningCase, verdict: &'a OracleVerdict) -> impl Iterator<Item = Stated<'a>> {
     let is_conflict = verdict.conflict.as_ref().is_some_and(ConflictVerdict::is_infeasible);
     let ids = if is_conflict { verdict.core.as_slice() } else { &[] };
     ids.iter().filter_map(|id| Stated::find(case, id))
@@ -53,13 +53,13 @@ pub(crate) fn reported(conflict: &ConflictVerdict) -> String {
 }
 
 /// What a false alarm was, in one line.
-pub(crate) fn false_alarm(verdict: &Verdict) -> Option<String> {
+pub(crate) fn false_alarm(verdict: &OracleVerdict) -> Option<String> {
     let numbers = verdict.conflict.as_ref()?.reported.as_ref()?;
     Some(format!("reported as a conflict: {}, although everything can hold together", sentences(numbers)))
 }
 
 /// How a conflict was missed, in one line.
-pub(crate) fn missed(case: &Case, verdict: &Verdict) -> String {
+pub(crate) fn missed(case: &PlanningCase, verdict: &OracleVerdict) -> String {
     let what = verdict.conflict.as_ref().map(cannot_hold).unwrap_or_default();
     let has_reported = verdict.conflict.as_ref().is_some_and(|conflict| conflict.reported.is_some());
     let acted = match verdict.calls.len() {

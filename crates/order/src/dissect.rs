@@ -15,7 +15,7 @@ mod search;
 
 use std::sync::Arc;
 
-use planproof_synth::{Case, Change, Mutation, Mutator};
+use planproof_synth::{Mutation, Mutator, PlanningCase, Replacement};
 use planproof_trace::Draw;
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ impl Default for DissectOptions {
 
 /// The change of a trial. In the order of the algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Step {
+pub enum TrialStep {
     /// Nothing: the same query at another seed.
     Rerun,
     /// Wordings, and tasks within the same job.
@@ -71,7 +71,7 @@ pub enum Step {
     Structure,
 }
 
-impl Step {
+impl TrialStep {
     /// All steps.
     pub const ALL: [Self; 6] =
         [Self::Rerun, Self::Terminal, Self::Wordings, Self::Actions, Self::Topic, Self::Structure];
@@ -106,7 +106,7 @@ impl Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Trial {
     /// What it changes.
-    pub step: Step,
+    pub step: TrialStep,
     /// Which of that kind, from 1.
     pub number: u32,
 }
@@ -119,9 +119,9 @@ pub struct TrialRecord {
     /// Which trial.
     pub trial: Trial,
     /// The case for the agent; its id is that of the failed case, a full stop, step, hyphen and number.
-    pub case: Case,
+    pub case: PlanningCase,
     /// The changed places; empty for a rerun.
-    pub changes: Vec<Change>,
+    pub changes: Vec<Replacement>,
     /// The outcome; `None` if it was not run to its end. Its index is that of the trial.
     pub outcome: Option<OrderOutcome>,
 }
@@ -152,10 +152,10 @@ enum Next {
 fn next(options: &DissectOptions, seen: impl Fn(Trial) -> Seen) -> Next {
     let mut is_whole = true;
     for (step, cause, count) in [
-        (Step::Rerun, Cause::Probability, options.reruns),
-        (Step::Terminal, Cause::Terminal, options.variants),
-        (Step::Topic, Cause::Topic, options.variants),
-        (Step::Structure, Cause::Structure, options.variants),
+        (TrialStep::Rerun, Cause::Probability, options.reruns),
+        (TrialStep::Terminal, Cause::Terminal, options.variants),
+        (TrialStep::Topic, Cause::Topic, options.variants),
+        (TrialStep::Structure, Cause::Structure, options.variants),
     ] {
         let mut were_tried = 0;
         for number in 1..=count {
@@ -163,9 +163,9 @@ fn next(options: &DissectOptions, seen: impl Fn(Trial) -> Seen) -> Next {
             match seen(trial) {
                 Seen::Nothing => return Next::Try(trial),
                 Seen::Impossible => continue,
-                Seen::Passed if step == Step::Terminal => return enough(number, seen),
+                Seen::Passed if step == TrialStep::Terminal => return enough(number, seen),
                 Seen::Passed => return Next::Found(cause, None),
-                Seen::Failed if step == Step::Structure && options.original => {
+                Seen::Failed if step == TrialStep::Structure && options.original => {
                     return Next::Found(Cause::Constraint, None);
                 }
                 Seen::Failed => were_tried += 1,
@@ -179,7 +179,7 @@ fn next(options: &DissectOptions, seen: impl Fn(Trial) -> Seen) -> Next {
 /// Which part of the terminal variant of that number was sufficient.
 fn enough(number: u32, seen: impl Fn(Trial) -> Seen) -> Next {
     let mut alone = [false; 2];
-    for (alone, step) in alone.iter_mut().zip([Step::Wordings, Step::Actions]) {
+    for (alone, step) in alone.iter_mut().zip([TrialStep::Wordings, TrialStep::Actions]) {
         let trial = Trial { step, number };
         *alone = match seen(trial) {
             Seen::Nothing => return Next::Try(trial),
@@ -275,7 +275,11 @@ mod tests {
     use super::*;
 
     /// Simulates the algorithm with an agent that passes these trials; returns the trials and the end.
-    fn follow(options: DissectOptions, passes: &[(Step, u32)], impossible: &[Step]) -> (Vec<Trial>, Next) {
+    fn follow(
+        options: DissectOptions,
+        passes: &[(TrialStep, u32)],
+        impossible: &[TrialStep],
+    ) -> (Vec<Trial>, Next) {
         let mut tried = Vec::new();
         loop {
             let seen = |trial: Trial| match tried.contains(&trial) {
@@ -295,26 +299,26 @@ mod tests {
     fn the_first_passed_trial_names_the_cause() {
         let ours = DissectOptions::default();
         for (passes, trials, end) in [
-            (vec![(Step::Rerun, 3)], 3, Next::Found(Cause::Probability, None)),
-            (vec![(Step::Terminal, 2)], 3 + 2 + 2, Next::Found(Cause::Terminal, Some(Enough::Both))),
+            (vec![(TrialStep::Rerun, 3)], 3, Next::Found(Cause::Probability, None)),
+            (vec![(TrialStep::Terminal, 2)], 3 + 2 + 2, Next::Found(Cause::Terminal, Some(Enough::Both))),
             (
-                vec![(Step::Terminal, 5), (Step::Wordings, 5), (Step::Actions, 4)],
+                vec![(TrialStep::Terminal, 5), (TrialStep::Wordings, 5), (TrialStep::Actions, 4)],
                 3 + 5 + 2,
                 Next::Found(Cause::Terminal, Some(Enough::Wordings)),
             ),
             (
-                vec![(Step::Terminal, 1), (Step::Actions, 1)],
+                vec![(TrialStep::Terminal, 1), (TrialStep::Actions, 1)],
                 3 + 1 + 2,
                 Next::Found(Cause::Terminal, Some(Enough::Actions)),
             ),
             (
-                vec![(Step::Terminal, 1), (Step::Actions, 1), (Step::Wordings, 1)],
+                vec![(TrialStep::Terminal, 1), (TrialStep::Actions, 1), (TrialStep::Wordings, 1)],
                 3 + 1 + 2,
                 Next::Found(Cause::Terminal, Some(Enough::Either)),
             ),
-            (vec![(Step::Topic, 5)], 3 + 5 + 5, Next::Found(Cause::Topic, None)),
-            (vec![(Step::Structure, 5)], 3 + 15, Next::Found(Cause::Structure, None)),
-            (vec![(Step::Structure, 6)], 3 + 15, Next::Found(Cause::Constraint, None)),
+            (vec![(TrialStep::Topic, 5)], 3 + 5 + 5, Next::Found(Cause::Topic, None)),
+            (vec![(TrialStep::Structure, 5)], 3 + 15, Next::Found(Cause::Structure, None)),
+            (vec![(TrialStep::Structure, 6)], 3 + 15, Next::Found(Cause::Constraint, None)),
         ] {
             let (tried, found) = follow(ours, &passes, &[]);
             assert_eq!((tried.len(), found), (trials, end), "{passes:?}");
@@ -324,18 +328,18 @@ mod tests {
     #[test]
     fn the_original_stops_at_the_first_failed_structure() {
         let original = DissectOptions { original: true, ..DissectOptions::default() };
-        let (tried, end) = follow(original, &[(Step::Structure, 2)], &[]);
+        let (tried, end) = follow(original, &[(TrialStep::Structure, 2)], &[]);
         assert_eq!((tried.len(), end), (3 + 5 + 5 + 1, Next::Found(Cause::Constraint, None)));
-        let (_, end) = follow(original, &[(Step::Structure, 1)], &[]);
+        let (_, end) = follow(original, &[(TrialStep::Structure, 1)], &[]);
         assert_eq!(end, Next::Found(Cause::Structure, None));
     }
 
     #[test]
     fn what_could_not_be_tried_is_not_ruled_out() {
         let options = DissectOptions { variants: 2, reruns: 0, ..DissectOptions::default() };
-        let (tried, end) = follow(options, &[], &[Step::Structure]);
+        let (tried, end) = follow(options, &[], &[TrialStep::Structure]);
         assert_eq!((tried.len(), end), (4, Next::Undecided));
-        let (_, end) = follow(options, &[(Step::Structure, 1)], &[Step::Topic]);
+        let (_, end) = follow(options, &[(TrialStep::Structure, 1)], &[TrialStep::Topic]);
         assert_eq!(end, Next::Found(Cause::Structure, None));
         assert_eq!(follow(options, &[], &[]).1, Next::Found(Cause::Constraint, None));
     }

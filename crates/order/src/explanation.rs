@@ -3,9 +3,10 @@
 use std::fmt::Display;
 
 use planproof_suite as suite;
-use planproof_suite::{Check, CheckState, Content, Explanation, Fact, Mark, Step};
+use planproof_suite::{Check, CheckState, Content, Explanation, Fact, Mark, SequenceStep};
 use planproof_synth::{
-    ActionId, Case, Class, ConflictVerdict, ConstraintId, Flag, Source, TimeForm, TimeVerdict, Verdict,
+    ActionId, ConflictVerdict, ConstraintId, Flag, OracleVerdict, OrderClass, PlanningCase, Source, TimeForm,
+    TimeVerdict,
 };
 
 use crate::conflict::{self, conflict_facts};
@@ -36,7 +37,7 @@ const FIRST_WRONG: &str = "first wrong call";
 const NOTHING: &str = "nothing";
 
 /// The verdict in words. Costs some microseconds, more for runs of thousands of calls.
-pub(crate) fn explain(case: &Case, verdict: &Verdict) -> Explanation {
+pub(crate) fn explain(case: &PlanningCase, verdict: &OracleVerdict) -> Explanation {
     let called = called(case, verdict);
     Explanation {
         text: text_and_rules(case),
@@ -51,7 +52,7 @@ pub(crate) fn explain(case: &Case, verdict: &Verdict) -> Explanation {
 }
 
 /// The paragraph followed by the rules, all on one line.
-fn text_and_rules(case: &Case) -> String {
+fn text_and_rules(case: &PlanningCase) -> String {
     let rules: Vec<String> = case.rules().filter_map(|stated| stated.rule_words(&case.actions)).collect();
     match rules.is_empty() {
         true => case.paragraph.clone(),
@@ -60,7 +61,7 @@ fn text_and_rules(case: &Case) -> String {
 }
 
 /// Where [`text_and_rules`] has the broken rules.
-fn rule_marks(case: &Case, verdict: &Verdict) -> Vec<Mark> {
+fn rule_marks(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<Mark> {
     let characters = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     let mut start = characters(&case.paragraph).saturating_add(characters(RULES));
     let mut marks = Vec::new();
@@ -82,7 +83,7 @@ fn rule_marks(case: &Case, verdict: &Verdict) -> Vec<Mark> {
 }
 
 /// The explanation if the judge's own document cannot be read.
-pub(crate) fn unreadable(case: &Case, verdict: &suite::Verdict, error: &impl Display) -> Explanation {
+pub(crate) fn unreadable(case: &PlanningCase, verdict: &suite::Verdict, error: &impl Display) -> Explanation {
     let checks = Stated::all(case).map(|stated| check(case, stated, CheckState::Unjudged)).collect();
     Explanation {
         text: text_and_rules(case),
@@ -96,16 +97,16 @@ pub(crate) fn unreadable(case: &Case, verdict: &suite::Verdict, error: &impl Dis
 }
 
 /// The executed actions, on one line; empty if there are none.
-fn answer(verdict: &Verdict, called: &[Step]) -> String {
+fn answer(verdict: &OracleVerdict, called: &[SequenceStep]) -> String {
     match (&verdict.conflict, verdict.calls.as_slice()) {
         (Some(conflict), []) => format!("reported: {}", conflict::reported(conflict)),
         (None, []) => String::new(),
-        (_, _) => Step::list(called),
+        (_, _) => SequenceStep::list(called),
     }
 }
 
 /// The calls, in the time form with their times.
-fn called(case: &Case, verdict: &Verdict) -> Vec<Step> {
+fn called(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<SequenceStep> {
     let starts = verdict.time.as_ref().map_or(&[][..], |time| &time.starts);
     let mut steps = steps(case, &verdict.calls, starts);
     if let Some(step) = verdict.first_wrong_call.and_then(|wrong| steps.get_mut(wrong)) {
@@ -114,8 +115,8 @@ fn called(case: &Case, verdict: &Verdict) -> Vec<Step> {
     steps
 }
 
-fn steps(case: &Case, ids: &[ActionId], starts: &[u16]) -> Vec<Step> {
-    let step = |(place, id): (usize, &ActionId)| Step {
+fn steps(case: &PlanningCase, ids: &[ActionId], starts: &[u16]) -> Vec<SequenceStep> {
+    let step = |(place, id): (usize, &ActionId)| SequenceStep {
         text: text(case, id).to_owned(),
         when: starts.get(place).map(|start| span(case, id, *start)),
         is_wrong: false,
@@ -124,7 +125,7 @@ fn steps(case: &Case, ids: &[ActionId], starts: &[u16]) -> Vec<Step> {
 }
 
 /// Everything about a verdict except its class and the paragraph, in the order of interest.
-fn facts(case: &Case, verdict: &Verdict, called: Vec<Step>) -> Vec<Fact> {
+fn facts(case: &PlanningCase, verdict: &OracleVerdict, called: Vec<SequenceStep>) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(form) = &case.time {
         facts.push(Fact::text("day", day(form)));
@@ -132,8 +133,9 @@ fn facts(case: &Case, verdict: &Verdict, called: Vec<Step>) -> Vec<Fact> {
     if let Some(restarts) = restarts(verdict) {
         facts.push(Fact::text("restarts", restarts));
     }
-    let wrong_call =
-        verdict.first_wrong_call.map(|wrong| called.get(wrong).map(Step::to_text).unwrap_or_default());
+    let wrong_call = verdict
+        .first_wrong_call
+        .map(|wrong| called.get(wrong).map(SequenceStep::to_text).unwrap_or_default());
     facts.push(Fact { label: "called", content: Content::Steps(called) });
     if let Some(answer) = &verdict.answer {
         let answer = if answer.is_empty() { NOTHING } else { answer };
@@ -160,7 +162,7 @@ fn facts(case: &Case, verdict: &Verdict, called: Vec<Step>) -> Vec<Fact> {
     if let Some(reason) = &verdict.cut_short {
         facts.push(Fact { label: "ended", content: Content::Ends(reason.clone()) });
     }
-    if verdict.flags.contains(&Flag::Class(Class::Distractor)) {
+    if verdict.flags.contains(&Flag::Class(OrderClass::Distractor)) {
         facts.push(Fact::text("note", "a tool that belongs to no task was called"));
     }
     facts.extend(order_notes(verdict).map(|note| Fact::text("note", note)));
@@ -198,14 +200,14 @@ fn some_of<T>(
 
 /// A verdict of the time form.
 struct Time<'a> {
-    case: &'a Case,
-    verdict: &'a Verdict,
+    case: &'a PlanningCase,
+    verdict: &'a OracleVerdict,
     form: &'a TimeForm,
     time: &'a TimeVerdict,
 }
 
 impl<'a> Time<'a> {
-    fn of(case: &'a Case, verdict: &'a Verdict) -> Option<Self> {
+    fn of(case: &'a PlanningCase, verdict: &'a OracleVerdict) -> Option<Self> {
         Some(Self { case, verdict, form: case.time.as_ref()?, time: verdict.time.as_ref()? })
     }
 
@@ -258,7 +260,7 @@ impl<'a> Time<'a> {
 
 /// The places of the paragraph that state violated constraints, merged if they overlap, in the order of the text. For
 /// an infeasible case these are the sentences in conflict.
-pub fn violated_places(case: &Case, verdict: &Verdict) -> Vec<Source> {
+pub fn violated_places(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<Source> {
     if !case.is_feasible() {
         return case.conflict_places();
     }
@@ -278,7 +280,7 @@ pub fn violated_places(case: &Case, verdict: &Verdict) -> Vec<Source> {
 }
 
 /// The places with their constraints that were violated or are in conflict.
-fn marks(case: &Case, verdict: &Verdict) -> Vec<Mark> {
+fn marks(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<Mark> {
     let broken: Vec<Stated<'_>> =
         Stated::all(case).filter(|stated| state(*stated, verdict).is_broken()).collect();
     let what =
@@ -303,7 +305,7 @@ fn marks(case: &Case, verdict: &Verdict) -> Vec<Mark> {
 }
 
 /// How a constraint fared.
-fn state(stated: Stated<'_>, verdict: &Verdict) -> CheckState {
+fn state(stated: Stated<'_>, verdict: &OracleVerdict) -> CheckState {
     if verdict.conflict.as_ref().is_some_and(ConflictVerdict::is_infeasible) {
         return if verdict.core.contains(stated.id()) {
             CheckState::InConflict
@@ -322,14 +324,14 @@ fn state(stated: Stated<'_>, verdict: &Verdict) -> CheckState {
 }
 
 /// All constraints, broken ones first.
-fn checks(case: &Case, verdict: &Verdict) -> Vec<Check> {
+fn checks(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<Check> {
     let mut checks: Vec<Check> =
         Stated::all(case).map(|stated| check(case, stated, state(stated, verdict))).collect();
     checks.sort_by_key(|check| check.state);
     checks
 }
 
-fn check(case: &Case, stated: Stated<'_>, state: CheckState) -> Check {
+fn check(case: &PlanningCase, stated: Stated<'_>, state: CheckState) -> Check {
     let (subject, demand) = stated.parts(case);
     Check {
         id: stated.id().to_string(),

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use planproof_constraint::{Order, Timetable, Variable, variables_in};
 use planproof_suite::{Decision, Guard};
 use planproof_synth::{
-    Case, GUARD_NOT_DONE, GUARD_RIGHT_NOW, JudgeOptions, REPORT_TOOL, Rule, START_TIME_ARGUMENT, clock_time,
+    GUARD_NOT_DONE, GUARD_RIGHT_NOW, JudgeOptions, PlanningCase, REPORT_TOOL, Rule, START_TIME_ARGUMENT,
+    clock_time,
 };
 use planproof_trace::{TimeOfDay, ToolCall};
 
@@ -19,7 +20,7 @@ use planproof_trace::{TimeOfDay, ToolCall};
 /// In an infeasible case no task may be done, and a conflict has to be reported; the guard does not say which.
 #[derive(Debug, Clone)]
 pub struct GuardState {
-    case: Arc<Case>,
+    case: Arc<PlanningCase>,
     options: JudgeOptions,
     problem: Arc<Requirements>,
     /// The set of the actions that are done.
@@ -52,7 +53,7 @@ impl GuardState {
     ///
     /// # Panics
     /// Never for a synthesised case or one from a file: in both cases a feasible case was checked to be satisfiable.
-    pub fn new(case: impl Into<Arc<Case>>, options: JudgeOptions) -> Self {
+    pub fn new(case: impl Into<Arc<PlanningCase>>, options: JudgeOptions) -> Self {
         let case = case.into();
         let problem = match case.timed_problem() {
             _ if !case.is_feasible() => Requirements::Infeasible,

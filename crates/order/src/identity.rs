@@ -1,12 +1,12 @@
 //! When a case is the same as another one with its id in another campaign.
 
-use planproof_synth::{Bound, Case, ConstraintId, Source};
+use planproof_synth::{Bound, ConstraintId, PlanningCase, Source};
 use serde_json::{Number, Value, json};
 
 /// A JSON text that is the same for two cases exactly if their queries, actions, tools, constraints, day, durations,
 /// restarts and conflicts are equal. The origin of a case (its seed, its options) and what follows from these data
 /// (its difficulty) are left out.
-pub(crate) fn identity(case: &Case) -> String {
+pub(crate) fn identity(case: &PlanningCase) -> String {
     let actions = case.actions.iter().map(|it| json!([it.id.as_str(), it.text, it.tool]));
     let tools = case.tools.iter().map(|it| {
         let schema = it.input_schema.as_deref().map(|schema| Value::Object(schema.clone()));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use planproof_suite::statistics::{CaseRuns, Interval, Rate, success_rate};
 use planproof_suite::{Card, Figure, Judged, Scored, Section};
-use planproof_synth::{Class, Naming};
+use planproof_synth::{Naming, OrderClass};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -77,7 +77,8 @@ pub struct InfeasibleReport {
 }
 
 /// The classes that a run of an infeasible case may have.
-const CLASSES: [Class; 4] = [Class::Timeout, Class::ActError, Class::Distractor, Class::ConflictMissed];
+const CLASSES: [OrderClass; 4] =
+    [OrderClass::Timeout, OrderClass::ActError, OrderClass::Distractor, OrderClass::ConflictMissed];
 
 impl InfeasibleReport {
     /// Sums up these runs; `planned` are the cards of all cases, each of which is to be run `repeats` times. `None`
@@ -139,7 +140,7 @@ impl Counts {
     fn add(&mut self, run: &Judged<'_>) {
         if !run.card.is_apart() {
             if let Some(scored) = run.scored {
-                let is_alarm = scored.has(Class::FalseAlarm.as_str());
+                let is_alarm = scored.has(OrderClass::FalseAlarm.as_str());
                 self.alarms.entry(run.ordinal).or_default().add(is_alarm);
             }
             return;

@@ -11,7 +11,8 @@ use std::fmt;
 
 use planproof_agents::behaviour::retrace::Retracer;
 use planproof_synth::{
-    ActionId, Case, Class, JudgeOptions, REPORT_TOOL, Verdict, clock_time, report_arguments,
+    ActionId, JudgeOptions, OracleVerdict, OrderClass, PlanningCase, REPORT_TOOL, clock_time,
+    report_arguments,
 };
 use planproof_tools::{MockTools, SchemaCache};
 use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult, paired_calls};
@@ -25,7 +26,7 @@ const DONE: &str = "All tasks are done.";
 /// What is said where there is no plan.
 const NO_PLAN: &str = "The requirements cannot all hold, so no task is done.";
 
-fn last_words(case: &Case) -> &'static str {
+fn last_words(case: &PlanningCase) -> &'static str {
     if case.is_feasible() { DONE } else { NO_PLAN }
 }
 
@@ -91,8 +92,8 @@ impl fmt::Display for LeftOut {
 /// # Errors
 /// Why there are none.
 pub fn lines(
-    case: &Case,
-    verdict: &Verdict,
+    case: &PlanningCase,
+    verdict: &OracleVerdict,
     options: JudgeOptions,
     events: &[Event],
     language: &Language,
@@ -113,7 +114,7 @@ pub fn lines(
 
 /// A failed run as a corrected conversation: the query, then the correct plan nearest to the agent's calls; in an
 /// infeasible case, a report of the conflict. `None` if no such plan is known.
-fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Value> {
+fn chat_line(case: &PlanningCase, verdict: &OracleVerdict, options: JudgeOptions) -> Option<Value> {
     let tools = tools_of(case)?;
     let mut state = GuardState::new(case.clone(), options);
     let mut messages = vec![query(case)];
@@ -145,8 +146,8 @@ fn chat_line(case: &Case, verdict: &Verdict, options: JudgeOptions) -> Option<Va
 /// assistant, and the agent's message. The error says that no message was wrong, for example if the time ran out, or
 /// that the correct calls at that point are unknown.
 fn preference_line(
-    case: &Case,
-    verdict: &Verdict,
+    case: &PlanningCase,
+    verdict: &OracleVerdict,
     options: JudgeOptions,
     events: &[Event],
 ) -> Result<Value, LeftOut> {
@@ -184,7 +185,7 @@ fn preference_line(
         };
         return Ok(pair(&messages, chosen, turn, is_parallel));
     }
-    idle.filter(|_| verdict.class == Some(Class::Timeout)).ok_or(LeftOut::NothingWrong)
+    idle.filter(|_| verdict.class == Some(OrderClass::Timeout)).ok_or(LeftOut::NothingWrong)
 }
 
 /// The right call that comes first in a plan.
@@ -194,7 +195,7 @@ fn nearest_right(state: &GuardState, plan: &[(usize, Option<u16>)]) -> Option<Ri
 }
 
 /// The correct plan nearest to the agent's calls: actions, with their starts in the time form.
-fn target(case: &Case, verdict: &Verdict) -> Vec<(usize, Option<u16>)> {
+fn target(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<(usize, Option<u16>)> {
     let starts = |time: &planproof_synth::TimeVerdict| match verdict.repair.is_empty() {
         true => time.starts.clone(),
         false => time.repair_starts.clone(),
@@ -264,11 +265,11 @@ fn turns(events: &[Event]) -> Vec<Turn<'_>> {
     turns
 }
 
-fn tools_of(case: &Case) -> Option<MockTools> {
+fn tools_of(case: &PlanningCase) -> Option<MockTools> {
     mock_tools(case, &SchemaCache::default()).ok()
 }
 
-fn call(case: &Case, action: usize, start: Option<u16>, number: usize) -> ToolCall {
+fn call(case: &PlanningCase, action: usize, start: Option<u16>, number: usize) -> ToolCall {
     let name = case.actions[action].tool.clone();
     let arguments = case_arguments(case, &name, start.map(clock_time));
     ToolCall { id: CallId::new(format!("call_{}", number + 1)), name, arguments }
@@ -281,7 +282,7 @@ fn report(conflict: &[u32], number: usize) -> ToolCall {
     ToolCall { id, name: REPORT_TOOL.to_owned(), arguments }
 }
 
-fn query(case: &Case) -> Value {
+fn query(case: &PlanningCase) -> Value {
     json!({ "role": "user", "content": case.query })
 }
 
@@ -306,7 +307,7 @@ fn assistant(text: &str, calls: &[&ToolCall]) -> Value {
     }
 }
 
-fn listed(case: &Case) -> Vec<Value> {
+fn listed(case: &PlanningCase) -> Vec<Value> {
     let tools = case.tools.iter().map(planproof_synth::CaseTool::to_tool);
     tools
         .map(|tool| {

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use planproof_bench::studies::ShrinkOptions;
 use planproof_synth::read::Directions;
-use planproof_synth::{Case, Change, Mutator, Piece, Shrinker, Span, TopicBank, Wordings};
+use planproof_synth::{
+    CharRange, Mutator, PieceKind, PlanningCase, Replacement, Shrinker, TopicBank, Wordings,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CandidateRecord, DissectOptions, Dissection, OrderCase, OrderOutcome, Shrinking, Step, Trial,
-    TrialRecord, pick_errors, pick_failures,
+    CandidateRecord, DissectOptions, Dissection, OrderCase, OrderOutcome, Shrinking, Trial, TrialRecord,
+    TrialStep, pick_errors, pick_failures,
 };
 
 /// A campaign of orders whose failures are dissected or shrunk.
@@ -28,7 +30,7 @@ pub struct Failed<'a> {
 #[derive(Debug, Clone)]
 pub struct LedTo {
     /// Its cases.
-    pub cases: Vec<Case>,
+    pub cases: Vec<PlanningCase>,
     /// What came of its runs.
     pub outcomes: Vec<OrderOutcome>,
     /// For each case the text of [`TrialRecord::origin`] or [`CandidateRecord::origin`].
@@ -95,7 +97,7 @@ impl CandidateRecord {
 
 impl LedTo {
     fn trials(self, failed_cases: usize) -> Option<Vec<TrialRecord>> {
-        let read = |case: Case, origin: &str| {
+        let read = |case: PlanningCase, origin: &str| {
             let origin: TrialOrigin = serde_json::from_str(origin).ok()?;
             let (error, trial) = (origin.error, origin.trial()?);
             let record = TrialRecord { error, trial, case, changes: origin.changes()?, outcome: None };
@@ -105,7 +107,7 @@ impl LedTo {
     }
 
     fn candidates(self, failed_cases: usize) -> Option<Vec<CandidateRecord>> {
-        let read = |case: Case, origin: &str| {
+        let read = |case: PlanningCase, origin: &str| {
             let CandidateOrigin { error, candidate } = serde_json::from_str(origin).ok()?;
             let record = CandidateRecord { error, number: candidate, case, outcomes: Default::default() };
             ((error as usize) < failed_cases).then_some(record)
@@ -118,7 +120,7 @@ impl LedTo {
     /// A record of each case, with its outcomes. `None` if they do not fit together.
     fn records<R>(
         self,
-        read: impl Fn(Case, &str) -> Option<R>,
+        read: impl Fn(PlanningCase, &str) -> Option<R>,
         mut add: impl FnMut(&mut R, OrderOutcome),
     ) -> Option<Vec<R>> {
         let Self { cases, outcomes, origins } = self;
@@ -167,8 +169,8 @@ struct CandidateOrigin {
 
 impl TrialOrigin {
     fn of(record: &TrialRecord) -> Self {
-        let place = |span: Span| [span.start, span.end];
-        let change = |change: &Change| OriginChange {
+        let place = |span: CharRange| [span.start, span.end];
+        let change = |change: &Replacement| OriginChange {
             piece: change.piece.as_str().to_owned(),
             from: change.from.clone(),
             to: change.to.clone(),
@@ -183,15 +185,15 @@ impl TrialOrigin {
     }
 
     fn trial(&self) -> Option<Trial> {
-        let step = Step::ALL.into_iter().find(|step| step.as_str() == self.step)?;
+        let step = TrialStep::ALL.into_iter().find(|step| step.as_str() == self.step)?;
         Some(Trial { step, number: self.number })
     }
 
-    fn changes(self) -> Option<Vec<Change>> {
-        let span = |[start, end]: [u32; 2]| Span { start, end };
+    fn changes(self) -> Option<Vec<Replacement>> {
+        let span = |[start, end]: [u32; 2]| CharRange { start, end };
         let change = |change: OriginChange| {
-            Some(Change {
-                piece: Piece::ALL.into_iter().find(|piece| piece.as_str() == change.piece)?,
+            Some(Replacement {
+                piece: PieceKind::ALL.into_iter().find(|piece| piece.as_str() == change.piece)?,
                 from: change.from,
                 to: change.to,
                 places: change.places.into_iter().map(|[from, to]| (span(from), span(to))).collect(),

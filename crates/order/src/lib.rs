@@ -48,8 +48,8 @@ mod words;
 pub use case::{CONFLICT_IS_ALL, HAS_FLOWS, OFFERS_REPORT, OrderCase};
 pub use dissect::{
     Cause, CauseShare, ChangedPiece, DissectOptions, DissectedCase, DissectedError, Dissection,
-    DissectionReport, DissectionRun, Enough, EnoughCounts, ReportedTrial, SkippedTrial, Step, TRIALS_MAX,
-    TopicErrors, Trial, TrialRecord, errors_by_topic, pick_errors,
+    DissectionReport, DissectionRun, Enough, EnoughCounts, ReportedTrial, SkippedTrial, TRIALS_MAX,
+    TopicErrors, Trial, TrialRecord, TrialStep, errors_by_topic, pick_errors,
 };
 pub use explanation::violated_places;
 pub use guard::{GuardState, RightCall};
@@ -59,8 +59,8 @@ pub use outcome::{OrderOutcome, OrderRun, typed, untyped};
 /// Synthesis, reading and judging of orders, for commands that do one of these alone.
 pub use planproof_synth as synth;
 pub use shrink::{
-    CANDIDATE_RUNS_MAX, CandidateRecord, CaseSize, ExampleRun, FailureCount, NotShrunk, Requirement,
-    ShrinkOptions, ShrinkReport, ShrinkRun, Shrinking, ShrunkCase, ShrunkFailure, Target, group_alike,
+    CANDIDATE_RUNS_MAX, CandidateRecord, CaseSize, ExampleRun, FailureCount, NotShrunk, ShrinkOptions,
+    ShrinkReport, ShrinkRun, Shrinking, ShrunkCase, ShrunkFailure, Target, TargetRequirement, group_alike,
     pick_failures,
 };
 pub use solver::SolverMeter;

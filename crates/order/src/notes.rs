@@ -3,14 +3,18 @@
 use std::collections::{HashMap, HashSet};
 
 use planproof_suite::EventNote;
-use planproof_synth::{Case, START_TIME_ARGUMENT, Verdict, executed_calls};
+use planproof_synth::{OracleVerdict, PlanningCase, START_TIME_ARGUMENT, executed_calls};
 use planproof_trace::{Event, EventKind, TimeOfDay, ToolCall, paired_calls};
 
 use crate::words::{expected, is_wrong_value, wrong_values};
 
 /// The notes, in the order of the events; `None` if the calls are not those of the verdict. The calls of a trace that
 /// was changed since must not be attributed to the verdict.
-pub(crate) fn notes(case: &Case, verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
+pub(crate) fn notes(
+    case: &PlanningCase,
+    verdict: &OracleVerdict,
+    events: &[Event],
+) -> Option<Vec<EventNote>> {
     let executed = executed_actions(case, events);
     let ids = executed.iter().map(|(_, action)| &case.actions[*action].id);
     if !ids.eq(&verdict.calls) {
@@ -45,7 +49,7 @@ pub(crate) fn notes(case: &Case, verdict: &Verdict, events: &[Event]) -> Option<
 /// Indices of the calls that were executed as actions, in the order in which they are judged, with the indices of the
 /// actions. In the time form only calls with a start count, and only those after the last restart, unless the case is
 /// infeasible: there a restart undoes nothing.
-fn executed_actions(case: &Case, events: &[Event]) -> Vec<(usize, usize)> {
+fn executed_actions(case: &PlanningCase, events: &[Event]) -> Vec<(usize, usize)> {
     let call_at = |place: usize| match events.get(place).map(|event| &event.kind) {
         Some(EventKind::Call(call)) => Some((place, call)),
         _ => None,
@@ -65,7 +69,7 @@ fn has_start(call: &ToolCall) -> bool {
 }
 
 /// "Expected A 08:00 to 09:00, B or C."; empty if nothing is known to be correct.
-fn first_wrong(case: &Case, verdict: &Verdict) -> String {
+fn first_wrong(case: &PlanningCase, verdict: &OracleVerdict) -> String {
     match verdict.first_wrong_call {
         Some(wrong) if is_wrong_value(verdict, wrong) => {
             format!("{}.", wrong_values(case, verdict).join("; "))

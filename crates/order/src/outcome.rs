@@ -3,12 +3,12 @@
 use planproof_bench::Outcome;
 use planproof_suite::Unscored;
 use planproof_synth::file::read_verdict;
-use planproof_synth::{Class, ConflictVerdict, Verdict};
+use planproof_synth::{ConflictVerdict, OracleVerdict, OrderClass};
 
 use crate::OrderCase;
 
 /// The outcome of a run of an [`OrderCase`](crate::OrderCase).
-pub type OrderOutcome = Outcome<Verdict>;
+pub type OrderOutcome = Outcome<OracleVerdict>;
 
 /// What is asked of an [`OrderOutcome`].
 pub trait OrderRun {
@@ -16,7 +16,7 @@ pub trait OrderRun {
     fn passed(&self) -> Option<bool>;
 
     /// The class of the failure; `None` when it passed, and without a verdict.
-    fn class(&self) -> Option<Class>;
+    fn class(&self) -> Option<OrderClass>;
 
     /// Whether the case is known to be infeasible.
     fn is_infeasible(&self) -> bool;
@@ -27,7 +27,7 @@ impl OrderRun for OrderOutcome {
         self.verdict.as_ref().ok().map(|verdict| verdict.passed)
     }
 
-    fn class(&self) -> Option<Class> {
+    fn class(&self) -> Option<OrderClass> {
         self.verdict.as_ref().ok()?.class
     }
 

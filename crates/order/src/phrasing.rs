@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use planproof_suite::statistics::{CaseRuns, Rate, success_rate};
 use planproof_suite::{Judged, Score, Section, Table};
-use planproof_synth::{Case, ConstraintId, Phrasing, RelationKind, Rule, Verdict};
+use planproof_synth::{ConstraintId, OracleVerdict, Phrasing, PlanningCase, RelationKind, Rule};
 use serde::Serialize;
 use serde_json::json;
 
@@ -38,13 +38,13 @@ pub(crate) static SCORE_NAMES: LazyLock<Vec<&'static str>> =
 static PLACES: LazyLock<HashMap<&'static str, usize>> =
     LazyLock::new(|| (0..).zip(SCORE_NAMES.iter()).map(|(place, name)| (*name, place)).collect());
 
-/// For each requirement of a case, in the order of [`Case::constraint_ids`], the indices in [`SCORE_NAMES`] of the
-/// scores that it counts for.
+/// For each requirement of a case, in the order of [`PlanningCase::constraint_ids`], the indices in [`SCORE_NAMES`]
+/// of the scores that it counts for.
 pub(crate) type CountsFor = Vec<Vec<usize>>;
 
 /// The scores that each requirement of the case counts for. Empty for infeasible cases, and if the paragraph does
 /// not use this version's wordings.
-pub(crate) fn counts_for(case: &Case) -> CountsFor {
+pub(crate) fn counts_for(case: &PlanningCase) -> CountsFor {
     let Some(phrasings) = case.phrasings().filter(|_| case.is_feasible()) else { return Vec::new() };
     let rules = case.constraints.iter().map(|stated| stated.rule.as_ref()).chain(std::iter::repeat(None));
     let places = phrasings.iter().zip(rules).map(|(phrasings, rule)| {
@@ -64,7 +64,11 @@ pub(crate) fn counts_for(case: &Case) -> CountsFor {
 }
 
 /// The scores of a run, in the order of [`SCORE_NAMES`].
-pub(crate) fn scores(case: &Case, counts_for: &CountsFor, verdict: &Verdict) -> impl Iterator<Item = Score> {
+pub(crate) fn scores(
+    case: &PlanningCase,
+    counts_for: &CountsFor,
+    verdict: &OracleVerdict,
+) -> impl Iterator<Item = Score> {
     let is_broken = |id: &ConstraintId| {
         verdict.violated.iter().any(|it| it.id == *id) || verdict.wrong_values.iter().any(|it| it.id == *id)
     };

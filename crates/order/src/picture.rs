@@ -1,7 +1,7 @@
 //! A verdict as pictures: the order of the tasks, and when they were done.
 
 use planproof_suite::{Bar, Bars, CheckState, Graph, GraphEdge, GraphNode};
-use planproof_synth::{Action, ActionId, Bound, Case, StatedBound, Verdict, clock_time};
+use planproof_synth::{Action, ActionId, Bound, OracleVerdict, PlanningCase, StatedBound, clock_time};
 
 use crate::stated::{Demand, Stated, duration, span};
 
@@ -18,8 +18,8 @@ const TICKS_MAX: u32 = 7;
 /// The tasks with their order, without constraints that follow from others unless they were violated. `None` if no
 /// order is demanded, and for cases with more than [`ACTIONS_SHOWN_MAX`] actions.
 pub(crate) fn graph(
-    case: &Case,
-    verdict: &Verdict,
+    case: &PlanningCase,
+    verdict: &OracleVerdict,
     state: impl Fn(Stated<'_>) -> CheckState,
 ) -> Option<Graph> {
     let count = case.actions.len();
@@ -79,7 +79,7 @@ pub(crate) fn graph(
 }
 
 /// When each task was called within the day; `None` in the basic form, and if nothing was started.
-pub(crate) fn bars(case: &Case, verdict: &Verdict) -> Option<Bars> {
+pub(crate) fn bars(case: &PlanningCase, verdict: &OracleVerdict) -> Option<Bars> {
     let form = case.time.as_ref()?;
     let starts = &verdict.time.as_ref()?.starts;
     let bar = |(call, (id, start)): (usize, (&ActionId, &u16))| {

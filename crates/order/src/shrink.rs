@@ -19,11 +19,11 @@ mod search;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use planproof_bench::{Candidate, Unit, pick_smallest};
+use planproof_bench::{FindingCandidate, Unit, pick_smallest};
 use planproof_constraint::{Shape, Variable};
 use planproof_suite::Case as _;
 use planproof_suite::statistics::{Interval, wilson};
-use planproof_synth::{Bound, Case, Class, NoShrinking, Shrinker, Shrunk, Verdict};
+use planproof_synth::{Bound, NoShrinking, OracleVerdict, OrderClass, PlanningCase, Shrinker, Shrunk};
 
 use crate::suite::class_of;
 use crate::{OrderCase, OrderOutcome, OrderRun};
@@ -72,14 +72,14 @@ impl FailureCount {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Target {
     /// The class of the failure.
-    pub class: Class,
+    pub class: OrderClass,
     /// The first violated requirement; `None` if there is none.
-    pub violated: Option<Requirement>,
+    pub violated: Option<TargetRequirement>,
 }
 
 /// A requirement, by the texts of its tasks: these stay the same when a case gets smaller.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Requirement {
+pub enum TargetRequirement {
     /// One task before another.
     Before {
         /// The earlier one.
@@ -97,14 +97,16 @@ pub enum Requirement {
 }
 
 /// The requirements that are violated according to a verdict, in its order.
-fn violated(case: &Case, verdict: &Verdict) -> Vec<Requirement> {
+fn violated(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<TargetRequirement> {
     let text = |place: usize| case.actions[place].text.clone();
     let requirement = |id| {
         let pair = case.constraints.iter().find(|stated| stated.id == id);
         let bound = || case.time.iter().flat_map(|time| &time.bounds).find(|stated| stated.id == id);
         match pair {
-            Some(pair) => Some(Requirement::Before { first: text(pair.first), second: text(pair.second) }),
-            None => bound().map(|it| Requirement::Clock { action: text(it.action), bound: it.bound }),
+            Some(pair) => {
+                Some(TargetRequirement::Before { first: text(pair.first), second: text(pair.second) })
+            }
+            None => bound().map(|it| TargetRequirement::Clock { action: text(it.action), bound: it.bound }),
         }
     };
     verdict.violated.iter().filter_map(|violated| requirement(violated.id.clone())).collect()
@@ -112,29 +114,29 @@ fn violated(case: &Case, verdict: &Verdict) -> Vec<Requirement> {
 
 impl Target {
     /// The failure of a run; `None` if it passed.
-    pub fn of(case: &Case, verdict: &Verdict) -> Option<Self> {
+    pub fn of(case: &PlanningCase, verdict: &OracleVerdict) -> Option<Self> {
         let violated = violated(case, verdict).into_iter().next();
         Some(Self { class: verdict.class?, violated })
     }
 
     /// Whether a run of a smaller case failed in the same way.
-    pub fn is_hit(&self, case: &Case, verdict: &Verdict) -> bool {
+    pub fn is_hit(&self, case: &PlanningCase, verdict: &OracleVerdict) -> bool {
         verdict.class == Some(self.class)
             && self.violated.as_ref().is_none_or(|wanted| violated(case, verdict).contains(wanted))
     }
 
     /// The shape of a case's demands, with the violated requirement marked; `None` if the case is too large for it.
     /// Clock times count without their minute.
-    pub fn shape(&self, case: &Case) -> Option<Shape> {
+    pub fn shape(&self, case: &PlanningCase) -> Option<Shape> {
         let mut order = planproof_constraint::Order::new(case.actions.len())?;
         for stated in &case.constraints {
             order.try_before(Variable::new(stated.first), Variable::new(stated.second)).ok()?;
         }
         let mut labels: Vec<u8> = (0..case.actions.len())
             .map(|place| match &self.violated {
-                Some(Requirement::Before { first, .. }) if *first == case.actions[place].text => 1,
-                Some(Requirement::Before { second, .. }) if *second == case.actions[place].text => 2,
-                Some(Requirement::Clock { action, .. }) if *action == case.actions[place].text => 3,
+                Some(TargetRequirement::Before { first, .. }) if *first == case.actions[place].text => 1,
+                Some(TargetRequirement::Before { second, .. }) if *second == case.actions[place].text => 2,
+                Some(TargetRequirement::Clock { action, .. }) if *action == case.actions[place].text => 3,
                 _ => 0,
             })
             .collect();
@@ -158,7 +160,7 @@ pub struct CandidateRecord {
     pub number: Option<u32>,
     /// The case for the agent. Its id is that of the failed case with `.candidate-` and the number, or with
     /// `.shrunk`.
-    pub case: Case,
+    pub case: PlanningCase,
     /// The outcomes of its runs, by repeat. Their index is that of the record.
     pub outcomes: BTreeMap<u32, OrderOutcome>,
 }
@@ -220,7 +222,7 @@ impl Shrinking {
     }
 
     /// The record and the verdict of a failure's [`example`](ShrunkFailure::example).
-    pub fn example(&self, failure: &ShrunkFailure) -> Option<(&CandidateRecord, &Verdict)> {
+    pub fn example(&self, failure: &ShrunkFailure) -> Option<(&CandidateRecord, &OracleVerdict)> {
         let Unit { ordinal, repeat } = failure.example?;
         let record = self.candidates.get(ordinal as usize)?;
         Some((record, record.outcomes.get(&repeat)?.verdict.as_ref().ok()?))
@@ -239,7 +241,7 @@ pub fn pick_failures(
     let candidates = outcomes.iter().filter_map(|outcome| {
         let (ordinal, repeat) = (outcome.ordinal, outcome.repeat);
         let class = class_of(outcome.class()?)?;
-        Some(Candidate { ordinal, repeat, class, size: cases.get(ordinal as usize)?.card().order() })
+        Some(FindingCandidate { ordinal, repeat, class, size: cases.get(ordinal as usize)?.card().order() })
     });
     let mut seen = HashSet::new();
     let targets = pick_smallest(candidates, usize::MAX).into_iter().filter_map(|pick| {
@@ -256,7 +258,7 @@ pub fn pick_failures(
 /// Failures that are the same once they are shrunk: of the same class, and with the same shape. One that is too large
 /// for a shape equals no other. Returns the indices of each group; each group and the groups are in rising order.
 pub fn group_alike(failures: &[ShrunkFailure]) -> Vec<Vec<usize>> {
-    let mut groups: BTreeMap<(Class, Option<Shape>, usize), Vec<usize>> = BTreeMap::new();
+    let mut groups: BTreeMap<(OrderClass, Option<Shape>, usize), Vec<usize>> = BTreeMap::new();
     for (place, failure) in failures.iter().enumerate() {
         let shape = failure.target.shape(&failure.shrunk.case);
         let alone = if shape.is_none() { place } else { 0 };

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use planproof_synth::Meter;
+use planproof_synth::SolverTimer;
 
 /// Adds up the solver's calls and their time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct SolverMeter {
     pub time: Duration,
 }
 
-impl Meter for SolverMeter {
+impl SolverTimer for SolverMeter {
     fn solver<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();

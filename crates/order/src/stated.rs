@@ -4,7 +4,7 @@
 use std::fmt;
 
 use planproof_synth::{
-    ActionId, Bound, Case, ConstraintId, Source, StatedBound, StatedConstraint, clock_time,
+    ActionId, Bound, ConstraintId, PlanningCase, Source, StatedBound, StatedConstraint, clock_time,
 };
 
 /// A constraint of a case.
@@ -17,14 +17,14 @@ pub(crate) enum Stated<'a> {
 }
 
 impl<'a> Stated<'a> {
-    /// All constraints of the case, in the order of [`Case::constraint_ids`].
-    pub(crate) fn all(case: &'a Case) -> impl Iterator<Item = Self> {
+    /// All constraints of the case, in the order of [`PlanningCase::constraint_ids`].
+    pub(crate) fn all(case: &'a PlanningCase) -> impl Iterator<Item = Self> {
         let bounds = case.time.iter().flat_map(|time| &time.bounds).map(Self::Time);
         case.constraints.iter().map(Self::Order).chain(bounds)
     }
 
     /// The constraint with that id.
-    pub(crate) fn find(case: &'a Case, id: &ConstraintId) -> Option<Self> {
+    pub(crate) fn find(case: &'a PlanningCase, id: &ConstraintId) -> Option<Self> {
         Self::all(case).find(|stated| stated.id() == id)
     }
 
@@ -44,7 +44,7 @@ impl<'a> Stated<'a> {
     }
 
     /// Its rule in words, if a rule states it.
-    pub(crate) fn rule(self, case: &Case) -> Option<String> {
+    pub(crate) fn rule(self, case: &PlanningCase) -> Option<String> {
         match self {
             Self::Order(stated) => stated.rule_words(&case.actions),
             Self::Time(_) => None,
@@ -52,13 +52,13 @@ impl<'a> Stated<'a> {
     }
 
     /// The words of the first place that states it, or of its rule.
-    pub(crate) fn words(self, case: &Case) -> String {
+    pub(crate) fn words(self, case: &PlanningCase) -> String {
         let stated = || self.sources().first().map(|source| case.words_at(source).to_owned());
         self.rule(case).or_else(stated).unwrap_or_default()
     }
 
     /// The words of its first action, and its demand on it.
-    pub(crate) fn parts(self, case: &'a Case) -> (&'a str, Demand<'a>) {
+    pub(crate) fn parts(self, case: &'a PlanningCase) -> (&'a str, Demand<'a>) {
         let text = |place: usize| case.actions.get(place).map_or("", |action| action.text.as_str());
         match self {
             Self::Order(stated) => (text(stated.first), Demand::Before(text(stated.second))),
@@ -67,7 +67,7 @@ impl<'a> Stated<'a> {
     }
 
     /// "payroll audit before stock check", "payroll audit ends by 14:30".
-    pub(crate) fn in_words(self, case: &Case) -> String {
+    pub(crate) fn in_words(self, case: &PlanningCase) -> String {
         let (action, demand) = self.parts(case);
         format!("{action} {demand}")
     }
@@ -92,13 +92,13 @@ impl fmt::Display for Demand<'_> {
 }
 
 /// The duration of an action, in minutes; `None` in the basic form.
-pub(crate) fn duration(case: &Case, id: &ActionId) -> Option<u16> {
+pub(crate) fn duration(case: &PlanningCase, id: &ActionId) -> Option<u16> {
     let place = case.actions.iter().position(|action| action.id == *id)?;
     case.time.as_ref()?.durations.get(place).copied()
 }
 
 /// "09:00 to 09:45": the time of an action with that start.
-pub(crate) fn span(case: &Case, id: &ActionId, start: u16) -> String {
+pub(crate) fn span(case: &PlanningCase, id: &ActionId, start: u16) -> String {
     match duration(case, id) {
         Some(duration) => format!("{} to {}", clock_time(start), clock_time(start.saturating_add(duration))),
         None => clock_time(start),

@@ -4,10 +4,10 @@ use std::sync::{Arc, LazyLock};
 
 use planproof_suite as suite;
 use planproof_suite::{
-    Baseline, Card, CaseError, ClassInfo, Columns, FlagInfo, Judged, Section, Suite, Unit,
+    Baseline, Card, CaseError, ClassInfo, Columns, FlagInfo, Judged, Section, SizeUnit, Suite,
 };
 use planproof_synth::file::read_case;
-use planproof_synth::{Case, Class, Flag, JudgeOptions, OneLook};
+use planproof_synth::{Flag, JudgeOptions, OneLook, OrderClass, PlanningCase};
 use planproof_tools::SchemaCache;
 
 use crate::case::{HAS_FLOWS, OFFERS_REPORT, OrderCase};
@@ -30,13 +30,13 @@ impl OrderSuite {
     }
 
     /// A case as the engine sees it. Its card is computed here, which takes some microseconds.
-    pub fn wrap(&self, case: Case) -> Arc<OrderCase> {
+    pub fn wrap(&self, case: PlanningCase) -> Arc<OrderCase> {
         Arc::new(OrderCase::new(case, self.options, Arc::clone(&self.schemas)))
     }
 }
 
 static CLASSES: LazyLock<Vec<ClassInfo>> = LazyLock::new(|| {
-    let ranked = (0..).zip(Class::ALL);
+    let ranked = (0..).zip(OrderClass::ALL);
     ranked
         .map(|(rank, class)| ClassInfo { name: class.as_str(), meaning: class_meaning(class), rank })
         .collect()
@@ -73,7 +73,7 @@ static SCORE_NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 const PASSED_SHOWN: usize = 5;
 
 /// The class as the engine sees it.
-pub(crate) fn class_of(class: Class) -> Option<suite::Class> {
+pub(crate) fn class_of(class: OrderClass) -> Option<suite::Class> {
     suite::Class::find(&CLASSES, class.as_str())
 }
 
@@ -102,19 +102,19 @@ impl Suite for OrderSuite {
     /// it, and a wrong value passed only if rules define the right one.
     fn can_occur(&self, class: suite::Class, mut cards: &mut dyn Iterator<Item = &Card>) -> bool {
         match class.as_str() {
-            it if it == Class::ConflictMissed.as_str() => Iterator::any(&mut cards, Card::is_apart),
-            it if it == Class::FalseAlarm.as_str() => {
+            it if it == OrderClass::ConflictMissed.as_str() => Iterator::any(&mut cards, Card::is_apart),
+            it if it == OrderClass::FalseAlarm.as_str() => {
                 Iterator::any(&mut cards, |card| card.marks & OFFERS_REPORT != 0)
             }
-            it if it == Class::WrongValue.as_str() => {
+            it if it == OrderClass::WrongValue.as_str() => {
                 Iterator::any(&mut cards, |card| card.marks & HAS_FLOWS != 0)
             }
             _ => true,
         }
     }
 
-    fn unit(&self) -> Unit {
-        Unit { one: "action", many: "actions" }
+    fn unit(&self) -> SizeUnit {
+        SizeUnit { one: "action", many: "actions" }
     }
 
     fn baselines(&self) -> &'static [Baseline] {
@@ -146,26 +146,26 @@ impl Suite for OrderSuite {
     }
 }
 
-fn class_meaning(class: Class) -> &'static str {
+fn class_meaning(class: OrderClass) -> &'static str {
     match class {
-        Class::Timeout => "A limit of time, turns or output was reached before the agent had finished.",
-        Class::ActError => {
+        OrderClass::Timeout => "A limit of time, turns or output was reached before the agent had finished.",
+        OrderClass::ActError => {
             "A refused call (no such tool, or arguments that do not fit) explains a missing action; or the agent broke."
         }
-        Class::ActionLost => "An action was never done.",
-        Class::ParameterError => "A start time cannot be.",
-        Class::OrderError => "Actions were done in an order that the paragraph rules out.",
-        Class::WrongValue => "A call passed another value than a tool before it had returned for it.",
-        Class::Repeated => "An action was done again after it was done.",
-        Class::Distractor => "A tool was called that belongs to no action.",
-        Class::FalseAlarm => "A conflict was reported, although everything can hold together.",
-        Class::ConflictMissed => "A conflict was not reported, or a task was done all the same.",
+        OrderClass::ActionLost => "An action was never done.",
+        OrderClass::ParameterError => "A start time cannot be.",
+        OrderClass::OrderError => "Actions were done in an order that the paragraph rules out.",
+        OrderClass::WrongValue => "A call passed another value than a tool before it had returned for it.",
+        OrderClass::Repeated => "An action was done again after it was done.",
+        OrderClass::Distractor => "A tool was called that belongs to no action.",
+        OrderClass::FalseAlarm => "A conflict was reported, although everything can hold together.",
+        OrderClass::ConflictMissed => "A conflict was not reported, or a task was done all the same.",
     }
 }
 
 fn flag_meaning(flag: Flag) -> &'static str {
     match flag {
-        Flag::Class(Class::ActError) => "A call was refused, or the agent broke.",
+        Flag::Class(OrderClass::ActError) => "A call was refused, or the agent broke.",
         Flag::Class(class) => class_meaning(class),
         Flag::Concurrent => "Calls overlapped in time.",
         Flag::AtOnce => "What has to come one after the other was written in one reply, in the right order.",

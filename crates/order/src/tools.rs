@@ -1,6 +1,6 @@
 //! The tools of a case, and valid arguments for them.
 
-use planproof_synth::{Case, RESTART_TOOL, START_TIME_ARGUMENT};
+use planproof_synth::{PlanningCase, RESTART_TOOL, START_TIME_ARGUMENT};
 use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, TimeRules};
 use planproof_trace::{Arguments, sample_arguments};
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 ///
 /// # Errors
 /// Two tools share a name, or one has no usable schema.
-pub fn mock_tools(case: &Case, schemas: &SchemaCache) -> Result<MockTools, MockError> {
+pub fn mock_tools(case: &PlanningCase, schemas: &SchemaCache) -> Result<MockTools, MockError> {
     let mocks = case
         .tools
         .iter()
@@ -28,12 +28,16 @@ pub fn mock_tools(case: &Case, schemas: &SchemaCache) -> Result<MockTools, MockE
 
 /// Valid arguments for a tool of a case: the smallest that its schema accepts as far as we know
 /// ([`sample_arguments`]), with this start in the time form and with the values that earlier tools return for it.
-pub fn case_arguments(case: &Case, tool: &str, start_time: Option<String>) -> Arguments {
+pub fn case_arguments(case: &PlanningCase, tool: &str, start_time: Option<String>) -> Arguments {
     Arguments::Object(argument_object(case, tool, start_time))
 }
 
 /// [`case_arguments`] as an object.
-pub(crate) fn argument_object(case: &Case, tool: &str, start_time: Option<String>) -> Map<String, Value> {
+pub(crate) fn argument_object(
+    case: &PlanningCase,
+    tool: &str,
+    start_time: Option<String>,
+) -> Map<String, Value> {
     let schema = case.tool(tool).and_then(|tool| tool.input_schema.as_deref());
     let mut arguments = schema.map_or_else(Map::new, sample_arguments);
     arguments.extend(case.flow_arguments(tool).map(|(name, value)| (name.to_owned(), value.clone())));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use planproof_model::{ChatRequest, Message, Model, ModelError, Settings};
 use planproof_synth::topic_prompts::MORE;
-use planproof_synth::{Options, Synthesizer, TimeOptions, TopicBank, Wordings, read};
+use planproof_synth::{SynthesisOptions, Synthesizer, TimeOptions, TopicBank, Wordings, read};
 
 pub use generate::{Generated, TopicsWanted, generate_topics};
 pub use own_tools::{LeftOut, NamedTools, OwnTools, name_tools};
@@ -114,8 +114,8 @@ pub fn prove_topics(bank: &TopicBank) -> Result<(), String> {
     for topic in bank.topics() {
         let alone = TopicBank::new(vec![topic.clone()]).map_err(|error| error.to_string())?;
         let most = topic.activities.len().min(5) as u32;
-        let options = Options { actions_min: 2, actions_max: most, ..Options::default() };
-        let timed = Options { time: Some(TimeOptions::default()), ..options.clone() };
+        let options = SynthesisOptions { actions_min: 2, actions_max: most, ..SynthesisOptions::default() };
+        let timed = SynthesisOptions { time: Some(TimeOptions::default()), ..options.clone() };
         for options in [options, timed] {
             let is_timed = options.time.is_some();
             let synthesizer = match Synthesizer::new(options, Wordings::shipped(), &alone) {

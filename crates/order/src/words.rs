@@ -1,7 +1,8 @@
 //! Phrases about a verdict. Texts of a case, of an agent and of the outside world are included as they are.
 
 use planproof_synth::{
-    ActionId, Case, Class, Flag, ParameterError, StartFault, TimeForm, Verdict, WrongValue, clock_time,
+    ActionId, Flag, OracleVerdict, OrderClass, ParameterError, PlanningCase, StartFault, TimeForm,
+    WrongValue, clock_time,
 };
 
 use crate::conflict;
@@ -17,7 +18,7 @@ pub(crate) struct Violation<'a> {
 }
 
 /// The violated constraints, by the words that state them.
-pub(crate) fn violations<'a>(case: &Case, verdict: &'a Verdict) -> Vec<Violation<'a>> {
+pub(crate) fn violations<'a>(case: &PlanningCase, verdict: &'a OracleVerdict) -> Vec<Violation<'a>> {
     let mut by_words: Vec<Violation<'a>> = Vec::new();
     for violated in &verdict.violated {
         let Some(stated) = Stated::find(case, &violated.id) else { continue };
@@ -35,18 +36,18 @@ pub(crate) fn violations<'a>(case: &Case, verdict: &'a Verdict) -> Vec<Violation
 }
 
 /// The words of an action.
-pub(crate) fn text<'a>(case: &'a Case, id: &'a ActionId) -> &'a str {
+pub(crate) fn text<'a>(case: &'a PlanningCase, id: &'a ActionId) -> &'a str {
     case.actions.iter().find(|action| action.id == *id).map_or(id.as_str(), |action| &action.text)
 }
 
 /// The words of a plan's actions, joined by `separator`.
-pub(crate) fn plan(case: &Case, ids: &[ActionId], separator: &str) -> String {
+pub(crate) fn plan(case: &PlanningCase, ids: &[ActionId], separator: &str) -> String {
     ids.iter().map(|id| text(case, id)).collect::<Vec<_>>().join(separator)
 }
 
 /// The right actions instead of a call, each with its earliest start in the time form: "A, B or C". Empty if they are
 /// unknown.
-pub(crate) fn expected(case: &Case, verdict: &Verdict, call: usize) -> String {
+pub(crate) fn expected(case: &PlanningCase, verdict: &OracleVerdict, call: usize) -> String {
     let right = verdict.correct_next.get(call).map(Vec::as_slice).unwrap_or_default();
     let starts = verdict.time.as_ref().and_then(|time| time.next_starts.get(call));
     match plan_at(case, right, starts.map(Vec::as_slice).unwrap_or_default()).as_slice() {
@@ -57,13 +58,13 @@ pub(crate) fn expected(case: &Case, verdict: &Verdict, call: usize) -> String {
 }
 
 /// [`plan`] of the repair, each action with its start in the time form.
-pub(crate) fn repair(case: &Case, verdict: &Verdict, separator: &str) -> String {
+pub(crate) fn repair(case: &PlanningCase, verdict: &OracleVerdict, separator: &str) -> String {
     let starts = verdict.time.as_ref().map(|time| time.repair_starts.as_slice());
     plan_at(case, &verdict.repair, starts.unwrap_or_default()).join(separator)
 }
 
 /// A plan with the times that there are.
-fn plan_at(case: &Case, ids: &[ActionId], starts: &[u16]) -> Vec<String> {
+fn plan_at(case: &PlanningCase, ids: &[ActionId], starts: &[u16]) -> Vec<String> {
     let shown = ids.iter().enumerate().map(|(place, id)| match starts.get(place) {
         Some(start) => format!("{} {}", text(case, id), span(case, id, *start)),
         None => text(case, id).to_owned(),
@@ -72,7 +73,7 @@ fn plan_at(case: &Case, ids: &[ActionId], starts: &[u16]) -> Vec<String> {
 }
 
 /// The fault of a start, in words. Names and starts are included as the agent wrote them.
-pub(crate) fn wrong_start(case: &Case, error: &ParameterError) -> String {
+pub(crate) fn wrong_start(case: &PlanningCase, error: &ParameterError) -> String {
     let place = case.action_of_tool(&error.tool);
     let task = place.map_or(&error.tool, |place| &case.actions[place].text);
     let start = &error.start;
@@ -89,7 +90,7 @@ pub(crate) fn wrong_start(case: &Case, error: &ParameterError) -> String {
 }
 
 /// The values that calls passed instead of those that earlier tools returned, in words.
-pub(crate) fn wrong_values(case: &Case, verdict: &Verdict) -> Vec<String> {
+pub(crate) fn wrong_values(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<String> {
     let in_words = |wrong: &WrongValue| {
         let flow = case.rules().find(|stated| stated.id == wrong.id)?;
         let [from, to] = [flow.first, flow.second].map(|place| case.actions.get(place));
@@ -105,13 +106,13 @@ pub(crate) fn wrong_values(case: &Case, verdict: &Verdict) -> Vec<String> {
 }
 
 /// Whether a first wrong call was right except for the value that it passed.
-pub(crate) fn is_wrong_value(verdict: &Verdict, call: usize) -> bool {
+pub(crate) fn is_wrong_value(verdict: &OracleVerdict, call: usize) -> bool {
     let right = verdict.correct_next.get(call).zip(verdict.calls.get(call));
     !verdict.wrong_values.is_empty() && right.is_some_and(|(right, id)| right.contains(id))
 }
 
 /// The actions that ended after the day, in words.
-pub(crate) fn late(case: &Case, verdict: &Verdict) -> Vec<String> {
+pub(crate) fn late(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<String> {
     let Some((form, time)) = case.time.as_ref().zip(verdict.time.as_ref()) else { return Vec::new() };
     let in_words = |id: &ActionId| {
         let call = verdict.calls.iter().position(|called| called == id)?;
@@ -124,7 +125,7 @@ pub(crate) fn late(case: &Case, verdict: &Verdict) -> Vec<String> {
 
 /// The effect of restarts on the verdict; `None` without one, and if the case is infeasible: there no restart undoes
 /// a task.
-pub(crate) fn restarts(verdict: &Verdict) -> Option<String> {
+pub(crate) fn restarts(verdict: &OracleVerdict) -> Option<String> {
     let restarts = verdict.time.as_ref().filter(|_| verdict.conflict.is_none())?.restarts;
     let times = if restarts == 1 { "once".to_owned() } else { format!("{restarts} times") };
     (restarts > 0).then(|| format!("the day was cleared {times}; only the calls since then are judged"))
@@ -136,7 +137,7 @@ pub(crate) fn day(form: &TimeForm) -> String {
 }
 
 /// Other remarks on a verdict of the time form.
-pub(crate) fn time_notes(case: &Case, verdict: &Verdict) -> Vec<String> {
+pub(crate) fn time_notes(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<String> {
     let Some((form, time)) = case.time.as_ref().zip(verdict.time.as_ref()) else { return Vec::new() };
     let mut notes = Vec::new();
     if verdict.flags.contains(&Flag::RestartLimit) {
@@ -153,15 +154,15 @@ pub(crate) fn time_notes(case: &Case, verdict: &Verdict) -> Vec<String> {
 }
 
 /// What went wrong, in one line; `passed` if nothing did.
-pub(crate) fn summary(case: &Case, verdict: &Verdict) -> String {
+pub(crate) fn summary(case: &PlanningCase, verdict: &OracleVerdict) -> String {
     let Some(class) = verdict.class else { return "passed".to_owned() };
     let cut_short = || verdict.cut_short.as_deref().map(in_one_line);
     let what = match class {
-        Class::Timeout => cut_short(),
-        Class::ActError if verdict.flags.contains(&Flag::AgentFailed) => {
+        OrderClass::Timeout => cut_short(),
+        OrderClass::ActError if verdict.flags.contains(&Flag::AgentFailed) => {
             cut_short().map(|reason| format!("the agent broke: {reason}"))
         }
-        Class::ActError => match verdict.refused.first() {
+        OrderClass::ActError => match verdict.refused.first() {
             Some(refused) => Some(one_line(&format!(
                 "{} was refused: {}{}",
                 refused.tool,
@@ -170,8 +171,8 @@ pub(crate) fn summary(case: &Case, verdict: &Verdict) -> String {
             ))),
             None => cut_short(),
         },
-        Class::ActionLost => Some(format!("never done: {}", missing(case, verdict).join(", "))),
-        Class::OrderError => {
+        OrderClass::ActionLost => Some(format!("never done: {}", missing(case, verdict).join(", "))),
+        OrderClass::OrderError => {
             let violations = violations(case, verdict);
             let violated = violations.first().and_then(|violation| {
                 let demand = violation.demands.first()?;
@@ -179,15 +180,15 @@ pub(crate) fn summary(case: &Case, verdict: &Verdict) -> String {
             });
             violated.or_else(|| late(case, verdict).into_iter().next())
         }
-        Class::WrongValue => {
+        OrderClass::WrongValue => {
             let wrong = wrong_values(case, verdict);
             wrong.first().map(|first| one_line(&format!("{first}{}", more(&wrong))))
         }
-        Class::Repeated => Some(format!("done again: {}", repeated(case, verdict).join(", "))),
-        Class::Distractor => Some("a tool that belongs to no task was called".to_owned()),
-        Class::FalseAlarm => conflict::false_alarm(verdict),
-        Class::ConflictMissed => Some(conflict::missed(case, verdict)),
-        Class::ParameterError => {
+        OrderClass::Repeated => Some(format!("done again: {}", repeated(case, verdict).join(", "))),
+        OrderClass::Distractor => Some("a tool that belongs to no task was called".to_owned()),
+        OrderClass::FalseAlarm => conflict::false_alarm(verdict),
+        OrderClass::ConflictMissed => Some(conflict::missed(case, verdict)),
+        OrderClass::ParameterError => {
             let errors =
                 verdict.time.as_ref().map(|time| time.parameter_errors.as_slice()).unwrap_or_default();
             errors.first().map(|error| one_line(&format!("{}{}", wrong_start(case, error), more(errors))))
@@ -205,7 +206,7 @@ fn more<T>(all: &[T]) -> String {
 }
 
 /// The required actions that were never done.
-pub(crate) fn missing<'a>(case: &'a Case, verdict: &Verdict) -> Vec<&'a str> {
+pub(crate) fn missing<'a>(case: &'a PlanningCase, verdict: &OracleVerdict) -> Vec<&'a str> {
     // An infeasible case requires no actions.
     let actions = if case.is_feasible() { case.actions.as_slice() } else { &[] };
     let lost = actions.iter().filter(|action| !verdict.calls.contains(&action.id));
@@ -213,13 +214,13 @@ pub(crate) fn missing<'a>(case: &'a Case, verdict: &Verdict) -> Vec<&'a str> {
 }
 
 /// The actions that were done more than once, in the order of the case.
-fn repeated<'a>(case: &'a Case, verdict: &Verdict) -> Vec<&'a str> {
+fn repeated<'a>(case: &'a PlanningCase, verdict: &OracleVerdict) -> Vec<&'a str> {
     let times = |id: &ActionId| verdict.calls.iter().filter(|call| *call == id).count();
     case.actions.iter().filter(|action| times(&action.id) > 1).map(|action| action.text.as_str()).collect()
 }
 
 /// Remarks on calls that were not simply made one after the other.
-pub(crate) fn order_notes(verdict: &Verdict) -> impl Iterator<Item = &'static str> {
+pub(crate) fn order_notes(verdict: &OracleVerdict) -> impl Iterator<Item = &'static str> {
     let concurrent = "calls overlapped in time, so that none of them came before another";
     let at_once = "one reply of the model holds calls that have to come one after the other, in the right order; many \
                    frameworks execute the calls of a reply at once";

@@ -12,12 +12,12 @@ pub struct ParseFault {
     /// What is wrong.
     pub problem: ParseProblem,
     /// The position in the reply, if it is known.
-    pub position: Option<Position>,
+    pub position: Option<TextPosition>,
 }
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Position {
+pub struct TextPosition {
     /// The line, from 1.
     pub line: usize,
     /// The character of the line, from 1.
@@ -138,12 +138,12 @@ impl ParseFault {
 
     /// A fault at a byte of a text. `offset` may be anywhere, even within a character.
     pub(crate) fn at(problem: ParseProblem, text: &str, offset: usize) -> Self {
-        Self { problem, position: Some(Position::of(text, offset)) }
+        Self { problem, position: Some(TextPosition::of(text, offset)) }
     }
 
     /// A fault in a text, as one in a larger text that contains it from this position on.
-    pub(crate) fn behind(self, start: Position) -> Self {
-        let position = self.position.map(|Position { line, column }| Position {
+    pub(crate) fn behind(self, start: TextPosition) -> Self {
+        let position = self.position.map(|TextPosition { line, column }| TextPosition {
             line: start.line + line - 1,
             column: if line == 1 { start.column + column - 1 } else { column },
         });
@@ -151,7 +151,7 @@ impl ParseFault {
     }
 }
 
-impl Position {
+impl TextPosition {
     /// The place of a byte of a text.
     pub(crate) fn of(text: &str, offset: usize) -> Self {
         let before = &text[..text.floor_char_boundary(offset)];
@@ -172,7 +172,7 @@ impl fmt::Display for ParseFault {
     }
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for TextPosition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "line {}, column {}", self.line, self.column)
     }

@@ -29,8 +29,8 @@ mod schema;
 mod state;
 
 pub use draw::{DRAWN_CHARACTERS_MAX, GraphDrawing};
-pub use fault::{Field, GraphFault, GraphFaults, GraphProblem, GraphSite};
-pub use form::{StatedConstraint, SubTask, SubTaskGraph};
+pub use fault::{GraphFault, GraphFaults, GraphField, GraphProblem, GraphSite};
+pub use form::{SubTask, SubTaskGraph, WordedConstraint};
 pub use paths::LongestPath;
 pub use read::read_graph;
 pub use revise::{Revision, RevisionError};

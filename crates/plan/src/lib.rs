@@ -41,10 +41,12 @@ pub mod verify;
 mod words;
 mod write_json;
 
-pub use fault::{ParseFault, ParseProblem, Position};
-pub use plan::{Part, Plan, Reference, Step, Value};
-pub use python::{Program, read_python, to_line, to_python};
+pub use fault::{ParseFault, ParseProblem, TextPosition};
+pub use plan::{ArgumentValue, Plan, Reference, Step, TextPiece};
+pub use python::{PlanProgram, read_python, to_line, to_python};
 pub use read_json::{read_json, read_step_json};
 pub use substitute::substitute;
-pub use verify::{Fault, FaultKind, Problem, Site, verify, verify_next, verify_program, verify_step};
+pub use verify::{
+    PlanSite, StepFault, StepFaultKind, VerificationFault, verify, verify_next, verify_program, verify_step,
+};
 pub use write_json::{step_to_json, to_json, to_json_text};

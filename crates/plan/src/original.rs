@@ -22,32 +22,32 @@ use std::fmt;
 use planproof_trace::Signature;
 
 pub use execute::execute;
-pub use parse::{Mode, read_json, read_python};
+pub use parse::{PlanningMode, read_json, read_python};
 pub use verify::{verify, verify_step};
 pub use verify_python::verify_program;
 
 /// The published code's findings on a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Verdict {
+pub struct PublishedVerdict {
     /// All its refusals, each once, in the order in which it finds them.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<PlanRefusal>,
     /// Whether it lets an exception escape, which ends the run of the case.
     pub raised: bool,
-    seen: HashSet<Failure>,
+    seen: HashSet<PlanRefusal>,
 }
 
 /// A refusal of the published code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Failure {
+pub struct PlanRefusal {
     /// Of what kind it is.
-    pub code: Code,
+    pub code: RefusalCode,
     /// What it is, in our words.
     pub message: String,
 }
 
 /// The published code's kinds of errors.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Code {
+pub enum RefusalCode {
     /// The reply is no JSON.
     Json,
     /// A tool does not exist, or must not follow another.
@@ -58,7 +58,7 @@ pub enum Code {
     Unknown,
 }
 
-impl Verdict {
+impl PublishedVerdict {
     /// That of an exception that escapes.
     pub fn raised() -> Self {
         Self { raised: true, ..Self::default() }
@@ -70,32 +70,32 @@ impl Verdict {
     }
 
     /// The kinds of errors.
-    pub fn codes(&self) -> BTreeSet<&Code> {
+    pub fn codes(&self) -> BTreeSet<&RefusalCode> {
         self.failures.iter().map(|failure| &failure.code).collect()
     }
 
     /// Adds a failure, unless it is there already: the published code keeps messages as a set.
-    fn add(&mut self, code: Code, message: String) {
-        let failure = Failure { code, message };
+    fn add(&mut self, code: RefusalCode, message: String) {
+        let failure = PlanRefusal { code, message };
         if self.seen.insert(failure.clone()) {
             self.failures.push(failure);
         }
     }
 }
 
-impl From<Unexpected> for Verdict {
+impl From<Unexpected> for PublishedVerdict {
     fn from(unexpected: Unexpected) -> Self {
         Self { failures: vec![unexpected.into()], ..Self::default() }
     }
 }
 
-impl From<Unexpected> for Failure {
+impl From<Unexpected> for PlanRefusal {
     fn from(Unexpected(message): Unexpected) -> Self {
-        Self { code: Code::Unknown, message }
+        Self { code: RefusalCode::Unknown, message }
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for RefusalCode {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Json => write!(out, "json"),
@@ -115,9 +115,9 @@ fn unexpected<T>(message: impl Into<String>) -> Result<T, Unexpected> {
 }
 
 /// The published checks of argument names: as many as declared, all of those, and no others.
-fn check_arguments(signature: &Signature, names: &[&str], verdict: &mut Verdict) {
+fn check_arguments(signature: &Signature, names: &[&str], verdict: &mut PublishedVerdict) {
     let tool = &signature.name;
-    let code = || Code::Arguments(tool.clone());
+    let code = || RefusalCode::Arguments(tool.clone());
     let declared = &signature.arguments;
     if names.len() != declared.len() {
         verdict.add(code(), format!("{tool} takes {} arguments and has {}", declared.len(), names.len()));
@@ -131,9 +131,9 @@ fn check_arguments(signature: &Signature, names: &[&str], verdict: &mut Verdict)
 }
 
 /// The published check of a key: it must be one of the tool's outputs.
-fn check_key(giver: &Signature, key: &str, taker: &Signature, verdict: &mut Verdict) {
+fn check_key(giver: &Signature, key: &str, taker: &Signature, verdict: &mut PublishedVerdict) {
     if !giver.has_output(key) {
         let message = format!("{key} is not among the outputs of {}", giver.name);
-        verdict.add(Code::Arguments(taker.name.clone()), message);
+        verdict.add(RefusalCode::Arguments(taker.name.clone()), message);
     }
 }

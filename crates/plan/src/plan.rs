@@ -17,21 +17,21 @@ pub struct Step {
     /// The name of the tool, as a [`Signature`](planproof_trace::Signature) has it.
     pub tool: String,
     /// The arguments, in the order in which they were written.
-    pub arguments: Vec<(String, Value)>,
+    pub arguments: Vec<(String, ArgumentValue)>,
 }
 
 /// The value of an argument.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum ArgumentValue {
     /// A value that is no text, as it is.
     Json(Json),
     /// A text, with or without references.
-    Text(Vec<Part>),
+    Text(Vec<TextPiece>),
 }
 
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum TextPiece {
     /// These words.
     Words(String),
     /// What an earlier step gives.
@@ -47,12 +47,12 @@ pub struct Reference {
     pub key: String,
 }
 
-impl Value {
+impl ArgumentValue {
     /// The reference, if the value is exactly one.
     pub fn as_reference(&self) -> Option<&Reference> {
         match self {
             Self::Text(parts) => match &parts[..] {
-                [Part::Reference(reference)] => Some(reference),
+                [TextPiece::Reference(reference)] => Some(reference),
                 _ => None,
             },
             Self::Json(_) => None,
@@ -66,8 +66,8 @@ impl Value {
             Self::Json(_) => &[],
         };
         parts.iter().filter_map(|part| match part {
-            Part::Reference(reference) => Some(reference),
-            Part::Words(_) => None,
+            TextPiece::Reference(reference) => Some(reference),
+            TextPiece::Words(_) => None,
         })
     }
 }

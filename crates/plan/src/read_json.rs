@@ -11,7 +11,7 @@ use serde_json::{Number, Value as Json};
 use crate::fault::{ParseFault, ParseProblem};
 use crate::json::{self, Dialect, Node, Tree};
 use crate::limits::{NESTING_MAX, STEPS_MAX, TEXT_BYTES_MAX};
-use crate::plan::{Plan, Step, Value};
+use crate::plan::{ArgumentValue, Plan, Step};
 use crate::reply::{self, Region};
 
 /// The most values without a plan that are considered: each can cost a pass over the whole reply.
@@ -226,15 +226,15 @@ fn step(node: &Node, place: usize) -> Result<Step, json::Fault> {
     })
 }
 
-fn arguments(entries: &[(String, Node)]) -> Result<Vec<(String, Value)>, json::Fault> {
+fn arguments(entries: &[(String, Node)]) -> Result<Vec<(String, ArgumentValue)>, json::Fault> {
     let mut names = HashSet::new();
     let argument = |(name, node): &(String, Node)| {
         if !names.insert(name.clone()) {
             return Err((ParseProblem::KeyTwice { key: crate::words::cut(name) }, node.at));
         }
         let value = match &node.tree {
-            Tree::Text(text) => Value::text(text),
-            _ => Value::Json(exact(node)?),
+            Tree::Text(text) => ArgumentValue::text(text),
+            _ => ArgumentValue::Json(exact(node)?),
         };
         Ok((name.clone(), value))
     };

@@ -2,8 +2,8 @@
 
 use serde_json::Value as Json;
 
-use crate::plan::{Part, Reference, Value};
-use crate::verify::{Fault, Problem, Site};
+use crate::plan::{ArgumentValue, Reference, TextPiece};
+use crate::verify::{PlanSite, StepFault, VerificationFault};
 
 /// The value of an argument, with references replaced by the outputs of earlier steps.
 ///
@@ -14,25 +14,25 @@ use crate::verify::{Fault, Problem, Site};
 /// A step has no output with that key, or one that cannot be inserted among words. The fault is one of the whole
 /// plan: the caller knows the step.
 pub fn substitute<'o>(
-    value: &Value,
+    value: &ArgumentValue,
     outputs: &impl Fn(&Reference) -> Option<&'o Json>,
-) -> Result<Json, Fault> {
+) -> Result<Json, VerificationFault> {
     let given = |reference: &Reference| {
         let Reference { step, key } = reference.clone();
-        outputs(reference).ok_or(fault(Problem::OutputMissing { step, key }))
+        outputs(reference).ok_or(fault(StepFault::OutputMissing { step, key }))
     };
     if let Some(reference) = value.as_reference() {
         return given(reference).cloned();
     }
     let parts = match value {
-        Value::Json(json) => return Ok(json.clone()),
-        Value::Text(parts) => parts,
+        ArgumentValue::Json(json) => return Ok(json.clone()),
+        ArgumentValue::Text(parts) => parts,
     };
     let mut text = String::new();
     for part in parts {
         match part {
-            Part::Words(words) => text.push_str(words),
-            Part::Reference(reference) => match given(reference)? {
+            TextPiece::Words(words) => text.push_str(words),
+            TextPiece::Reference(reference) => match given(reference)? {
                 Json::String(given) => text.push_str(given),
                 given @ (Json::Number(_) | Json::Bool(_)) => text.push_str(&given.to_string()),
                 other => {
@@ -42,7 +42,7 @@ pub fn substitute<'o>(
                         Json::Array(_) => "a list",
                         _ => "an object",
                     };
-                    return Err(fault(Problem::OutputNotForWords { step, key, given }));
+                    return Err(fault(StepFault::OutputNotForWords { step, key, given }));
                 }
             },
         }
@@ -50,6 +50,6 @@ pub fn substitute<'o>(
     Ok(Json::String(text))
 }
 
-fn fault(problem: Problem) -> Fault {
-    Fault::new(Site::Plan, problem)
+fn fault(problem: StepFault) -> VerificationFault {
+    VerificationFault::new(PlanSite::Plan, problem)
 }

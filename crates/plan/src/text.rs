@@ -5,7 +5,7 @@
 //! directly follow a reference. For these there is an empty mark, `<>`, which counts only right after a reference:
 //! the plural of `<node-0>.text` is `<node-0>.text<>s`.
 
-use crate::plan::{Part, Reference, Value};
+use crate::plan::{ArgumentValue, Reference, TextPiece};
 
 /// What a reference begins with.
 pub(crate) const OPENING: &str = "<node-";
@@ -13,7 +13,7 @@ pub(crate) const OPENING: &str = "<node-";
 /// Stands for nothing, right after a reference.
 const NOTHING: &str = "<>";
 
-impl Value {
+impl ArgumentValue {
     /// A text in the form of JSON plans, with its references parsed.
     ///
     /// Words that look like a reference without being one, such as `<node-1>` without a key, stay words.
@@ -26,9 +26,9 @@ impl Value {
             rest = &rest[place..];
             if let Some((reference, length)) = leading_reference(rest) {
                 if !words.is_empty() {
-                    parts.push(Part::Words(std::mem::take(&mut words)));
+                    parts.push(TextPiece::Words(std::mem::take(&mut words)));
                 }
-                parts.push(Part::Reference(reference));
+                parts.push(TextPiece::Reference(reference));
                 rest = &rest[length..];
                 rest = rest.strip_prefix(NOTHING).unwrap_or(rest);
             } else {
@@ -38,27 +38,29 @@ impl Value {
         }
         words.push_str(rest);
         if !words.is_empty() || parts.is_empty() {
-            parts.push(Part::Words(words));
+            parts.push(TextPiece::Words(words));
         }
         Self::Text(parts)
     }
 }
 
-/// The text of these parts in the form of JSON plans. The inverse of [`Value::text`] for its results.
-pub(crate) fn written(parts: &[Part]) -> String {
+/// The text of these parts in the form of JSON plans. The inverse of [`ArgumentValue::text`] for its results.
+pub(crate) fn written(parts: &[TextPiece]) -> String {
     let mut text = String::new();
     let mut follows_reference = false;
     for part in parts {
         match part {
-            Part::Words(words) => {
+            TextPiece::Words(words) => {
                 if follows_reference && (words.starts_with(is_of_key) || words.starts_with(NOTHING)) {
                     text.push_str(NOTHING);
                 }
                 text.push_str(words);
             }
-            Part::Reference(Reference { step, key }) => text.push_str(&format!("{OPENING}{step}>.{key}")),
+            TextPiece::Reference(Reference { step, key }) => {
+                text.push_str(&format!("{OPENING}{step}>.{key}"))
+            }
         }
-        follows_reference = matches!(part, Part::Reference(_));
+        follows_reference = matches!(part, TextPiece::Reference(_));
     }
     text
 }

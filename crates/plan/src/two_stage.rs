@@ -26,7 +26,7 @@ pub const STOPPED: &str = "stopped";
 
 /// A part of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum StepPart {
     /// What to do, in words.
     Thought,
     /// What is done: `Name[argument]`.
@@ -35,7 +35,7 @@ pub enum Part {
     Observation,
 }
 
-impl Part {
+impl StepPart {
     /// The word that its lines begin with.
     pub fn word(self) -> &'static str {
         match self {
@@ -62,14 +62,14 @@ impl Part {
 
 /// An action as it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Action<'t> {
+pub struct WrittenAction<'t> {
     /// The name of a tool.
     pub name: &'t str,
     /// What stands between the brackets.
     pub argument: &'t str,
 }
 
-impl<'t> Action<'t> {
+impl<'t> WrittenAction<'t> {
     /// Reads `Name[argument]`, a line with nothing around it except blanks; the argument ends at the last bracket.
     pub fn read(line: &'t str) -> Option<Self> {
         let (name, rest) = line.trim().split_once('[')?;
@@ -106,19 +106,19 @@ mod tests {
             ("", None),
         ];
         for (line, expected) in cases {
-            assert_eq!(Action::read(line).map(|it| (it.name, it.argument)), expected, "{line}");
+            assert_eq!(WrittenAction::read(line).map(|it| (it.name, it.argument)), expected, "{line}");
         }
-        let action = Action { name: "F", argument: "a, b, c, d" };
+        let action = WrittenAction { name: "F", argument: "a, b, c, d" };
         assert_eq!(action.arguments(1).collect::<Vec<_>>(), ["a, b, c, d"]);
         assert_eq!(action.arguments(3).collect::<Vec<_>>(), ["a", "b", "c"]);
     }
 
     #[test]
     fn lines_of_steps_are_known() {
-        for part in [Part::Thought, Part::Action, Part::Observation] {
-            assert_eq!(Part::of_line(&format!("{} x: y", part.label(12))), Some((part, 12, " x: y")));
+        for part in [StepPart::Thought, StepPart::Action, StepPart::Observation] {
+            assert_eq!(StepPart::of_line(&format!("{} x: y", part.label(12))), Some((part, 12, " x: y")));
         }
-        assert_eq!(Part::of_line("Thought: x"), None);
-        assert_eq!(Part::of_line("Idea 1: x"), None);
+        assert_eq!(StepPart::of_line("Thought: x"), None);
+        assert_eq!(StepPart::of_line("Idea 1: x"), None);
     }
 }

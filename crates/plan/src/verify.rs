@@ -22,6 +22,6 @@ mod fault;
 mod plan;
 mod program;
 
-pub use fault::{Fault, FaultKind, Problem, Site};
+pub use fault::{PlanSite, StepFault, StepFaultKind, VerificationFault};
 pub use plan::{verify, verify_next, verify_step};
 pub use program::verify_program;

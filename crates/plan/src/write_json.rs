@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
-use crate::plan::{Plan, Step, Value};
+use crate::plan::{ArgumentValue, Plan, Step};
 use crate::text::written;
 
 /// The plan as a list of nodes: `[{"id": 0, "name": "..", "args": {..}}, ..]`.
@@ -28,7 +28,7 @@ pub fn to_json_text(plan: &Plan) -> String {
     serde_json::to_string(&nodes).unwrap_or_default()
 }
 
-impl Value {
+impl ArgumentValue {
     /// The value in the form of JSON plans, with references as `<node-0>.text` in texts.
     pub fn to_json(&self) -> Json {
         match self {
@@ -40,7 +40,7 @@ impl Value {
 
 struct Node<'s>(&'s Step);
 
-struct Arguments<'s>(&'s [(String, Value)]);
+struct Arguments<'s>(&'s [(String, ArgumentValue)]);
 
 impl Serialize for Node<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

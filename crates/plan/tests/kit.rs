@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use planproof_mnms::catalogue;
-use planproof_plan::original::{self, Mode, Verdict};
+use planproof_plan::original::{self, PlanningMode, PublishedVerdict};
 use planproof_plan::{Plan, read_json, read_python, to_json, to_python, verify, verify_program};
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ fn codes(text: &str) -> BTreeSet<&str> {
     text.split(", ").filter(|code| !code.is_empty()).collect()
 }
 
-fn verdict(verdict: &Verdict) -> Value {
+fn verdict(verdict: &PublishedVerdict) -> Value {
     if verdict.raised {
         return json!("raised");
     }
@@ -96,7 +96,11 @@ fn verdict(verdict: &Verdict) -> Value {
 fn parsers() -> Result<(), Failed> {
     let ours = |input: &Value| {
         let text = input["text"].as_str().unwrap();
-        let mode = if input["plan_mode"] == "multi-step" { Mode::MultiStep } else { Mode::StepByStep };
+        let mode = if input["plan_mode"] == "multi-step" {
+            PlanningMode::MultiStep
+        } else {
+            PlanningMode::StepByStep
+        };
         let parsed = match input["parser"].as_str().unwrap() {
             "json" => original::read_json(text, mode),
             _ => original::read_python(text).map(Value::from),

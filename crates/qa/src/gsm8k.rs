@@ -11,15 +11,18 @@ mod solution;
 use std::sync::Arc;
 
 use planproof_suite::{
-    Card, Case, CaseError, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Predicted, Section, Selection,
-    Suite, Unit,
+    Card, Case, CaseError, CaseSelection, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
+    PredictionVerdicts, Section, SizeUnit, Suite,
 };
 
 pub use crate::scoring::Scoring;
 pub use data::{ID_PREFIX, OWN_ID_PREFIX, own, read_data};
-pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, Called, Detail, VERDICT_SCHEMA};
-pub use predictions::{Prediction, Predictions, score};
-pub use problem::{ANSWER_FORM, CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, Problem};
+pub use judge::{
+    ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, CalculatorCall, VERDICT_SCHEMA,
+    WordProblemDetail,
+};
+pub use predictions::{PredictionScores, ScoredPrediction, score};
+pub use problem::{ANSWER_FORM, CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, WordProblem};
 
 /// The suite's name.
 pub const NAME: &str = "gsm8k";
@@ -80,14 +83,14 @@ impl Suite for Gsm8k {
     }
 
     fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
-        Ok(Arc::new(Problem::read(line)?))
+        Ok(Arc::new(WordProblem::read(line)?))
     }
 
     /// The original lines of JSON; without data ten problems of our own.
     fn load(
         &self,
         data: Option<Data<'_>>,
-        selection: &Selection,
+        selection: &CaseSelection,
         limit: Option<usize>,
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
         let problems = match data {
@@ -95,7 +98,7 @@ impl Suite for Gsm8k {
             None => own(),
         };
         let problems = selection.take(problems.map_err(CaseError::new)?, limit)?;
-        let case = |problem: Problem| -> Arc<dyn Case> { Arc::new(problem.scored(self.scoring)) };
+        let case = |problem: WordProblem| -> Arc<dyn Case> { Arc::new(problem.scored(self.scoring)) };
         Ok(problems.into_iter().map(case).collect())
     }
 
@@ -108,12 +111,14 @@ impl Suite for Gsm8k {
         Ok((scoring != self.scoring).then(|| -> Arc<dyn Suite> { Arc::new(Self { scoring }) }))
     }
 
-    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
-        let problems =
-            cases.iter().map(|case| Problem::read(&case.to_line())).collect::<Result<Vec<Problem>, _>>()?;
+    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
+        let problems = cases
+            .iter()
+            .map(|case| WordProblem::read(&case.to_line()))
+            .collect::<Result<Vec<WordProblem>, _>>()?;
         let scored = score(&problems, predictions.text, predictions.file).map_err(CaseError::new)?;
         let verdicts = scored.predictions.into_iter().map(|prediction| prediction.verdict).collect();
-        Ok(Predicted { verdicts, missing: scored.missing })
+        Ok(PredictionVerdicts { verdicts, missing: scored.missing })
     }
 
     fn classes(&self) -> &'static [ClassInfo] {
@@ -124,8 +129,8 @@ impl Suite for Gsm8k {
         &FLAGS
     }
 
-    fn unit(&self) -> Unit {
-        Unit { one: "step", many: "steps" }
+    fn unit(&self) -> SizeUnit {
+        SizeUnit { one: "step", many: "steps" }
     }
 
     fn score_names(&self) -> &'static [&'static str] {
@@ -175,7 +180,7 @@ mod tests {
     fn scoring_is_an_option_of_predictions() {
         let data = Data { text: "{\"question\":\"Why?\",\"answer\":\"#### 18\"}", file: "data" };
         let passes = |suite: &dyn Suite, prediction: &str| {
-            let cases = suite.load(Some(data), &Selection::default(), None).unwrap();
+            let cases = suite.load(Some(data), &CaseSelection::default(), None).unwrap();
             let text = serde_json::json!({"prediction": prediction}).to_string();
             suite.score(&cases, Data { text: &text, file: "x" }).unwrap().verdicts[0].passed()
         };

@@ -14,20 +14,21 @@ mod pages;
 
 use std::sync::Arc;
 
-use planproof_measure::answers::Rule;
+use planproof_measure::answers::Normalisation;
 use planproof_suite::{
-    Card, Case, CaseError, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Predicted, Section, Selection,
-    Suite, Toolbox, Unit,
+    Card, Case, CaseError, CaseSelection, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
+    PredictionVerdicts, Section, SizeUnit, Suite, Toolbox,
 };
 use serde::{Deserialize, Serialize};
 
 pub use answer::{ANSWER_LINE, short_answer};
 pub use case::{
-    ACCEPTED_MAX, ANSWER_FORM, CASE_BYTES_MAX, FACTS_MAX, ID_BYTES_MAX, Question, TEXT_BYTES_MAX, TITLES_MAX,
+    ACCEPTED_MAX, ANSWER_FORM, CASE_BYTES_MAX, FACTS_MAX, ID_BYTES_MAX, QuestionCase, TEXT_BYTES_MAX,
+    TITLES_MAX,
 };
 pub use data::{own, read_data};
 pub use facts::{FactFigures, Figures};
-pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, Called, Detail};
+pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, PageCall, QuestionDetail};
 pub use pages::OwnPages;
 
 pub use crate::scoring::Scoring;
@@ -35,7 +36,7 @@ use planproof_suite::rows::{matched, read_places};
 use planproof_suite::runs::Ended;
 
 /// Makes the tools of a run, from pages that a user names.
-pub type MakeTools = Arc<dyn Fn() -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
+pub type MakePageTools = Arc<dyn Fn() -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
 
 /// Which benchmark the questions are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -73,10 +74,10 @@ impl Benchmark {
     }
 
     /// The official rule.
-    pub(crate) const fn rule(self) -> Rule {
+    pub(crate) const fn rule(self) -> Normalisation {
         match self {
-            Self::HotpotQa => Rule::Hotpot,
-            Self::TriviaQa => Rule::Trivia,
+            Self::HotpotQa => Normalisation::Hotpot,
+            Self::TriviaQa => Normalisation::Trivia,
         }
     }
 }
@@ -117,7 +118,7 @@ pub(crate) static FLAGS: [FlagInfo; 5] = [
 pub struct Questions {
     benchmark: Benchmark,
     scoring: Scoring,
-    tools: Option<MakeTools>,
+    tools: Option<MakePageTools>,
 }
 
 impl Questions {
@@ -129,12 +130,12 @@ impl Questions {
 
     /// The same, with tools for every run, whatever data the questions come from.
     #[must_use]
-    pub fn with_tools(mut self, tools: MakeTools) -> Self {
+    pub fn with_tools(mut self, tools: MakePageTools) -> Self {
         self.tools = Some(tools);
         self
     }
 
-    fn question(&self, question: Question) -> Arc<dyn Case> {
+    fn question(&self, question: QuestionCase) -> Arc<dyn Case> {
         Arc::new(match &self.tools {
             Some(tools) => question.with_tools(Arc::clone(tools)),
             None => question,
@@ -157,14 +158,14 @@ impl Suite for Questions {
     }
 
     fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
-        Ok(self.question(Question::read(self.benchmark, line)?))
+        Ok(self.question(QuestionCase::read(self.benchmark, line)?))
     }
 
     /// The original files; without data ten questions of our own.
     fn load(
         &self,
         data: Option<Data<'_>>,
-        selection: &Selection,
+        selection: &CaseSelection,
         limit: Option<usize>,
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
         let questions = match data {
@@ -187,12 +188,12 @@ impl Suite for Questions {
 
     /// Lines such as `{"id": "...", "prediction": "..."}`, or the file format of the official scripts: one object
     /// with the answer of each question by its id, for HotpotQA under `answer`, with supporting facts under `sp`.
-    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
         let questions = cases
             .iter()
-            .map(|case| Question::read(self.benchmark, &case.to_line()))
-            .collect::<Result<Vec<Question>, _>>()?;
-        let ids: Vec<&str> = questions.iter().map(Question::id).collect();
+            .map(|case| QuestionCase::read(self.benchmark, &case.to_line()))
+            .collect::<Result<Vec<QuestionCase>, _>>()?;
+        let ids: Vec<&str> = questions.iter().map(QuestionCase::id).collect();
         let Data { text, file } = predictions;
         let facts = match self.benchmark {
             Benchmark::HotpotQa => data::official_facts(text),
@@ -206,7 +207,7 @@ impl Suite for Questions {
                 found.into_iter().map(|it| it.map(|(_, answer)| answer)).collect::<Vec<_>>()
             }
         };
-        let mut predicted = Predicted { verdicts: Vec::new(), missing: Vec::new() };
+        let mut predicted = PredictionVerdicts { verdicts: Vec::new(), missing: Vec::new() };
         for (question, answer) in questions.iter().zip(answers) {
             if answer.is_none() {
                 predicted.missing.push(question.id().to_owned());
@@ -227,8 +228,8 @@ impl Suite for Questions {
         &FLAGS
     }
 
-    fn unit(&self) -> Unit {
-        Unit { one: "page", many: "pages" }
+    fn unit(&self) -> SizeUnit {
+        SizeUnit { one: "page", many: "pages" }
     }
 
     fn score_names(&self) -> &'static [&'static str] {
@@ -290,7 +291,8 @@ mod tests {
             {"_id":"b","question":"R?","answer":"x","supporting_facts":[["C",0]]},
             {"_id":"c","question":"S?","answer":"y","supporting_facts":[["C",0]]}]"#;
         let suite = Questions::new(Benchmark::HotpotQa);
-        let cases = suite.load(Some(Data { text: data, file: "d" }), &Selection::default(), None).unwrap();
+        let cases =
+            suite.load(Some(Data { text: data, file: "d" }), &CaseSelection::default(), None).unwrap();
         let scored = |text: &str| suite.score(&cases, Data { text, file: "p" });
         let predictions =
             r#"{"answer":{"a":"red cat","b":"x","c":"y"},"sp":{"a":[["A",0],["A",1]],"b":[["C",0]]}}"#;

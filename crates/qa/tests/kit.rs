@@ -12,13 +12,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Trial};
-use planproof_measure::answers::Rule;
+use planproof_measure::answers::Normalisation;
 use planproof_measure::numbers::{RightNumber, by_paper, by_strict};
 use planproof_measure::rouge::rouge_l;
-use planproof_qa::gsm8k::{Gsm8k, Problem, read_data, score};
-use planproof_qa::questions::{self, Benchmark, Question, Questions, short_answer};
+use planproof_qa::gsm8k::{Gsm8k, WordProblem, read_data, score};
+use planproof_qa::questions::{self, Benchmark, QuestionCase, Questions, short_answer};
 use planproof_suite::rows::read_places;
-use planproof_suite::{Case, Data, Selection, Suite};
+use planproof_suite::{Case, CaseSelection, Data, Suite};
 use planproof_tools::calculator::evaluate;
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ fn lines(name: &str) -> Vec<Value> {
     text(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn problems() -> Vec<Problem> {
+fn problems() -> Vec<WordProblem> {
     read_data(&text("gsm8k/test.jsonl"), "test.jsonl").unwrap()
 }
 
@@ -96,9 +96,9 @@ fn by_hotpotqa() {
     let pairs = pairs("hotpot_em_f1");
     for (input, expected) in &pairs {
         let (answer, right) = (input["pred"].as_str().unwrap(), input["gold"].as_str().unwrap());
-        assert_eq!(expected["norm_pred"], Rule::Hotpot.normal(answer), "{answer:?}");
-        assert_eq!(expected["norm_gold"], Rule::Hotpot.normal(right), "{right:?}");
-        let found = Rule::Hotpot.compare(answer, right);
+        assert_eq!(expected["norm_pred"], Normalisation::Hotpot.normal(answer), "{answer:?}");
+        assert_eq!(expected["norm_gold"], Normalisation::Hotpot.normal(right), "{right:?}");
+        let found = Normalisation::Hotpot.compare(answer, right);
         assert_eq!(expected["em"], found.is_exact, "{answer:?} {right:?}");
         for (name, value) in [("f1", found.f1), ("precision", found.precision), ("recall", found.recall)] {
             assert_eq!(expected[name].as_f64(), Some(value), "{name} of {answer:?} {right:?}");
@@ -120,19 +120,19 @@ fn by_triviaqa() {
         let answer = input["pred"].as_str().unwrap();
         let aliases: Vec<&str> =
             input["aliases"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-        let mut normal: Vec<String> = aliases.iter().map(|it| Rule::Trivia.normal(it)).collect();
+        let mut normal: Vec<String> = aliases.iter().map(|it| Normalisation::Trivia.normal(it)).collect();
         normal.sort_unstable();
         normal.dedup();
         assert_eq!(expected["normalized_aliases"], json!(normal));
-        assert_eq!(expected["norm_pred"], Rule::Trivia.normal(answer), "{answer:?}");
-        let best = Rule::Trivia.best(answer, normal.iter().map(String::as_str));
+        assert_eq!(expected["norm_pred"], Normalisation::Trivia.normal(answer), "{answer:?}");
+        let best = Normalisation::Trivia.best(answer, normal.iter().map(String::as_str));
         assert_eq!(expected["em"], best.is_exact, "{answer:?} {aliases:?}");
         assert_eq!(expected["is_exact_match"], best.is_exact, "{answer:?} {aliases:?}");
         assert_eq!(expected["f1"].as_f64(), Some(best.f1), "{answer:?} {aliases:?}");
         let mut sorted = aliases.clone();
         sorted.sort_unstable();
         let value = values.get(&json!(sorted)).map_or(aliases[0], |value| value.as_str().unwrap());
-        let value = Rule::Hotpot.compare(answer, value).is_exact;
+        let value = Normalisation::Hotpot.compare(answer, value).is_exact;
         assert_eq!(expected["hotpot_style_em_vs_value"], value, "{answer:?} {aliases:?}");
     }
     assert!(pairs.len() >= 415, "only {} cases were compared", pairs.len());
@@ -160,7 +160,7 @@ fn questions_are_read() {
     assert_eq!(read(Benchmark::TriviaQa, "triviaqa/triviaqa_sample.json").len(), 1);
     for question in hotpot.iter().chain(&trivia) {
         let line = question.to_line();
-        assert_eq!(Question::read(question.benchmark(), &line).unwrap().to_line(), line);
+        assert_eq!(QuestionCase::read(question.benchmark(), &line).unwrap().to_line(), line);
         let gold = question.gold().unwrap();
         let is_right = |answer: &str| question.by_paper(short_answer(answer)).is_exact;
         assert_eq!(
@@ -211,7 +211,7 @@ fn worked_solutions_are_right() {
 
 fn the_published_order_is_taken() {
     let places = read_places(&text("gsm8k/subset_indices.json"), "subset_indices.json").unwrap();
-    let taken = Selection::Places(places.clone()).take(problems(), Some(1000)).unwrap();
+    let taken = CaseSelection::Places(places.clone()).take(problems(), Some(1000)).unwrap();
     assert_eq!(taken.len(), 1000);
     assert_eq!(taken[0].id(), format!("gsm8k-{}", places[0] + 1));
 }

@@ -12,7 +12,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use planproof_report::compare::Comparison;
 use planproof_report::html::{self, HtmlLimits};
 use planproof_sim::SimKind;
-use planproof_synth::Options;
+use planproof_synth::SynthesisOptions;
 
 use campaigns::TestCampaign;
 
@@ -21,7 +21,7 @@ const CASES: u64 = 10_000;
 
 fn pages(criterion: &mut Criterion) {
     let limits = HtmlLimits::default();
-    let options = || Options { actions_max: 8, ..Options::default() };
+    let options = || SynthesisOptions { actions_max: 8, ..SynthesisOptions::default() };
     let [before, after] =
         [SimKind::InOrder, SimKind::Careless].map(|kind| TestCampaign::simulated(kind, options(), CASES));
     let page = |campaign: &TestCampaign| {

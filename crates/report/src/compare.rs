@@ -67,9 +67,9 @@ fn same_ids(differing: u64) -> String {
 pub struct Comparison {
     schema: &'static str,
     /// The first campaign: before the change.
-    pub a: Side,
+    pub a: ComparedCampaign,
     /// The second campaign: after the change.
-    pub b: Side,
+    pub b: ComparedCampaign,
     /// Cases that both campaigns have: with the same id and the same [identity](planproof_suite::Case::identity).
     pub common: u64,
     /// Cases of A that are not in B.
@@ -92,7 +92,7 @@ pub struct Comparison {
     /// It comes from the exact McNemar test ([`mcnemar`]) if both campaigns run each case once, otherwise from its
     /// generalisation to repeats ([`sign_flip`]).
     pub p_value: Option<f64>,
-    /// Number of common cases by their change; every [`Change`] has an entry.
+    /// Number of common cases by their change; every [`CaseChange`] has an entry.
     pub changes: BTreeMap<&'static str, u64>,
     /// The unit of case sizes, in the plural.
     pub unit: &'static str,
@@ -132,7 +132,7 @@ impl ComparedApart {
         let common = cases.len() as u64;
         let mut counts = Counts::default();
         cases.iter().filter(|case| case.change.is_scored()).for_each(|case| counts.add(case));
-        cases.retain(|case| case.change != Change::BothPassed);
+        cases.retain(|case| case.change != CaseChange::BothPassed);
         let ComparedSize { cases: scored, a, b, fixed, broken, .. } = counts.sum_up(0);
         (common > 0).then_some(Self { what, common, scored, a, b, fixed, broken, cases })
     }
@@ -140,7 +140,7 @@ impl ComparedApart {
 
 /// One of the two campaigns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Side {
+pub struct ComparedCampaign {
     /// Its id in the run store.
     pub campaign: String,
     /// The label set by its user; absent if there is none.
@@ -193,7 +193,7 @@ impl Success {
 /// passed less often; single runs also differ by chance, which the test over all cases accounts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum CaseChange {
     /// It passed in A and failed in B.
     Broken,
     /// It failed in A and passed in B.
@@ -210,7 +210,7 @@ pub enum Change {
     NotRun,
 }
 
-impl Change {
+impl CaseChange {
     /// All changes.
     pub const ALL: [Self; 7] = [
         Self::Broken,
@@ -268,7 +268,7 @@ pub struct ComparedCase {
     /// Its size.
     pub size: u32,
     /// Its change.
-    pub change: Change,
+    pub change: CaseChange,
     /// The class of its first failure in A; null if it always passed or has no score.
     pub class_a: Option<&'static str>,
     /// The class of its first failure in B.
@@ -332,7 +332,7 @@ impl Comparison {
             kind.push(ComparedCase {
                 case: card.id.clone(),
                 size: card.size,
-                change: Change::between(of_a, of_b),
+                change: CaseChange::between(of_a, of_b),
                 class_a: class(of_a),
                 class_b: class(of_b),
                 passed_a: a_runs.passed,
@@ -359,7 +359,7 @@ impl Comparison {
         let common = cases.len() as u64;
         let in_both = common + apart.as_ref().map_or(0, |apart| apart.common);
         let mut changes: BTreeMap<_, _> =
-            Change::ALL.into_iter().map(|change| (change.as_str(), 0)).collect();
+            CaseChange::ALL.into_iter().map(|change| (change.as_str(), 0)).collect();
         let mut all = Counts::default();
         let mut groups: BTreeMap<u32, Counts> = BTreeMap::new();
         for case in &cases {
@@ -369,7 +369,7 @@ impl Comparison {
                 groups.entry(case.size).or_default().add(case);
             }
         }
-        cases.retain(|case| case.change != Change::BothPassed);
+        cases.retain(|case| case.change != CaseChange::BothPassed);
         let [success_a, success_b] = [&all.a, &all.b].map(|cases| Success::of(cases));
         let is_repeated = a.repeats > 1 || b.repeats > 1;
         let pairs: Vec<(CaseRuns, CaseRuns)> = all.a.iter().copied().zip(all.b.iter().copied()).collect();
@@ -377,7 +377,7 @@ impl Comparison {
             false => mcnemar(all.fixed, all.broken),
             true => sign_flip(&pairs),
         };
-        let [side_a, side_b] = [Side::new(a, success_a), Side::new(b, success_b)];
+        let [side_a, side_b] = [ComparedCampaign::new(a, success_a), ComparedCampaign::new(b, success_b)];
         let is_same_model = side_a.model == side_b.model;
         Self {
             schema: COMPARISON_SCHEMA,
@@ -406,12 +406,12 @@ impl Comparison {
     }
 
     /// Number of common cases with this change.
-    pub fn count(&self, change: Change) -> u64 {
+    pub fn count(&self, change: CaseChange) -> u64 {
         self.changes.get(change.as_str()).copied().unwrap_or(0)
     }
 }
 
-impl Side {
+impl ComparedCampaign {
     fn new(campaign: &ReportedCampaign<'_>, success: Success) -> Self {
         Self {
             campaign: campaign.id.to_owned(),
@@ -448,8 +448,8 @@ impl Counts {
     fn add(&mut self, case: &ComparedCase) {
         self.a.push(CaseRuns { passed: case.passed_a, runs: case.runs_a });
         self.b.push(CaseRuns { passed: case.passed_b, runs: case.runs_b });
-        self.fixed += u64::from(case.change == Change::Fixed);
-        self.broken += u64::from(case.change == Change::Broken);
+        self.fixed += u64::from(case.change == CaseChange::Fixed);
+        self.broken += u64::from(case.change == CaseChange::Broken);
     }
 
     fn sum_up(self, size: u32) -> ComparedSize {

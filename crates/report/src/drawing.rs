@@ -3,7 +3,7 @@
 mod placing;
 
 use maud::{Markup, PreEscaped, html};
-use planproof_spec::export::{Graph, GraphNode, graph};
+use planproof_spec::export::{StateGraph, StateNode, graph};
 use planproof_spec::{Automaton, State};
 use thiserror::Error;
 
@@ -67,7 +67,7 @@ const LEGEND_LINE: f64 = 24.0;
 /// [`DrawingError`].
 pub fn svg(automaton: &Automaton) -> Result<String, DrawingError> {
     let graph = graph(automaton);
-    let Graph { nodes, edges } = &graph;
+    let StateGraph { nodes, edges } = &graph;
     if nodes.len() > DRAWN_STATES_MAX || edges.len() > DRAWN_WAYS_MAX {
         return Err(DrawingError::TooLarge { states: nodes.len(), ways: edges.len() });
     }
@@ -122,7 +122,7 @@ pub fn svg(automaton: &Automaton) -> Result<String, DrawingError> {
 
 /// The texts shown for a state.
 struct Label<'a> {
-    node: &'a GraphNode,
+    node: &'a StateNode,
     name: Foreign<'a>,
     prompt: Foreign<'a>,
     /// The label of the environment, if it writes the state.
@@ -132,7 +132,7 @@ struct Label<'a> {
 }
 
 impl<'a> Label<'a> {
-    fn new(node: &'a GraphNode, state: &State) -> Self {
+    fn new(node: &'a StateNode, state: &State) -> Self {
         let environment = node.is_environment.then(|| match &state.handler {
             Some(handler) => format!("environment: {}", handler.value.as_str()),
             None => "environment".to_owned(),
@@ -213,7 +213,7 @@ struct Legend {
 }
 
 impl Legend {
-    fn of(nodes: &[GraphNode]) -> Self {
+    fn of(nodes: &[StateNode]) -> Self {
         Self {
             has_ends: nodes.iter().any(|node| node.is_end),
             has_environment: nodes.iter().any(|node| node.is_environment),

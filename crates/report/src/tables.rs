@@ -55,7 +55,7 @@ pub struct Tables {
     /// Campaigns that were not dissected.
     pub not_dissected: Vec<NotDissected>,
     /// The paper's figures.
-    pub published: Published,
+    pub published: PaperFigures,
 }
 
 /// A row of table 2.
@@ -108,7 +108,7 @@ pub struct ClassRow {
 
 /// The paper's figures, with its own names for models and agents.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Published {
+pub struct PaperFigures {
     /// The source.
     pub source: &'static str,
     /// Table 2.
@@ -155,7 +155,7 @@ pub struct PublishedTopics {
     pub without_errors: u64,
 }
 
-impl Published {
+impl PaperFigures {
     /// The figures of the paper.
     pub const PDOCTOR: Self = Self {
         source: "PDoctor, arXiv 2404.17833",
@@ -255,7 +255,7 @@ impl Tables {
             causes: campaigns.iter().filter_map(CauseRow::of).collect(),
             topics: TopicColumn::of_all(campaigns),
             not_dissected: campaigns.iter().filter_map(NotDissected::of).collect(),
-            published: Published::PDOCTOR,
+            published: PaperFigures::PDOCTOR,
         }
     }
 
@@ -331,27 +331,27 @@ mod tests {
     #[test]
     fn the_published_figures_agree_with_each_other() {
         let printed = [61.57, 54.37, 54.74, 29.38, 22.22, 36.04];
-        for (row, printed) in Published::PDOCTOR.errors.iter().zip(printed) {
+        for (row, printed) in PaperFigures::PDOCTOR.errors.iter().zip(printed) {
             let rate = row.errors as f64 / row.generated as f64 * 100.0;
             assert!((rate - printed).abs() < 0.0051, "{row:?}: {rate}");
         }
-        for (_, agent, shares) in Published::PDOCTOR.classes {
+        for (_, agent, shares) in PaperFigures::PDOCTOR.classes {
             assert!((shares.iter().sum::<f64>() - 100.0).abs() < 0.011, "{agent}");
         }
-        for (_, agent, shares) in Published::PDOCTOR.time_classes {
+        for (_, agent, shares) in PaperFigures::PDOCTOR.time_classes {
             assert!(
                 shares.is_none_or(|shares| (shares.iter().sum::<f64>() - 100.0).abs() < 0.011),
                 "{agent}"
             );
         }
-        let causes = Published::PDOCTOR.causes.iter().chain(&Published::PDOCTOR.time_causes);
+        let causes = PaperFigures::PDOCTOR.causes.iter().chain(&PaperFigures::PDOCTOR.time_causes);
         for (_, agent, shares) in causes {
             assert!((shares.iter().sum::<f64>() - 100.0).abs() < 1e-9, "{agent}");
         }
         // 300 errors of each model were dissected. The number caused by the topic matches the counts in table 5 and
         // the topics without errors; all 300 would not match, because the topic with the most errors has only six.
-        for column in Published::PDOCTOR.topics {
-            let rows = Published::PDOCTOR.causes.iter().filter(|(model, ..)| *model == column.model);
+        for column in PaperFigures::PDOCTOR.topics {
+            let rows = PaperFigures::PDOCTOR.causes.iter().filter(|(model, ..)| *model == column.model);
             let caused: f64 = rows.map(|(_, _, shares)| shares[2]).sum();
             let named: u64 = column.topics.iter().map(|(_, count)| count).sum();
             let others = 50 - column.without_errors - 5;

@@ -17,7 +17,7 @@ use std::process::{Command, ExitCode, Output};
 
 use planproof_report::{inspect, junit};
 use planproof_sim::SimKind;
-use planproof_synth::Options;
+use planproof_synth::SynthesisOptions;
 
 use campaigns::TestCampaign;
 use mixed::{hostile, mixed};
@@ -76,15 +76,18 @@ fn campaigns() -> Vec<TestCampaign> {
     let cases = mixed("command:agent", None).cases;
     let nothing = TestCampaign::of_runs("command:agent", None, cases, vec![None; 8]);
     vec![
-        TestCampaign::simulated(SimKind::Careless, Options::default(), 100),
+        TestCampaign::simulated(SimKind::Careless, SynthesisOptions::default(), 100),
         bought,
         TestCampaign::of_everything(130),
-        TestCampaign::repeated(SimKind::Careless, campaigns::cases(Options::default(), 30), 3),
+        TestCampaign::repeated(SimKind::Careless, campaigns::cases(SynthesisOptions::default(), 30), 3),
         hostile("<script>\u{1}\u{ffff}\"'\\ ]]> &amp; \u{1f600}"),
         nothing,
         TestCampaign::simulated(
             SimKind::Clumsy,
-            Options { infeasible: planproof_synth::Share::new(0.5), ..Options::default() },
+            SynthesisOptions {
+                infeasible: planproof_synth::InfeasibleShare::new(0.5),
+                ..SynthesisOptions::default()
+            },
             60,
         ),
     ]

@@ -27,7 +27,7 @@ use crate::world::World;
 
 /// A campaign that is asked for.
 #[derive(Debug, Clone)]
-pub struct NewCampaign {
+pub struct RequestedCampaign {
     /// Whom it is about.
     pub agent: AgentSpec,
     /// How often each case is run.
@@ -105,7 +105,7 @@ impl Keeping {
 /// Something in the request is wrong, or the store or a file fails.
 pub fn begin<W: World>(
     world: &W,
-    new: &NewCampaign,
+    new: &RequestedCampaign,
     make: impl FnOnce() -> Result<Cases, W::Error>,
 ) -> Result<Prepared, W::Error> {
     let began = Instant::now();
@@ -182,7 +182,7 @@ pub fn begin<W: World>(
     Ok(Prepared { began, served, budgets, asked: models.found(), meter, recording, ..bare })
 }
 
-impl NewCampaign {
+impl RequestedCampaign {
     /// The options to store, if everything in the request fits together.
     pub(crate) fn options<W: World>(
         &self,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use planproof_isolation::Account;
 use planproof_model::metering::{Budget, Spent};
 use planproof_model::prices::{Money, Prices};
-use planproof_store::{Progress, Spent as StoredSpent};
+use planproof_store::{Progress, StoredSpent};
 use planproof_trace::Usage;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;

@@ -23,7 +23,7 @@ use crate::prepared::Prepared;
 use crate::stored::name_damaged;
 
 /// What came of a campaign.
-pub struct Ended {
+pub struct CampaignOutcome {
     /// All outcomes, including earlier ones, in the order of the cases.
     pub outcomes: Vec<Outcome>,
     /// How many runs it has.
@@ -149,7 +149,7 @@ pub async fn carry_out<F>(
     watch: &mut impl Watch,
     next: impl Fn(&[Outcome]) -> Vec<Unit>,
     leads_to: Option<F>,
-) -> Result<Ended, RunnerError>
+) -> Result<CampaignOutcome, RunnerError>
 where
     F: AsyncFnOnce(Complete<'_, '_>) -> Result<CampaignEnd, CampaignError>,
 {
@@ -280,7 +280,7 @@ where
         (Err(error), None) => return Err(error.into()),
     };
     let failure = failure.or_else(|| (!altered.is_empty()).then_some(Halted::Altered(altered)));
-    Ok(Ended { outcomes, total, progress, seal, failure })
+    Ok(CampaignOutcome { outcomes, total, progress, seal, failure })
 }
 
 /// A new key that seals the campaign, drawn like its tokens.

@@ -32,14 +32,16 @@ mod resume;
 mod stored;
 mod world;
 
-pub use begin::{Keeping, NewCampaign, begin};
+pub use begin::{Keeping, RequestedCampaign, begin};
 pub use budgets::{BudgetOptions, Budgets, larger};
-pub use carry_out::{Begun, Complete, Ended, Halted, Notes, Watch, carry_out};
+pub use carry_out::{Begun, CampaignOutcome, Complete, Halted, Notes, Watch, carry_out};
 pub use cases::{CASES_MAX, Cases, CasesOrigin};
 pub use create::{NewRow, StoreOptions, make_folder, milliseconds_now, must_be_no_folder};
 pub use error::RunnerError;
 pub use made_from::{FileDigest, MadeFrom};
-pub use matrix::{COMBINATIONS_MAX, Left, Matrix, Parts, begin_matrix, combinations, is_complete, parts};
+pub use matrix::{
+    AgentNameParts, COMBINATIONS_MAX, Left, ResumedMatrix, begin_matrix, combinations, is_complete, parts,
+};
 pub use memory::VisibleLessons;
 pub use models::{Models, Wrapping, key_needed};
 pub use options::{Answers, ProgramOptions, StoredOptions};

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_bench::AgentUnderTest;
 use planproof_model::prices::Money;
-use planproof_store::{Campaign as CampaignRow, Matrix as MatrixRow, NewCampaign as NewCampaignRow, Store};
+use planproof_store::{CampaignRow, Matrix, NewCampaign, Store};
 use tokio::time::Instant;
 
-use crate::begin::{Keeping, NewCampaign};
+use crate::begin::{Keeping, RequestedCampaign};
 use crate::budgets::{self, BudgetOptions, Budgets};
 use crate::cases::Cases;
 use crate::create::{campaign_id, case_row, milliseconds_now};
@@ -30,7 +30,7 @@ const MINUTE: f64 = 60.0;
 
 /// The parts of an agent's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parts {
+pub struct AgentNameParts {
     /// The kind, without model and settings.
     pub kind: String,
     /// The model, where the name has one.
@@ -40,7 +40,7 @@ pub struct Parts {
 }
 
 /// Parses the name of an agent for a table.
-pub fn parts(agent: &AgentSpec) -> Parts {
+pub fn parts(agent: &AgentSpec) -> AgentNameParts {
     let written = |option| Some((option, agent.option_written(option)?.to_owned()));
     let settings: Vec<_> = AGENT_OPTIONS.into_iter().filter_map(written).collect();
     let model = agent.model().map(str::to_owned);
@@ -51,7 +51,7 @@ pub fn parts(agent: &AgentSpec) -> Parts {
     let kind = kind.unwrap_or(agent.as_str());
     let places = settings.iter().filter_map(|(option, _)| kind.find(&format!(":{option}=")));
     let kind = places.min().map_or(kind, |place| &kind[..place]).to_owned();
-    Parts { kind, model, settings }
+    AgentNameParts { kind, model, settings }
 }
 
 /// All combinations of these agents and models with the values of these settings: an agent whose name contains its
@@ -159,7 +159,7 @@ struct Checked {
 /// Something in the request is wrong, or the store or a file fails. The error names the combination.
 pub fn begin_matrix<W: World>(
     world: &W,
-    new: &NewCampaign,
+    new: &RequestedCampaign,
     agents: &[AgentSpec],
     make: impl FnOnce() -> Result<Cases, W::Error>,
 ) -> Result<String, W::Error> {
@@ -171,7 +171,7 @@ pub fn begin_matrix<W: World>(
     let mut all = Vec::new();
     for (number, agent) in (1..).zip(agents) {
         let each =
-            NewCampaign { agent: agent.clone(), keeping: new.keeping.of_number(number), ..new.clone() };
+            RequestedCampaign { agent: agent.clone(), keeping: new.keeping.of_number(number), ..new.clone() };
         let check = || -> Result<Checked, W::Error> {
             let (serve_model, program) = (each.serve_model.as_deref(), &each.program);
             let request = AgentRequest { world, agent, serve_model, program };
@@ -209,10 +209,10 @@ pub fn begin_matrix<W: World>(
     }
     let command_line = world.secrets().redact(&new.command_line).into_owned();
     let options: Vec<String> = all.iter().map(|it| it.options.to_json()).collect::<Result<_, _>>()?;
-    let rows: Vec<NewCampaignRow<'_>> = all
+    let rows: Vec<NewCampaign<'_>> = all
         .iter()
         .zip(&options)
-        .map(|(Checked { id, agent, .. }, options)| NewCampaignRow {
+        .map(|(Checked { id, agent, .. }, options)| NewCampaign {
             id,
             created_ms,
             command_line: &command_line,
@@ -225,7 +225,7 @@ pub fn begin_matrix<W: World>(
         })
         .collect();
     let cases: Vec<_> = cases.cases.iter().map(case_row).collect();
-    let row = MatrixRow {
+    let row = Matrix {
         id: matrix.clone(),
         created_ms,
         command_line: command_line.clone(),
@@ -259,9 +259,9 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
 }
 
 /// A matrix that resumes, and its remaining budget.
-pub struct Matrix {
+pub struct ResumedMatrix {
     /// Its row.
-    pub row: MatrixRow,
+    pub row: Matrix,
     budgets: Budgets,
     deadline: Option<Instant>,
 }
@@ -275,14 +275,14 @@ pub enum Left {
     Nothing(String),
 }
 
-impl Matrix {
+impl ResumedMatrix {
     /// Resumes a matrix. New budgets replace the old ones; the time counts from `began`.
     ///
     /// # Errors
     /// Its budgets make no sense, or leave nothing for the unfinished part.
     pub fn open(
         store: &Store,
-        row: MatrixRow,
+        row: Matrix,
         new: &BudgetOptions,
         began: Instant,
     ) -> Result<Self, RunnerError> {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use planproof_agents::AgentSpec;
-use planproof_agents::memory::{Known, LESSONS_VISIBLE_MAX, Lesson, Lessons, Source};
+use planproof_agents::memory::{Known, LESSONS_VISIBLE_MAX, Lesson, LessonSource, Lessons};
 use planproof_bench::Memory;
 use planproof_store::{LessonRow, NewLesson, Store, WhichLessons};
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,7 @@ pub(crate) fn replayed(
 
 fn known(row: LessonRow) -> Known {
     let LessonRow { campaign, case, repeat, lesson: NewLesson { tool, about, text, .. } } = row;
-    Known { source: Source { campaign, case, repeat }, lesson: Lesson { tool, about, text } }
+    Known { source: LessonSource { campaign, case, repeat }, lesson: Lesson { tool, about, text } }
 }
 
 /// A lesson in a recording.
@@ -111,7 +111,7 @@ pub(crate) struct LessonNote {
 impl From<&Known> for LessonNote {
     fn from(known: &Known) -> Self {
         let Known { source, lesson } = known.clone();
-        let (Source { campaign, case, repeat }, Lesson { tool, about, text }) = (source, lesson);
+        let (LessonSource { campaign, case, repeat }, Lesson { tool, about, text }) = (source, lesson);
         Self { r#type: "lesson".to_owned(), campaign, case, repeat, tool, about, text }
     }
 }
@@ -119,6 +119,6 @@ impl From<&Known> for LessonNote {
 impl From<LessonNote> for Known {
     fn from(note: LessonNote) -> Self {
         let LessonNote { campaign, case, repeat, tool, about, text, .. } = note;
-        Self { source: Source { campaign, case, repeat }, lesson: Lesson { tool, about, text } }
+        Self { source: LessonSource { campaign, case, repeat }, lesson: Lesson { tool, about, text } }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use planproof_agents::AgentSpec;
 use planproof_agents::memory::Known;
 use planproof_bench::Outcome;
-use planproof_model::recording::{MayDiffer, Note, Recording};
+use planproof_model::recording::{MayDiffer, Recording, RecordingNote};
 use planproof_suite::{Case, Suite};
 
 use crate::cases::{Cases, CasesOrigin};
@@ -57,7 +57,7 @@ impl RecordedCampaign {
             ))
         };
         let (mut campaign, mut verdicts, mut ended_by) = (None, HashMap::new(), None);
-        for Note { kind, json } in recording.notes() {
+        for RecordingNote { kind, json } in recording.notes() {
             match kind.as_str() {
                 "campaign" if campaign.is_some() => {
                     return Err(RunnerError::usage(format!("the recording {shown} is of several campaigns")));
@@ -125,7 +125,7 @@ impl RecordedCampaign {
 
     fn given_cases(&self, suite: &dyn Suite) -> Result<Vec<Arc<dyn Case>>, RunnerError> {
         let notes = self.recording.notes().iter().filter(|note| note.kind == "case");
-        let read = |note: &Note| {
+        let read = |note: &RecordingNote| {
             let CaseNote { case, .. } =
                 serde_json::from_str(&note.json).map_err(|error| self.wrong(&error.to_string()))?;
             suite.read(case.get()).map_err(|error| self.wrong(&error.to_string()))
@@ -136,7 +136,7 @@ impl RecordedCampaign {
     /// The lessons that the agent could recall.
     pub(crate) fn lessons(&self) -> Result<Vec<Known>, RunnerError> {
         let notes = self.recording.notes().iter().filter(|note| note.kind == "lesson");
-        let read = |note: &Note| {
+        let read = |note: &RecordingNote| {
             let read: LessonNote = serde_json::from_str(&note.json).map_err(|error| {
                 let path = self.recording.path().display();
                 RunnerError::usage(format!("the lessons of the recording {path} are damaged: {error}"))

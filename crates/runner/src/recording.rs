@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_bench::{Memory, Outcome};
-use planproof_model::recording::{Note, RecordingError, RecordingFile};
+use planproof_model::recording::{RecordingError, RecordingFile, RecordingNote};
 use planproof_suite::{Case, Class};
 use planproof_trace::Secrets;
 use serde::{Deserialize, Serialize};
@@ -230,7 +230,7 @@ fn warn_of_torn_line<W: World>(world: &W, what: &str, file: &RecordingFile) {
     }
 }
 
-fn parse<T: for<'a> Deserialize<'a>>(note: &Note) -> Option<T> {
+fn parse<T: for<'a> Deserialize<'a>>(note: &RecordingNote) -> Option<T> {
     serde_json::from_str(&note.json).ok()
 }
 
@@ -272,7 +272,7 @@ impl CampaignRecording {
     fn write(&self, kind: &str, note: &impl Serialize) -> Result<(), RecordingError> {
         // All keys are strings, so serialising cannot fail.
         let json = serde_json::to_string(note).unwrap_or_default();
-        self.file.append(&Note { kind: kind.to_owned(), json })
+        self.file.append(&RecordingNote { kind: kind.to_owned(), json })
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use planproof_agents::AgentSpec;
 use planproof_bench::{Outcome, Unit};
 use planproof_model::metering::Meter;
-use planproof_store::{Campaign as CampaignRow, Store, StoreError};
+use planproof_store::{CampaignRow, Store, StoreError};
 use planproof_suite::{Case, Suite};
 use planproof_trace::{Event, Usage, wire};
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_bench::{
-    Candidate, DamagedRun as Named, LimitReport, Outcome, Pick, Report, ReportInput, RunSummary,
+    DamagedRunRow as Named, FindingCandidate, LimitReport, Outcome, Pick, Report, ReportInput, RunSummary,
     SummaryInput, card_from_json, pick_smallest,
 };
 use planproof_store::{
-    Campaign as CampaignRow, CaseRow, DamagedRun, RunRow, RunState, Seals, Signatures, Store, TracedRun, Unit,
+    CampaignRow, CaseRow, DamagedRun, RunRow, RunState, Seals, Signatures, Store, TracedRun, Unit,
 };
 use planproof_suite::{Card, Case, Suite, Unscored};
 use planproof_trace::Trace;
@@ -210,7 +210,7 @@ impl Summaries {
     /// The smallest failures, at most `most`.
     pub fn smallest_failures(&self, most: usize) -> Vec<Pick> {
         let case = |run: &RunSummary| self.cards.get(run.ordinal as usize);
-        pick_smallest(self.runs.iter().filter_map(|run| Candidate::of(case(run)?, run)), most)
+        pick_smallest(self.runs.iter().filter_map(|run| FindingCandidate::of(case(run)?, run)), most)
     }
 
     /// A run without a score, if there is one.

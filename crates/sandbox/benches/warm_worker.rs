@@ -10,7 +10,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use planproof_sandbox::{
-    Call, CallFuture, End, Functions, Limits, Program, Returned, Sandbox, WORKER_ARGUMENT, WorkerCommand,
+    CallFuture, Functions, Program, ProgramCall, ProgramEnd, Returned, Sandbox, SandboxLimits,
+    WORKER_ARGUMENT, WorkerCommand,
 };
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -44,7 +45,7 @@ impl Functions for Tools {
         ["image_captioning", "question_answering", "text_summarization"].map(str::to_owned).into()
     }
 
-    fn call(&self, call: Call) -> CallFuture<'_> {
+    fn call(&self, call: ProgramCall) -> CallFuture<'_> {
         let text = call.kwargs.values().next().cloned();
         Box::pin(async move { Ok(json!({"text": text})) })
     }
@@ -93,8 +94,9 @@ fn real_python() -> String {
 }
 
 async fn run(sandbox: &Sandbox) {
-    let outcome = sandbox.run(&Program::function(PLAN, "solve"), &Tools, &Limits::default()).await.unwrap();
-    assert!(matches!(outcome.end, End::Finished { value: Returned::Json(_) }), "{outcome:?}");
+    let outcome =
+        sandbox.run(&Program::function(PLAN, "solve"), &Tools, &SandboxLimits::default()).await.unwrap();
+    assert!(matches!(outcome.end, ProgramEnd::Finished { value: Returned::Json(_) }), "{outcome:?}");
     assert_eq!(outcome.calls, 3);
 }
 

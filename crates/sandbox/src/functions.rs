@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// A call that a program made.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct ProgramCall {
     /// One of [`Functions::names`].
     pub function: String,
     /// What was given by place.
@@ -47,7 +47,7 @@ pub trait Functions: Send + Sync {
 
     /// Makes a call. The program waits, and its time limit is paused. Calls come one after the other. An object
     /// becomes a dict, an array a list.
-    fn call(&self, call: Call) -> CallFuture<'_>;
+    fn call(&self, call: ProgramCall) -> CallFuture<'_>;
 }
 
 /// No functions.
@@ -59,7 +59,7 @@ impl Functions for NoFunctions {
         Vec::new()
     }
 
-    fn call(&self, call: Call) -> CallFuture<'_> {
+    fn call(&self, call: ProgramCall) -> CallFuture<'_> {
         Box::pin(async move { Err(CallError::runtime(format!("there is no function {}", call.function))) })
     }
 }

@@ -5,9 +5,10 @@
 //! privilege the system lets it give up. A program's only way out is the [`Functions`] that the host offers, usually
 //! the tools of a plan: a call suspends the program, and the host's result resumes it.
 //!
-//! Everything that a program does is an [`Outcome`]; a [`SandboxError`] means that no worker was available. The same
-//! program with the same results of its calls has the same outcome, unless it is ended for time or memory: it sees
-//! neither a clock nor randomness. `docs/sandbox.md` describes the supported features and the names of the limits.
+//! Everything that a program does is an [`ProgramOutcome`]; a [`SandboxError`] means that no worker was available.
+//! The same program with the same results of its calls has the same outcome, unless it is ended for time or memory:
+//! it sees neither a clock nor randomness. `docs/sandbox.md` describes the supported features and the names of the
+//! limits.
 //!
 //! # Module layout
 //!
@@ -27,9 +28,9 @@ mod sandbox;
 pub mod limits;
 pub mod worker;
 
-pub use functions::{Call, CallError, CallFuture, Functions, NoFunctions};
-pub use limits::Limits;
-pub use outcome::{End, Exception, Lack, Limit, Outcome, Returned};
+pub use functions::{CallError, CallFuture, Functions, NoFunctions, ProgramCall};
+pub use limits::SandboxLimits;
+pub use outcome::{Exception, Lack, Limit, ProgramEnd, ProgramOutcome, Returned};
 pub use program::{Entry, Program};
 pub use protocol::WORKER_ARGUMENT;
 pub use sandbox::{Sandbox, SandboxError, WorkerCommand};

@@ -4,25 +4,26 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Most bytes of a program under any [`Limits`]. The worker's stack is large enough for any nesting in this many.
+/// Most bytes of a program under any [`SandboxLimits`]. The worker's stack is large enough for any nesting in this
+/// many.
 pub const PROGRAM_BYTES_MAX: usize = 64 * 1024;
-/// Memory that any [`Limits`] may allow, in bytes.
+/// Memory that any [`SandboxLimits`] may allow, in bytes.
 pub const MEMORY_BYTES_MAX: u64 = 1024 * 1024 * 1024;
-/// Time that any [`Limits`] may allow.
+/// Time that any [`SandboxLimits`] may allow.
 pub const TIME_MAX: Duration = Duration::from_secs(600);
-/// Most nested frames under any [`Limits`].
+/// Most nested frames under any [`SandboxLimits`].
 pub const RECURSION_MAX: usize = 1000;
-/// Bytes of text, or of a value, that any [`Limits`] may allow.
+/// Bytes of text, or of a value, that any [`SandboxLimits`] may allow.
 pub const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Deepest nesting of lists and dicts in values across the boundary. JSON readers stop at 128.
 pub const VALUE_DEPTH_MAX: usize = 64;
 /// Bytes that are kept of an exception's message, and of a value that JSON cannot represent.
 pub const MESSAGE_BYTES_MAX: usize = 2000;
 
-/// The limits of a run. Reaching any of them ends the run as [`End::Limit`](crate::End::Limit). Values above the
-/// maxima of this module are reduced to them.
+/// The limits of a run. Reaching any of them ends the run as [`ProgramEnd::Limit`](crate::ProgramEnd::Limit). Values
+/// above the maxima of this module are reduced to them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct SandboxLimits {
     /// Elapsed time in the interpreter. The host's time for calls does not count.
     pub time: Duration,
     /// Memory in bytes, in addition to that of an idle worker.
@@ -39,7 +40,7 @@ pub struct Limits {
     pub value_bytes: usize,
 }
 
-impl Default for Limits {
+impl Default for SandboxLimits {
     /// Enough for any plan of tools: 5 seconds, 128 MiB, 1000 calls, 64 KiB of output, 200 frames, and 64 KiB of
     /// program, 1 MiB for a value.
     fn default() -> Self {
@@ -55,7 +56,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl SandboxLimits {
     /// The same with nothing above its maximum.
     pub(crate) fn within_maxima(&self) -> Self {
         Self {

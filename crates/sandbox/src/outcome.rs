@@ -7,9 +7,9 @@ use serde_json::Value;
 
 /// The outcome of a program. All its behaviour ends here and never in an `Err`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct ProgramOutcome {
     /// How it ended.
-    pub end: End,
+    pub end: ProgramEnd,
     /// Its output, as far as it was received: output that a killed worker had not sent is lost.
     pub printed: String,
     /// How many calls reached the host.
@@ -19,7 +19,7 @@ pub struct Outcome {
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum End {
+pub enum ProgramEnd {
     /// It came to its end.
     Finished {
         /// What the entry point returned.
@@ -91,19 +91,19 @@ pub enum Lack {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// [`Limits::time`](crate::Limits::time).
+    /// [`SandboxLimits::time`](crate::SandboxLimits::time).
     Time,
-    /// [`Limits::memory_bytes`](crate::Limits::memory_bytes).
+    /// [`SandboxLimits::memory_bytes`](crate::SandboxLimits::memory_bytes).
     Memory,
-    /// [`Limits::calls`](crate::Limits::calls).
+    /// [`SandboxLimits::calls`](crate::SandboxLimits::calls).
     Calls,
-    /// [`Limits::output_bytes`](crate::Limits::output_bytes).
+    /// [`SandboxLimits::output_bytes`](crate::SandboxLimits::output_bytes).
     Output,
-    /// [`Limits::recursion`](crate::Limits::recursion), or nesting that the interpreter does not support.
+    /// [`SandboxLimits::recursion`](crate::SandboxLimits::recursion), or nesting that the interpreter does not support.
     Recursion,
-    /// [`Limits::program_bytes`](crate::Limits::program_bytes).
+    /// [`SandboxLimits::program_bytes`](crate::SandboxLimits::program_bytes).
     ProgramBytes,
-    /// [`Limits::value_bytes`](crate::Limits::value_bytes).
+    /// [`SandboxLimits::value_bytes`](crate::SandboxLimits::value_bytes).
     ValueBytes,
 }
 
@@ -133,7 +133,7 @@ impl fmt::Display for Lack {
     }
 }
 
-impl fmt::Display for End {
+impl fmt::Display for ProgramEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Finished { value: Returned::Json(value) } => write!(f, "finished with {value}"),

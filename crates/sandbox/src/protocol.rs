@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::limits::Limits;
-use crate::outcome::End;
+use crate::limits::SandboxLimits;
+use crate::outcome::ProgramEnd;
 use crate::program::Entry;
 
 /// The argument that makes a worker of `planproof`.
@@ -35,7 +35,7 @@ pub(crate) struct Run {
     pub(crate) entry: Entry,
     /// The names of the host's functions.
     pub(crate) functions: Vec<String>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: SandboxLimits,
 }
 
 /// A line from a worker. `printed` is what was printed since the line before.
@@ -54,5 +54,5 @@ pub(crate) enum FromWorker {
         printed: String,
     },
     /// The program is over.
-    Ended { end: End, printed: String },
+    Ended { end: ProgramEnd, printed: String },
 }

@@ -13,8 +13,8 @@ use thiserror::Error;
 use tokio::sync::Semaphore;
 
 use crate::functions::Functions;
-use crate::limits::Limits;
-use crate::outcome::{End, Limit, Outcome};
+use crate::limits::SandboxLimits;
+use crate::outcome::{Limit, ProgramEnd, ProgramOutcome};
 use crate::program::Program;
 use crate::protocol::{Run, WORKER_ARGUMENT};
 use conversation::Talk;
@@ -112,14 +112,14 @@ impl Sandbox {
         &self,
         program: &Program,
         functions: &dyn Functions,
-        limits: &Limits,
-    ) -> Result<Outcome, SandboxError> {
+        limits: &SandboxLimits,
+    ) -> Result<ProgramOutcome, SandboxError> {
         let limits = limits.within_maxima();
         if let Some(found) = program.refused() {
-            return Ok(not_run(End::Refused { found: found.to_owned() }));
+            return Ok(not_run(ProgramEnd::Refused { found: found.to_owned() }));
         }
         if program.text.len() > limits.program_bytes {
-            return Ok(not_run(End::Limit(Limit::ProgramBytes)));
+            return Ok(not_run(ProgramEnd::Limit(Limit::ProgramBytes)));
         }
         let run = Run {
             program: program.text.clone(),
@@ -136,16 +136,16 @@ impl Sandbox {
         let mut end = self.hold(&mut talk, worker).await;
         // An idle worker may have been killed before it got the program. If the program is the cause, it will happen
         // again.
-        if matches!(end, End::Crashed { .. }) && !talk.was_answered() {
+        if matches!(end, ProgramEnd::Crashed { .. }) && !talk.was_answered() {
             end = self.hold(&mut talk, Worker::start(&self.command).await?).await;
         }
         Ok(talk.outcome(end))
     }
 
     /// Runs the program on this worker, and keeps the worker only after a normal end.
-    async fn hold(&self, talk: &mut Talk<'_>, mut worker: Worker) -> End {
+    async fn hold(&self, talk: &mut Talk<'_>, mut worker: Worker) -> ProgramEnd {
         match talk.hold(&mut worker).await {
-            Ok(end @ End::Finished { .. }) => {
+            Ok(end @ ProgramEnd::Finished { .. }) => {
                 self.put_back(worker);
                 end
             }
@@ -178,6 +178,6 @@ impl Sandbox {
     }
 }
 
-fn not_run(end: End) -> Outcome {
-    Outcome { end, printed: String::new(), calls: 0 }
+fn not_run(end: ProgramEnd) -> ProgramOutcome {
+    ProgramOutcome { end, printed: String::new(), calls: 0 }
 }

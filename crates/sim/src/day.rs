@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use planproof_constraint::{Start, Status, TimedProblem, TimedRelation, Timetable, Variable};
+use planproof_constraint::{StartTime, Status, TimedProblem, TimedRelation, Timetable, Variable};
 use planproof_model::{ChatRequest, Message};
 use planproof_synth::{
     ACTIONS_MAX, Bound, Day, Draw, RESTART_DESCRIPTION, RESTART_TOOL, START_TIME_ARGUMENT,
@@ -48,11 +48,11 @@ pub(crate) struct Known {
     /// Of each task, once seen.
     durations: Vec<Option<u16>>,
     /// Tasks done since the day was last cleared.
-    starts: Vec<Start>,
+    starts: Vec<StartTime>,
     /// Tasks that it will not try again.
     given_up: u64,
     /// What it was told to do next.
-    advised: Option<Start>,
+    advised: Option<StartTime>,
     /// The day cannot be cleared any more.
     no_restarts: bool,
     /// A guard said that there is a conflict to report.
@@ -175,7 +175,7 @@ impl DayScript {
                         has_guessed = true;
                         known.durations[task] = Some(self.guess(&known));
                     }
-                    known.starts.push(Start { variable: Variable::new(task), minute });
+                    known.starts.push(StartTime { variable: Variable::new(task), minute });
                 }
                 // A guess refutes nothing.
                 _ if tool == self.restart_tool && has_guessed => break,
@@ -206,7 +206,7 @@ impl DayScript {
             let task = self.tools.iter().position(|place| *place == tool);
             let (Some(task), Some(minute)) = (task, start) else { break };
             known.durations[task] = Some(self.guess(&known));
-            known.starts.push(Start { variable: Variable::new(task), minute });
+            known.starts.push(StartTime { variable: Variable::new(task), minute });
             known.calls += 1;
         }
         steps
@@ -245,7 +245,7 @@ impl DayScript {
         if let Some(step) = self.step_to_report(known) {
             return step;
         }
-        if let Some(Start { variable, minute }) = known.advised {
+        if let Some(StartTime { variable, minute }) = known.advised {
             let tool = self.tools[variable.index()];
             return Step::Call { tool, start: Some(minute), slip: Slip::None, sentences: 0 };
         }
@@ -265,7 +265,7 @@ impl DayScript {
         // If there is neither a valid plan nor a restart left, the rest is done in any order.
         let next = next.or_else(|| {
             let task = (0..self.tools.len()).find(|task| done & 1 << task == 0)?;
-            Some(Start { variable: Variable::new(task), minute })
+            Some(StartTime { variable: Variable::new(task), minute })
         });
         next.map_or(DONE, |next| self.call(next, known.calls))
     }
@@ -319,12 +319,12 @@ impl DayScript {
         }
         let variable = Variable::new(known.calls);
         let minute = self.minute(known).max(self.begins_from(variable).unwrap_or_default());
-        self.call(Start { variable, minute }, known.calls)
+        self.call(StartTime { variable, minute }, known.calls)
     }
 
     /// When the last call ended.
     fn minute(&self, known: &Known) -> u16 {
-        let duration = |start: &Start| known.durations[start.variable.index()].unwrap_or(SHORTEST);
+        let duration = |start: &StartTime| known.durations[start.variable.index()].unwrap_or(SHORTEST);
         known.starts.last().map_or(self.day.start, |start| start.minute.saturating_add(duration(start)))
     }
 
@@ -354,14 +354,14 @@ impl DayScript {
     }
 
     /// A possible next task: the one mentioned first, or a drawn one if the model is careless.
-    fn next_of(&self, table: &Timetable, done: u64, minute: u16, calls: usize) -> Option<Start> {
+    fn next_of(&self, table: &Timetable, done: u64, minute: u16, calls: usize) -> Option<StartTime> {
         let variable = if self.kind == SimKind::Careless {
             let next = table.correct_next(done, minute).ok()?;
             Variable::new(usize::from(self.draw(calls, "sim-next/1").bit(next)?))
         } else {
             table.first_next(done, minute).ok()??.0
         };
-        Some(Start { variable, minute: table.earliest_start(variable, minute)? })
+        Some(StartTime { variable, minute: table.earliest_start(variable, minute)? })
     }
 
     /// The draws for the call after so many.
@@ -373,7 +373,7 @@ impl DayScript {
         Step::Call { tool: self.restart_tool, start: None, slip: Slip::None, sentences: 0 }
     }
 
-    fn call(&self, start: Start, calls: usize) -> Step {
+    fn call(&self, start: StartTime, calls: usize) -> Step {
         let slip = self.slip(calls, &[Slip::WrongName, Slip::ExtraArgument, Slip::NoClockTime]);
         Step::Call { tool: self.tools[start.variable.index()], start: Some(start.minute), slip, sentences: 0 }
     }
@@ -411,10 +411,10 @@ impl DayScript {
 
     /// The task that it does among the calls that an answer names as right: the one mentioned first; those it has
     /// forgotten come last.
-    fn advised(&self, answer: &str, tools: &[Tool]) -> Option<Start> {
+    fn advised(&self, answer: &str, tools: &[Tool]) -> Option<StartTime> {
         let start = |advised: Advised| {
             let task = self.tools.iter().position(|place| *place == advised.tool)?;
-            Some(Start { variable: Variable::new(task), minute: advised.start? })
+            Some(StartTime { variable: Variable::new(task), minute: advised.start? })
         };
         let advised = advice(answer, tools).into_iter().filter_map(start);
         advised.min_by_key(|it| (self.forgotten & it.variable.bit() != 0, it.variable.index()))
@@ -458,7 +458,7 @@ impl DayScript {
         match (minutes_in(answer), start) {
             (Some(minutes), Some(minute)) => {
                 known.durations[task] = Some(minutes);
-                known.starts.push(Start { variable: Variable::new(task), minute });
+                known.starts.push(StartTime { variable: Variable::new(task), minute });
             }
             // Refused: half of the time a clumsy model tries again, otherwise it continues.
             _ if self.kind == SimKind::Clumsy && self.draw(known.calls, "sim-give-up/1").chance(1, 2) => {

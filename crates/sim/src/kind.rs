@@ -1,6 +1,6 @@
 //! The kinds of simulated models: what each does wrong.
 
-use crate::planted::Fault;
+use crate::planted::PlantedFault;
 
 /// A simulated model's mistakes, the same in both forms unless stated otherwise.
 ///
@@ -41,7 +41,7 @@ pub enum SimKind {
     /// text form its replies end at a limit if it is allowed to continue.
     Endless,
     /// One planted fault, and nothing else: for the dissection of errors.
-    Planted(Fault),
+    Planted(PlantedFault),
 }
 
 impl SimKind {
@@ -72,7 +72,7 @@ impl SimKind {
 
     /// The kind of that name.
     pub fn find(name: &str) -> Option<Self> {
-        let planted = Fault::ALL.into_iter().map(Self::Planted);
+        let planted = PlantedFault::ALL.into_iter().map(Self::Planted);
         Self::ALL.into_iter().chain(planted).find(|kind| kind.as_str() == name)
     }
 

@@ -61,7 +61,7 @@ use planproof_trace::{FinishReason, Usage};
 use calling::Calling;
 pub use gold::{GOLD_NAME, GoldFaults, GoldModel, GoldNameError, SubTaskFault, gold_faults};
 pub use kind::SimKind;
-pub use planted::Fault;
+pub use planted::PlantedFault;
 use text::{TOKEN_BYTES, TextReply};
 
 /// A simulated model.

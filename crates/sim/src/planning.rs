@@ -3,7 +3,8 @@
 
 use planproof_model::{ChatRequest, Message};
 use planproof_plan::{
-    Plan, Reference, Value, headings, read_json, step_to_json, substitute, to_json_text, to_line, to_python,
+    ArgumentValue, Plan, Reference, headings, read_json, step_to_json, substitute, to_json_text, to_line,
+    to_python,
 };
 use serde_json::{Map, Value as Json};
 
@@ -102,7 +103,7 @@ pub(crate) fn filled_in(arguments: &Map<String, Json>, messages: &[Message]) -> 
     let output =
         |reference: &Reference| given.get(usize::try_from(reference.step).ok()?)?.get(&reference.key);
     let fill = |(name, value): (&String, &Json)| {
-        let filled = value.as_str().and_then(|text| substitute(&Value::text(text), &output).ok());
+        let filled = value.as_str().and_then(|text| substitute(&ArgumentValue::text(text), &output).ok());
         (name.clone(), filled.unwrap_or_else(|| value.clone()))
     };
     arguments.iter().map(fill).collect()

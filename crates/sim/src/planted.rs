@@ -8,7 +8,7 @@ use crate::reading::Found;
 
 /// A fault, and so a cause that dissection has to name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Fault {
+pub enum PlantedFault {
     /// Misreads [`WORD`](Self::WORD) as its opposite.
     Word,
     /// Reads everything reversed when the job is [`JOB`](Self::JOB).
@@ -21,7 +21,7 @@ pub enum Fault {
     Coin,
 }
 
-impl Fault {
+impl PlantedFault {
     /// All faults.
     pub const ALL: [Self; 5] = [Self::Word, Self::Topic, Self::Structure, Self::Constraint, Self::Coin];
     /// The wording that is misread.

@@ -2,7 +2,7 @@
 //! planner at the end.
 
 use planproof_model::{ChatRequest, Message};
-use planproof_plan::two_stage::{ACTIONS_HEADING, MARK, NOTEBOOK, PLANNER, Part, STEPS_HEADING};
+use planproof_plan::two_stage::{ACTIONS_HEADING, MARK, NOTEBOOK, PLANNER, STEPS_HEADING, StepPart};
 use planproof_suite::GoldCall;
 use serde_json::Value as Json;
 
@@ -11,7 +11,7 @@ use crate::gold::Handed;
 /// A request to the agent's model.
 pub(crate) struct Request<'r> {
     text: &'r str,
-    part: Part,
+    part: StepPart,
     /// The step, from 1.
     step: usize,
 }
@@ -24,7 +24,7 @@ impl<'r> Request<'r> {
             return None;
         }
         let (_, steps) = text.rsplit_once(&format!("\n{STEPS_HEADING}\n"))?;
-        let (part, step, _) = Part::of_line(steps.lines().last()?)?;
+        let (part, step, _) = StepPart::of_line(steps.lines().last()?)?;
         Some(Self { text, part, step })
     }
 
@@ -34,9 +34,9 @@ impl<'r> Request<'r> {
         // Each action is followed by a note.
         let (action, is_note) = (actions.get((self.step - 1) / 2), self.step.is_multiple_of(2));
         match (self.part, action) {
-            (Part::Thought, Some(_)) if is_note => "What was found has to be kept.".to_owned(),
-            (Part::Thought, Some(_)) => "The plan needs more than what is known.".to_owned(),
-            (Part::Thought, None) => "All that the plan needs is kept.".to_owned(),
+            (StepPart::Thought, Some(_)) if is_note => "What was found has to be kept.".to_owned(),
+            (StepPart::Thought, Some(_)) => "The plan needs more than what is known.".to_owned(),
+            (StepPart::Thought, None) => "All that the plan needs is kept.".to_owned(),
             (_, Some(action)) if is_note => format!("{NOTEBOOK}[What {action} found]"),
             (_, Some(action)) => action.clone(),
             (_, None) => format!("{PLANNER}[The plan that was requested]"),

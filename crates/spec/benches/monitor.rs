@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use planproof_spec::monitor::{Monitor, Options, Step};
-use planproof_spec::{Automaton, Compat, Piece, Prompts, SHIPPED, load, shipped};
+use planproof_spec::monitor::{Monitor, MonitorOptions, NextStep};
+use planproof_spec::{Automaton, Compat, PromptPiece, Prompts, SHIPPED, load, shipped};
 
 const TOKEN_BYTES: usize = 4;
 /// Rounds of thought, call and observation that have passed when the tokens are timed.
@@ -28,7 +28,7 @@ fn automaton(name: &str) -> Arc<Automaton> {
 
 /// A run that has passed some rounds.
 fn monitor(automaton: &Arc<Automaton>, rounds: usize) -> Monitor {
-    let options = Options { primes: false, text_bytes_max: 1 << 30, ..Options::default() };
+    let options = MonitorOptions { primes: false, text_bytes_max: 1 << 30, ..MonitorOptions::default() };
     let mut monitor = Monitor::new(Arc::clone(automaton), options);
     monitor.question("Where was the author of the book born?");
     for _ in 0..rounds {
@@ -41,7 +41,7 @@ fn write_round(monitor: &mut Monitor) {
     for token in ROUND.as_bytes().chunks(TOKEN_BYTES) {
         black_box(monitor.push(token));
     }
-    assert_eq!(monitor.step(), Step::Environment);
+    assert_eq!(monitor.step(), NextStep::Environment);
     monitor.environment("She was born in a small town by the sea.");
 }
 
@@ -79,7 +79,7 @@ fn tokens_by_states(criterion: &mut Criterion) {
             })
             .collect();
         group.throughput(Throughput::Elements(text.len().div_ceil(TOKEN_BYTES) as u64));
-        let options = Options { primes: false, text_bytes_max: 1 << 30, ..Options::default() };
+        let options = MonitorOptions { primes: false, text_bytes_max: 1 << 30, ..MonitorOptions::default() };
         let mut begun = Monitor::new(wide, options);
         begun.question("What is to be done?");
         group.bench_with_input(BenchmarkId::from_parameter(states), &begun, |bencher, begun| {
@@ -148,7 +148,7 @@ fn splitting(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("split");
     group.throughput(Throughput::Bytes(text.len() as u64));
     group.bench_function("a text of 100 rounds", |bencher| {
-        let count = |pieces: Vec<Piece<'_>>| pieces.len();
+        let count = |pieces: Vec<PromptPiece<'_>>| pieces.len();
         bencher.iter(|| count(prompts.split(black_box(&text))));
     });
     group.finish();

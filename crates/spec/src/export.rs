@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 use crate::{Automaton, Monitor, Position, StateId};
 
 pub use gbnf::gbnf;
-pub use graph::{Graph, GraphEdge, GraphNode, dot, graph, mermaid};
+pub use graph::{StateEdge, StateGraph, StateNode, dot, graph, mermaid};
 pub use lark::lark;
 pub use regex::regex;
 
@@ -90,7 +90,7 @@ pub enum ExportError {
 
 /// Where the text of a grammar begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
+pub enum GrammarStart {
     /// With a prompt, at this position.
     Prompt(Position),
     /// Within the content of a state entered at this position.
@@ -104,7 +104,7 @@ pub enum Start {
 
 /// Where the text of a grammar ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum End {
+pub enum GrammarEnd {
     /// At the end of a run. The environment's content is any text without a prompt.
     #[default]
     Run,
@@ -116,9 +116,9 @@ pub enum End {
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'t> {
     /// Where its text begins.
-    pub start: Start,
+    pub start: GrammarStart,
     /// Where its text ends.
-    pub end: End,
+    pub end: GrammarEnd,
     /// The names of the tools, if they are known.
     pub tools: Option<&'t [&'t str]>,
 }
@@ -126,7 +126,7 @@ pub struct Scope<'t> {
 impl Scope<'_> {
     /// Whole runs.
     pub fn run(automaton: &Automaton) -> Self {
-        Self { start: Start::Prompt(automaton.start()), end: End::Run, tools: None }
+        Self { start: GrammarStart::Prompt(automaton.start()), end: GrammarEnd::Run, tools: None }
     }
 
     /// The possible continuations by the model, up to where the environment writes. In the middle of content, the
@@ -135,10 +135,10 @@ impl Scope<'_> {
     pub fn next(monitor: &Monitor) -> Self {
         let position = monitor.position();
         let start = match monitor.open_state() {
-            Some((state, before)) => Start::Content { before, state },
-            None => Start::Prompt(position),
+            Some((state, before)) => GrammarStart::Content { before, state },
+            None => GrammarStart::Prompt(position),
         };
-        Self { start, end: End::Environment, tools: None }
+        Self { start, end: GrammarEnd::Environment, tools: None }
     }
 }
 
@@ -162,10 +162,10 @@ struct Nodes {
 
 impl Nodes {
     /// All nodes of a scope.
-    fn new(automaton: &Automaton, start: Start, end: End) -> Self {
+    fn new(automaton: &Automaton, start: GrammarStart, end: GrammarEnd) -> Self {
         let starts: Vec<Node> = match start {
-            Start::Prompt(position) => vec![Node { state: None, position }],
-            Start::Content { before, state } => {
+            GrammarStart::Prompt(position) => vec![Node { state: None, position }],
+            GrammarStart::Content { before, state } => {
                 let edges = automaton.edges(before).into_iter().filter(|(other, _)| *other == state);
                 edges.map(|(state, position)| Node { state: Some(state), position }).collect()
             }
@@ -196,9 +196,9 @@ impl Nodes {
     }
 
     /// Whether the text ends with the prompt of a node, because the environment writes its content.
-    fn ends_with_prompt(&self, automaton: &Automaton, node: usize, end: End) -> bool {
+    fn ends_with_prompt(&self, automaton: &Automaton, node: usize, end: GrammarEnd) -> bool {
         let by_environment = |state| automaton.state(state).is_environment;
-        end == End::Environment
+        end == GrammarEnd::Environment
             && !self.starts.contains(&node)
             && self.nodes[node].state.is_some_and(by_environment)
     }

@@ -125,9 +125,9 @@ pub use automaton::{
 };
 pub use diagnostic::{Code, Diagnostic, Label, Severity};
 pub use handler::Handler;
-pub use monitor::{Monitor, Options, Outcome, Step};
+pub use monitor::{Monitor, MonitorOptions, MonitorOutcome, NextStep};
 pub use pattern::Pattern;
-pub use prompts::{Piece, Prompts};
+pub use prompts::{PromptPiece, Prompts};
 pub use shipped::{SHIPPED, shipped};
 pub use span::{Span, Spanned};
 pub use spec::{

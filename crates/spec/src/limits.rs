@@ -1,5 +1,5 @@
 //! The limits of this crate. Reaching one is an outcome of its own: [`Code::LimitExceeded`](crate::Code::LimitExceeded)
-//! for a specification, [`Failure`](crate::Failure) for a run.
+//! for a specification, [`RunFailure`](crate::RunFailure) for a run.
 
 /// Bytes of a source. Longer ones are refused unread.
 pub const SOURCE_BYTES_MAX: usize = 1 << 20;

@@ -16,7 +16,7 @@
 //! chat model that continues a message of its own gets it as that message; any other gets it with an instruction to
 //! continue ([`Correction::instruction`]), and its reply goes through an [`Echo`] first, because such models repeat
 //! the end of the text. Requests may be streamed, with each piece pushed as it comes, and cut off at any step except
-//! [`Step::Continue`]; or pushed whole. The result does not depend on how the bytes are cut into pieces.
+//! [`NextStep::Continue`]; or pushed whole. The result does not depend on how the bytes are cut into pieces.
 //!
 //! # Rules
 //!
@@ -43,7 +43,7 @@
 //! - A forbidden call is content that violates a rule: it is refused before it is made. So is one that the
 //!   requirements allow to be written but not to be executed. If all calls are executed at the end, and arguments
 //!   contain labels of earlier ones, which will be replaced by evidence, they are checked before the call is
-//!   executed: see [`Execution`].
+//!   executed: see [`PlanExecution`].
 
 mod complete;
 mod content;
@@ -66,14 +66,14 @@ use decoder::Decoder;
 use execution::Labels;
 
 pub use echo::Echo;
-pub use execution::{Denial, Execution};
+pub use execution::{Denial, PlanExecution};
 pub use options::{
-    CONTENT_RETRIES_MAX, CORRECTIONS_MAX, Decoding, Options, SCHEMA_RETRIES_MAX, SchemaValidator,
+    CONTENT_RETRIES_MAX, CORRECTIONS_MAX, Decoding, MonitorOptions, SCHEMA_RETRIES_MAX, SchemaValidator,
     TEXT_BYTES_MAX,
 };
-pub use run::{Author, Call, Counts, Request, Section, Step};
+pub use run::{Author, Call, MonitorCounts, NextStep, Request, StateContent};
 pub use tools::{arguments_from, check_arguments, match_tool};
-pub use violation::{Correction, Failure, Fault, Outcome, Violation};
+pub use violation::{Correction, Fault, MonitorOutcome, RunFailure, Violation};
 
 /// Holds one run to a specification.
 ///
@@ -106,15 +106,15 @@ pub struct Monitor {
     /// How often the content of the current section violated a rule.
     faults_here: u32,
     violation: Option<Violation>,
-    outcome: Option<Outcome>,
-    counts: Counts,
+    outcome: Option<MonitorOutcome>,
+    counts: MonitorCounts,
 }
 
 #[derive(Debug)]
 struct Shared {
     automaton: Arc<Automaton>,
     prompts: Prompts,
-    options: Options,
+    options: MonitorOptions,
     /// Calls are executed only when the plan is solved.
     is_solved: bool,
 }
@@ -145,7 +145,7 @@ struct Part {
 
 impl Monitor {
     /// A run before its beginning. Takes time in proportion to the size of the specification's prompts.
-    pub fn new(automaton: Arc<Automaton>, options: Options) -> Self {
+    pub fn new(automaton: Arc<Automaton>, options: MonitorOptions) -> Self {
         let prompts = Prompts::new(&automaton, options.compat);
         let position = automaton.start();
         let spec = automaton.spec();
@@ -171,7 +171,7 @@ impl Monitor {
             faults_here: 0,
             violation: None,
             outcome: None,
-            counts: Counts::default(),
+            counts: MonitorCounts::default(),
         }
     }
 
@@ -179,7 +179,7 @@ impl Monitor {
     /// specification if there are several. Without this the model writes the first state, too.
     ///
     /// Once the run has begun it does nothing.
-    pub fn question(&mut self, text: &str) -> Step {
+    pub fn question(&mut self, text: &str) -> NextStep {
         let first = self.automaton().valid(self.position).first().copied();
         let (Some(state), true) = (first, self.text.is_empty() && self.mode == Mode::Closed(0)) else {
             return self.step();
@@ -192,7 +192,7 @@ impl Monitor {
 
     /// Takes a piece of the model's output. Anything after a violation, or while it is not the model's turn, is
     /// discarded and counted.
-    pub fn push(&mut self, bytes: &[u8]) -> Step {
+    pub fn push(&mut self, bytes: &[u8]) -> NextStep {
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.push(bytes, |text| self.take(text));
         self.decoder = decoder;
@@ -201,7 +201,7 @@ impl Monitor {
 
     /// Says that the model's output has ended. Not for an output that was cut off by a limit on its length: then the
     /// model is simply asked to continue.
-    pub fn end_of_output(&mut self) -> Step {
+    pub fn end_of_output(&mut self) -> NextStep {
         self.end_piece();
         if self.is_writing() {
             self.scan(true);
@@ -226,7 +226,7 @@ impl Monitor {
     /// does not report whether it stopped at one, which it omits: if a call waits for its result, or nothing is
     /// needed to judge, and exactly one state of the environment may come next, that state is entered although the
     /// model could continue.
-    pub fn end_at_stop(&mut self) -> Step {
+    pub fn end_at_stop(&mut self) -> NextStep {
         self.end_piece();
         if self.is_writing() {
             self.scan(true);
@@ -245,7 +245,7 @@ impl Monitor {
         self.end_of_output()
     }
 
-    /// Corrects a [`Step::Violation`]: appends the required text, from which the model continues.
+    /// Corrects a [`NextStep::Violation`]: appends the required text, from which the model continues.
     pub fn correct(&mut self) -> Correction {
         let Some(violation) = self.violation.take().filter(|_| self.mode == Mode::Violated) else {
             return Correction { step: self.step(), appended: String::new(), instruction: String::new() };
@@ -254,7 +254,10 @@ impl Monitor {
         let instruction = violation.instruction(self);
         let (begin, entered) = (self.text.len(), self.sections.len());
         if self.counts.corrections >= self.shared.options.corrections_max {
-            self.end(Outcome::Failed(Failure::Corrections { max: self.counts.corrections, last: violation }));
+            self.end(MonitorOutcome::Failed(RunFailure::Corrections {
+                max: self.counts.corrections,
+                last: violation,
+            }));
         } else {
             self.counts.corrections += 1;
             self.mend(&violation);
@@ -269,19 +272,19 @@ impl Monitor {
         Correction {
             step,
             appended,
-            instruction: if step == Step::Ended { String::new() } else { instruction },
+            instruction: if step == NextStep::Ended { String::new() } else { instruction },
         }
     }
 
-    /// The request to the environment, after [`Step::Environment`].
+    /// The request to the environment, after [`NextStep::Environment`].
     pub fn request(&self) -> Option<Request<'_>> {
         let part = self.sections.last().filter(|_| self.mode == Mode::Environment)?;
         let handler = self.automaton().state(part.state).handler.as_ref().map(|handler| handler.value);
         Some(Request { state: part.state, handler, calls: &self.calls[self.calls_from..] })
     }
 
-    /// Takes the environment's text. Ignored except after [`Step::Environment`].
-    pub fn environment(&mut self, text: &str) -> Step {
+    /// Takes the environment's text. Ignored except after [`NextStep::Environment`].
+    pub fn environment(&mut self, text: &str) -> NextStep {
         if self.mode != Mode::Environment {
             return self.step();
         }
@@ -324,29 +327,29 @@ impl Monitor {
     }
 
     /// Says that a limit of the run is reached: the text is final. The run is finished if it may end here.
-    pub fn stop(&mut self) -> Step {
+    pub fn stop(&mut self) -> NextStep {
         self.end_piece();
-        self.end_here(Outcome::Stopped);
+        self.end_here(MonitorOutcome::Stopped);
         self.step()
     }
 
     /// What is to be done next.
-    pub fn step(&self) -> Step {
+    pub fn step(&self) -> NextStep {
         match self.mode {
-            Mode::Open | Mode::Closed(_) => Step::Continue,
-            Mode::Environment => Step::Environment,
-            Mode::Violated => Step::Violation,
-            Mode::Ended => Step::Ended,
+            Mode::Open | Mode::Closed(_) => NextStep::Continue,
+            Mode::Environment => NextStep::Environment,
+            Mode::Violated => NextStep::Violation,
+            Mode::Ended => NextStep::Ended,
         }
     }
 
-    /// The part that must not come, after [`Step::Violation`].
+    /// The part that must not come, after [`NextStep::Violation`].
     pub fn violation(&self) -> Option<&Violation> {
         self.violation.as_ref()
     }
 
-    /// How the run ended, after [`Step::Ended`].
-    pub fn outcome(&self) -> Option<&Outcome> {
+    /// How the run ended, after [`NextStep::Ended`].
+    pub fn outcome(&self) -> Option<&MonitorOutcome> {
         self.outcome.as_ref()
     }
 
@@ -370,10 +373,10 @@ impl Monitor {
     }
 
     /// The states of the run with their contents, in order. The content of the last one may be incomplete.
-    pub fn sections(&self) -> impl DoubleEndedIterator<Item = Section<'_>> + ExactSizeIterator {
+    pub fn sections(&self) -> impl DoubleEndedIterator<Item = StateContent<'_>> + ExactSizeIterator {
         self.sections.iter().map(|part| {
             let end = part.content.end.min(self.text.len());
-            Section {
+            StateContent {
                 state: part.state,
                 author: part.author,
                 content: self.text[part.content.start..end].trim(),
@@ -400,11 +403,11 @@ impl Monitor {
     /// The content of the last state of a finished run.
     pub fn answer(&self) -> Option<&str> {
         let section = self.sections().next_back()?;
-        (self.outcome == Some(Outcome::Finished)).then_some(section.content)
+        (self.outcome == Some(MonitorOutcome::Finished)).then_some(section.content)
     }
 
     /// What was counted.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> MonitorCounts {
         self.counts
     }
 
@@ -479,11 +482,11 @@ impl Monitor {
     /// Ends a run whose text is too long: it is finished if it may end here.
     fn end_for_length(&mut self) {
         let bytes_max = self.shared.options.text_bytes_max;
-        self.end_here(Outcome::Failed(Failure::Text { bytes_max }));
+        self.end_here(MonitorOutcome::Failed(RunFailure::Text { bytes_max }));
     }
 
     /// Ends a run with the text so far: finished if it may end here, otherwise with this outcome.
-    fn end_here(&mut self, otherwise: Outcome) {
+    fn end_here(&mut self, otherwise: MonitorOutcome) {
         if self.is_writing() {
             // The possible beginning of a longer prompt turns out to be complete.
             self.scan(true);
@@ -702,14 +705,14 @@ impl Monitor {
 
     fn finish(&mut self, at: usize) {
         self.cut(at);
-        self.end(Outcome::Finished);
+        self.end(MonitorOutcome::Finished);
     }
 
-    fn end(&mut self, outcome: Outcome) {
+    fn end(&mut self, outcome: MonitorOutcome) {
         let end = self.text.len();
         // A refused or truncated section is incomplete.
         if let Some(part) = self.sections.last_mut()
-            && (outcome == Outcome::Finished || part.content.end != usize::MAX)
+            && (outcome == MonitorOutcome::Finished || part.content.end != usize::MAX)
         {
             part.content.end = part.content.end.min(end);
         }

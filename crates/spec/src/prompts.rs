@@ -26,7 +26,7 @@ struct Node {
 
 /// A piece of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece<'t> {
+pub enum PromptPiece<'t> {
     /// Text without a prompt; may be empty between two prompts and after the last one.
     Text(&'t str),
     /// A prompt, as it stands in the text.
@@ -150,18 +150,18 @@ impl Prompts {
     }
 
     /// A whole text, split at its prompts. A text that begins with a prompt has no empty piece before it.
-    pub fn split<'t>(&self, text: &'t str) -> Vec<Piece<'t>> {
+    pub fn split<'t>(&self, text: &'t str) -> Vec<PromptPiece<'t>> {
         let mut pieces = Vec::new();
         let mut at = 0;
         while let Found::Prompt { start, end, state } = self.find(text.as_bytes(), at, true) {
             if start > 0 {
-                pieces.push(Piece::Text(&text[at..start]));
+                pieces.push(PromptPiece::Text(&text[at..start]));
             }
-            pieces.push(Piece::Prompt(state, &text[start..end]));
+            pieces.push(PromptPiece::Prompt(state, &text[start..end]));
             at = end;
         }
         if !text.is_empty() {
-            pieces.push(Piece::Text(&text[at..]));
+            pieces.push(PromptPiece::Text(&text[at..]));
         }
         pieces
     }
@@ -197,9 +197,9 @@ mod tests {
     #[track_caller]
     fn check(texts: &[&str], text: &str, expected: &str) {
         let prompts = prompts(texts, false);
-        let show = |piece: &Piece<'_>| match piece {
-            Piece::Text(text) => (*text).to_owned(),
-            Piece::Prompt(state, _) => format!("<{}>", state.index()),
+        let show = |piece: &PromptPiece<'_>| match piece {
+            PromptPiece::Text(text) => (*text).to_owned(),
+            PromptPiece::Prompt(state, _) => format!("<{}>", state.index()),
         };
         assert_eq!(prompts.split(text).iter().map(show).collect::<String>(), expected);
 
@@ -218,7 +218,7 @@ mod tests {
         let mut escaped = String::new();
         prompts.escape_into(text, &mut escaped);
         assert_eq!(
-            prompts.split(&escaped).iter().filter(|piece| matches!(piece, Piece::Prompt(..))).count(),
+            prompts.split(&escaped).iter().filter(|piece| matches!(piece, PromptPiece::Prompt(..))).count(),
             0
         );
         assert_eq!(escaped.replace(prompts.breaker, ""), text.replace(prompts.breaker, ""));
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn case_counts_unless_asked_otherwise() {
-        assert_eq!(prompts(&["[A]"], false).split("[a]"), [Piece::Text("[a]")]);
+        assert_eq!(prompts(&["[A]"], false).split("[a]"), [PromptPiece::Text("[a]")]);
         assert_eq!(prompts(&["[A]"], true).split("[a]").len(), 2);
     }
 

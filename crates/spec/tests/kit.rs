@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 use planproof_spec::monitor::match_tool;
-use planproof_spec::{Automaton, Compat, Piece, Prompts, Walk, load};
+use planproof_spec::{Automaton, Compat, PromptPiece, Prompts, Walk, load};
 use serde_json::Value;
 
 /// Specifications whose traces record a defect of the published code.
@@ -101,7 +101,7 @@ fn texts_are_split_as_published() {
         let split: Vec<&str> = pieces
             .iter()
             .map(|piece| match piece {
-                Piece::Text(text) | Piece::Prompt(_, text) => *text,
+                PromptPiece::Text(text) | PromptPiece::Prompt(_, text) => *text,
             })
             .collect();
         assert_eq!(serde_json::json!(split), case["split"], "{text}");
@@ -110,7 +110,7 @@ fn texts_are_split_as_published() {
             let pairs: Vec<Value> = pieces
                 .chunks(2)
                 .map(|pair| match pair {
-                    [Piece::Prompt(state, _), Piece::Text(text)] => {
+                    [PromptPiece::Prompt(state, _), PromptPiece::Text(text)] => {
                         serde_json::json!([texts[state.index()], text])
                     }
                     other => panic!("{other:?} of {text}"),

@@ -3,7 +3,7 @@
 use rusqlite::{TransactionBehavior, params};
 
 use crate::schema::PARENT_VERSION;
-use crate::{Campaign, NewCampaign, NewCase, Store, StoreError};
+use crate::{CampaignRow, NewCampaign, NewCase, Store, StoreError};
 
 /// A case that is added to a campaign while it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], and read errors.
-    pub fn derived(&self, parent: &str) -> Result<Vec<Campaign>, StoreError> {
+    pub fn derived(&self, parent: &str) -> Result<Vec<CampaignRow>, StoreError> {
         let key = self.find(parent)?.0;
         if self.version < PARENT_VERSION {
             return Ok(Vec::new());

@@ -55,12 +55,12 @@ pub use derived::DerivedCase;
 pub use error::StoreError;
 pub use lesson::{LessonRow, NewLesson, WhichLessons};
 pub use matrix::Matrix;
-pub use progress::{Progress, Spent};
+pub use progress::{Progress, StoredSpent};
 pub use read::{
-    Campaign, CaseRow, CaseSummaryRow, Exported, RunRow, RunState, RunSummaryRow, TracedRun, Unit,
+    CampaignRow, CaseRow, CaseSummaryRow, Exported, RunRow, RunState, RunSummaryRow, TracedRun, Unit,
 };
 pub use receipt::Receipt;
 pub use seal::{Fingerprint, SEAL_SEED_BYTES, SealKey};
 pub use store::{NewCampaign, NewCase, Store, StoreLimits};
 pub use verify::{Damage, DamagedRun, Sealed, Seals, Signatures};
-pub use writer::{Finish, RunId, RunSink, Start, Writer};
+pub use writer::{Finish, RunId, RunSink, RunStart, Writer};

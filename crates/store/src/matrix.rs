@@ -3,7 +3,7 @@
 use rusqlite::{TransactionBehavior, params};
 
 use crate::schema::MATRIX_VERSION;
-use crate::{Campaign, NewCampaign, NewCase, Store, StoreError};
+use crate::{CampaignRow, NewCampaign, NewCase, Store, StoreError};
 
 /// Campaigns that were requested together: combinations of agents, models and settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl Store {
     ///
     /// # Errors
     /// Read errors.
-    pub fn campaigns_of_matrix(&self, matrix: &str) -> Result<Vec<Campaign>, StoreError> {
+    pub fn campaigns_of_matrix(&self, matrix: &str) -> Result<Vec<CampaignRow>, StoreError> {
         if self.version < MATRIX_VERSION {
             return Ok(Vec::new());
         }

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
     /// What was paid for.
-    pub spent: Spent,
+    pub spent: StoredSpent,
     /// Tokens read by models for replies that reached a program, whether they were paid for or came from a
     /// recording.
     pub served_input_tokens: u64,
@@ -20,7 +20,7 @@ impl Default for Progress {
     /// The progress of a new campaign.
     fn default() -> Self {
         Self {
-            spent: Spent::default(),
+            spent: StoredSpent::default(),
             served_input_tokens: 0,
             served_output_tokens: 0,
             ended_by: None,
@@ -31,7 +31,7 @@ impl Default for Progress {
 
 /// What was paid for, over the start and all resumptions of a campaign.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct StoredSpent {
     /// Tokens read.
     pub input_tokens: u64,
     /// Tokens written.

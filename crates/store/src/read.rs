@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row, ToSql, params};
 
 use crate::schema::{DIGEST_VERSION, LABEL_VERSION, PARENT_VERSION, SUMMARY_VERSION};
 use crate::verify::{Damage, DamagedRun, OfCampaign};
-use crate::{Progress, RunId, Spent, Store, StoreError};
+use crate::{Progress, RunId, Store, StoreError, StoredSpent};
 
 /// Rows fetched at a time. They hold whole cases and verdicts, a few KiB each.
 const ROWS_PER_PAGE: u32 = 64;
@@ -22,7 +22,7 @@ const MATCHES_MAX: u32 = 5;
 
 /// A campaign and its progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Campaign {
+pub struct CampaignRow {
     /// Its id.
     pub id: String,
     /// When it was created, in milliseconds since 1970.
@@ -55,7 +55,7 @@ pub struct Campaign {
     pub label: Option<String>,
 }
 
-impl Campaign {
+impl CampaignRow {
     /// Total number of units: cases times repeats.
     pub fn total(&self) -> u64 {
         u64::from(self.cases) * u64::from(self.repeats)
@@ -215,7 +215,7 @@ impl Store {
     ///
     /// # Errors
     /// Read errors.
-    pub fn campaigns(&self) -> Result<Vec<Campaign>, StoreError> {
+    pub fn campaigns(&self) -> Result<Vec<CampaignRow>, StoreError> {
         self.select_campaigns(&format!("WHERE {} ORDER BY key DESC", self.asked_for()), &[])
     }
 
@@ -223,7 +223,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], [`StoreError::AmbiguousCampaign`], and read errors.
-    pub fn campaign(&self, name: &str) -> Result<Campaign, StoreError> {
+    pub fn campaign(&self, name: &str) -> Result<CampaignRow, StoreError> {
         let find = |clause: &str, parameters: &[&dyn ToSql]| self.select_campaigns(clause, parameters);
         let mut found = find("WHERE id = ?1", &[&name])?;
         if found.is_empty() && name == "last" {
@@ -524,7 +524,7 @@ impl Store {
         &self,
         clause: &str,
         parameters: &[&dyn ToSql],
-    ) -> Result<Vec<Campaign>, StoreError> {
+    ) -> Result<Vec<CampaignRow>, StoreError> {
         let progress = if self.version < PROGRESS_VERSION { NO_PROGRESS } else { PROGRESS };
         let label = if self.version < LABEL_VERSION { "NULL" } else { "label" };
         self.select(
@@ -581,10 +581,10 @@ fn pages<T>(
     })
 }
 
-fn campaign_row(row: &Row<'_>) -> rusqlite::Result<Campaign> {
+fn campaign_row(row: &Row<'_>) -> rusqlite::Result<CampaignRow> {
     let begun = unsigned(row, 9)?;
     let (passed, failed, unscored) = (unsigned(row, 10)?, unsigned(row, 11)?, unsigned(row, 12)?);
-    Ok(Campaign {
+    Ok(CampaignRow {
         id: row.get(0)?,
         created_ms: unsigned(row, 1)?,
         command_line: row.get(2)?,
@@ -599,7 +599,7 @@ fn campaign_row(row: &Row<'_>) -> rusqlite::Result<Campaign> {
         failed,
         unscored,
         progress: Progress {
-            spent: Spent {
+            spent: StoredSpent {
                 input_tokens: unsigned(row, 13)?,
                 output_tokens: unsigned(row, 14)?,
                 picodollars: row.get::<_, Option<i64>>(15)?.map(|amount| u64::try_from(amount).unwrap_or(0)),

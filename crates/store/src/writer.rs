@@ -17,7 +17,9 @@ use planproof_trace::{Event, EventSink, Header, Usage, wire};
 use crate::error::Place;
 use crate::receipt::{Completion, receipt};
 use crate::store::CaseDigests;
-use crate::{Fingerprint, NewLesson, Progress, Receipt, SealKey, Sealed, Spent, Store, StoreError, schema};
+use crate::{
+    Fingerprint, NewLesson, Progress, Receipt, SealKey, Sealed, Store, StoreError, StoredSpent, schema,
+};
 
 /// Identifies a run within a store. No two runs ever share an id, even if one replaced the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,7 +33,7 @@ impl fmt::Display for RunId {
 
 /// Which run to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Start<'a> {
+pub struct RunStart<'a> {
     /// The campaign's full id.
     pub campaign: &'a str,
     /// The case's place in the campaign, from 0.
@@ -186,7 +188,7 @@ struct FinishOperation {
 
 struct NotedSpending {
     campaign: String,
-    spent: Spent,
+    spent: StoredSpent,
     served: Usage,
 }
 
@@ -197,7 +199,7 @@ impl Store {
     ///
     /// # Errors
     /// Write errors.
-    pub fn keep_spending(&self, campaign: &str, spent: Spent, served: Usage) -> Result<(), StoreError> {
+    pub fn keep_spending(&self, campaign: &str, spent: StoredSpent, served: Usage) -> Result<(), StoreError> {
         self.must_be_writable()?;
         let noted = NotedSpending { campaign: campaign.to_owned(), spent, served };
         let keep = || {
@@ -335,7 +337,7 @@ impl Writer {
     ///
     /// The receipt returns [`StoreError::AlreadyFinished`], [`StoreError::AlreadyRunning`],
     /// [`StoreError::UnknownUnit`], [`StoreError::UnknownCampaign`], or the writer's own failure.
-    pub fn start_run(&self, start: &Start<'_>) -> Receipt<RunId> {
+    pub fn start_run(&self, start: &RunStart<'_>) -> Receipt<RunId> {
         let shared = &self.0.shared;
         let mut header = Vec::new();
         wire::v1::write_header(start.header, &mut header);
@@ -484,7 +486,7 @@ impl Writer {
     /// room.
     ///
     /// A failure is reported by the next operation; an unknown campaign is ignored.
-    pub fn note_spending(&self, campaign: &str, spent: Spent, served: Usage) {
+    pub fn note_spending(&self, campaign: &str, spent: StoredSpent, served: Usage) {
         let shared = &self.0.shared;
         let mut queue = shared.lock();
         if queue.failure.is_some() {

@@ -137,7 +137,7 @@ pub struct Card {
     /// Its subject, in a few words; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
-    /// Its size, in the suite's [`Unit`](crate::Unit).
+    /// Its size, in the suite's [`SizeUnit`](crate::SizeUnit).
     pub size: u32,
     /// The order among cases of the same size: compared one after the other.
     pub detail_sizes: [u32; 2],

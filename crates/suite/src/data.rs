@@ -15,7 +15,7 @@ pub struct Data<'a> {
 
 /// Which cases of some data are selected, and in what order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Selection {
+pub enum CaseSelection {
     /// Those at the beginning.
     #[default]
     First,
@@ -25,7 +25,7 @@ pub enum Selection {
     Places(Vec<usize>),
 }
 
-impl Selection {
+impl CaseSelection {
     /// Selects at most `limit` of these items; without a limit all of them.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
 
 /// Possible additions to finished predictions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Evidence<'a> {
+pub struct PredictionExtras<'a> {
     /// The answers of a judge model, by the keys of [`Suite::questions`](crate::Suite::questions), which may be
     /// empty; `None` without a judge.
     pub answers: Option<BTreeMap<String, String>>,
@@ -83,7 +83,7 @@ pub struct Evidence<'a> {
 
 /// Finished predictions, judged.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Predicted {
+pub struct PredictionVerdicts {
     /// A verdict for each case, in the order of the cases.
     pub verdicts: Vec<crate::Verdict>,
     /// The ids of the cases without a prediction, which count as failed.

@@ -54,7 +54,7 @@ pub enum Content {
     /// A text whose end matters as much as its beginning, such as the output of a program before it crashed.
     Ends(String),
     /// Steps, one after the other.
-    Steps(Vec<Step>),
+    Steps(Vec<SequenceStep>),
     /// Places and the ways between them.
     Map(Map),
     /// What happens when.
@@ -63,7 +63,7 @@ pub enum Content {
 
 /// A step of a sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct SequenceStep {
     /// What is done.
     pub text: String,
     /// Its time, if steps have times: `09:00 to 09:45`.
@@ -153,14 +153,14 @@ impl Content {
     pub fn to_text(&self) -> String {
         match self {
             Self::Text(text) | Self::Ends(text) => text.clone(),
-            Self::Steps(steps) => Step::list(steps),
+            Self::Steps(steps) => SequenceStep::list(steps),
             Self::Map(map) => map.to_text(),
             Self::Timeline(periods) => periods.iter().map(Period::to_text).collect::<Vec<_>>().join("; "),
         }
     }
 }
 
-impl Step {
+impl SequenceStep {
     /// The step with its time: `stock check 09:00 to 09:45`.
     pub fn to_text(&self) -> String {
         match &self.when {

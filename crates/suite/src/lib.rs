@@ -34,13 +34,13 @@ pub mod runs;
 pub mod statistics;
 
 pub use case::{Card, Case, CaseError};
-pub use data::{Data, Evidence, Predicted, Selection};
+pub use data::{CaseSelection, Data, PredictionExtras, PredictionVerdicts};
 pub use drawing::{Bar, Bars, Graph, GraphEdge, GraphNode, Map, MapPlace, MapWay, Period, PeriodEntry};
-pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, Step};
+pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, SequenceStep};
 pub use gold::{Gold, GoldCall, GoldSubTask};
 pub use guard::{Decision, Guard};
 pub use registry::{Registry, RegistryError};
 pub use section::{Figure, Metric, Section, Table};
-pub use suite::{Baseline, Columns, Combined, Judged, Suite, SuiteAgent, Unit};
+pub use suite::{Baseline, Columns, CombinationFigures, Judged, SizeUnit, Suite, SuiteAgent};
 pub use toolbox::{BoxFuture, NoTools, Restoring, Toolbox};
 pub use verdict::{Class, ClassInfo, FlagInfo, Score, Scored, Unscored, Verdict};

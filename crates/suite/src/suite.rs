@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::questions::Question;
 use crate::{
-    Card, Case, CaseError, Class, ClassInfo, Data, Evidence, FlagInfo, Metric, Predicted, Scored, Section,
-    Selection,
+    Card, Case, CaseError, CaseSelection, Class, ClassInfo, Data, FlagInfo, Metric, PredictionExtras,
+    PredictionVerdicts, Scored, Section,
 };
 
 /// A kind of case: where its cases come from, how their runs are judged, and how many of them are summed up.
@@ -31,7 +31,7 @@ pub trait Suite: Send + Sync {
     fn load(
         &self,
         data: Option<Data<'_>>,
-        selection: &Selection,
+        selection: &CaseSelection,
         limit: Option<usize>,
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
         let _ = (data, selection, limit);
@@ -69,7 +69,7 @@ pub trait Suite: Send + Sync {
     ///
     /// # Errors
     /// They cannot be read, belong to other cases, or this suite scores none.
-    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
         let _ = (cases, predictions);
         Err(CaseError::new(format!("the suite {} scores no predictions", self.name())))
     }
@@ -82,8 +82,8 @@ pub trait Suite: Send + Sync {
         &self,
         cases: &[Arc<dyn Case>],
         predictions: Data<'_>,
-        evidence: &Evidence<'_>,
-    ) -> Result<Predicted, CaseError> {
+        evidence: &PredictionExtras<'_>,
+    ) -> Result<PredictionVerdicts, CaseError> {
         if evidence.log.is_some() {
             return Err(CaseError::new(format!(
                 "predictions of {} come without a log of executions",
@@ -93,7 +93,8 @@ pub trait Suite: Send + Sync {
         self.score(cases, predictions)
     }
 
-    /// The questions to a judge model about finished predictions. The keys are those of the answers in [`Evidence`].
+    /// The questions to a judge model about finished predictions. The keys are those of the answers in
+    /// [`PredictionExtras`].
     ///
     /// # Errors
     /// Those of [`score`](Self::score), or this suite leaves nothing about predictions to a judge.
@@ -120,8 +121,8 @@ pub trait Suite: Send + Sync {
     }
 
     /// The unit of the size of a case.
-    fn unit(&self) -> Unit {
-        Unit { one: "step", many: "steps" }
+    fn unit(&self) -> SizeUnit {
+        SizeUnit { one: "step", many: "steps" }
     }
 
     /// What rates are compared with.
@@ -173,7 +174,7 @@ pub trait Suite: Send + Sync {
     }
 
     /// Parts of the report of a matrix that only this suite has; by default its sections without any run.
-    fn matrix_sections(&self, combinations: &[Combined<'_>], repeats: u32) -> Vec<Section> {
+    fn matrix_sections(&self, combinations: &[CombinationFigures<'_>], repeats: u32) -> Vec<Section> {
         let _ = combinations;
         self.sections(&[], &[], repeats)
     }
@@ -181,7 +182,7 @@ pub trait Suite: Send + Sync {
 
 /// A combination of a matrix, with its figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Combined<'a> {
+pub struct CombinationFigures<'a> {
     /// The kind of agent, without its model and its settings.
     pub kind: &'a str,
     /// Its model, where it is known.
@@ -205,7 +206,7 @@ pub struct SuiteAgent {
 
 /// In what the size of cases is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unit {
+pub struct SizeUnit {
     /// `action`.
     pub one: &'static str,
     /// `actions`.

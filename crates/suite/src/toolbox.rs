@@ -1,12 +1,9 @@
 //! The tools of an agent.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
+pub use futures::future::BoxFuture;
 use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
-
-/// A future that borrows what it needs, as async trait objects require.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// How the tools of a run that was cut off are restored to their state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -12,7 +12,8 @@ use planproof_constraint::{Day, TimedProblem, TimedRelation, Variable};
 use planproof_synth::file::{read_case, write_case};
 use planproof_synth::read::{Directions, verify};
 use planproof_synth::{
-    Case, Draw, JudgeOptions, Options, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings, judge,
+    Draw, JudgeOptions, PlanningCase, SynthesisCounts, SynthesisOptions, Synthesizer, TimeOptions, TopicBank,
+    Wordings, judge,
 };
 use planproof_trace::{Event, notation};
 use rustix::time::{ClockId, clock_gettime};
@@ -28,28 +29,28 @@ const RATE_CASES: u64 = 200_000;
 
 fn synthesizer((actions_min, actions_max): (u32, u32), is_timed: bool) -> Synthesizer<'static> {
     let time = is_timed.then(TimeOptions::default);
-    let options = Options { actions_min, actions_max, time, ..Options::default() };
+    let options = SynthesisOptions { actions_min, actions_max, time, ..SynthesisOptions::default() };
     Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped()).expect("the sizes are in range")
 }
 
-fn synthesise(synthesizer: &Synthesizer<'_>, index: u64, counts: &mut SynthesisCounts) -> Case {
+fn synthesise(synthesizer: &Synthesizer<'_>, index: u64, counts: &mut SynthesisCounts) -> PlanningCase {
     synthesizer.case(SEED, index, counts, &mut ()).expect("there is room for a case")
 }
 
-fn cases(size: (u32, u32)) -> Vec<Case> {
+fn cases(size: (u32, u32)) -> Vec<PlanningCase> {
     cases_of(&synthesizer(size, false))
 }
 
-fn time_cases(size: (u32, u32)) -> Vec<Case> {
+fn time_cases(size: (u32, u32)) -> Vec<PlanningCase> {
     cases_of(&synthesizer(size, true))
 }
 
-fn cases_of(synthesizer: &Synthesizer<'_>) -> Vec<Case> {
+fn cases_of(synthesizer: &Synthesizer<'_>) -> Vec<PlanningCase> {
     (0..CASES).map(|index| synthesise(synthesizer, index, &mut SynthesisCounts::default())).collect()
 }
 
 /// A run that does everything, in the reverse of a right order: most of what there is to say about an order is said.
-fn wrong_run(case: &Case) -> Vec<Event> {
+fn wrong_run(case: &PlanningCase) -> Vec<Event> {
     let mut order: Vec<Variable> = case.problem().solve().expect("a case is satisfiable");
     order.reverse();
     let calls: Vec<String> = order
@@ -61,7 +62,7 @@ fn wrong_run(case: &Case) -> Vec<Event> {
 
 /// A run of the time form in the order of mention, each task when the one before has ended: mostly wrong,
 /// like an agent that does not plan.
-fn run_in_order(case: &Case) -> Vec<Event> {
+fn run_in_order(case: &PlanningCase) -> Vec<Event> {
     let time = case.time.as_ref().expect("the case is of the time form");
     let mut minute = time.day.start;
     let calls: Vec<String> = case
@@ -77,7 +78,7 @@ fn run_in_order(case: &Case) -> Vec<Event> {
 }
 
 /// The same run begun at the time of a correct schedule.
-fn right_run(case: &Case) -> Vec<Event> {
+fn right_run(case: &PlanningCase) -> Vec<Event> {
     let problem = case.timed_problem().expect("the case is of the time form");
     let schedule =
         problem.timetable().first_schedule().expect("the search ends").expect("the case is feasible");
@@ -92,7 +93,7 @@ fn right_run(case: &Case) -> Vec<Event> {
 /// The problems of time cases with constraints added until they conflict: each with a few that hold by themselves.
 fn conflicting_problems(size: (u32, u32)) -> Vec<TimedProblem> {
     let mut draw = Draw::new(SEED, 0, "bench/conflicts");
-    let conflicting = |case: Case| {
+    let conflicting = |case: PlanningCase| {
         let time = case.time.as_ref().expect("the case is of the time form");
         let day = Day { ..time.day };
         let mut relations = case.timed_problem().expect("the case is of the time form").relations().to_vec();
@@ -171,7 +172,7 @@ fn benchmarks(criterion: &mut Criterion) {
         });
     }
     group.finish();
-    let judging = |(run, case): &(Vec<Event>, Case)| {
+    let judging = |(run, case): &(Vec<Event>, PlanningCase)| {
         black_box(judge(case, run, JudgeOptions::default()).expect("the run has an end"));
     };
     let in_order = |size| time_cases(size).into_iter().map(|case| (run_in_order(&case), case)).collect();

@@ -103,7 +103,7 @@ impl CaseTool {
 pub struct StatedConstraint {
     /// Its id.
     pub id: ConstraintId,
-    /// Index of the earlier action in [`Case::actions`].
+    /// Index of the earlier action in [`PlanningCase::actions`].
     pub first: usize,
     /// Place of the later action.
     pub second: usize,
@@ -153,7 +153,7 @@ pub struct CaseOptions {
 
 /// A planning problem in English whose right answers are known.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Case {
+pub struct PlanningCase {
     /// Names the case within its set.
     pub id: String,
     /// The seed it was drawn from.
@@ -181,9 +181,9 @@ pub struct Case {
     pub difficulty: Difficulty,
 }
 
-impl Case {
+impl PlanningCase {
     /// The order requirements as a problem for the solver; the source of each constraint is its index in
-    /// [`Case::constraints`].
+    /// [`PlanningCase::constraints`].
     ///
     /// # Panics
     /// Never for a synthesised case or one from a file: in both cases the indices of actions were checked.
@@ -203,8 +203,8 @@ impl Case {
         Problem::new(self.actions.len(), constraints).expect("a case names only its own actions, at most 64")
     }
 
-    /// All requirements as a problem for the solver: those of order in the order of [`Case::constraints`], followed
-    /// by those with a clock time. `None` in the basic form.
+    /// All requirements as a problem for the solver: those of order in the order of [`PlanningCase::constraints`],
+    /// followed by those with a clock time. `None` in the basic form.
     ///
     /// # Panics
     /// Never for a synthesised case or one from a file.
@@ -214,7 +214,7 @@ impl Case {
         Some(problem.expect("a case names only its own actions, at most 64, and times of the day"))
     }
 
-    /// The ids of all requirements, in the order of [`Case::timed_problem`].
+    /// The ids of all requirements, in the order of [`PlanningCase::timed_problem`].
     pub fn constraint_ids(&self) -> impl Iterator<Item = &ConstraintId> {
         let bounds = self.time.iter().flat_map(|time| &time.bounds).map(|stated| &stated.id);
         self.constraints.iter().map(|stated| &stated.id).chain(bounds)
@@ -264,8 +264,8 @@ impl Case {
         }
     }
 
-    /// The words of each requirement, in the order of [`Case::constraint_ids`]: those of the first place that states
-    /// it, or of its rule. Created on demand, because they are rarely needed.
+    /// The words of each requirement, in the order of [`PlanningCase::constraint_ids`]: those of the first place that
+    /// states it, or of its rule. Created on demand, because they are rarely needed.
     pub(crate) fn constraint_words(&self) -> impl Iterator<Item = impl FnOnce() -> String> {
         let bounds = self.time.iter().flat_map(|time| &time.bounds).map(|_| None);
         let pairs = self.constraints.iter().map(Some).chain(bounds);

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::case::{
-    ACTIONS_MAX, Action, ActionId, Case, CaseOptions, CaseTool, ConstraintId, Difficulty, StatedConstraint,
-    timed_relations,
+    ACTIONS_MAX, Action, ActionId, CaseOptions, CaseTool, ConstraintId, Difficulty, PlanningCase,
+    StatedConstraint, timed_relations,
 };
 use crate::infeasible::{REPORT_TOOL, Sentences};
 use crate::rule::{OrderForm, Rule};
@@ -246,7 +246,7 @@ impl DifficultyFile {
 }
 
 /// Writes a case as one line of JSON, without the line's end.
-pub fn write_case(case: &Case) -> String {
+pub fn write_case(case: &PlanningCase) -> String {
     let file = CaseFile {
         schema: CASE_SCHEMA.to_owned(),
         id: case.id.clone(),
@@ -300,7 +300,7 @@ pub fn write_case(case: &Case) -> String {
     json(&file)
 }
 
-fn constraint_files(case: &Case) -> Vec<ConstraintFile> {
+fn constraint_files(case: &PlanningCase) -> Vec<ConstraintFile> {
     let action = |place: usize| case.actions[place].id.0.clone();
     let pairs = case.constraints.iter().map(|stated| ConstraintFile::Before {
         id: stated.id.0.clone(),
@@ -368,7 +368,7 @@ fn json(file: &impl Serialize) -> String {
 ///
 /// # Errors
 /// See [`CaseFileError`].
-pub fn read_case(text: &str) -> Result<Case, CaseFileError> {
+pub fn read_case(text: &str) -> Result<PlanningCase, CaseFileError> {
     #[derive(Deserialize)]
     struct SchemaOnly {
         schema: Option<String>,
@@ -392,7 +392,7 @@ pub fn read_case(text: &str) -> Result<Case, CaseFileError> {
 }
 
 impl CaseFile {
-    fn into_case(self) -> Result<Case, String> {
+    fn into_case(self) -> Result<PlanningCase, String> {
         let seed = self.seed.parse().map_err(|_| format!("seed \"{}\" is no whole number", self.seed))?;
         if self.feasible != self.conflict.is_none() {
             return Err("a case has a `conflict` if it is not `feasible`, and none if it is".into());
@@ -482,7 +482,7 @@ impl CaseFile {
             .into_iter()
             .map(|action| Action { id: ActionId(action.id), text: action.text, tool: action.tool })
             .collect();
-        let case = Case {
+        let case = PlanningCase {
             id: self.id,
             seed,
             options: CaseOptions {

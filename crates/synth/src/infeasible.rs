@@ -9,13 +9,13 @@
 use std::sync::{Arc, LazyLock};
 
 use planproof_constraint::{
-    GROUPS_MAX, GroupConflict, Order, Problem, TimedProblem, TimedRelation, Timetable, Undecided, Variable,
-    sole_conflict,
+    GROUPS_MAX, GroupConflict, Order, Problem, TimedProblem, TimedRelation, Timetable, UndecidedSchedule,
+    Variable, sole_conflict,
 };
 use planproof_trace::Arguments;
 use serde_json::{Map, Value, json};
 
-use crate::case::{Case, CaseTool, StatedConstraint, timed_relations};
+use crate::case::{CaseTool, PlanningCase, StatedConstraint, timed_relations};
 use crate::text::Source;
 use crate::time_form::TimeForm;
 
@@ -34,9 +34,9 @@ const SHORTEST: u16 = 1;
 
 /// The share of infeasible cases, in ten-thousandths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Share(u32);
+pub struct InfeasibleShare(u32);
 
-impl Share {
+impl InfeasibleShare {
     const WHOLE: u32 = 10_000;
 
     /// A share from 0 to 1, rounded to ten-thousandths; `None` for anything else. With 0 the tool is offered and
@@ -91,7 +91,7 @@ impl Naming {
     }
 }
 
-impl Case {
+impl PlanningCase {
     /// Whether the requirements can hold together.
     pub fn is_feasible(&self) -> bool {
         self.conflict.is_none()
@@ -210,7 +210,7 @@ pub(crate) enum NoConflict {
     #[error("it has {0} sentences; a conflict is looked for among {GROUPS_MAX} at most")]
     TooManySentences(usize),
     #[error("its constraints are {0}")]
-    Undecided(#[from] Undecided),
+    Undecided(#[from] UndecidedSchedule),
     #[error("its constraints can all hold")]
     Feasible,
     #[error("several sets of sentences cannot hold together, so there is no right answer")]
@@ -254,7 +254,7 @@ impl Sentences {
     }
 
     /// Whether these sentences can hold together; `shortest` assumes the shortest possible duration for every task.
-    fn hold(&self, set: u64, shortest: bool) -> Result<bool, Undecided> {
+    fn hold(&self, set: u64, shortest: bool) -> Result<bool, UndecidedSchedule> {
         let is_stated = |place: &usize| match self.stated_in[*place] {
             ALWAYS => true,
             stated_in => stated_in & set != 0,
@@ -389,8 +389,8 @@ mod tests {
 
     #[test]
     fn shares_are_from_0_to_1() {
-        assert_eq!(Share::new(0.2).map(Share::get), Some(0.2));
-        assert_eq!(Share::new(1.0).map(Share::get), Some(1.0));
-        assert_eq!([-0.1, 1.01, f64::NAN].map(Share::new), [None; 3]);
+        assert_eq!(InfeasibleShare::new(0.2).map(InfeasibleShare::get), Some(0.2));
+        assert_eq!(InfeasibleShare::new(1.0).map(InfeasibleShare::get), Some(1.0));
+        assert_eq!([-0.1, 1.01, f64::NAN].map(InfeasibleShare::new), [None; 3]);
     }
 }

@@ -1,9 +1,9 @@
 //! Synthesised planning cases whose right answers are known, and the oracle that judges plans.
 //!
-//! A [`Case`] is a paragraph of English that asks for some tasks under ordering requirements, one mock tool for each
-//! task, and the constraints that the paragraph means. [`Synthesizer`] draws cases, [`read::verify`] proves that text
-//! and constraints agree, and [`judge`] decides whether the plan of a run was right, how it was wrong, and which
-//! words it violated.
+//! A [`PlanningCase`] is a paragraph of English that asks for some tasks under ordering requirements, one mock tool
+//! for each task, and the constraints that the paragraph means. [`Synthesizer`] draws cases, [`read::verify`] proves
+//! that text and constraints agree, and [`judge`] decides whether the plan of a run was right, how it was wrong, and
+//! which words it violated.
 //!
 //! Source of the method: PDoctor (arXiv 2404.17833). Extensions of the paper are marked. The crate does no IO, reads
 //! no clock, and draws randomness only from seeds that are passed in.
@@ -51,14 +51,17 @@ pub mod file;
 pub mod read;
 
 pub use case::{
-    ACTIONS_MAX, Action, ActionId, Case, CaseOptions, CaseTool, ConstraintId, Difficulty, GUARD_NOT_DONE,
-    GUARD_RIGHT_NOW, StatedConstraint,
+    ACTIONS_MAX, Action, ActionId, CaseOptions, CaseTool, ConstraintId, Difficulty, GUARD_NOT_DONE,
+    GUARD_RIGHT_NOW, PlanningCase, StatedConstraint,
 };
 pub use grammar::{LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX, count_expansions};
-pub use infeasible::{Naming, REPORT_DESCRIPTION, REPORT_TOOL, SENTENCES_ARGUMENT, Share, report_arguments};
+pub use infeasible::{
+    InfeasibleShare, Naming, REPORT_DESCRIPTION, REPORT_TOOL, SENTENCES_ARGUMENT, report_arguments,
+};
 pub use oracle::{
-    ANSWER_CHARACTERS_MAX, Class, ConflictVerdict, Flag, JudgeOptions, PASSED_CHARACTERS_MAX, ParameterError,
-    Refused, StartFault, TimeVerdict, Unscored, Verdict, Violated, WrongValue, executed_calls, judge,
+    ANSWER_CHARACTERS_MAX, ConflictVerdict, Flag, JudgeOptions, NoVerdict, OracleVerdict, OrderClass,
+    PASSED_CHARACTERS_MAX, ParameterError, Refused, StartFault, TimeVerdict, Violated, WrongValue,
+    executed_calls, judge,
 };
 pub use phrasing::{Phrasing, RelationKind};
 pub use planproof_constraint::Day;
@@ -70,9 +73,10 @@ pub use rule::{
 };
 pub use shrink::{NoShrinking, Reduction, ShrinkEnd, ShrinkSearch, Shrinker, Shrunk};
 pub use synthesis::{
-    DISTRACTORS_MAX, DRAWS_MAX, HARD_DRAWS_MAX, Meter, Options, SynthesisCounts, SynthesisError, Synthesizer,
+    DISTRACTORS_MAX, DRAWS_MAX, HARD_DRAWS_MAX, SolverTimer, SynthesisCounts, SynthesisError,
+    SynthesisOptions, Synthesizer,
 };
-pub use text::{Source, Span};
+pub use text::{CharRange, Source};
 pub use time_form::{
     Bound, CaseTimeOptions, DAY_MINUTES_MIN, RESTART_DESCRIPTION, RESTART_TOOL, RESTARTS_MAX,
     START_TIME_ARGUMENT, StatedBound, TimeForm, TimeOptions, clock_time, start_arguments,
@@ -84,5 +88,5 @@ pub use topic::{
     TOPICS_SCHEMA, Topic, TopicBank, TopicError, activity_fault, begins_another, job_fault, listed_activity,
     listed_items, listed_job, natural_orders, sameness, snake_case, texts_of_tool_names, tool_fault,
 };
-pub use variant::{Change, Mutation, Mutator, NoVariant, Piece, STRUCTURE_DRAWS_MAX, Variant};
+pub use variant::{Mutation, Mutator, NoVariant, PieceKind, Replacement, STRUCTURE_DRAWS_MAX, Variant};
 pub use wording::{WordingError, Wordings};

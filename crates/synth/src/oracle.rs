@@ -19,11 +19,11 @@ pub use conflict::ConflictVerdict;
 pub use time::{ParameterError, StartFault, TimeVerdict};
 use values::Passed;
 
-use crate::case::{ActionId, Case, ConstraintId};
+use crate::case::{ActionId, ConstraintId, PlanningCase};
 
 /// The class of a failure; each failed case has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Class {
+pub enum OrderClass {
     /// Out of time or iterations without finishing.
     Timeout,
     /// **(ours)** The agent reported a conflict in a feasible case.
@@ -47,7 +47,7 @@ pub enum Class {
     Distractor,
 }
 
-impl Class {
+impl OrderClass {
     /// All classes in order of precedence: the first that applies becomes a case's class. The order is the paper's,
     /// with the omissions of infeasible cases at the position of the paper's omissions.
     pub const ALL: [Self; 10] = [
@@ -84,7 +84,7 @@ impl Class {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Flag {
     /// A class applies.
-    Class(Class),
+    Class(OrderClass),
     /// Two calls of actions overlapped in time. Never set for calls that a model wrote in one reply.
     Concurrent,
     /// Basic form only: a requirement holds only by the order in which a model wrote calls in one reply, which many
@@ -101,16 +101,16 @@ pub enum Flag {
 impl Flag {
     /// All flags.
     pub const ALL: [Self; 15] = [
-        Self::Class(Class::Timeout),
-        Self::Class(Class::FalseAlarm),
-        Self::Class(Class::ActError),
-        Self::Class(Class::ConflictMissed),
-        Self::Class(Class::ActionLost),
-        Self::Class(Class::ParameterError),
-        Self::Class(Class::OrderError),
-        Self::Class(Class::WrongValue),
-        Self::Class(Class::Repeated),
-        Self::Class(Class::Distractor),
+        Self::Class(OrderClass::Timeout),
+        Self::Class(OrderClass::FalseAlarm),
+        Self::Class(OrderClass::ActError),
+        Self::Class(OrderClass::ConflictMissed),
+        Self::Class(OrderClass::ActionLost),
+        Self::Class(OrderClass::ParameterError),
+        Self::Class(OrderClass::OrderError),
+        Self::Class(OrderClass::WrongValue),
+        Self::Class(OrderClass::Repeated),
+        Self::Class(OrderClass::Distractor),
         Self::Concurrent,
         Self::AtOnce,
         Self::AgentFailed,
@@ -175,12 +175,12 @@ pub const ANSWER_CHARACTERS_MAX: usize = 2000;
 /// right next actions and no repair: these are empty. Its `calls` are those of the whole run, its `core` requirements
 /// of the conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct OracleVerdict {
     /// Every action was executed, every constraint holds, and nothing else was wrong; in an infeasible case no action
     /// was executed, and some conflict was reported.
     pub passed: bool,
     /// The class of the failure; `None` when passed.
-    pub class: Option<Class>,
+    pub class: Option<OrderClass>,
     /// All that applies.
     pub flags: BTreeSet<Flag>,
     /// The actions in the order of their executions, repeats included.
@@ -238,7 +238,7 @@ impl Default for JudgeOptions {
 
 /// Why a run says nothing of the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Unscored {
+pub enum NoVerdict {
     /// Something outside of the agent failed.
     #[error("{reason}")]
     Outside {
@@ -261,14 +261,18 @@ struct Ended {
 /// Judges a run of a case. Some microseconds for a handful of actions.
 ///
 /// # Errors
-/// [`Unscored`] if the run says nothing about the agent.
-pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Verdict, Unscored> {
+/// [`NoVerdict`] if the run says nothing about the agent.
+pub fn judge(
+    case: &PlanningCase,
+    events: &[Event],
+    options: JudgeOptions,
+) -> Result<OracleVerdict, NoVerdict> {
     let end = match events.last().map(|event| &event.kind) {
         Some(EventKind::End(EndReason::Unscored { reason })) => {
-            return Err(Unscored::Outside { reason: reason.clone() });
+            return Err(NoVerdict::Outside { reason: reason.clone() });
         }
         Some(EventKind::End(end)) => end,
-        _ => return Err(Unscored::CutOff),
+        _ => return Err(NoVerdict::CutOff),
     };
     let (held_back, calls) = collect_calls(events);
     let mut flags = BTreeSet::new();
@@ -277,11 +281,11 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
     }
     let cut_short = match end {
         EndReason::LimitReached { limit, value } => {
-            flags.insert(Flag::Class(Class::Timeout));
+            flags.insert(Flag::Class(OrderClass::Timeout));
             Some(format!("limit reached: {limit} {value}"))
         }
         EndReason::AgentFailed { reason } => {
-            flags.insert(Flag::Class(Class::ActError));
+            flags.insert(Flag::Class(OrderClass::ActError));
             flags.insert(Flag::AgentFailed);
             Some(reason.clone())
         }
@@ -289,7 +293,7 @@ pub fn judge(case: &Case, events: &[Event], options: JudgeOptions) -> Result<Ver
     };
     let conflict = ConflictVerdict::of(case, &calls);
     if case.is_feasible() && conflict.is_some() {
-        flags.insert(Flag::Class(Class::FalseAlarm));
+        flags.insert(Flag::Class(OrderClass::FalseAlarm));
     }
     let ended = Ended { flags, held_back, cut_short, conflict };
     let mut verdict = match &case.time {
@@ -317,7 +321,12 @@ fn both_ends(text: &str, most: usize) -> String {
 }
 
 /// Judges the basic form.
-fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: JudgeOptions) -> Verdict {
+fn judge_order(
+    case: &PlanningCase,
+    calls: &[CallRecord<'_>],
+    ended: Ended,
+    options: JudgeOptions,
+) -> OracleVerdict {
     let Ended { mut flags, held_back, cut_short, conflict } = ended;
     let mut refused = Vec::new();
     let mut execution = Execution::new(case.actions.len());
@@ -330,17 +339,17 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
         match (call.answered, case.action_of_tool(call.tool)) {
             (None, _) => {}
             (Some((_, Some(answer))), _) => {
-                flags.insert(Flag::Class(Class::ActError));
+                flags.insert(Flag::Class(OrderClass::ActError));
                 refused.push(Refused { tool: call.tool.to_owned(), answer: answer.to_owned() });
             }
             (Some((_, None)), None) if case.is_report(call.tool) => {}
             (Some((_, None)), None) => {
-                flags.insert(Flag::Class(Class::Distractor));
+                flags.insert(Flag::Class(OrderClass::Distractor));
             }
             (Some((answered, None)), Some(action)) => {
                 let variable = Variable::new(action);
                 if execution.has(variable) {
-                    flags.insert(Flag::Class(Class::Repeated));
+                    flags.insert(Flag::Class(OrderClass::Repeated));
                 } else {
                     batches[action] = call.batch;
                 }
@@ -354,7 +363,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
     let lost: Vec<usize> =
         (0..case.actions.len()).filter(|&action| !execution.has(Variable::new(action))).collect();
     if !lost.is_empty() {
-        flags.insert(Flag::Class(Class::ActionLost));
+        flags.insert(Flag::Class(OrderClass::ActionLost));
     }
     let problem = case.problem();
     let mut statuses = problem.check(&execution);
@@ -369,7 +378,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
     }
     let Fared { violated, undetermined } = fared(case, &statuses);
     if !violated.is_empty() {
-        flags.insert(Flag::Class(Class::OrderError));
+        flags.insert(Flag::Class(OrderClass::OrderError));
     }
     let wrong = passed.wrong(case, &statuses, &mut flags);
     let is_explained = explains_lost(case, &refused, &lost);
@@ -394,7 +403,7 @@ fn judge_order(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: Jud
         correct_next.push(planproof_constraint::variables_in(right).map(|v| id_of(&v)).collect());
         done |= variable.bit();
     }
-    Verdict {
+    OracleVerdict {
         passed: class.is_none(),
         class,
         flags,
@@ -429,8 +438,8 @@ struct Fared {
     undetermined: Vec<ConstraintId>,
 }
 
-/// Classifies the constraints of a case, in the order of [`Case::constraint_ids`].
-fn fared(case: &Case, statuses: &[Status]) -> Fared {
+/// Classifies the constraints of a case, in the order of [`PlanningCase::constraint_ids`].
+fn fared(case: &PlanningCase, statuses: &[Status]) -> Fared {
     let mut fared = Fared { violated: Vec::new(), undetermined: Vec::new() };
     let stated = case.constraint_ids().zip(case.constraint_words());
     for ((id, words), status) in stated.zip(statuses) {
@@ -445,13 +454,13 @@ fn fared(case: &Case, statuses: &[Status]) -> Fared {
 
 /// The first class that applies. With `is_explained`, a refused call explains the missing action; otherwise it is
 /// only a flag.
-fn primary_class(flags: &BTreeSet<Flag>, is_explained: bool, options: JudgeOptions) -> Option<Class> {
-    Class::ALL.into_iter().find(|&class| {
+fn primary_class(flags: &BTreeSet<Flag>, is_explained: bool, options: JudgeOptions) -> Option<OrderClass> {
+    OrderClass::ALL.into_iter().find(|&class| {
         flags.contains(&Flag::Class(class))
             && match class {
-                Class::ActError => flags.contains(&Flag::AgentFailed) || is_explained,
-                Class::Repeated => options.repeated_fails,
-                Class::Distractor => options.distractor_fails,
+                OrderClass::ActError => flags.contains(&Flag::AgentFailed) || is_explained,
+                OrderClass::Repeated => options.repeated_fails,
+                OrderClass::Distractor => options.distractor_fails,
                 _ => true,
             }
     })
@@ -459,7 +468,7 @@ fn primary_class(flags: &BTreeSet<Flag>, is_explained: bool, options: JudgeOptio
 
 /// Whether a refused call explains why one of these actions is missing: it was for the action's tool, or for a
 /// nonexistent tool, which could have meant any.
-fn explains_lost(case: &Case, refused: &[Refused], lost: &[usize]) -> bool {
+fn explains_lost(case: &PlanningCase, refused: &[Refused], lost: &[usize]) -> bool {
     let explains = |refused: &Refused, action: usize| {
         refused.tool == case.actions[action].tool || case.tool(&refused.tool).is_none()
     };

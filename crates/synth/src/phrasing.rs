@@ -4,7 +4,7 @@
 //! from the paragraph in the same way as for variants (`recover.rs`). The phrasing is therefore known for exactly
 //! those cases that this version's generator can have written, whichever version wrote them.
 
-use crate::case::Case;
+use crate::case::PlanningCase;
 use crate::grammar::{ClockBound, ClockLink, Direction, Group, Link, WordingIndex};
 use crate::recover::recover;
 use crate::text::write_paragraph;
@@ -186,8 +186,8 @@ fn wording(group: Group, index: u8, is_in_front: bool) -> String {
     if is_in_front { format!("{text}, in front") } else { text.to_owned() }
 }
 
-impl Case {
-    /// How the paragraph states each requirement, in the order of [`Case::constraint_ids`]: one entry for each
+impl PlanningCase {
+    /// How the paragraph states each requirement, in the order of [`PlanningCase::constraint_ids`]: one entry for each
     /// passage, none for a rule. `None` if the generator cannot have written the paragraph with the shipped
     /// wordings.
     ///

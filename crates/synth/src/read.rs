@@ -20,7 +20,7 @@ use thiserror::Error;
 pub use lexicon::{Directions, DirectionsError};
 pub use one_look::OneLook;
 
-use crate::case::Case;
+use crate::case::PlanningCase;
 use crate::text::Source;
 use crate::time_form::Bound;
 
@@ -135,7 +135,7 @@ pub fn read(paragraph: &str, actions: &[&str], directions: &Directions) -> Resul
 ///
 /// # Errors
 /// The difference between text and constraints.
-pub fn verify(case: &Case, directions: &Directions) -> Result<(), VerifyError> {
+pub fn verify(case: &PlanningCase, directions: &Directions) -> Result<(), VerifyError> {
     let actions: Vec<&str> = case.actions.iter().map(|action| action.text.as_str()).collect();
     let reading = read(&case.paragraph, &actions, directions)?;
     if reading.readings != 1 {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use planproof_trace::TimeOfDay;
 
-use crate::case::Case;
+use crate::case::PlanningCase;
 use crate::grammar::{
     ActionList, ClockBound, ClockLink, Direction, Group, JOINER_WORDS, Joiner, LIST_MAX, Link, NeutralClause,
     NounPhrase, RELATIVE_DEPTH_MAX, Relative, Sentences, SubSentence, WordingIndex,
@@ -24,7 +24,7 @@ const STEPS_MAX: u32 = 2_000_000;
 const DIRECTIONS: [Direction; 2] = [Direction::Before, Direction::After];
 
 /// The tree of a case's paragraph; `None` if the generator cannot have written it with these wordings.
-pub(crate) fn recover(case: &Case, words: &Wordings) -> Option<Sentences> {
+pub(crate) fn recover(case: &PlanningCase, words: &Wordings) -> Option<Sentences> {
     let texts: Vec<String> = case.actions.iter().map(|action| action.text.clone()).collect();
     let recovery = Recovery { text: &case.paragraph, words, texts: &texts, steps: Cell::new(0) };
     let start = At { byte: 0, capital: true, comma_due: false };
@@ -34,7 +34,7 @@ pub(crate) fn recover(case: &Case, words: &Wordings) -> Option<Sentences> {
         .then_some(sentences)
 }
 
-fn states_the_same(case: &Case, sentences: &Sentences, words: &Wordings, texts: &[String]) -> bool {
+fn states_the_same(case: &PlanningCase, sentences: &Sentences, words: &Wordings, texts: &[String]) -> bool {
     let written = write_paragraph(sentences, words, texts);
     let pairs: BTreeSet<(usize, usize, Source)> = written
         .pairs

@@ -9,7 +9,7 @@ use planproof_constraint::Variable;
 use planproof_trace::{Draw, Tool};
 use serde_json::{Map, Value};
 
-use crate::case::{Action, Case, ConstraintId, StatedConstraint};
+use crate::case::{Action, ConstraintId, PlanningCase, StatedConstraint};
 use crate::synthesis::numbered;
 use crate::time_form::START_TIME_ARGUMENT;
 use crate::topic::Topic;
@@ -392,7 +392,7 @@ impl StatedConstraint {
     }
 }
 
-impl Case {
+impl PlanningCase {
     /// The constraints that come from rules, in their order.
     pub fn rules(&self) -> impl Iterator<Item = &StatedConstraint> {
         self.constraints.iter().filter(|stated| stated.rule.is_some())
@@ -461,8 +461,8 @@ pub struct ReadRule {
     pub argument: Option<String>,
 }
 
-/// Reads a block of rules about tasks with these texts: the output of [`Case::rules_text`]. Other lines are ignored;
-/// a block with another beginning holds no rule.
+/// Reads a block of rules about tasks with these texts: the output of [`PlanningCase::rules_text`]. Other lines are
+/// ignored; a block with another beginning holds no rule.
 pub fn read_rules(block: &str, texts: &[&str]) -> Vec<ReadRule> {
     let Some(lines) = block.strip_prefix(RULES_HEAD) else { return Vec::new() };
     lines.lines().filter_map(|line| read_rule(line.strip_prefix("- ")?, texts)).collect()

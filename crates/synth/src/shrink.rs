@@ -18,7 +18,7 @@ mod search;
 
 use thiserror::Error;
 
-use crate::case::{Case, Difficulty, StatedConstraint};
+use crate::case::{Difficulty, PlanningCase, StatedConstraint};
 use crate::grammar::Sentences;
 use crate::read::{Directions, verify};
 use crate::recover::recover;
@@ -65,7 +65,7 @@ impl Reduction {
 pub struct Shrunk {
     /// The smallest case that was found; its id is that of the original with `.shrunk` appended. The original itself
     /// if it did not fail again.
-    pub case: Case,
+    pub case: PlanningCase,
     /// How it ended.
     pub end: ShrinkEnd,
     /// Distinct cases that were tested, including the first one.
@@ -133,8 +133,8 @@ impl<'a> Shrinker<'a> {
     /// [`NoShrinking`] says why its pieces are unknown.
     pub fn shrink(
         &self,
-        case: &Case,
-        fails: &mut impl FnMut(&Case) -> Option<bool>,
+        case: &PlanningCase,
+        fails: &mut impl FnMut(&PlanningCase) -> Option<bool>,
     ) -> Result<Shrunk, NoShrinking> {
         let mut search = self.search(case)?;
         while let Some(candidate) = search.candidate() {
@@ -150,7 +150,7 @@ impl<'a> Shrinker<'a> {
     ///
     /// # Errors
     /// [`NoShrinking`] says why its pieces are unknown.
-    pub fn search(&self, case: &Case) -> Result<ShrinkSearch<'a>, NoShrinking> {
+    pub fn search(&self, case: &PlanningCase) -> Result<ShrinkSearch<'a>, NoShrinking> {
         if !case.is_feasible() {
             return Err(NoShrinking::Infeasible);
         }
@@ -162,7 +162,7 @@ impl<'a> Shrinker<'a> {
     }
 
     /// The case of a smaller tree. `None` if it is not a proper case.
-    fn build(&self, case: &Case, tree: &Sentences) -> Option<Case> {
+    fn build(&self, case: &PlanningCase, tree: &Sentences) -> Option<PlanningCase> {
         let kept = reduce::mentioned(tree);
         if kept.len() < 2 {
             return None;
@@ -190,7 +190,7 @@ impl<'a> Shrinker<'a> {
         let mut options = case.options;
         options.actions = actions.len() as u32;
         let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
-        let mut smaller = Case {
+        let mut smaller = PlanningCase {
             id: format!("{}.smaller", case.id),
             seed: case.seed,
             options,
@@ -218,7 +218,7 @@ impl<'a> Shrinker<'a> {
 }
 
 /// The query of a smaller case: the original query with the smaller paragraph, and with the remaining rules.
-fn query_of(case: &Case, smaller: &Case) -> String {
+fn query_of(case: &PlanningCase, smaller: &PlanningCase) -> String {
     let query = case.query.replacen(&case.paragraph, &smaller.paragraph, 1);
     match (case.rules_text(), smaller.rules_text()) {
         (None, _) => query,

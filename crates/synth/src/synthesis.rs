@@ -12,7 +12,9 @@ use std::collections::HashSet;
 
 use planproof_constraint::{Order, TimedRelation, Timetable, Variable};
 
-use crate::case::{ACTIONS_MAX, Action, ActionId, Case, CaseOptions, CaseTool, Difficulty, StatedConstraint};
+use crate::case::{
+    ACTIONS_MAX, Action, ActionId, CaseOptions, CaseTool, Difficulty, PlanningCase, StatedConstraint,
+};
 use crate::grammar::{
     ActionChoice, Direction, JOINER_WORDS, Joiner, LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX,
     Sentences, Shape, SubSentence,
@@ -28,7 +30,7 @@ use planproof_trace::Draw;
 
 use filling::draw_texts;
 pub(crate) use filling::{SITES, merge_pairs, merge_times, mock_tool, numbered, numbered_texts, whole_query};
-pub use options::{Meter, Options, SynthesisCounts, SynthesisError};
+pub use options::{SolverTimer, SynthesisCounts, SynthesisError, SynthesisOptions};
 
 /// Most paragraphs drawn for one case before giving up.
 pub const DRAWS_MAX: u32 = 1000;
@@ -43,7 +45,7 @@ pub const DISTRACTORS_MAX: u32 = 64;
 /// every machine.
 #[derive(Debug, Clone)]
 pub struct Synthesizer<'a> {
-    options: Options,
+    options: SynthesisOptions,
     words: &'a Wordings,
     bank: &'a TopicBank,
     topic: Option<&'a Topic>,
@@ -54,7 +56,11 @@ impl<'a> Synthesizer<'a> {
     ///
     /// # Errors
     /// Names the option that is out of range, or the topic that is missing from the bank.
-    pub fn new(options: Options, words: &'a Wordings, bank: &'a TopicBank) -> Result<Self, SynthesisError> {
+    pub fn new(
+        options: SynthesisOptions,
+        words: &'a Wordings,
+        bank: &'a TopicBank,
+    ) -> Result<Self, SynthesisError> {
         let out_of =
             |option, value: String, range: String| Err(SynthesisError::Option { option, value, range });
         let (low, high) = (options.actions_min, options.actions_max);
@@ -175,8 +181,8 @@ impl<'a> Synthesizer<'a> {
         seed: u64,
         index: u64,
         counts: &mut SynthesisCounts,
-        meter: &mut impl Meter,
-    ) -> Result<Case, SynthesisError> {
+        meter: &mut impl SolverTimer,
+    ) -> Result<PlanningCase, SynthesisError> {
         let is_infeasible = self
             .options
             .infeasible
@@ -231,8 +237,8 @@ impl<'a> Synthesizer<'a> {
         start: &S,
         count: impl Fn(&S) -> Option<u128>,
         counts: &mut SynthesisCounts,
-        meter: &mut impl Meter,
-    ) -> Result<Case, SynthesisError> {
+        meter: &mut impl SolverTimer,
+    ) -> Result<PlanningCase, SynthesisError> {
         for _ in 0..HARD_DRAWS_MAX {
             let (paragraph, stated) = self.skeleton(draw, drawn.options, start, counts, meter)?;
             let correct_plans = meter.solver(|| count(&stated));
@@ -269,7 +275,7 @@ impl<'a> Synthesizer<'a> {
         options: CaseOptions,
         start: &S,
         counts: &mut SynthesisCounts,
-        meter: &mut impl Meter,
+        meter: &mut impl SolverTimer,
     ) -> Result<(Sentences, S), SynthesisError> {
         let is_timed = self.options.time.is_some();
         for _ in 0..DRAWS_MAX {
@@ -295,8 +301,8 @@ impl<'a> Synthesizer<'a> {
         drawn: &Drawn<'_>,
         start: &S,
         counts: &mut SynthesisCounts,
-        meter: &mut impl Meter,
-    ) -> Result<Case, SynthesisError> {
+        meter: &mut impl SolverTimer,
+    ) -> Result<PlanningCase, SynthesisError> {
         let options = drawn.options;
         // Between two actions two sentences state everything.
         let is_large = options.sentences_max >= 3 && options.actions >= 3 && draw.chance(1, 2);
@@ -330,7 +336,7 @@ impl<'a> Synthesizer<'a> {
         (paragraph, stated): (&Sentences, &S),
         least: u32,
         counts: &mut SynthesisCounts,
-        meter: &mut impl Meter,
+        meter: &mut impl SolverTimer,
     ) -> Option<(Sentences, Vec<u32>)> {
         let mut sentence = Sentences::new();
         for _ in 0..drawn.options.tries_max {
@@ -379,7 +385,7 @@ impl<'a> Synthesizer<'a> {
         contradicted: Option<u32>,
         start: &S,
         counts: &mut SynthesisCounts,
-        meter: &mut impl Meter,
+        meter: &mut impl SolverTimer,
     ) -> Option<(Sentences, S)> {
         let actions = options.actions as usize;
         let mut stated = start.clone();
@@ -493,7 +499,7 @@ impl<'a> Synthesizer<'a> {
         drawn: Drawn<'_>,
         paragraph: &Sentences,
         correct_plans: Option<u128>,
-    ) -> Case {
+    ) -> PlanningCase {
         let written = write_paragraph(paragraph, self.words, &drawn.texts);
         let (constraints, time) = self.requirements(&drawn, &written);
         let paragraph = written.text;
@@ -521,7 +527,7 @@ impl<'a> Synthesizer<'a> {
             whole_query(&topic.job, (&paragraph, rules.as_deref()), &tools, time.as_ref(), offers_report);
         let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
         let difficulty = Difficulty::new(actions.len(), stated, correct_plans);
-        Case {
+        PlanningCase {
             id: format!("{seed}-{index}"),
             seed,
             options,

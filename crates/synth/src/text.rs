@@ -50,7 +50,7 @@ pub(crate) struct Written {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot {
     pub(crate) fills: Fills,
-    pub(crate) span: Span,
+    pub(crate) span: CharRange,
 }
 
 /// What fills a slot.
@@ -127,14 +127,14 @@ struct Writer<'a> {
 
 /// A range of characters of a paragraph, counted in Unicode scalar values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span {
+pub struct CharRange {
     /// First character.
     pub start: u32,
     /// One past the last character.
     pub end: u32,
 }
 
-impl Span {
+impl CharRange {
     fn to(self, other: Self) -> Self {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
@@ -148,7 +148,7 @@ impl Writer<'_> {
     }
 
     /// Writes a phrase, after a blank unless it begins the text, and returns its position.
-    fn phrase(&mut self, phrase: &str) -> Span {
+    fn phrase(&mut self, phrase: &str) -> CharRange {
         if self.comma_due {
             self.mark(',');
         }
@@ -167,11 +167,11 @@ impl Writer<'_> {
         }
         self.capital = false;
         self.characters += if phrase.is_ascii() { phrase.len() } else { phrase.chars().count() } as u32;
-        Span { start, end: self.characters }
+        CharRange { start, end: self.characters }
     }
 
     /// Writes the text of a terminal.
-    fn slot(&mut self, text: &str, fills: Fills) -> Span {
+    fn slot(&mut self, text: &str, fills: Fills) -> CharRange {
         let span = self.phrase(text);
         if let Some(slots) = &mut self.slots {
             slots.push(Slot { fills, span });
@@ -179,15 +179,15 @@ impl Writer<'_> {
         span
     }
 
-    fn wording(&mut self, text: &str) -> Span {
+    fn wording(&mut self, text: &str) -> CharRange {
         self.slot(text, Fills::Wording)
     }
 
     /// An English list: "A", "A and B", "A, B, and C".
-    fn list(&mut self, list: &ActionList) -> Span {
+    fn list(&mut self, list: &ActionList) -> CharRange {
         let texts = self.texts;
         let actions = list.as_slice();
-        let mut span: Option<Span> = None;
+        let mut span: Option<CharRange> = None;
         for (place, action) in actions.iter().enumerate() {
             if place > 0 && actions.len() > 2 {
                 self.mark(',');
@@ -198,14 +198,14 @@ impl Writer<'_> {
             let here = self.slot(&texts[usize::from(*action)], Fills::Action(*action));
             span = Some(span.map_or(here, |before| before.to(here)));
         }
-        span.unwrap_or(Span { start: self.characters, end: self.characters })
+        span.unwrap_or(CharRange { start: self.characters, end: self.characters })
     }
 
-    fn source(&self, span: Span) -> Source {
+    fn source(&self, span: CharRange) -> Source {
         Source { sentence: self.sentence, sub_sentence: self.sub_sentence, start: span.start, end: span.end }
     }
 
-    fn state_bound(&mut self, subject: &ActionList, bound: ClockBound, position: Position, span: Span) {
+    fn state_bound(&mut self, subject: &ActionList, bound: ClockBound, position: Position, span: CharRange) {
         let source = self.source(span);
         let terms = Terms::of_clock(bound, position);
         let phrasing = Phrasing { terms, position, has_list: subject.is_plural() };
@@ -214,7 +214,13 @@ impl Writer<'_> {
         self.times.extend(actions.map(|&action| StatedTime { action, bound, source, phrasing }));
     }
 
-    fn state(&mut self, [subject, object]: [&ActionList; 2], terms: Terms, position: Position, span: Span) {
+    fn state(
+        &mut self,
+        [subject, object]: [&ActionList; 2],
+        terms: Terms,
+        position: Position,
+        span: CharRange,
+    ) {
         let source = self.source(span);
         let phrasing = Phrasing { terms, position, has_list: subject.is_plural() || object.is_plural() };
         for &x in subject.as_slice() {
@@ -229,7 +235,7 @@ impl Writer<'_> {
     }
 
     /// Writes a noun phrase and records the statements of its relative clause. Returns the position of its own list.
-    fn noun_phrase(&mut self, phrase: &NounPhrase) -> Span {
+    fn noun_phrase(&mut self, phrase: &NounPhrase) -> CharRange {
         let list = self.list(&phrase.list);
         if let Some(relative) = &phrase.relative {
             self.mark(',');
@@ -253,7 +259,7 @@ impl Writer<'_> {
     }
 
     /// Writes the words after the subject of a clock time, and returns the position of the time.
-    fn clock_bound(&mut self, ClockBound { direction, link, minute }: ClockBound, plural: bool) -> Span {
+    fn clock_bound(&mut self, ClockBound { direction, link, minute }: ClockBound, plural: bool) -> CharRange {
         let words = self.words;
         match link {
             ClockLink::Verb { verb } => {
@@ -280,12 +286,12 @@ impl Writer<'_> {
         }
     }
 
-    fn neutral(&mut self, neutral: u8, plural: bool) -> Span {
+    fn neutral(&mut self, neutral: u8, plural: bool) -> CharRange {
         let words = self.words;
         self.wording(&words.neutrals()[usize::from(neutral)][usize::from(plural)])
     }
 
-    fn neutral_clause(&mut self, clause: &NeutralClause) -> Span {
+    fn neutral_clause(&mut self, clause: &NeutralClause) -> CharRange {
         let subject = self.noun_phrase(&clause.subject);
         subject.to(self.neutral(clause.neutral, clause.subject.list.is_plural()))
     }

@@ -32,7 +32,7 @@ const DURATION_STEP: u16 = 5;
 /// Default shortest and longest task if the day leaves room.
 const DURATION_DEFAULT: (u16, u16) = (15, 180);
 
-/// The options of the time form in addition to [`Options`](crate::Options).
+/// The options of the time form in addition to [`SynthesisOptions`](crate::SynthesisOptions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeOptions {
     /// Within which all tasks have to be done; at least [`DAY_MINUTES_MIN`] long.
@@ -110,7 +110,7 @@ impl fmt::Display for Bound {
 pub struct StatedBound {
     /// Its id, among all constraints of the case.
     pub id: ConstraintId,
-    /// Index of the action in [`Case::actions`](crate::Case::actions).
+    /// Index of the action in [`PlanningCase::actions`](crate::PlanningCase::actions).
     pub action: usize,
     /// What it demands.
     pub bound: Bound,

@@ -12,10 +12,10 @@ mod terminals;
 
 use thiserror::Error;
 
-use crate::case::{Action, Case, CaseTool, Difficulty};
+use crate::case::{Action, CaseTool, Difficulty, PlanningCase};
 use crate::recover::recover;
 use crate::synthesis::{merge_pairs, merge_times, whole_query};
-use crate::text::{Fills, Slot, Span, Written, write_with_slots};
+use crate::text::{CharRange, Fills, Slot, Written, write_with_slots};
 use crate::time_form::{RESTART_TOOL, TimeForm};
 use crate::topic::{Topic, TopicBank, made_tool};
 use crate::wording::Wordings;
@@ -59,29 +59,29 @@ impl Mutation {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
     /// The case. Its id is that of the original, a full stop, and the kind of change.
-    pub case: Case,
+    pub case: PlanningCase,
     /// What kind of change it was.
     pub mutation: Mutation,
     /// The replaced pieces, in the order of the paragraph.
-    pub changes: Vec<Change>,
+    pub changes: Vec<Replacement>,
 }
 
 /// A piece that was replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct Replacement {
     /// What it is.
-    pub piece: Piece,
+    pub piece: PieceKind,
     /// Its text before.
     pub from: String,
     /// Its text now.
     pub to: String,
     /// Its position in the paragraph: before and now. `None` for the job, which is outside of it.
-    pub places: Vec<(Span, Span)>,
+    pub places: Vec<(CharRange, CharRange)>,
 }
 
 /// What can be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Piece {
+pub enum PieceKind {
     /// A wording.
     Wording,
     /// The text of an action, together with its tool.
@@ -92,7 +92,7 @@ pub enum Piece {
     Paragraph,
 }
 
-impl Piece {
+impl PieceKind {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Wording, Self::Action, Self::Job, Self::Paragraph];
 
@@ -181,7 +181,7 @@ impl<'a> Mutator<'a> {
     ///
     /// # Errors
     /// [`NoVariant`] says why there is none.
-    pub fn mutate(&self, case: &Case, mutation: Mutation, seed: u64) -> Result<Variant, NoVariant> {
+    pub fn mutate(&self, case: &PlanningCase, mutation: Mutation, seed: u64) -> Result<Variant, NoVariant> {
         if !case.is_feasible() {
             return Err(NoVariant::Infeasible);
         }
@@ -224,18 +224,18 @@ impl<'a> Mutator<'a> {
     }
 }
 
-fn texts_of(case: &Case) -> Vec<String> {
+fn texts_of(case: &PlanningCase) -> Vec<String> {
     case.actions.iter().map(|action| action.text.clone()).collect()
 }
 
 /// The tool of a task of this job. If the bank does not have the job, tools are made from texts.
-fn tool_of(case: &Case, bank: &TopicBank, job: &str, text: &str) -> CaseTool {
+fn tool_of(case: &PlanningCase, bank: &TopicBank, job: &str, text: &str) -> CaseTool {
     let is_timed = case.time.is_some();
     bank.find(job).map_or_else(|| made_tool(text, is_timed), |topic| topic.case_tool(text, is_timed))
 }
 
 /// Whether the tools are the generator's: only then another text determines another tool.
-fn check_tools(case: &Case, bank: &TopicBank) -> Result<(), NoVariant> {
+fn check_tools(case: &PlanningCase, bank: &TopicBank) -> Result<(), NoVariant> {
     for action in &case.actions {
         let made = tool_of(case, bank, &case.topic, &action.text);
         if made.name != action.tool || case.tool(&action.tool) != Some(&made) {
@@ -245,7 +245,7 @@ fn check_tools(case: &Case, bank: &TopicBank) -> Result<(), NoVariant> {
     Ok(())
 }
 
-fn check_query(case: &Case) -> Result<(), NoVariant> {
+fn check_query(case: &PlanningCase) -> Result<(), NoVariant> {
     let is_ours = case.query
         == whole_query(
             &case.topic,
@@ -259,13 +259,13 @@ fn check_query(case: &Case) -> Result<(), NoVariant> {
 
 /// The case with another paragraph, and with other tasks and another job if these were changed.
 fn rebuild(
-    case: &Case,
+    case: &PlanningCase,
     bank: &TopicBank,
     mutation: Mutation,
     job: String,
     texts: &[String],
     written: Written,
-) -> Case {
+) -> PlanningCase {
     let Written { text: paragraph, pairs, times } = written;
     let mut constraints = merge_pairs(case.actions.len(), &pairs);
     let time = case
@@ -297,7 +297,7 @@ fn rebuild(
         whole_query(&job, (&paragraph, None), &tools, time.as_ref(), case.offers_report())
     };
     let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
-    Case {
+    PlanningCase {
         id: format!("{}.{}", case.id, mutation.as_str()),
         seed: case.seed,
         options: case.options,
@@ -314,20 +314,26 @@ fn rebuild(
 }
 
 /// The pieces that differ.
-fn changes(case: &Case, changed: &Case, mutation: Mutation, from: &[Slot], to: &[Slot]) -> Vec<Change> {
+fn changes(
+    case: &PlanningCase,
+    changed: &PlanningCase,
+    mutation: Mutation,
+    from: &[Slot],
+    to: &[Slot],
+) -> Vec<Replacement> {
     let mut changes = Vec::new();
     if changed.topic != case.topic {
         let (from, to) = (case.topic.clone(), changed.topic.clone());
-        changes.push(Change { piece: Piece::Job, from, to, places: Vec::new() });
+        changes.push(Replacement { piece: PieceKind::Job, from, to, places: Vec::new() });
     }
     if mutation == Mutation::Structure {
-        let whole = |case: &Case| Span {
+        let whole = |case: &PlanningCase| CharRange {
             start: 0,
             end: u32::try_from(case.paragraph.chars().count()).unwrap_or(u32::MAX),
         };
         let (from, to) = (case.paragraph.clone(), changed.paragraph.clone());
         let places = vec![(whole(case), whole(changed))];
-        changes.push(Change { piece: Piece::Paragraph, from, to, places });
+        changes.push(Replacement { piece: PieceKind::Paragraph, from, to, places });
         return changes;
     }
     for (place, (old, new)) in case.actions.iter().zip(&changed.actions).enumerate() {
@@ -336,19 +342,24 @@ fn changes(case: &Case, changed: &Case, mutation: Mutation, from: &[Slot], to: &
             let places = from.iter().zip(to).filter(|(slot, _)| fills(slot));
             let places = places.map(|(from, to)| (from.span, to.span)).collect();
             let (from, to) = (old.text.clone(), new.text.clone());
-            changes.push(Change { piece: Piece::Action, from, to, places });
+            changes.push(Replacement { piece: PieceKind::Action, from, to, places });
         }
     }
     let wordings = from.iter().zip(to).filter(|(slot, _)| slot.fills == Fills::Wording);
     for (old, new) in wordings {
         let (from, to) = (words_at(&case.paragraph, old.span), words_at(&changed.paragraph, new.span));
         if from != to {
-            changes.push(Change { piece: Piece::Wording, from, to, places: vec![(old.span, new.span)] });
+            changes.push(Replacement {
+                piece: PieceKind::Wording,
+                from,
+                to,
+                places: vec![(old.span, new.span)],
+            });
         }
     }
     changes
 }
 
-fn words_at(paragraph: &str, span: Span) -> String {
+fn words_at(paragraph: &str, span: CharRange) -> String {
     paragraph.chars().skip(span.start as usize).take((span.end - span.start) as usize).collect()
 }

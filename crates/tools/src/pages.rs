@@ -33,7 +33,7 @@ pub const SIMILAR_MAX: usize = 5;
 
 /// A source's result for a title.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum PageLookup {
     /// The page with that title, or the target of its redirect.
     Page {
         /// Its own title.
@@ -67,5 +67,5 @@ pub trait PageSource: Send + Sync {
     ///
     /// # Errors
     /// The source is unavailable, or a limit of its own was reached.
-    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<Found, SourceFailure>>;
+    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<PageLookup, SourceFailure>>;
 }

@@ -24,7 +24,7 @@ use crate::refusal::{no_such_tool, not_an_object};
 use crate::{BoxFuture, Restoring, Toolbox};
 
 pub use confine::{FUNCTIONS_MAX, LIKE_PATTERN_BYTES_MAX, SqlLimits};
-pub use database::{Database, SCRIPT_BYTES_MAX};
+pub use database::{SCRIPT_BYTES_MAX, SqlDatabase};
 pub use error::{DatabaseError, SqlError};
 pub use rows::{Cut, Rows, SqlValue};
 pub use schema::SCHEMA_BYTES_MAX;
@@ -39,14 +39,14 @@ pub const ARGUMENT: &str = "query";
 /// Calls may be concurrent: each has a connection of its own. They have no lasting effect.
 pub struct SqlTools {
     tools: Arc<[Tool]>,
-    database: Arc<Database>,
+    database: Arc<SqlDatabase>,
     /// Why the database was unavailable, at the first failure in this run.
     outage: OnceLock<String>,
 }
 
 impl SqlTools {
     /// The tool over this database. Its description shows the tables with their columns.
-    pub fn new(database: Arc<Database>) -> Self {
+    pub fn new(database: Arc<SqlDatabase>) -> Self {
         let schema = json!({
             "type": "object",
             "properties": {ARGUMENT: {"type": "string", "description": "For example: SELECT count(*) FROM some_table"}},

@@ -4,7 +4,7 @@ use planproof_tools::sql::SqlValue;
 use serde_json::Value;
 
 use crate::literal;
-use crate::question::Part;
+use crate::question::AnswerPart;
 use crate::rows::is_near;
 use crate::words::words;
 
@@ -42,14 +42,14 @@ pub fn items(answer: &str) -> Result<Vec<Value>, String> {
 /// A number may be a text, with thousands separators, a currency or a unit, if it is the only number there. Each row
 /// has to be named at least once, with its cells in order, and nothing else: neither order nor punctuation matters,
 /// so that `The Economist: Chinese, Reader's Digest: English` is as good as a list of pairs.
-pub fn difference(item: &Value, right: &Part, is_printed: bool) -> Option<String> {
+pub fn difference(item: &Value, right: &AnswerPart, is_printed: bool) -> Option<String> {
     match right {
-        Part::Number(right) => match number(item) {
+        AnswerPart::Number(right) => match number(item) {
             Some(found) if is_near(found, *right, is_printed) => None,
             Some(found) => Some(format!("{found} instead of {right}")),
             None => Some(format!("{} instead of the number {right}", shown(&flat(item)))),
         },
-        Part::Rows(_) => rows_difference(&flat(item), &right.rows()),
+        AnswerPart::Rows(_) => rows_difference(&flat(item), &right.rows()),
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    fn part(value: Value) -> Part {
+    fn part(value: Value) -> AnswerPart {
         serde_json::from_value(value).unwrap()
     }
 

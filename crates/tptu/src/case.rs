@@ -13,9 +13,9 @@ use planproof_trace::{EndReason, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::evaluation::Evaluation;
-use crate::judge::Detail;
-use crate::question::{LINE_BYTES_MAX, Part, Question, Step};
+use crate::evaluation::PaperEvaluation;
+use crate::judge::EvaluationDetail;
+use crate::question::{AnswerPart, GoldStep, LINE_BYTES_MAX, ToolQuestion};
 use crate::runs::shortened;
 use crate::tool::ToolName;
 use crate::{explain, judge, plan, prompt, sub_task_questions, tables};
@@ -27,9 +27,10 @@ pub const CASE_SCHEMA: &str = "planproof/tptu/v1";
 pub const PYTHON_ARGUMENT: &str = "code";
 
 /// Makes the tools of a run in addition to `sql`: `python`, which takes code as [`PYTHON_ARGUMENT`] and answers with
-/// its value, and if the evaluation [has unrelated tools](Evaluation::has_unrelated_tools) the ten others, under the
-/// names of [`ToolName::call_name`].
-pub type MakeTools = Arc<dyn Fn(Evaluation) -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
+/// its value, and if the evaluation [has unrelated tools](PaperEvaluation::has_unrelated_tools) the ten others, under
+/// the names of [`ToolName::call_name`].
+pub type MakeEvaluationTools =
+    Arc<dyn Fn(PaperEvaluation) -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
 
 /// A question under an evaluation.
 #[derive(Clone)]
@@ -37,7 +38,7 @@ pub struct TptuCase {
     line: Line,
     card: Card,
     prompt: String,
-    tools: Option<MakeTools>,
+    tools: Option<MakeEvaluationTools>,
 }
 
 /// A case as a line of JSON.
@@ -45,8 +46,8 @@ pub struct TptuCase {
 #[serde(deny_unknown_fields)]
 struct Line {
     schema: String,
-    evaluation: Evaluation,
-    question: Question,
+    evaluation: PaperEvaluation,
+    question: ToolQuestion,
 }
 
 impl TptuCase {
@@ -54,7 +55,7 @@ impl TptuCase {
     ///
     /// # Errors
     /// The question is invalid, or not asked in that evaluation.
-    pub fn new(question: Question, evaluation: Evaluation) -> Result<Self, CaseError> {
+    pub fn new(question: ToolQuestion, evaluation: PaperEvaluation) -> Result<Self, CaseError> {
         question.check().map_err(|what| CaseError::new(format!("question {}: {what}", question.id)))?;
         if !question.evaluations.contains(&evaluation) {
             let what = format!("question {} is not asked in `{}`", question.id, evaluation.name());
@@ -114,18 +115,18 @@ impl TptuCase {
 
     /// The same, with these tools in addition to `sql`.
     #[must_use]
-    pub fn with_tools(mut self, tools: MakeTools) -> Self {
+    pub fn with_tools(mut self, tools: MakeEvaluationTools) -> Self {
         self.tools = Some(tools);
         self
     }
 
     /// What is asked.
-    pub fn question(&self) -> &Question {
+    pub fn question(&self) -> &ToolQuestion {
         &self.line.question
     }
 
     /// What has to be produced.
-    pub fn evaluation(&self) -> Evaluation {
+    pub fn evaluation(&self) -> PaperEvaluation {
         self.line.evaluation
     }
 
@@ -135,7 +136,7 @@ impl TptuCase {
         match self.evaluation() {
             it if it.is_planning() => plan::written(it, &question.plan),
             it if it.is_sql() => question.plan.first().map(|step| step.reference.clone()).unwrap_or_default(),
-            Evaluation::MathCode => question.answer.first().map(part_text).unwrap_or_default(),
+            PaperEvaluation::MathCode => question.answer.first().map(part_text).unwrap_or_default(),
             _ => answer_text(&question.answer),
         }
     }
@@ -145,18 +146,20 @@ impl TptuCase {
         match self.evaluation() {
             it if it.is_planning() => {
                 let (subtask, reference) = ("Play a film".to_owned(), "-".to_owned());
-                let step = Step { tool: ToolName::MoviePlayer, subtask, facts: Vec::new(), reference };
+                let step = GoldStep { tool: ToolName::MoviePlayer, subtask, facts: Vec::new(), reference };
                 plan::written(it, &[step])
             }
             it if it.is_sql() => "SELECT 'nobody', 'knows', 'this'".to_owned(),
             it => {
-                let wrong = |part: &Part| match part {
-                    Part::Number(number) => Part::Number(2.0 * number + 1.0),
-                    Part::Rows(_) => Part::Rows(vec![vec![crate::question::Cell::Text("nobody".to_owned())]]),
+                let wrong = |part: &AnswerPart| match part {
+                    AnswerPart::Number(number) => AnswerPart::Number(2.0 * number + 1.0),
+                    AnswerPart::Rows(_) => {
+                        AnswerPart::Rows(vec![vec![crate::question::Cell::Text("nobody".to_owned())]])
+                    }
                 };
-                let wrong: Vec<Part> = question.answer.iter().map(wrong).collect();
+                let wrong: Vec<AnswerPart> = question.answer.iter().map(wrong).collect();
                 match (it, &wrong[..]) {
-                    (Evaluation::MathCode, [only]) => part_text(only),
+                    (PaperEvaluation::MathCode, [only]) => part_text(only),
                     _ => answer_text(&wrong),
                 }
             }
@@ -167,17 +170,17 @@ impl TptuCase {
     fn in_form(&self, text: &str) -> String {
         match self.evaluation() {
             it if it.is_sql() => format!("```sql\n{text}\n```"),
-            Evaluation::MathCode => format!("{} {text}", judge::ANSWER_LINE),
+            PaperEvaluation::MathCode => format!("{} {text}", judge::ANSWER_LINE),
             _ => text.to_owned(),
         }
     }
 }
 
 /// A part of an answer in an agent's format: `Ann: 31, Bo: 25`.
-fn part_text(part: &Part) -> String {
+fn part_text(part: &AnswerPart) -> String {
     match part {
-        Part::Number(number) => number.to_string(),
-        Part::Rows(_) => {
+        AnswerPart::Number(number) => number.to_string(),
+        AnswerPart::Rows(_) => {
             let row =
                 |row: &Vec<sql::SqlValue>| row.iter().map(ToString::to_string).collect::<Vec<_>>().join(": ");
             part.rows().iter().map(row).collect::<Vec<_>>().join(", ")
@@ -186,10 +189,10 @@ fn part_text(part: &Part) -> String {
 }
 
 /// All parts as a list.
-fn answer_text(parts: &[Part]) -> String {
-    let item = |part: &Part| match part {
-        Part::Number(_) => part_text(part),
-        Part::Rows(_) => Value::from(part_text(part)).to_string(),
+fn answer_text(parts: &[AnswerPart]) -> String {
+    let item = |part: &AnswerPart| match part {
+        AnswerPart::Number(_) => part_text(part),
+        AnswerPart::Rows(_) => Value::from(part_text(part)).to_string(),
     };
     format!("[{}]", parts.iter().map(item).collect::<Vec<_>>().join(", "))
 }
@@ -248,7 +251,7 @@ impl Case for TptuCase {
 
     fn questions(&self, events: &[Event], _end: &EndReason) -> Vec<questions::Question> {
         match self.evaluation() {
-            Evaluation::ToolOrder => Vec::new(),
+            PaperEvaluation::ToolOrder => Vec::new(),
             it if it.is_planning() => sub_task_questions::about(self.question(), events),
             _ => Vec::new(),
         }
@@ -264,7 +267,7 @@ impl Case for TptuCase {
 
     /// What was judged.
     fn essence(&self, verdict: &Verdict) -> String {
-        Detail::of(verdict).map(|detail| shortened(&detail.found, 200)).unwrap_or_default()
+        EvaluationDetail::of(verdict).map(|detail| shortened(&detail.found, 200)).unwrap_or_default()
     }
 
     fn target(&self) -> String {
@@ -274,7 +277,7 @@ impl Case for TptuCase {
     /// Runs the references, then returns the requested output. A reference that needs the result of another one is
     /// left out.
     fn gold(&self) -> Option<Gold> {
-        let call = |step: &Step| {
+        let call = |step: &GoldStep| {
             let argument = if step.tool == ToolName::Sql { sql::ARGUMENT } else { PYTHON_ARGUMENT };
             GoldCall {
                 tool: step.tool.call_name().to_owned(),
@@ -287,7 +290,7 @@ impl Case for TptuCase {
                 self.question().plan.iter().filter(|step| !step.reference.contains('$')).map(call).collect()
             }
         };
-        let sub_task = |step: &Step| GoldSubTask { text: step.subtask.clone(), call: call(step) };
+        let sub_task = |step: &GoldStep| GoldSubTask { text: step.subtask.clone(), call: call(step) };
         Some(Gold {
             calls,
             sub_tasks: self.question().plan.iter().map(sub_task).collect(),

@@ -8,7 +8,7 @@ use crate::tool::ToolName;
 /// sequential agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Evaluation {
+pub enum PaperEvaluation {
     /// A list of tools in their order.
     ToolOrder,
     /// Two lists of the same length: tools, and their sub-tasks.
@@ -31,7 +31,7 @@ pub enum Evaluation {
     EndToEnd,
 }
 
-impl Evaluation {
+impl PaperEvaluation {
     /// All of them, in the order of the paper.
     pub const ALL: [Self; 10] = [
         Self::ToolOrder,
@@ -110,10 +110,10 @@ mod tests {
 
     #[test]
     fn names_are_those_of_files() {
-        for evaluation in Evaluation::ALL {
+        for evaluation in PaperEvaluation::ALL {
             assert_eq!(serde_json::to_value(evaluation).unwrap(), evaluation.name());
-            assert_eq!(Evaluation::find(evaluation.name()), Some(evaluation));
+            assert_eq!(PaperEvaluation::find(evaluation.name()), Some(evaluation));
         }
-        assert_eq!(Evaluation::find("planning"), None);
+        assert_eq!(PaperEvaluation::find("planning"), None);
     }
 }

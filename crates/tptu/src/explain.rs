@@ -1,11 +1,13 @@
 //! A verdict in words.
 
-use planproof_suite::{Case, Check, CheckState, Class, Content, EventNote, Explanation, Fact, Step, Verdict};
+use planproof_suite::{
+    Case, Check, CheckState, Class, Content, EventNote, Explanation, Fact, SequenceStep, Verdict,
+};
 use planproof_trace::{Event, paired_calls};
 use serde_json::{Map, Value, json};
 
 use crate::case::TptuCase;
-use crate::judge::{Called, Detail};
+use crate::judge::{EvaluationDetail, ListedCall};
 use crate::runs::{on_one_line, shortened};
 
 /// Most characters of the line about the failure.
@@ -14,7 +16,7 @@ const GIST_CHARACTERS_MAX: usize = 200;
 const STEP_CHARACTERS_MAX: usize = 100;
 
 /// What went wrong, in one line.
-fn gist(detail: &Detail) -> String {
+fn gist(detail: &EvaluationDetail) -> String {
     let short = |text: &str| shortened(&on_one_line(text), GIST_CHARACTERS_MAX);
     match (detail.class.as_deref(), &detail.ended, detail.faults.first()) {
         (None, ..) => "passed".to_owned(),
@@ -38,7 +40,7 @@ fn gist(detail: &Detail) -> String {
 
 pub(crate) fn explain(case: &TptuCase, verdict: &Verdict) -> Explanation {
     let text = case.question().question.clone();
-    let Some(detail) = Detail::of(verdict) else {
+    let Some(detail) = EvaluationDetail::of(verdict) else {
         let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
         return Explanation { text, gist, ..Explanation::default() };
     };
@@ -62,12 +64,12 @@ pub(crate) fn explain(case: &TptuCase, verdict: &Verdict) -> Explanation {
 }
 
 /// The planned steps, if a plan was required: the demand of each on its place.
-fn checks(case: &TptuCase, detail: &Detail) -> Vec<Check> {
+fn checks(case: &TptuCase, detail: &EvaluationDetail) -> Vec<Check> {
     if !detail.evaluation.is_planning() {
         return Vec::new();
     }
     let is_judged = detail.answer.is_some() && detail.class.as_deref() != Some("wrong_format");
-    let check = |(index, step): (usize, &crate::question::Step)| {
+    let check = |(index, step): (usize, &crate::question::GoldStep)| {
         let place = index + 1;
         let is_wrong = detail.faults.iter().any(|fault| fault.step() == Some(place));
         let state = match (is_judged, is_wrong) {
@@ -89,8 +91,8 @@ fn checks(case: &TptuCase, detail: &Detail) -> Vec<Check> {
     checks
 }
 
-fn steps(detail: &Detail) -> Vec<Step> {
-    let step = |Called { call, result, is_error }: &Called| Step {
+fn steps(detail: &EvaluationDetail) -> Vec<SequenceStep> {
+    let step = |ListedCall { call, result, is_error }: &ListedCall| SequenceStep {
         text: match result {
             Some(result) => format!("{call}: {}", shortened(&on_one_line(result), STEP_CHARACTERS_MAX)),
             None => format!("{call}, without a result"),
@@ -98,10 +100,10 @@ fn steps(detail: &Detail) -> Vec<Step> {
         when: None,
         is_wrong: *is_error,
     };
-    let mut steps: Vec<Step> = detail.calls.iter().map(step).collect();
+    let mut steps: Vec<SequenceStep> = detail.calls.iter().map(step).collect();
     let more = detail.calls_total.saturating_sub(steps.len() as u64);
     if more > 0 {
-        steps.push(Step { text: format!("and {more} more"), when: None, is_wrong: false });
+        steps.push(SequenceStep { text: format!("and {more} more"), when: None, is_wrong: false });
     }
     steps
 }
@@ -109,7 +111,7 @@ fn steps(detail: &Detail) -> Vec<Step> {
 /// Numbers the calls, and marks those with an error.
 pub(crate) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
     let calls = paired_calls(events);
-    if Detail::of(verdict).is_none_or(|detail| detail.calls_total != calls.len() as u64) {
+    if EvaluationDetail::of(verdict).is_none_or(|detail| detail.calls_total != calls.len() as u64) {
         return Vec::new();
     }
     let note = |(place, call): (usize, &planproof_trace::PairedCall<'_>)| EventNote {
@@ -122,7 +124,7 @@ pub(crate) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
 }
 
 pub(crate) fn run_cells(verdict: &Verdict) -> Vec<String> {
-    match Detail::of(verdict) {
+    match EvaluationDetail::of(verdict) {
         Some(detail) => {
             let faults: Vec<String> =
                 detail.faults.iter().map(|fault| on_one_line(&fault.to_string())).collect();
@@ -136,7 +138,7 @@ pub(crate) fn metadata(case: &TptuCase, verdict: Option<&Verdict>) -> Map<String
     let mut metadata = Map::new();
     metadata.insert("evaluation".to_owned(), json!(case.evaluation().name()));
     metadata.insert("gold".to_owned(), json!(case.target()));
-    if let Some(detail) = verdict.and_then(Detail::of) {
+    if let Some(detail) = verdict.and_then(EvaluationDetail::of) {
         metadata.insert("found".to_owned(), json!(detail.found));
         metadata.insert("faults".to_owned(), json!(detail.faults));
         metadata.insert("calls".to_owned(), json!(detail.calls_total));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// One fault. Places count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "fault", rename_all = "snake_case")]
-pub enum Fault {
+pub enum OutputFault {
     /// The output has no required list, or an unreadable one.
     NoList {
         /// What is wrong with it.
@@ -177,7 +177,7 @@ pub(crate) static CLASSES: [ClassInfo; 6] = [
     },
 ];
 
-impl Fault {
+impl OutputFault {
     /// The name of its class.
     pub fn class(&self) -> &'static str {
         match self {
@@ -224,7 +224,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for OutputFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoList { what } => write!(f, "no list of the demanded form: {what}"),
@@ -264,7 +264,7 @@ impl fmt::Display for Fault {
 }
 
 /// The class of an output with these faults: the first by precedence; `None` without any.
-pub fn class_of(faults: &[Fault]) -> Option<&'static str> {
+pub fn class_of(faults: &[OutputFault]) -> Option<&'static str> {
     let rank = |name: &str| CLASSES.iter().position(|class| class.name == name);
-    faults.iter().map(Fault::class).min_by_key(|name| rank(name))
+    faults.iter().map(OutputFault::class).min_by_key(|name| rank(name))
 }

@@ -6,7 +6,7 @@ use planproof_suite::statistics::{CaseRuns, success_rate};
 use planproof_suite::{Judged, Metric, Scored, Section, Table};
 use serde_json::{Map, Value, json};
 
-use crate::evaluation::Evaluation;
+use crate::evaluation::PaperEvaluation;
 use crate::fault::CLASSES;
 use crate::judge::{CALLS_SCORE, ONE_STEP, SEQUENTIAL, SHARE_SCORE};
 
@@ -18,7 +18,7 @@ struct Published {
     /// What is measured, in words.
     title: &'static str,
     /// The evaluation of ours that it is comparable with.
-    evaluation: Evaluation,
+    evaluation: PaperEvaluation,
     /// The agents whose runs it is comparable with.
     agents: Agents,
     /// The number of the table.
@@ -64,10 +64,10 @@ const fn all(accuracy: [u8; 6]) -> [Option<u8>; 6] {
 
 /// Accuracy that the paper reports (Ruan et al. 2023, tables 3 to 11).
 const PUBLISHED: [Published; 12] = {
-    use Evaluation as E;
+    use PaperEvaluation as E;
     const fn row(
         title: &'static str,
-        evaluation: Evaluation,
+        evaluation: PaperEvaluation,
         table: u8,
         accuracy: [Option<u8>; 6],
     ) -> Published {
@@ -111,26 +111,26 @@ const PUBLISHED: [Published; 12] = {
 struct Group {
     name: &'static str,
     title: &'static str,
-    has: fn(Evaluation) -> bool,
+    has: fn(PaperEvaluation) -> bool,
 }
 
 const GROUPS: [Group; 4] = [
-    Group { name: "planning", title: "plans that are right", has: Evaluation::is_planning },
-    Group { name: "sql", title: "statements that are right", has: Evaluation::is_sql },
-    Group { name: "math", title: "code that is right", has: |it| matches!(it, Evaluation::MathCode) },
+    Group { name: "planning", title: "plans that are right", has: PaperEvaluation::is_planning },
+    Group { name: "sql", title: "statements that are right", has: PaperEvaluation::is_sql },
+    Group { name: "math", title: "code that is right", has: |it| matches!(it, PaperEvaluation::MathCode) },
     Group {
         name: "end_to_end",
         title: "answers that are right",
-        has: |it| matches!(it, Evaluation::EndToEnd),
+        has: |it| matches!(it, PaperEvaluation::EndToEnd),
     },
 ];
 
-fn evaluation(run: &Judged<'_>) -> Option<Evaluation> {
-    Evaluation::find(&run.card.label)
+fn evaluation(run: &Judged<'_>) -> Option<PaperEvaluation> {
+    PaperEvaluation::find(&run.card.label)
 }
 
 /// The runs of some evaluations, by case.
-fn cases(runs: &[Judged<'_>], of: impl Fn(Evaluation) -> bool, agents: Agents) -> Vec<CaseRuns> {
+fn cases(runs: &[Judged<'_>], of: impl Fn(PaperEvaluation) -> bool, agents: Agents) -> Vec<CaseRuns> {
     let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
     for run in runs.iter().filter(|run| evaluation(run).is_some_and(&of)) {
         if let Some(scored) = run.scored.filter(|scored| agents.has(scored)) {
@@ -224,7 +224,7 @@ fn published() -> Value {
 }
 
 fn failures_section(runs: &[Judged<'_>]) -> Option<Section> {
-    let mut counts: BTreeMap<Evaluation, [u64; CLASSES.len()]> = BTreeMap::new();
+    let mut counts: BTreeMap<PaperEvaluation, [u64; CLASSES.len()]> = BTreeMap::new();
     for run in runs {
         if let (Some(evaluation), Some(class)) = (evaluation(run), run.scored.and_then(|scored| scored.class))
             && let Some(place) = CLASSES.iter().position(|info| info.name == class.as_str())
@@ -235,7 +235,7 @@ fn failures_section(runs: &[Judged<'_>]) -> Option<Section> {
     if counts.is_empty() {
         return None;
     }
-    let row = |(evaluation, counts): (&Evaluation, &[u64; CLASSES.len()])| {
+    let row = |(evaluation, counts): (&PaperEvaluation, &[u64; CLASSES.len()])| {
         [evaluation.name().to_owned()].into_iter().chain(counts.iter().map(ToString::to_string)).collect()
     };
     let named = |counts: &[u64; CLASSES.len()]| -> Map<String, Value> {

@@ -7,9 +7,9 @@ use planproof_trace::Event;
 use serde::{Deserialize, Serialize};
 
 use crate::case::TptuCase;
-use crate::evaluation::Evaluation;
-use crate::fault::{CLASSES, Fault, class_of};
-use crate::question::{Part, Question};
+use crate::evaluation::PaperEvaluation;
+use crate::fault::{CLASSES, OutputFault, class_of};
+use crate::question::{AnswerPart, ToolQuestion};
 use crate::rows::is_near;
 use crate::runs::{Call, Ended, Run, on_one_line, shortened};
 use crate::statement::{last_number, statement};
@@ -59,13 +59,13 @@ pub(crate) static FLAGS: [FlagInfo; 7] = [
 
 /// The judge's whole result for a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Detail {
+pub struct EvaluationDetail {
     /// [`VERDICT_SCHEMA`].
     pub schema: String,
     /// Id of the case.
     pub case: String,
     /// What was demanded.
-    pub evaluation: Evaluation,
+    pub evaluation: PaperEvaluation,
     /// Whether it is right.
     pub passed: bool,
     /// The class of the failure; `None` when passed.
@@ -73,7 +73,7 @@ pub struct Detail {
     /// All flags that apply.
     pub flags: Vec<String>,
     /// All faults, in the order of steps or parts.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<OutputFault>,
     /// The judged output: a plan, a statement, a value or an answer; empty if there is none.
     pub found: String,
     /// What is right.
@@ -83,14 +83,14 @@ pub struct Detail {
     /// Why the run ended, unless the agent ended it by an answer.
     pub ended: Option<String>,
     /// The calls, the first [`CALLS_KEPT_MAX`] of them.
-    pub calls: Vec<Called>,
+    pub calls: Vec<ListedCall>,
     /// How many calls there were.
     pub calls_total: u64,
 }
 
 /// A call of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Called {
+pub struct ListedCall {
     /// The tool and its arguments.
     pub call: String,
     /// Its answer; `None` if there is none.
@@ -99,7 +99,7 @@ pub struct Called {
     pub is_error: bool,
 }
 
-impl Detail {
+impl EvaluationDetail {
     /// The document of a verdict of this suite; `None` for that of another, or a broken one.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)
@@ -110,11 +110,11 @@ impl Detail {
 #[derive(Default)]
 struct Judged {
     found: String,
-    faults: Vec<Fault>,
+    faults: Vec<OutputFault>,
 }
 
 impl Judged {
-    fn fault(found: impl Into<String>, fault: Fault) -> Self {
+    fn fault(found: impl Into<String>, fault: OutputFault) -> Self {
         Self { found: found.into(), faults: vec![fault] }
     }
 }
@@ -126,7 +126,7 @@ pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscor
         Ended::Answered(text) => match case.evaluation() {
             it if it.is_planning() => of_plan(it, case.question(), &run, text),
             it if it.is_sql() => of_statement(case.question(), &run, text)?,
-            Evaluation::MathCode => of_code(case.question(), &run, text),
+            PaperEvaluation::MathCode => of_code(case.question(), &run, text),
             _ => of_answer(case.question(), &run, text)?,
         },
         Ended::AtLimit(_) | Ended::Broken(_) => Judged::default(),
@@ -136,14 +136,14 @@ pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscor
 
 /// For an agent that writes sub-tasks, the plan is the one it executed; else it is the answer, or the first turn that
 /// is a plan: an agent that executes its plan answers with something else.
-fn of_plan(evaluation: Evaluation, question: &Question, run: &Run, text: &str) -> Judged {
+fn of_plan(evaluation: PaperEvaluation, question: &ToolQuestion, run: &Run, text: &str) -> Judged {
     if let Some(plan) = &run.plan {
         let (found, faults) = carried_out::judge(evaluation, question, run, plan);
         return Judged { found, faults };
     }
     let turns: Vec<&str> = run.turns.iter().map(String::as_str).collect();
     let read = match evaluation {
-        Evaluation::SequentialPairs if turns.iter().any(|turn| turn.contains('{')) => {
+        PaperEvaluation::SequentialPairs if turns.iter().any(|turn| turn.contains('{')) => {
             plan::read(evaluation, &turns).map(|plan| (turns.join("\n"), plan))
         }
         _ => plan::read(evaluation, &[text]).map(|plan| (text.to_owned(), plan)).or_else(|fault| {
@@ -160,28 +160,28 @@ fn of_plan(evaluation: Evaluation, question: &Question, run: &Run, text: &str) -
 }
 
 /// Why there is nothing to run: another tool was called instead, or nothing was written.
-fn nothing_to_run(run: &Run, tool: ToolName, wanted: &str) -> Fault {
+fn nothing_to_run(run: &Run, tool: ToolName, wanted: &str) -> OutputFault {
     match run.calls.iter().find_map(|call| call.tool.filter(|other| *other != tool)) {
         Some(other) => {
             let (wanted, found) = (tool.title().to_owned(), other.title().to_owned());
-            Fault::WrongTool { place: 1, wanted, found }
+            OutputFault::WrongTool { place: 1, wanted, found }
         }
-        None => Fault::NothingToRun { wanted: wanted.to_owned() },
+        None => OutputFault::NothingToRun { wanted: wanted.to_owned() },
     }
 }
 
 /// The statement is that of the answer, or else of the last call.
-fn of_statement(question: &Question, run: &Run, text: &str) -> Result<Judged, Unscored> {
+fn of_statement(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, Unscored> {
     let called = || run.calls_of(ToolName::Sql).next_back().and_then(|call| call.argument.clone());
     let Some(found) = statement(text).map(str::to_owned).or_else(called) else {
         return Ok(Judged::fault("", nothing_to_run(run, ToolName::Sql, "SQL statement")));
     };
-    let right = question.answer.first().map(Part::rows).unwrap_or_default();
+    let right = question.answer.first().map(AnswerPart::rows).unwrap_or_default();
     Ok(match execute(&found)? {
-        Err(what) => Judged::fault(found, Fault::DoesNotRun { what }),
+        Err(what) => Judged::fault(found, OutputFault::DoesNotRun { what }),
         Ok(selected) => match rows::difference(&selected, &right, question.ordered, question.printed) {
             None => Judged { found, faults: Vec::new() },
-            Some(what) => Judged::fault(found, Fault::WrongRows { what }),
+            Some(what) => Judged::fault(found, OutputFault::WrongRows { what }),
         },
     })
 }
@@ -202,16 +202,16 @@ fn execute(statement: &str) -> Result<Result<planproof_tools::sql::Rows, String>
 }
 
 /// The value is that of the last call of Python, and the answer has to repeat it.
-fn of_code(question: &Question, run: &Run, text: &str) -> Judged {
+fn of_code(question: &ToolQuestion, run: &Run, text: &str) -> Judged {
     let Some(call) = run.calls_of(ToolName::Python).next_back() else {
         return Judged::fault("", nothing_to_run(run, ToolName::Python, "call of the Python tool"));
     };
     let result = call.result.clone().unwrap_or_default();
     if !call.is_done() {
-        return Judged::fault(call.text.clone(), Fault::DoesNotRun { what: on_one_line(&result) });
+        return Judged::fault(call.text.clone(), OutputFault::DoesNotRun { what: on_one_line(&result) });
     }
-    let Some(Part::Number(right)) = question.answer.first() else { return Judged::default() };
-    let wrong = |found: String| Fault::WrongValue { wanted: right.to_string(), found };
+    let Some(AnswerPart::Number(right)) = question.answer.first() else { return Judged::default() };
+    let wrong = |found: String| OutputFault::WrongValue { wanted: right.to_string(), found };
     match last_number(&result) {
         Some(value) if is_near(value, *right, question.printed) => {}
         Some(value) => return Judged::fault(value.to_string(), wrong(value.to_string())),
@@ -224,24 +224,24 @@ fn of_code(question: &Question, run: &Run, text: &str) -> Judged {
         Some(value) if is_rounded(value) => Judged { found: value.to_string(), faults: Vec::new() },
         Some(value) => {
             let what = format!("{value} instead of {right}");
-            Judged::fault(value.to_string(), Fault::Unused { part: 1, what })
+            Judged::fault(value.to_string(), OutputFault::Unused { part: 1, what })
         }
-        None => Judged::fault("", Fault::MissingPart { part: 1 }),
+        None => Judged::fault("", OutputFault::MissingPart { part: 1 }),
     }
 }
 
 /// Every part of the answer has to be right; for a wrong one, the calls show whether its tool was called and had
 /// returned the right value.
-fn of_answer(question: &Question, run: &Run, text: &str) -> Result<Judged, Unscored> {
+fn of_answer(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, Unscored> {
     let items = match answer::items(text) {
         Ok(items) => items,
-        Err(what) => return Ok(Judged::fault(text, Fault::NoList { what })),
+        Err(what) => return Ok(Judged::fault(text, OutputFault::NoList { what })),
     };
     let mut judged = Judged { found: serde_json::Value::from(items.clone()).to_string(), faults: Vec::new() };
     for (index, right) in question.answer.iter().enumerate() {
         let part = index + 1;
         let Some(item) = items.get(index) else {
-            judged.faults.push(Fault::MissingPart { part });
+            judged.faults.push(OutputFault::MissingPart { part });
             continue;
         };
         let Some(what) = answer::difference(item, right, question.printed) else { continue };
@@ -252,31 +252,31 @@ fn of_answer(question: &Question, run: &Run, text: &str) -> Result<Judged, Unsco
             gave = gave || gives(call, tool, right, question.printed)?;
         }
         judged.faults.push(match (done.is_empty(), gave) {
-            (true, _) => Fault::FromMemory { part, tool: tool.title().to_owned() },
-            (false, true) => Fault::Unused { part, what },
-            (false, false) => Fault::WrongPart { part, what },
+            (true, _) => OutputFault::FromMemory { part, tool: tool.title().to_owned() },
+            (false, true) => OutputFault::Unused { part, what },
+            (false, false) => OutputFault::WrongPart { part, what },
         });
     }
     if items.len() > question.answer.len() {
         let wanted = "part of the answer".to_owned();
-        judged.faults.push(Fault::WrongItem { place: question.answer.len() + 1, wanted });
+        judged.faults.push(OutputFault::WrongItem { place: question.answer.len() + 1, wanted });
     }
     if !judged.faults.is_empty() {
         judged.faults.extend(carried_out::causes(question, run));
-        judged.faults.extend(run.repeated().map(|(place, of)| Fault::Repeated { place, of }));
+        judged.faults.extend(run.repeated().map(|(place, of)| OutputFault::Repeated { place, of }));
     }
     Ok(judged)
 }
 
 /// Whether a call gave what is right.
-fn gives(call: &Call, tool: ToolName, right: &Part, is_printed: bool) -> Result<bool, Unscored> {
+fn gives(call: &Call, tool: ToolName, right: &AnswerPart, is_printed: bool) -> Result<bool, Unscored> {
     match (tool, right, &call.argument) {
         (ToolName::Sql, _, Some(statement)) => {
             let selected = execute(statement)?;
             let right = right.rows();
             Ok(selected.is_ok_and(|rows| rows::difference(&rows, &right, false, is_printed).is_none()))
         }
-        (_, Part::Number(right), _) => {
+        (_, AnswerPart::Number(right), _) => {
             let value = call.result.as_deref().and_then(last_number);
             Ok(value.is_some_and(|value| is_near(value, *right, is_printed)))
         }
@@ -298,7 +298,7 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
         Ended::Broken(reason) => match run.plan.as_ref().and_then(|plan| plan.broken_at) {
             Some(kind) => {
                 let (kind, what) = (kind.as_str().to_owned(), on_one_line(reason));
-                faults.push(Fault::NotMended { kind, what });
+                faults.push(OutputFault::NotMended { kind, what });
                 class_of(&faults)
             }
             None => Some("agent_failed"),
@@ -320,7 +320,7 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
     let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
     faults.truncate(FAULTS_MAX);
     let short = |text: &str| shortened(text, FOUND_CHARACTERS_MAX);
-    let called = |call: &Call| Called {
+    let called = |call: &Call| ListedCall {
         call: short(&call.text),
         result: call.result.as_deref().map(short),
         is_error: call.is_error,
@@ -330,7 +330,7 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
         Ended::AtLimit(words) => (None, Some(words.clone())),
         Ended::Broken(reason) => (None, Some(shortened(reason, ANSWER_CHARACTERS_MAX))),
     };
-    let detail = Detail {
+    let detail = EvaluationDetail {
         schema: VERDICT_SCHEMA.to_owned(),
         case: planproof_suite::Case::card(case).id.clone(),
         evaluation: case.evaluation(),
@@ -354,15 +354,16 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
 }
 
 /// The share of steps or parts without a fault.
-fn right_share(case: &TptuCase, ended: &Ended, faults: &[Fault]) -> f64 {
+fn right_share(case: &TptuCase, ended: &Ended, faults: &[OutputFault]) -> f64 {
     let question = case.question();
     let total = if case.evaluation().is_planning() { question.plan.len() } else { question.answer.len() };
-    let is_whole = |fault: &Fault| fault.class() == "wrong_format";
+    let is_whole = |fault: &OutputFault| fault.class() == "wrong_format";
     if !matches!(ended, Ended::Answered(_)) || faults.iter().any(is_whole) {
         return 0.0;
     }
     // A fault about a step beyond the planned ones does not reduce the share.
-    let wrong =
-        faults.iter().filter(|fault| !matches!(fault, Fault::ExtraStep { .. } | Fault::Repeated { .. }));
+    let wrong = faults
+        .iter()
+        .filter(|fault| !matches!(fault, OutputFault::ExtraStep { .. } | OutputFault::Repeated { .. }));
     total.saturating_sub(wrong.count()) as f64 / total.max(1) as f64
 }

@@ -47,14 +47,14 @@ pub mod statement;
 pub mod tool;
 pub mod words;
 
-pub use case::{CASE_SCHEMA, MakeTools, PYTHON_ARGUMENT, TptuCase};
+pub use case::{CASE_SCHEMA, MakeEvaluationTools, PYTHON_ARGUMENT, TptuCase};
 pub use judge::{
-    ANSWER_CHARACTERS_MAX, ANSWER_LINE, CALLS_KEPT_MAX, Called, Detail, FAULTS_MAX, FOUND_CHARACTERS_MAX,
-    VERDICT_SCHEMA,
+    ANSWER_CHARACTERS_MAX, ANSWER_LINE, CALLS_KEPT_MAX, EvaluationDetail, FAULTS_MAX, FOUND_CHARACTERS_MAX,
+    ListedCall, VERDICT_SCHEMA,
 };
 pub use question::{
-    ANSWER_PARTS_MAX, Cell, LINE_BYTES_MAX, Part, QUESTIONS_MAX, Question, QuestionError, STEPS_MAX, Step,
-    own, read,
+    ANSWER_PARTS_MAX, AnswerPart, Cell, GoldStep, LINE_BYTES_MAX, QUESTIONS_MAX, QuestionError, STEPS_MAX,
+    ToolQuestion, own, read,
 };
 pub use suite::{NAME, Tptu};
 pub use tables::{TABLES, database};

@@ -13,7 +13,7 @@ const STARTS_MAX: usize = 200;
 /// Why a text holds no literal.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{what}, at character {place}")]
-pub struct LiteralError {
+pub struct NoLiteral {
     /// What is wrong.
     pub what: &'static str,
     /// Where, from 1.
@@ -22,7 +22,7 @@ pub struct LiteralError {
 
 /// A literal that was found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FoundLiteral {
     /// Its value.
     pub value: Value,
     /// The place behind it, in bytes.
@@ -34,7 +34,7 @@ pub struct Found {
 ///
 /// # Errors
 /// No bracket begins a literal; the error is that of the first.
-pub fn first(text: &str, bracket: char) -> Result<Option<Found>, LiteralError> {
+pub fn first(text: &str, bracket: char) -> Result<Option<FoundLiteral>, NoLiteral> {
     let mut error = None;
     for (start, _) in text.match_indices(bracket).take(STARTS_MAX) {
         match read(text, start) {
@@ -69,7 +69,7 @@ enum Next {
 ///
 /// # Errors
 /// There is none, or it exceeds a limit.
-pub fn read(text: &str, start: usize) -> Result<Found, LiteralError> {
+pub fn read(text: &str, start: usize) -> Result<FoundLiteral, NoLiteral> {
     let mut reader = Reader { text, at: start };
     let mut open: Vec<Open> = Vec::new();
     let mut next = Next::Value;
@@ -124,7 +124,7 @@ pub fn read(text: &str, start: usize) -> Result<Found, LiteralError> {
         }
         next = Next::CommaOrEnd;
         match open.last_mut() {
-            None => return Ok(Found { value, end: reader.at }),
+            None => return Ok(FoundLiteral { value, end: reader.at }),
             Some(Open::List(values)) => values.push(value),
             Some(Open::Dict { members, key }) => match key.take() {
                 Some(key) => {
@@ -162,20 +162,20 @@ impl<'a> Reader<'a> {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
-    fn error(&self, what: &'static str) -> LiteralError {
+    fn error(&self, what: &'static str) -> NoLiteral {
         let before = self.text.get(..self.at).unwrap_or_default();
-        LiteralError { what, place: before.chars().count() + 1 }
+        NoLiteral { what, place: before.chars().count() + 1 }
     }
 
     /// A text, a number or a name for a value.
-    fn scalar(&mut self) -> Result<Value, LiteralError> {
+    fn scalar(&mut self) -> Result<Value, NoLiteral> {
         match self.peek() {
             Some(quote @ ('"' | '\'')) => self.quoted(quote),
             _ => self.bare(),
         }
     }
 
-    fn quoted(&mut self, quote: char) -> Result<Value, LiteralError> {
+    fn quoted(&mut self, quote: char) -> Result<Value, NoLiteral> {
         let start = self.error("the text is not closed");
         let mut value = String::new();
         let mut characters = self.rest().char_indices();
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
         Err(start)
     }
 
-    fn bare(&mut self) -> Result<Value, LiteralError> {
+    fn bare(&mut self) -> Result<Value, NoLiteral> {
         let rest = self.rest();
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
         let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::evaluation::Evaluation;
-use crate::fault::Fault;
+use crate::evaluation::PaperEvaluation;
+use crate::fault::OutputFault;
 use crate::literal;
-use crate::question::Step;
+use crate::question::GoldStep;
 use crate::tool::ToolName;
 use crate::words::{missing_fact, words};
 
@@ -14,30 +14,30 @@ pub const PLAN_STEPS_MAX: usize = 100;
 
 /// A step as an agent planned it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planned {
+pub struct PlannedStep {
     /// The name of the tool, as it was written.
     pub tool: String,
     /// What it is to do; `None` in a plan of tools alone.
     pub subtask: Option<String>,
 }
 
-/// Reads a plan from a model's output. `texts` are its turns for [`Evaluation::SequentialPairs`], of which those
+/// Reads a plan from a model's output. `texts` are its turns for [`PaperEvaluation::SequentialPairs`], of which those
 /// without braces say that it is done, and otherwise its only text.
 ///
 /// # Errors
 /// It does not have the form that the evaluation requires.
-pub fn read(evaluation: Evaluation, texts: &[&str]) -> Result<Vec<Planned>, Fault> {
+pub fn read(evaluation: PaperEvaluation, texts: &[&str]) -> Result<Vec<PlannedStep>, OutputFault> {
     let text = texts.last().copied().unwrap_or_default();
     let steps = match evaluation {
-        Evaluation::ToolOrder => tools(&list(text)?)?,
-        Evaluation::ToolSubtaskLists => two_lists(text)?,
-        Evaluation::SequentialPairs => one_a_turn(texts)?,
+        PaperEvaluation::ToolOrder => tools(&list(text)?)?,
+        PaperEvaluation::ToolSubtaskLists => two_lists(text)?,
+        PaperEvaluation::SequentialPairs => one_a_turn(texts)?,
         _ => pairs(&list(text)?)?,
     };
     match steps.len() {
-        0 => Err(Fault::NoList { what: "it is empty".to_owned() }),
+        0 => Err(OutputFault::NoList { what: "it is empty".to_owned() }),
         count if count > PLAN_STEPS_MAX => {
-            Err(Fault::NoList { what: format!("it has more than {PLAN_STEPS_MAX} steps") })
+            Err(OutputFault::NoList { what: format!("it has more than {PLAN_STEPS_MAX} steps") })
         }
         _ => Ok(steps),
     }
@@ -45,57 +45,59 @@ pub fn read(evaluation: Evaluation, texts: &[&str]) -> Result<Vec<Planned>, Faul
 
 /// The faults of a plan, in the order of its steps; empty if it is right: the planned tools in order, and sub-tasks
 /// that name their facts.
-pub fn judge(plan: &[Planned], right: &[Step]) -> Vec<Fault> {
+pub fn judge(plan: &[PlannedStep], right: &[GoldStep]) -> Vec<OutputFault> {
     let mut faults = Vec::new();
     for (index, step) in plan.iter().enumerate() {
         let place = index + 1;
         let repeats =
             step.subtask.as_ref().and_then(|_| plan[..index].iter().position(|it| is_same(it, step)));
         if let Some(of) = repeats {
-            faults.push(Fault::Repeated { place, of: of + 1 });
+            faults.push(OutputFault::Repeated { place, of: of + 1 });
             continue;
         }
         let Some(tool) = ToolName::find(&step.tool) else {
-            faults.push(Fault::UnknownTool { place, name: step.tool.clone() });
+            faults.push(OutputFault::UnknownTool { place, name: step.tool.clone() });
             continue;
         };
         if tool.is_unrelated() {
-            faults.push(Fault::Distractor { place, name: tool.title().to_owned() });
+            faults.push(OutputFault::Distractor { place, name: tool.title().to_owned() });
             continue;
         }
         let Some(wanted) = right.get(index) else {
             // An additional step with the sub-task of an earlier one in other words solves that again.
-            let solves = |it: &Step| it.tool == tool && !it.facts.is_empty() && names(step, it);
+            let solves = |it: &GoldStep| it.tool == tool && !it.facts.is_empty() && names(step, it);
             let of = right.iter().position(solves);
-            faults.push(of.map_or(Fault::ExtraStep { place }, |of| Fault::Repeated { place, of: of + 1 }));
+            faults.push(
+                of.map_or(OutputFault::ExtraStep { place }, |of| OutputFault::Repeated { place, of: of + 1 }),
+            );
             continue;
         };
         if tool != wanted.tool {
             let (wanted, found) = (wanted.tool.title().to_owned(), tool.title().to_owned());
-            faults.push(Fault::WrongTool { place, wanted, found });
+            faults.push(OutputFault::WrongTool { place, wanted, found });
         } else if let Some(fact) = step.subtask.as_ref().and_then(|text| missing_fact(&wanted.facts, text)) {
-            faults.push(Fault::WrongSubtask { place, fact: fact.to_owned() });
+            faults.push(OutputFault::WrongSubtask { place, fact: fact.to_owned() });
         }
     }
     for (index, step) in right.iter().enumerate().skip(plan.len()) {
-        faults.push(Fault::MissingStep { place: index + 1, tool: step.tool.title().to_owned() });
+        faults.push(OutputFault::MissingStep { place: index + 1, tool: step.tool.title().to_owned() });
     }
     faults
 }
 
-fn names(step: &Planned, right: &Step) -> bool {
+fn names(step: &PlannedStep, right: &GoldStep) -> bool {
     step.subtask.as_ref().is_some_and(|text| missing_fact(&right.facts, text).is_none())
 }
 
 /// Whether two steps with the same tool do the same, in the same words.
-fn is_same(a: &Planned, b: &Planned) -> bool {
-    let text = |step: &Planned| step.subtask.as_deref().map(words);
-    let tool = |step: &Planned| ToolName::find(&step.tool).ok_or_else(|| step.tool.clone());
+fn is_same(a: &PlannedStep, b: &PlannedStep) -> bool {
+    let text = |step: &PlannedStep| step.subtask.as_deref().map(words);
+    let tool = |step: &PlannedStep| ToolName::find(&step.tool).ok_or_else(|| step.tool.clone());
     tool(a) == tool(b) && text(a) == text(b)
 }
 
 /// The plan of a question in the format of a perfect agent.
-pub fn written(evaluation: Evaluation, plan: &[Step]) -> String {
+pub fn written(evaluation: PaperEvaluation, plan: &[GoldStep]) -> String {
     let quoted = |text: &str| Value::from(text).to_string();
     let join = |texts: Vec<String>, between: &str| texts.join(between);
     let tools = || plan.iter().map(|step| quoted(step.tool.title())).collect::<Vec<_>>();
@@ -104,23 +106,25 @@ pub fn written(evaluation: Evaluation, plan: &[Step]) -> String {
         tools().into_iter().zip(subtasks()).map(|(tool, subtask)| format!("{{{tool}: {subtask}}}")).collect()
     };
     match evaluation {
-        Evaluation::ToolOrder => format!("[{}]", join(tools(), ", ")),
-        Evaluation::ToolSubtaskLists => format!("[{}]\n[{}]", join(tools(), ", "), join(subtasks(), ", ")),
-        Evaluation::SequentialPairs => join(pairs(), "\n"),
+        PaperEvaluation::ToolOrder => format!("[{}]", join(tools(), ", ")),
+        PaperEvaluation::ToolSubtaskLists => {
+            format!("[{}]\n[{}]", join(tools(), ", "), join(subtasks(), ", "))
+        }
+        PaperEvaluation::SequentialPairs => join(pairs(), "\n"),
         _ => format!("[{}]", join(pairs(), ", ")),
     }
 }
 
-fn no_list(what: impl Into<String>) -> Fault {
-    Fault::NoList { what: what.into() }
+fn no_list(what: impl Into<String>) -> OutputFault {
+    OutputFault::NoList { what: what.into() }
 }
 
 /// The first literal that begins with the bracket, which is required.
-fn first(text: &str, bracket: char) -> Result<Option<literal::Found>, Fault> {
+fn first(text: &str, bracket: char) -> Result<Option<literal::FoundLiteral>, OutputFault> {
     literal::first(text, bracket).map_err(|error| no_list(error.to_string()))
 }
 
-fn list(text: &str) -> Result<Vec<Value>, Fault> {
+fn list(text: &str) -> Result<Vec<Value>, OutputFault> {
     let found = first(text, '[')?;
     match found.map(|found| found.value) {
         Some(Value::Array(items)) => Ok(items),
@@ -128,21 +132,21 @@ fn list(text: &str) -> Result<Vec<Value>, Fault> {
     }
 }
 
-fn texts(items: &[Value], wanted: &str) -> Result<Vec<String>, Fault> {
+fn texts(items: &[Value], wanted: &str) -> Result<Vec<String>, OutputFault> {
     let text = |(index, item): (usize, &Value)| match item {
         Value::String(text) => Ok(text.clone()),
-        _ => Err(Fault::WrongItem { place: index + 1, wanted: wanted.to_owned() }),
+        _ => Err(OutputFault::WrongItem { place: index + 1, wanted: wanted.to_owned() }),
     };
     items.iter().enumerate().map(text).collect()
 }
 
-fn tools(items: &[Value]) -> Result<Vec<Planned>, Fault> {
+fn tools(items: &[Value]) -> Result<Vec<PlannedStep>, OutputFault> {
     let names = texts(items, "name of a tool")?;
-    Ok(names.into_iter().map(|tool| Planned { tool, subtask: None }).collect())
+    Ok(names.into_iter().map(|tool| PlannedStep { tool, subtask: None }).collect())
 }
 
 /// One list after the other, or both in one.
-fn two_lists(text: &str) -> Result<Vec<Planned>, Fault> {
+fn two_lists(text: &str) -> Result<Vec<PlannedStep>, OutputFault> {
     let tools = first(text, '[')?.ok_or_else(|| no_list("there is none"))?;
     let (tools, subtasks) = match tools.value {
         Value::Array(both) if both.iter().all(Value::is_array) && both.len() == 2 => {
@@ -164,38 +168,38 @@ fn two_lists(text: &str) -> Result<Vec<Planned>, Fault> {
     };
     let (tools, subtasks) = (texts(&tools, "name of a tool")?, texts(&subtasks, "text of a sub-task")?);
     if tools.len() != subtasks.len() {
-        return Err(Fault::Lengths { tools: tools.len(), subtasks: subtasks.len() });
+        return Err(OutputFault::Lengths { tools: tools.len(), subtasks: subtasks.len() });
     }
-    let planned = |(tool, subtask)| Planned { tool, subtask: Some(subtask) };
+    let planned = |(tool, subtask)| PlannedStep { tool, subtask: Some(subtask) };
     Ok(tools.into_iter().zip(subtasks).map(planned).collect())
 }
 
-fn pair(place: usize, item: &Value) -> Result<Planned, Fault> {
-    let refuse = || Fault::WrongItem { place, wanted: "{tool: sub-task}".to_owned() };
+fn pair(place: usize, item: &Value) -> Result<PlannedStep, OutputFault> {
+    let refuse = || OutputFault::WrongItem { place, wanted: "{tool: sub-task}".to_owned() };
     let Value::Object(members) = item else { return Err(refuse()) };
     match (members.len(), members.iter().next()) {
         (1, Some((tool, Value::String(subtask)))) => {
-            Ok(Planned { tool: tool.clone(), subtask: Some(subtask.clone()) })
+            Ok(PlannedStep { tool: tool.clone(), subtask: Some(subtask.clone()) })
         }
         _ => Err(refuse()),
     }
 }
 
-fn pairs(items: &[Value]) -> Result<Vec<Planned>, Fault> {
+fn pairs(items: &[Value]) -> Result<Vec<PlannedStep>, OutputFault> {
     items.iter().enumerate().map(|(index, item)| pair(index + 1, item)).collect()
 }
 
 /// One pair per turn; in a single text one pair per line.
-fn one_a_turn(turns: &[&str]) -> Result<Vec<Planned>, Fault> {
+fn one_a_turn(turns: &[&str]) -> Result<Vec<PlannedStep>, OutputFault> {
     let turns: Vec<&str> = turns.iter().copied().filter(|text| text.contains('{')).collect();
     let is_single = turns.len() == 1;
     let mut steps = Vec::new();
     for (index, text) in turns.into_iter().enumerate() {
         let of_turn = steps_in(text, steps.len())?;
-        let alone = |(_, is_on_new_line): &&(Planned, bool)| is_single && *is_on_new_line;
+        let alone = |(_, is_on_new_line): &&(PlannedStep, bool)| is_single && *is_on_new_line;
         let count = of_turn.len() - of_turn.iter().skip(1).filter(alone).count();
         if count > 1 {
-            return Err(Fault::SeveralInTurn { turn: index + 1, steps: count });
+            return Err(OutputFault::SeveralInTurn { turn: index + 1, steps: count });
         }
         steps.extend(of_turn.into_iter().map(|(step, _)| step));
     }
@@ -203,8 +207,8 @@ fn one_a_turn(turns: &[&str]) -> Result<Vec<Planned>, Fault> {
 }
 
 /// All steps of a text, each with whether a line ends between it and the one before.
-fn steps_in(text: &str, before: usize) -> Result<Vec<(Planned, bool)>, Fault> {
-    let mut steps: Vec<(Planned, bool)> = Vec::new();
+fn steps_in(text: &str, before: usize) -> Result<Vec<(PlannedStep, bool)>, OutputFault> {
+    let mut steps: Vec<(PlannedStep, bool)> = Vec::new();
     let mut rest = text;
     while steps.len() <= PLAN_STEPS_MAX {
         let found = first(rest, '{');

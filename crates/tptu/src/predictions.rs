@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use planproof_suite::{Case, CaseError, Data, Predicted, Verdict};
+use planproof_suite::{Case, CaseError, Data, PredictionVerdicts, Verdict};
 use planproof_trace::{
     Arguments, CallId, EndReason, EventKind, FinishReason, LogicalClock, Recorder, ToolCall, ToolResult,
     Usage,
@@ -50,7 +50,7 @@ struct Call {
 /// # Errors
 /// A line cannot be read, is duplicate, or belongs to none of the cases; or a verdict is impossible because the
 /// tables cannot be read.
-pub(crate) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+pub(crate) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
     let mut lines = read(predictions)?;
     let mut missing = Vec::new();
     let mut verdicts = Vec::with_capacity(cases.len());
@@ -72,7 +72,7 @@ pub(crate) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Pr
             format!("{}: these are the ids of no case that was chosen: {named}{more}", predictions.file);
         return Err(CaseError::new(what));
     }
-    Ok(Predicted { verdicts, missing })
+    Ok(PredictionVerdicts { verdicts, missing })
 }
 
 fn read(predictions: Data<'_>) -> Result<HashMap<String, Line>, CaseError> {

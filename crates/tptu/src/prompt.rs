@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::evaluation::Evaluation;
-use crate::question::Question;
+use crate::evaluation::PaperEvaluation;
+use crate::question::ToolQuestion;
 use crate::tool::ToolName;
 
 /// The rules for dividing a plan, so that there is exactly one right division.
@@ -13,7 +13,7 @@ const DIVISION: &str = "Whatever is found in the database, counted or compared t
                         another one comes after it.";
 
 /// The prompt of a question under an evaluation. `schema` are the tables of the database.
-pub(crate) fn prompt(evaluation: Evaluation, question: &Question, schema: &str) -> String {
+pub(crate) fn prompt(evaluation: PaperEvaluation, question: &ToolQuestion, schema: &str) -> String {
     let mut text = question.question.trim().to_owned();
     text.push_str("\n\n");
     match evaluation {
@@ -22,7 +22,7 @@ pub(crate) fn prompt(evaluation: Evaluation, question: &Question, schema: &str) 
             let _ = write!(text, "Write one SQLite statement that answers this. The tables are:\n{schema}\n\n{}", clauses(it));
             text.push_str("Write the statement at the end of your answer, in a code block that begins with ```sql.");
         }
-        Evaluation::MathCode => text.push_str(
+        PaperEvaluation::MathCode => text.push_str(
             "Write Python code for this, with the value as its last expression, and run it with the tool `python`. Then \
              write the value as the last line of your answer, behind `Answer:`.",
         ),
@@ -38,21 +38,21 @@ pub(crate) fn prompt(evaluation: Evaluation, question: &Question, schema: &str) 
     text
 }
 
-fn planning(evaluation: Evaluation, schema: &str, text: &mut String) {
+fn planning(evaluation: PaperEvaluation, schema: &str, text: &mut String) {
     text.push_str("Plan which tools answer this, in which order. The tools are:\n");
     for tool in ToolName::shown(evaluation.has_unrelated_tools()) {
         let _ = writeln!(text, "- {} (`{}`): {}", tool.title(), tool.call_name(), tool.about());
     }
     let _ = write!(text, "The tables of the database are:\n{schema}\n\n{DIVISION}\n\n");
     text.push_str(match evaluation {
-        Evaluation::ToolOrder => {
+        PaperEvaluation::ToolOrder => {
             "Answer with the list of tools in their order, such as [\"SQL generator\", \"Python generator\"]."
         }
-        Evaluation::ToolSubtaskLists => {
+        PaperEvaluation::ToolSubtaskLists => {
             "Answer with two lists of the same length, the tools in their order and behind them their sub-tasks, such \
              as\n[\"SQL generator\", \"Python generator\"]\n[\"Count the songs\", \"Multiply their number by 3\"]"
         }
-        Evaluation::SequentialPairs => {
+        PaperEvaluation::SequentialPairs => {
             "Give one step at a time, such as {\"SQL generator\": \"Count the songs\"}, and the next one once you know its \
              result. When nothing is left to do, say so. If you have a single turn, write one step a line."
         }
@@ -64,10 +64,12 @@ fn planning(evaluation: Evaluation, schema: &str, text: &mut String) {
 }
 
 /// How to come to the statement.
-fn clauses(evaluation: Evaluation) -> &'static str {
+fn clauses(evaluation: PaperEvaluation) -> &'static str {
     match evaluation {
-        Evaluation::NestedSqlDirect => "It has to be a nested statement: one with another SELECT within.\n",
-        Evaluation::NestedSqlCot => {
+        PaperEvaluation::NestedSqlDirect => {
+            "It has to be a nested statement: one with another SELECT within.\n"
+        }
+        PaperEvaluation::NestedSqlCot => {
             "Think step by step: first what the inner SELECT has to find, with its FROM, WHERE, GROUP BY, HAVING and ORDER \
              BY where they are needed; then the clauses of the outer one around it.\n"
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::evaluation::Evaluation;
+use crate::evaluation::PaperEvaluation;
 use crate::tool::ToolName;
 
 /// Longest line of a question, in bytes.
@@ -27,24 +27,24 @@ const OWN: &str = include_str!("../data/questions.jsonl");
 /// A question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Question {
+pub struct ToolQuestion {
     /// Its id, which no other question has.
     pub id: String,
     /// The evaluations in which it is asked.
-    pub evaluations: Vec<Evaluation>,
+    pub evaluations: Vec<PaperEvaluation>,
     /// What is asked, in natural language.
     pub question: String,
     /// Its tables; empty for pure mathematics.
     #[serde(default)]
     pub tables: Vec<String>,
     /// The planned tools with their sub-tasks, in order.
-    pub plan: Vec<Step>,
+    pub plan: Vec<GoldStep>,
     /// For each part of the answer the step that produces it, from 1. Empty if every step produces the part of its
     /// position.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<usize>,
     /// The right answer, a value for each part: a number, or the rows of a query.
-    pub answer: Vec<Part>,
+    pub answer: Vec<AnswerPart>,
     /// The order of the rows matters.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ordered: bool,
@@ -56,7 +56,7 @@ pub struct Question {
 /// A step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct GoldStep {
     /// The tool.
     pub tool: ToolName,
     /// What it is to do, in our words.
@@ -71,7 +71,7 @@ pub struct Step {
 /// A part of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Part {
+pub enum AnswerPart {
     /// A number.
     Number(f64),
     /// Rows, each with its cells in their order.
@@ -100,7 +100,7 @@ impl From<&Cell> for SqlValue {
     }
 }
 
-impl Part {
+impl AnswerPart {
     /// The part as rows of a query: a number is a row of one cell.
     pub fn rows(&self) -> Vec<Vec<SqlValue>> {
         match self {
@@ -125,9 +125,9 @@ pub struct QuestionError {
     pub what: String,
 }
 
-impl Question {
+impl ToolQuestion {
     /// The step that gives a part of the answer, both from 0.
-    pub fn step_of(&self, part: usize) -> Option<&Step> {
+    pub fn step_of(&self, part: usize) -> Option<&GoldStep> {
         self.plan.get(self.parts.get(part).map_or(part, |step| step.saturating_sub(1)))
     }
 
@@ -181,8 +181,8 @@ impl Question {
 ///
 /// # Errors
 /// The first line that is not a question, has a repeated id, or is too long; too many lines.
-pub fn read(text: &str, file: &str) -> Result<Vec<Question>, QuestionError> {
-    let mut questions: Vec<Question> = Vec::new();
+pub fn read(text: &str, file: &str) -> Result<Vec<ToolQuestion>, QuestionError> {
+    let mut questions: Vec<ToolQuestion> = Vec::new();
     let mut ids = std::collections::BTreeSet::new();
     for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let refuse = |what: String| QuestionError { file: file.to_owned(), line: place + 1, what };
@@ -198,13 +198,13 @@ pub fn read(text: &str, file: &str) -> Result<Vec<Question>, QuestionError> {
     Ok(questions)
 }
 
-fn read_line(line: &str) -> Result<Question, String> {
+fn read_line(line: &str) -> Result<ToolQuestion, String> {
     if line.len() > LINE_BYTES_MAX {
         return Err(format!("the line is longer than {LINE_BYTES_MAX} bytes"));
     }
     // Parsed as a value first: errors of untagged parts would have no positions.
     let value: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
-    let question: Question =
+    let question: ToolQuestion =
         serde_json::from_value(value).map_err(|error| format!("no question: {error}"))?;
     question.check()?;
     Ok(question)
@@ -214,7 +214,7 @@ fn read_line(line: &str) -> Result<Question, String> {
 ///
 /// # Errors
 /// Never: the file is embedded, and tested.
-pub fn own() -> Result<Vec<Question>, QuestionError> {
+pub fn own() -> Result<Vec<ToolQuestion>, QuestionError> {
     read(OWN, "questions.jsonl")
 }
 
@@ -228,9 +228,9 @@ mod tests {
     fn there_are_120_questions_of_our_own() {
         let questions = own().unwrap();
         assert_eq!(questions.len(), 120);
-        let mut counts: BTreeMap<Evaluation, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<PaperEvaluation, usize> = BTreeMap::new();
         questions.iter().flat_map(|it| &it.evaluations).for_each(|it| *counts.entry(*it).or_default() += 1);
-        assert_eq!(counts.len(), Evaluation::ALL.len());
+        assert_eq!(counts.len(), PaperEvaluation::ALL.len());
         assert!(counts.values().all(|count| *count == 20), "{counts:?}");
     }
 

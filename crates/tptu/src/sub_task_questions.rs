@@ -7,15 +7,15 @@ use planproof_plan::subtasks::{PlanOfRun, judging};
 use planproof_suite::questions;
 use planproof_trace::Event;
 
-use crate::fault::Fault;
-use crate::question::Question;
+use crate::fault::OutputFault;
+use crate::question::ToolQuestion;
 use crate::tool::ToolName;
 
 /// Prefix of the questions' keys, before the place of the step.
 const KEY_PREFIX: &str = "step-";
 
 /// A question for each sub-task with the right tool: for another tool its words do not matter.
-pub(crate) fn about(question: &Question, events: &[Event]) -> Vec<questions::Question> {
+pub(crate) fn about(question: &ToolQuestion, events: &[Event]) -> Vec<questions::Question> {
     let Some(plan) = PlanOfRun::of(events) else { return Vec::new() };
     let steps = plan.pairs.iter().zip(&question.plan).enumerate();
     let of_step = steps.filter(|(_, (pair, step))| ToolName::find(&pair.tool) == Some(step.tool));
@@ -49,17 +49,17 @@ pub(crate) fn answers(events: &[Event]) -> BTreeMap<usize, bool> {
 }
 
 /// Replaces the results of the key facts by those of a judge.
-pub(crate) fn apply_judgements(judged: &BTreeMap<usize, bool>, faults: &mut Vec<Fault>) {
+pub(crate) fn apply_judgements(judged: &BTreeMap<usize, bool>, faults: &mut Vec<OutputFault>) {
     faults.retain(|fault| match fault {
-        Fault::WrongSubtask { place, .. } => !judged.contains_key(place),
+        OutputFault::WrongSubtask { place, .. } => !judged.contains_key(place),
         _ => true,
     });
     for (place, _) in judged.iter().filter(|(_, is_right)| !**is_right) {
         if !faults.iter().any(|fault| fault.step() == Some(*place)) {
-            faults.push(Fault::JudgedOther { place: *place });
+            faults.push(OutputFault::JudgedOther { place: *place });
         }
     }
-    faults.sort_by_key(Fault::step);
+    faults.sort_by_key(OutputFault::step);
 }
 
 #[cfg(test)]
@@ -68,9 +68,12 @@ mod tests {
 
     #[test]
     fn a_judge_decides_instead_of_facts() {
-        let lacks = |place| Fault::WrongSubtask { place, fact: "x".to_owned() };
-        let mut faults = vec![lacks(1), lacks(2), Fault::ExtraStep { place: 4 }];
+        let lacks = |place| OutputFault::WrongSubtask { place, fact: "x".to_owned() };
+        let mut faults = vec![lacks(1), lacks(2), OutputFault::ExtraStep { place: 4 }];
         apply_judgements(&BTreeMap::from([(1, true), (3, false), (4, false)]), &mut faults);
-        assert_eq!(faults, [lacks(2), Fault::JudgedOther { place: 3 }, Fault::ExtraStep { place: 4 }]);
+        assert_eq!(
+            faults,
+            [lacks(2), OutputFault::JudgedOther { place: 3 }, OutputFault::ExtraStep { place: 4 }]
+        );
     }
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use planproof_suite::{
-    Card, Case, CaseError, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Predicted, Section, Selection,
-    Suite, Unit,
+    Card, Case, CaseError, CaseSelection, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
+    PredictionVerdicts, Section, SizeUnit, Suite,
 };
 
-use crate::case::{MakeTools, TptuCase};
-use crate::evaluation::Evaluation;
-use crate::question::{Question, own, read};
+use crate::case::{MakeEvaluationTools, TptuCase};
+use crate::evaluation::PaperEvaluation;
+use crate::question::{ToolQuestion, own, read};
 use crate::{fault, figures, judge, predictions};
 
 /// The suite's name.
@@ -18,8 +18,8 @@ pub const NAME: &str = "tptu";
 /// Questions that require SQL and Python, in all or some evaluations of the paper.
 #[derive(Clone)]
 pub struct Tptu {
-    evaluations: Vec<Evaluation>,
-    tools: Option<MakeTools>,
+    evaluations: Vec<PaperEvaluation>,
+    tools: Option<MakeEvaluationTools>,
 }
 
 impl Default for Tptu {
@@ -32,19 +32,19 @@ impl Tptu {
     /// The suite with all evaluations. Its runs have only the tool `sql` until [`with_tools`](Self::with_tools) adds
     /// others, so that questions that require Python cannot be solved.
     pub fn new() -> Self {
-        Self { evaluations: Evaluation::ALL.into(), tools: None }
+        Self { evaluations: PaperEvaluation::ALL.into(), tools: None }
     }
 
     /// The same, with tools beside `sql`.
     #[must_use]
-    pub fn with_tools(mut self, tools: MakeTools) -> Self {
+    pub fn with_tools(mut self, tools: MakeEvaluationTools) -> Self {
         self.tools = Some(tools);
         self
     }
 
     /// The same, with cases of these evaluations alone.
     #[must_use]
-    pub fn with_evaluations(mut self, evaluations: impl IntoIterator<Item = Evaluation>) -> Self {
+    pub fn with_evaluations(mut self, evaluations: impl IntoIterator<Item = PaperEvaluation>) -> Self {
         self.evaluations = evaluations.into_iter().collect();
         self
     }
@@ -57,8 +57,8 @@ impl Tptu {
     }
 
     /// The cases of the questions: one evaluation after the other, in the order of the paper.
-    fn cases(&self, questions: &[Question]) -> Result<Vec<TptuCase>, CaseError> {
-        let evaluations = Evaluation::ALL.into_iter().filter(|it| self.evaluations.contains(it));
+    fn cases(&self, questions: &[ToolQuestion]) -> Result<Vec<TptuCase>, CaseError> {
+        let evaluations = PaperEvaluation::ALL.into_iter().filter(|it| self.evaluations.contains(it));
         let asked = evaluations.flat_map(|evaluation| {
             let asked = questions.iter().filter(move |question| question.evaluations.contains(&evaluation));
             asked.map(move |question| TptuCase::new(question.clone(), evaluation))
@@ -84,7 +84,7 @@ impl Suite for Tptu {
     fn load(
         &self,
         data: Option<Data<'_>>,
-        selection: &Selection,
+        selection: &CaseSelection,
         limit: Option<usize>,
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
         let questions = match data {
@@ -95,7 +95,7 @@ impl Suite for Tptu {
         Ok(selection.take(cases, limit)?.into_iter().map(|case| self.case(case)).collect())
     }
 
-    fn score(&self, cases: &[Arc<dyn Case>], given: Data<'_>) -> Result<Predicted, CaseError> {
+    fn score(&self, cases: &[Arc<dyn Case>], given: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
         predictions::score(cases, given)
     }
 
@@ -107,8 +107,8 @@ impl Suite for Tptu {
         &judge::FLAGS
     }
 
-    fn unit(&self) -> Unit {
-        Unit { one: "sub-task", many: "sub-tasks" }
+    fn unit(&self) -> SizeUnit {
+        SizeUnit { one: "sub-task", many: "sub-tasks" }
     }
 
     fn score_names(&self) -> &'static [&'static str] {

@@ -24,7 +24,7 @@ pub struct PairedCall<'e> {
 /// same time: then results belong to them in the order of the calls, each to the first one without a result. Nothing
 /// better can be known, and no executed call is lost. A result without a waiting call belongs to none.
 #[derive(Debug, Clone, Default)]
-pub struct Pairing {
+pub struct CallPairing {
     calls: usize,
     waiting: Waiting<(Option<Actor>, CallId)>,
 }
@@ -68,7 +68,7 @@ impl<K: Eq + Hash> Waiting<K> {
     }
 }
 
-impl Pairing {
+impl CallPairing {
     /// Takes the next event. Returns for a call its number, counted from 0, and for a result that of its call; `None`
     /// for all other events.
     pub fn take(&mut self, event: &Event) -> Option<usize> {
@@ -90,7 +90,7 @@ impl Pairing {
     }
 }
 
-/// The calls among events, in order, each with its result by the rule of [`Pairing`].
+/// The calls among events, in order, each with its result by the rule of [`CallPairing`].
 pub fn paired_calls<'e>(events: impl IntoIterator<Item = &'e Event>) -> Vec<PairedCall<'e>> {
     let mut waiting: Waiting<(Option<&Actor>, &CallId)> = Waiting::default();
     let mut calls: Vec<PairedCall<'e>> = Vec::new();
@@ -128,7 +128,7 @@ mod tests {
     fn pairs(events: &str) -> Vec<(String, String)> {
         let events = parse(events).expect("valid");
         // While they are recorded, the pairs are the same.
-        let mut pairing = Pairing::default();
+        let mut pairing = CallPairing::default();
         let numbers: Vec<Option<usize>> = events.iter().map(|event| pairing.take(event)).collect();
         for (number, it) in paired_calls(&events).iter().enumerate() {
             let places: Vec<usize> =

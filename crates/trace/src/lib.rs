@@ -38,7 +38,7 @@ pub use attachment::{
     ATTACHMENT_BYTES_MAX, ATTACHMENT_NAME_BYTES_MAX, ATTACHMENTS_MAX, Attachment, AttachmentError,
     Attachments, PictureType,
 };
-pub use calls::{PairedCall, Pairing, paired_calls};
+pub use calls::{CallPairing, PairedCall, paired_calls};
 pub use catalogue::{Catalogue, Demonstration, Port, Signature};
 pub use draw::Draw;
 pub use event::{

@@ -12,18 +12,18 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use planproof_travel::query::Query;
-use planproof_travel::solve::{Objective, Options, solve};
+use planproof_travel::solve::{SolveOptions, TripObjective, solve};
 use planproof_travel::tables::{
-    ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, DISTANCES_FILE, Database, FLIGHTS_FILE,
-    FlightsBuilder, RESTAURANTS_FILE, STATES_FILE, Texts,
+    ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, DISTANCES_FILE, FLIGHTS_FILE, FlightsBuilder,
+    RESTAURANTS_FILE, STATES_FILE, Texts, TripDatabase,
 };
-use planproof_travel::{Compat, own, reader};
+use planproof_travel::{TripCompat, own, reader};
 
 /// How often each query is measured; the least counts.
 const ROUNDS: usize = 5;
 
 /// The published queries with their tables, where they are at hand.
-fn published() -> Option<(Database, Vec<Query>)> {
+fn published() -> Option<(TripDatabase, Vec<Query>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/kits/travelplanner/data");
     let text = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
     let table = |name: &str| text(&format!("database/{name}"));
@@ -44,24 +44,24 @@ fn published() -> Option<(Database, Vec<Query>)> {
         let file = format!("queries/{name}.jsonl");
         queries.extend(Query::read_all(&text(&file)?, &file).ok()?);
     }
-    Some((Database::read(&texts, flights.finish()).ok()?, queries))
+    Some((TripDatabase::read(&texts, flights.finish()).ok()?, queries))
 }
 
 type Run<'r> = (String, Box<dyn Fn(&Query) -> bool + 'r>);
 
 /// What is measured: each mode with each objective, one dollar too little, the plain search, and the reader.
-fn runs(database: &Database) -> Vec<Run<'_>> {
+fn runs(database: &TripDatabase) -> Vec<Run<'_>> {
     let mut runs: Vec<Run<'_>> = Vec::new();
-    for compat in [Compat::Original, Compat::Right] {
-        for objective in [Objective::Any, Objective::Cheapest] {
-            let options = Options { objective, ..Options::default() };
+    for compat in [TripCompat::Original, TripCompat::Right] {
+        for objective in [TripObjective::Any, TripObjective::Cheapest] {
+            let options = SolveOptions { objective, ..SolveOptions::default() };
             let run = move |query: &Query| solve(database, query, compat, &options).solved().is_some();
             runs.push((format!("{compat:?}, {objective:?}"), Box::new(run)));
         }
     }
     let poor = |query: &Query| {
         let query = Query { budget: 1.0, ..query.clone() };
-        solve(database, &query, Compat::Right, &Options::default()).solved().is_some()
+        solve(database, &query, TripCompat::Right, &SolveOptions::default()).solved().is_some()
     };
     runs.push(("why a dollar is too little".to_owned(), Box::new(poor)));
     runs.push(("plain".to_owned(), Box::new(|query: &Query| plain::first_fit(database, query).is_some())));

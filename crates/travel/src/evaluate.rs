@@ -8,9 +8,9 @@
 //!
 //! # The two modes
 //!
-//! [`Compat::Original`] gives the verdicts of the published evaluator. If that evaluator raises an exception, the
-//! plan fails, and [`Judgement::crash`] says where and how. The right mode, which is the default, closes these gaps,
-//! each a [`Loophole`] that [`Scores::loopholes`] counts:
+//! [`TripCompat::Original`] gives the verdicts of the published evaluator. If that evaluator raises an exception, the
+//! plan fails, and [`TripJudgement::crash`] says where and how. The right mode, which is the default, closes these
+//! gaps, each a [`Loophole`] that [`TripScores::loopholes`] counts:
 //!
 //! | name | check | what the published evaluator accepts |
 //! |---|---|---|
@@ -54,23 +54,23 @@ mod original;
 pub(crate) mod right;
 mod score;
 
-pub use check::Check;
-pub use finding::{EntryPlace, Finding};
-pub use judgement::{Judgement, Mark};
+pub use check::TripCheck;
+pub use finding::{EntryPlace, TripFinding};
+pub use judgement::{CheckResult, TripJudgement};
 pub use loophole::Loophole;
 pub(crate) use score::is_asked;
-pub use score::{Rates, Scores, Share, Tally};
+pub use score::{CheckTally, PassShare, Rates, TripScores};
 
-use crate::Compat;
-use crate::plan::Plan;
+use crate::TripCompat;
+use crate::plan::TripPlan;
 use crate::query::Query;
-use crate::tables::Database;
+use crate::tables::TripDatabase;
 
 /// Judges a plan. Takes time proportional to the size of the plan and to the rows of its cities, about 20
 /// microseconds.
-pub fn judge(database: &Database, query: &Query, plan: &Plan, compat: Compat) -> Judgement {
+pub fn judge(database: &TripDatabase, query: &Query, plan: &TripPlan, compat: TripCompat) -> TripJudgement {
     match compat {
-        Compat::Original => original::judge(database, query, plan),
-        Compat::Right => right::judge(database, query, plan),
+        TripCompat::Original => original::judge(database, query, plan),
+        TripCompat::Right => right::judge(database, query, plan),
     }
 }

@@ -31,7 +31,7 @@ pub mod tools;
 /// Which evaluator a verdict follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Compat {
+pub enum TripCompat {
     /// The published evaluator, with all its faults.
     Original,
     /// The rules as intended. The documentation of [`evaluate`] lists each difference.

@@ -3,7 +3,7 @@
 
 use crate::plan::{PlanError, Submission};
 use crate::query::{Query, QueryError};
-use crate::tables::{Database, FLIGHTS_FILE, FlightsBuilder, TableError, Texts};
+use crate::tables::{FLIGHTS_FILE, FlightsBuilder, TableError, Texts, TripDatabase};
 
 /// The texts of all tables but the flights.
 pub const TEXTS: Texts<'static> = Texts {
@@ -28,12 +28,12 @@ pub const PLANS: &str = include_str!("../data/own/plans.jsonl");
 ///
 /// # Errors
 /// None, as the tests show.
-pub fn database() -> Result<Database, TableError> {
+pub fn database() -> Result<TripDatabase, TableError> {
     let mut flights = FlightsBuilder::new(FLIGHTS_FILE);
     for line in FLIGHTS.lines() {
         flights.line(line)?;
     }
-    Database::read(&TEXTS, flights.finish())
+    TripDatabase::read(&TEXTS, flights.finish())
 }
 
 /// The queries.

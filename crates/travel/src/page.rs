@@ -9,16 +9,21 @@ mod timeline;
 
 use planproof_suite::{Content, Fact};
 
-use crate::evaluate::Judgement;
+use crate::evaluate::TripJudgement;
 use crate::evaluate::right::itinerary::Itinerary;
-use crate::plan::Plan;
+use crate::plan::TripPlan;
 use crate::query::Query;
-use crate::tables::Database;
+use crate::tables::TripDatabase;
 
 /// The map and the timeline of a plan, as facts of an explanation. Empty if there is no plan or it is malformed.
 /// `judgement` must be that of this plan; its findings, which only the right mode provides, are shown at the
 /// entries that they concern. Takes as long as judging.
-pub fn facts(database: &Database, query: &Query, plan: &Plan, judgement: &Judgement) -> Vec<Fact> {
+pub fn facts(
+    database: &TripDatabase,
+    query: &Query,
+    plan: &TripPlan,
+    judgement: &TripJudgement,
+) -> Vec<Fact> {
     if !plan.is_delivered() {
         return Vec::new();
     }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::python::{Raised, is_true};
+use crate::python::{PythonException, is_true};
 
 /// The key of the city, or of the journey, of a day.
 pub const CITY: &str = "current_city";
@@ -28,9 +28,9 @@ pub const NOT_NEEDED: &str = "You don't need to fill in the information for this
 
 /// A plan as it was written.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan(pub Value);
+pub struct TripPlan(pub Value);
 
-impl Plan {
+impl TripPlan {
     /// Whether there is a plan: it is neither null nor empty.
     pub fn is_delivered(&self) -> bool {
         is_true(&self.0)
@@ -40,28 +40,28 @@ impl Plan {
     ///
     /// # Errors
     /// The plan is a number or a truth value.
-    pub fn len(&self) -> Result<usize, Raised> {
+    pub fn len(&self) -> Result<usize, PythonException> {
         match &self.0 {
             Value::Array(days) => Ok(days.len()),
             Value::Object(members) => Ok(members.len()),
             Value::String(text) => Ok(text.chars().count()),
-            Value::Null | Value::Bool(_) | Value::Number(_) => Err(Raised::Type),
+            Value::Null | Value::Bool(_) | Value::Number(_) => Err(PythonException::Type),
         }
     }
 
     /// Whether it has no days, by Python's rules.
     ///
     /// # Errors
-    /// Same as [`Plan::len`].
-    pub fn is_empty(&self) -> Result<bool, Raised> {
+    /// Same as [`TripPlan::len`].
+    pub fn is_empty(&self) -> Result<bool, PythonException> {
         Ok(self.len()? == 0)
     }
 
     /// The first `days` days, which are those that the published evaluator reads. Access to each of them may fail.
     ///
     /// # Errors
-    /// Same as [`Plan::len`].
-    pub fn days(&self, days: usize) -> Result<Vec<Result<Cow<'_, Value>, Raised>>, Raised> {
+    /// Same as [`TripPlan::len`].
+    pub fn days(&self, days: usize) -> Result<Vec<Result<Cow<'_, Value>, PythonException>>, PythonException> {
         let number = days.min(self.len()?);
         Ok(match &self.0 {
             Value::Array(all) => all.iter().take(number).map(|day| Ok(Cow::Borrowed(day))).collect(),
@@ -69,12 +69,12 @@ impl Plan {
                 text.chars().take(number).map(|it| Ok(Cow::Owned(Value::from(it.to_string())))).collect()
             }
             // Indices are not keys.
-            _ => vec![Err(Raised::Key); number],
+            _ => vec![Err(PythonException::Key); number],
         })
     }
 }
 
-impl From<Value> for Plan {
+impl From<Value> for TripPlan {
     fn from(value: Value) -> Self {
         Self(value)
     }
@@ -87,7 +87,7 @@ pub struct Submission {
     /// The number of the query according to the line.
     pub idx: Option<u64>,
     /// The plan; null if the line has none.
-    pub plan: Plan,
+    pub plan: TripPlan,
 }
 
 impl Submission {
@@ -106,7 +106,7 @@ impl Submission {
                     return Err(fault("it is no object; write {\"idx\": .., \"plan\": [..]}".to_owned()));
                 };
                 let plan = members.remove("plan").unwrap_or_default();
-                Ok(Self { idx: members.get("idx").and_then(Value::as_u64), plan: Plan(plan) })
+                Ok(Self { idx: members.get("idx").and_then(Value::as_u64), plan: TripPlan(plan) })
             })
             .collect()
     }
@@ -132,11 +132,11 @@ mod tests {
 
     #[test]
     fn days_are_as_many_as_asked_for() {
-        let plan = Plan(json!([{"days": 1}, null, 3]));
+        let plan = TripPlan(json!([{"days": 1}, null, 3]));
         assert_eq!(plan.days(2).map(|it| it.len()), Ok(2));
-        assert_eq!(Plan(json!({"a": 1})).days(2), Ok(vec![Err(Raised::Key)]));
-        assert_eq!(Plan(json!(7)).days(2), Err(Raised::Type));
-        assert!(!Plan(json!([])).is_delivered() && !Plan(Value::Null).is_delivered());
+        assert_eq!(TripPlan(json!({"a": 1})).days(2), Ok(vec![Err(PythonException::Key)]));
+        assert_eq!(TripPlan(json!(7)).days(2), Err(PythonException::Type));
+        assert!(!TripPlan(json!([])).is_delivered() && !TripPlan(Value::Null).is_delivered());
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub use literal::literal;
 
 /// The exception that an operation of the published evaluator raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Raised {
+pub enum PythonException {
     /// The value's type does not have the method.
     Attribute,
     /// An index is out of range.
@@ -26,7 +26,7 @@ pub enum Raised {
     Value,
 }
 
-impl Raised {
+impl PythonException {
     /// The name of Python's class.
     pub fn name(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Raised {
     }
 }
 
-impl fmt::Display for Raised {
+impl fmt::Display for PythonException {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -86,12 +86,12 @@ fn number(value: &Value) -> Option<f64> {
 ///
 /// # Errors
 /// The value is not a container.
-pub fn holds(container: &Value, text: &str) -> Result<bool, Raised> {
+pub fn holds(container: &Value, text: &str) -> Result<bool, PythonException> {
     match container {
         Value::String(all) => Ok(all.contains(text)),
         Value::Array(items) => Ok(items.iter().any(|item| item == text)),
         Value::Object(members) => Ok(members.contains_key(text)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Err(Raised::Type),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Err(PythonException::Type),
     }
 }
 
@@ -99,10 +99,10 @@ pub fn holds(container: &Value, text: &str) -> Result<bool, Raised> {
 ///
 /// # Errors
 /// The value has no members, or none with this key.
-pub fn member<'v>(container: &'v Value, key: &str) -> Result<&'v Value, Raised> {
+pub fn member<'v>(container: &'v Value, key: &str) -> Result<&'v Value, PythonException> {
     match container {
-        Value::Object(members) => members.get(key).ok_or(Raised::Key),
-        _ => Err(Raised::Type),
+        Value::Object(members) => members.get(key).ok_or(PythonException::Key),
+        _ => Err(PythonException::Type),
     }
 }
 
@@ -110,16 +110,16 @@ pub fn member<'v>(container: &'v Value, key: &str) -> Result<&'v Value, Raised> 
 ///
 /// # Errors
 /// It is not a text.
-pub fn text(value: &Value) -> Result<&str, Raised> {
-    value.as_str().ok_or(Raised::Type)
+pub fn text(value: &Value) -> Result<&str, PythonException> {
+    value.as_str().ok_or(PythonException::Type)
 }
 
 /// The text, when a text method is called on the value.
 ///
 /// # Errors
 /// It is not a text.
-pub fn method_of_text(value: &Value) -> Result<&str, Raised> {
-    value.as_str().ok_or(Raised::Attribute)
+pub fn method_of_text(value: &Value) -> Result<&str, PythonException> {
+    value.as_str().ok_or(PythonException::Attribute)
 }
 
 /// Whether Python considers the character white space: `str.isspace` and `\s`.
@@ -188,9 +188,9 @@ mod tests {
         assert_eq!(holds(&json!("from here"), "from"), Ok(true));
         assert_eq!(holds(&json!(["from here"]), "from"), Ok(false));
         assert_eq!(holds(&json!({"from": 1}), "from"), Ok(true));
-        assert_eq!(holds(&json!(7), "from"), Err(Raised::Type));
-        assert_eq!(member(&json!({}), "a"), Err(Raised::Key));
-        assert_eq!(member(&json!([]), "a"), Err(Raised::Type));
+        assert_eq!(holds(&json!(7), "from"), Err(PythonException::Type));
+        assert_eq!(member(&json!({}), "a"), Err(PythonException::Key));
+        assert_eq!(member(&json!([]), "a"), Err(PythonException::Type));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use published::{PublishedQuery, Reference, read_published};
+pub use published::{PublishedQuery, ReferencePiece, read_published};
 
 /// Maximum number of days of a trip. The published trips have 3, 5 or 7.
 pub const DAYS_MAX: usize = 31;

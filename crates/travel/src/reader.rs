@@ -1,8 +1,8 @@
 //! Extracts the fields of a query from its words, by rules of English and without a model.
 //!
-//! A [`Reading`] holds the fields that were found; fields that were not found are absent, and anything that
-//! contradicts the fields is a doubt. Models write readings as JSON, which [`Reading::read_json`] parses strictly;
-//! [`Score`] compares any reading with the fields of the query.
+//! A [`QueryReading`] holds the fields that were found; fields that were not found are absent, and anything that
+//! contradicts the fields is a doubt. Models write readings as JSON, which [`QueryReading::read_json`] parses strictly;
+//! [`ReadingScore`] compares any reading with the fields of the query.
 //!
 //! # The rules
 //!
@@ -25,7 +25,7 @@ mod token;
 mod wish;
 
 pub use json::{JSON_BYTES_MAX, ReadingError};
-pub use score::{Accuracy, Field, Score};
+pub use score::{Accuracy, QueryField, ReadingScore};
 pub(crate) use wish::CUISINES;
 
 use serde::Serialize;
@@ -35,7 +35,7 @@ use crate::tables::Cities;
 
 /// The fields of a query, as far as they were found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Reading {
+pub struct QueryReading {
     /// The city where the trip starts and ends.
     pub org: Option<String>,
     /// The city or the state to visit.
@@ -58,7 +58,7 @@ pub struct Reading {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Heard {
     /// The fields.
-    pub reading: Reading,
+    pub reading: QueryReading,
     /// What contradicts the fields, or what they cannot express, each as a sentence without a full stop.
     pub doubts: Vec<String>,
 }
@@ -80,7 +80,7 @@ pub fn read(text: &str, cities: &Cities) -> Heard {
     let people = group::people(&tokens, &taken);
     let wishes = wish::wishes(&tokens, &places.taken);
     let is_city = places.destination.is_some() && !is_for_state;
-    let reading = Reading {
+    let reading = QueryReading {
         org: places.origin,
         dest: places.destination,
         days: time.days,
@@ -99,7 +99,7 @@ pub fn read(text: &str, cities: &Cities) -> Heard {
     Heard { reading, doubts }
 }
 
-impl Reading {
+impl QueryReading {
     /// The fields of a query.
     pub fn of(query: &Query) -> Self {
         Self {
@@ -115,15 +115,15 @@ impl Reading {
     }
 
     /// The required fields that were not found.
-    pub fn missing(&self) -> Vec<Field> {
+    pub fn missing(&self) -> Vec<QueryField> {
         let fields = [
-            (Field::Origin, self.org.is_none()),
-            (Field::Destination, self.dest.is_none()),
-            (Field::Days, self.days.is_none()),
-            (Field::Cities, self.visiting_city_number.is_none()),
-            (Field::Dates, self.date.is_none()),
-            (Field::People, self.people_number.is_none()),
-            (Field::Budget, self.budget.is_none()),
+            (QueryField::Origin, self.org.is_none()),
+            (QueryField::Destination, self.dest.is_none()),
+            (QueryField::Days, self.days.is_none()),
+            (QueryField::Cities, self.visiting_city_number.is_none()),
+            (QueryField::Dates, self.date.is_none()),
+            (QueryField::People, self.people_number.is_none()),
+            (QueryField::Budget, self.budget.is_none()),
         ];
         fields.into_iter().filter(|(_, is_missing)| *is_missing).map(|(field, _)| field).collect()
     }
@@ -136,7 +136,7 @@ impl Reading {
         let missing = self.missing();
         let fault = |what: String| QueryError { place: None, what };
         if !missing.is_empty() {
-            let names: Vec<&str> = missing.into_iter().map(Field::name).collect();
+            let names: Vec<&str> = missing.into_iter().map(QueryField::name).collect();
             return Err(fault(format!("the text does not give {}", names.join(", "))));
         }
         let query = Query {

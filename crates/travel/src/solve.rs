@@ -13,7 +13,7 @@
 //!
 //! Both modes require such a trip, and neither exploits a gap in the published checks
 //! ([`Loophole`](crate::evaluate::Loophole)). They differ in which rows of the tables are usable:
-//! [`Compat::Original`] uses only rows that the published evaluator finds by their text (it takes the first row
+//! [`TripCompat::Original`] uses only rows that the published evaluator finds by their text (it takes the first row
 //! whose name contains the text), and accepts a cuisine whose name is part of another. A proof that there is no
 //! trip is therefore a proof about trips in this sense. In the right mode these are all trips that the evaluator
 //! passes, except those that fill in enough entries only through meals, attractions or a night at home, which
@@ -49,12 +49,12 @@ mod write;
 
 use std::fmt;
 
-pub use demand::Demand;
+pub use demand::TripDemand;
 
-use crate::Compat;
-use crate::plan::Plan;
+use crate::TripCompat;
+use crate::plan::TripPlan;
 use crate::query::Query;
-use crate::tables::Database;
+use crate::tables::TripDatabase;
 
 /// The default limit on the steps of the search. Most steps take less than a microsecond.
 pub const STEPS_MAX: u64 = 10_000_000;
@@ -64,7 +64,7 @@ pub const CUISINES_MAX: usize = 8;
 
 /// Which valid itinerary to return.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Objective {
+pub enum TripObjective {
     /// The first one found. Days of travel get meals as well, as far as the budget allows.
     #[default]
     Any,
@@ -74,33 +74,33 @@ pub enum Objective {
 
 /// Options of the solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct SolveOptions {
     /// Which itinerary to return.
-    pub objective: Objective,
+    pub objective: TripObjective,
     /// The limit on the steps of the search. A step is a city with its nights, or a complete route.
     pub steps_max: u64,
 }
 
-impl Default for Options {
+impl Default for SolveOptions {
     fn default() -> Self {
-        Self { objective: Objective::default(), steps_max: STEPS_MAX }
+        Self { objective: TripObjective::default(), steps_max: STEPS_MAX }
     }
 }
 
 /// The result.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum SolveAnswer {
     /// A valid itinerary.
-    Solved(Solved),
+    Solved(SolvedTrip),
     /// There is none.
     Infeasible(Infeasible),
     /// The search gave up.
-    Undecided(Undecided),
+    Undecided(UndecidedTrip),
 }
 
-impl Answer {
+impl SolveAnswer {
     /// The itinerary, if there is one, whether or not it is the cheapest.
-    pub fn solved(&self) -> Option<&Solved> {
+    pub fn solved(&self) -> Option<&SolvedTrip> {
         match self {
             Self::Solved(solved) => Some(solved),
             Self::Infeasible(_) => None,
@@ -111,9 +111,9 @@ impl Answer {
 
 /// A valid itinerary.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Solved {
+pub struct SolvedTrip {
     /// The itinerary in the published format.
-    pub plan: Plan,
+    pub plan: TripPlan,
     /// Its cost for all travellers, in US dollars.
     pub cost: f64,
     /// Whether it is proved that none costs less.
@@ -126,12 +126,12 @@ pub struct Solved {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Infeasible {
     /// A minimal set of demands that cannot be met together; empty if there is no trip regardless of the demands.
-    pub conflict: Vec<Demand>,
+    pub conflict: Vec<TripDemand>,
     /// Whether it is proved that no smaller set of demands conflicts.
     pub is_smallest: bool,
     /// The smallest changes of the query that make it feasible: the minimum budget, if more money helps, then as
     /// few wishes as possible to drop. Empty if nothing helps.
-    pub changes: Vec<Change>,
+    pub changes: Vec<QueryChange>,
     /// If no demands conflict: what rules out every trip, as a sentence without a full stop.
     pub obstacle: Option<String>,
     /// The number of steps of the search.
@@ -140,7 +140,7 @@ pub struct Infeasible {
 
 impl fmt::Display for Infeasible {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = |demands: &[Demand]| demands.iter().map(Demand::to_string).collect::<Vec<_>>();
+        let all = |demands: &[TripDemand]| demands.iter().map(TripDemand::to_string).collect::<Vec<_>>();
         match (&self.obstacle, self.conflict.as_slice()) {
             (Some(obstacle), _) => write!(out, "There is no such trip: {obstacle}.")?,
             (None, [demand]) => write!(out, "This cannot be met: {demand}.")?,
@@ -149,15 +149,15 @@ impl fmt::Display for Infeasible {
             }
         }
         let budget = self.changes.iter().find_map(|change| match change {
-            Change::Budget(amount) => Some(*amount),
-            Change::Drop(_) => None,
+            QueryChange::Budget(amount) => Some(*amount),
+            QueryChange::Drop(_) => None,
         });
         if let Some(amount) = budget {
             write!(out, " A budget of {} would do.", demand::dollars(amount))?;
         }
         let drops = self.changes.iter().filter_map(|change| match change {
-            Change::Budget(_) => None,
-            Change::Drop(demands) => Some(all(demands).join(" and ")),
+            QueryChange::Budget(_) => None,
+            QueryChange::Drop(demands) => Some(all(demands).join(" and ")),
         });
         let drops: Vec<String> = drops.collect();
         let begin = if budget.is_some() { "So would giving up" } else { "It would do to give up" };
@@ -171,18 +171,18 @@ impl fmt::Display for Infeasible {
 
 /// A change of a query that makes an itinerary possible.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Change {
+pub enum QueryChange {
     /// Raise the budget for all travellers to this amount, in US dollars, which is the minimum.
     Budget(f64),
     /// Drop these wishes.
-    Drop(Vec<Demand>),
+    Drop(Vec<TripDemand>),
 }
 
 /// The search gave up.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Undecided {
+pub struct UndecidedTrip {
     /// The best itinerary so far.
-    pub best: Option<Solved>,
+    pub best: Option<SolvedTrip>,
     /// The reason, as a sentence without a full stop.
     pub why: String,
 }
@@ -190,28 +190,35 @@ pub struct Undecided {
 /// Plans the trip for a query.
 ///
 /// Uses the tables and the fields of the query, not its words. Takes milliseconds for the published queries.
-pub fn solve(database: &Database, query: &Query, compat: Compat, options: &Options) -> Answer {
-    let demands = Demand::all(query);
+pub fn solve(
+    database: &TripDatabase,
+    query: &Query,
+    compat: TripCompat,
+    options: &SolveOptions,
+) -> SolveAnswer {
+    let demands = TripDemand::all(query);
     let ground = match ground::Ground::new(database, query, compat) {
         Ok(ground) => ground,
-        Err(why) => return Answer::Undecided(Undecided { best: None, why }),
+        Err(why) => return SolveAnswer::Undecided(UndecidedTrip { best: None, why }),
     };
     let required = ground.required(&demands);
     let found = search::search(&ground, &required, options.objective, options.steps_max);
     let solved = found.best.map(|route| {
-        let is_generous = options.objective == Objective::Any;
+        let is_generous = options.objective == TripObjective::Any;
         let (plan, cost) = write::plan(&ground, &required, &route, is_generous);
         let is_cheapest = !is_generous && found.is_complete;
-        Solved { plan, cost, is_cheapest, steps: found.steps }
+        SolvedTrip { plan, cost, is_cheapest, steps: found.steps }
     });
     match solved {
-        Some(solved) if found.is_complete || options.objective == Objective::Any => Answer::Solved(solved),
+        Some(solved) if found.is_complete || options.objective == TripObjective::Any => {
+            SolveAnswer::Solved(solved)
+        }
         None if found.is_complete => {
-            Answer::Infeasible(conflict::explain(&ground, &demands, found.steps, options.steps_max))
+            SolveAnswer::Infeasible(conflict::explain(&ground, &demands, found.steps, options.steps_max))
         }
         best => {
             let why = format!("{} steps did not decide it", options.steps_max);
-            Answer::Undecided(Undecided { best, why })
+            SolveAnswer::Undecided(UndecidedTrip { best, why })
         }
     }
 }

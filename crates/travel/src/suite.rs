@@ -41,25 +41,25 @@ use std::sync::Arc;
 
 use planproof_suite::rows::read_places;
 use planproof_suite::{
-    Card, Case, CaseError, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, Predicted, Section,
-    Selection, Suite, SuiteAgent, Unit,
+    Card, Case, CaseError, CaseSelection, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
+    PredictionVerdicts, Section, SizeUnit, Suite, SuiteAgent,
 };
 
 pub use answer::{ANSWER_BYTES_MAX, object_in, plan_in};
 pub use case::{OpenTables, TripCase};
-pub use data::{PublishedData, TextFile};
-pub use detail::{Checked, Detail, Found, VERDICT_SCHEMA};
+pub use data::{PublishedSet, TextFile};
+pub use detail::{Checked, ListedFinding, TripDetail, VERDICT_SCHEMA};
 pub use fields::{FIELDS, compare, of_query};
 pub use greedy::plan as greedy_plan;
 pub use prompt::HINTS;
 pub use published::{
-    Published, RATE_NAMES, RECOMPUTED, checks as published_checks, rates as published_rates,
+    PublishedRates, RATE_NAMES, RECOMPUTED, checks as published_checks, rates as published_rates,
 };
 pub use stop::Stop;
-pub use task::{CASE_SCHEMA, Folder, Mode, OWN_SET, Options, Reference, Task};
+pub use task::{CASE_SCHEMA, Folder, OWN_SET, QueryMode, QueryOptions, ReferenceInformation, TripTask};
 pub use team::{ROLES, ROLES_NAME, ROLES_WITH_HINTS_NAME, ShippedRoles};
 
-use crate::Compat;
+use crate::TripCompat;
 use crate::own;
 use crate::query::{Level, Query};
 
@@ -89,7 +89,7 @@ fn constraints_of(query: &Query) -> usize {
 /// The suite.
 #[derive(Clone, Default)]
 pub struct TravelPlanner {
-    options: Options,
+    options: QueryOptions,
     /// Selects queries with this number of days.
     days: Option<usize>,
     /// Selects queries of this level.
@@ -105,20 +105,20 @@ impl TravelPlanner {
         self
     }
 
-    fn case(&self, task: Task) -> TripCase {
+    fn case(&self, task: TripTask) -> TripCase {
         TripCase::new(task, self.open.clone())
     }
 
     /// Our own queries.
-    fn own(&self) -> Result<Vec<Task>, CaseError> {
+    fn own(&self) -> Result<Vec<TripTask>, CaseError> {
         let queries = own::queries().map_err(CaseError::new)?;
-        let tasks = queries.into_iter().map(|query| Task::new(OWN_SET, self.options, query));
-        if self.options.mode != Mode::SolePlanning {
+        let tasks = queries.into_iter().map(|query| TripTask::new(OWN_SET, self.options, query));
+        if self.options.mode != QueryMode::SolePlanning {
             return Ok(tasks.collect());
         }
         let database = own::database().map_err(CaseError::new)?;
         let with_reference =
-            |task: Task| Task { reference: Some(reference::of(&database, &task.query)), ..task };
+            |task: TripTask| TripTask { reference: Some(reference::of(&database, &task.query)), ..task };
         Ok(tasks.map(with_reference).collect())
     }
 
@@ -127,11 +127,11 @@ impl TravelPlanner {
         let wrong = |known: &str| Err(CaseError::new(format!("there is no --{name} {value}: write {known}")));
         match name {
             "compat" => match value {
-                "original" => self.options.compat = Compat::Original,
-                "right" => self.options.compat = Compat::Right,
+                "original" => self.options.compat = TripCompat::Original,
+                "right" => self.options.compat = TripCompat::Right,
                 _ => return wrong("original or right"),
             },
-            "mode" => match Mode::ALL.into_iter().find(|mode| mode.name() == value) {
+            "mode" => match QueryMode::ALL.into_iter().find(|mode| mode.name() == value) {
                 Some(mode) => self.options.mode = mode,
                 None => return wrong("two-stage, sole-planning or reading"),
             },
@@ -163,19 +163,19 @@ impl Suite for TravelPlanner {
     }
 
     fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
-        Ok(Arc::new(self.case(Task::read(line)?)))
+        Ok(Arc::new(self.case(TripTask::read(line)?)))
     }
 
-    /// Loads the text of [`PublishedData`]; without data, our own queries.
+    /// Loads the text of [`PublishedSet`]; without data, our own queries.
     fn load(
         &self,
         data: Option<Data<'_>>,
-        selection: &Selection,
+        selection: &CaseSelection,
         limit: Option<usize>,
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
         let mut tasks = match data {
             None => self.own()?,
-            Some(Data { text, file }) => match PublishedData::of_text(text) {
+            Some(Data { text, file }) => match PublishedSet::of_text(text) {
                 Some(published) => published.tasks(self.options)?,
                 None => {
                     return Err(CaseError::new(format!(
@@ -207,7 +207,7 @@ impl Suite for TravelPlanner {
     }
 
     /// Lines of the published form, `{"idx": 1, "query": "...", "plan": [...]}`.
-    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+    fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
         predictions::score(cases, &|task| self.case(task.clone()), predictions)
     }
 
@@ -221,7 +221,7 @@ impl Suite for TravelPlanner {
 
     fn can_occur(&self, class: Class, cards: &mut dyn Iterator<Item = &Card>) -> bool {
         let is_reading =
-            cards.next().is_some_and(|card| marks::read(card.marks).options.mode == Mode::Reading);
+            cards.next().is_some_and(|card| marks::read(card.marks).options.mode == QueryMode::Reading);
         let name = class.as_str();
         match is_reading {
             true => classes::is_of_reading(name),
@@ -229,8 +229,8 @@ impl Suite for TravelPlanner {
         }
     }
 
-    fn unit(&self) -> Unit {
-        Unit { one: "day", many: "days" }
+    fn unit(&self) -> SizeUnit {
+        SizeUnit { one: "day", many: "days" }
     }
 
     fn score_names(&self) -> &'static [&'static str] {

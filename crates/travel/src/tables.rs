@@ -12,12 +12,12 @@ mod sheet;
 mod times;
 
 pub use cities::Cities;
-pub use distances::{Distance, Distances, Mode};
+pub use distances::{Distance, Distances, RoadMode};
 pub use flights::{
     Flight, FlightNames, FlightReader, FlightRow, FlightStore, FlightStoreError, Flights, FlightsBuilder,
     Leg, Names, code_of,
 };
-pub use places::{Attraction, Place, Restaurant, Stay, Table, clean_name};
+pub use places::{Attraction, CityTable, Place, Restaurant, Stay, clean_name};
 pub use sheet::TableError;
 pub use times::{clock, elapsed};
 
@@ -55,13 +55,13 @@ pub struct Texts<'t> {
 
 /// All tables.
 #[derive(Debug, Clone)]
-pub struct Database {
+pub struct TripDatabase {
     /// Accommodations.
-    pub stays: Table<Stay>,
+    pub stays: CityTable<Stay>,
     /// Restaurants.
-    pub restaurants: Table<Restaurant>,
+    pub restaurants: CityTable<Restaurant>,
     /// Attractions.
-    pub attractions: Table<Attraction>,
+    pub attractions: CityTable<Attraction>,
     /// Distances between cities by road.
     pub distances: Distances,
     /// Cities and their states.
@@ -70,16 +70,16 @@ pub struct Database {
     pub flights: Flights,
 }
 
-impl Database {
+impl TripDatabase {
     /// Parses all tables. Time and memory are linear in the length of the texts.
     ///
     /// # Errors
     /// The file, line and column that cannot be parsed.
     pub fn read(texts: &Texts<'_>, flights: Flights) -> Result<Self, TableError> {
         Ok(Self {
-            stays: Table::read(texts.accommodations, ACCOMMODATIONS_FILE)?,
-            restaurants: Table::read(texts.restaurants, RESTAURANTS_FILE)?,
-            attractions: Table::read(texts.attractions, ATTRACTIONS_FILE)?,
+            stays: CityTable::read(texts.accommodations, ACCOMMODATIONS_FILE)?,
+            restaurants: CityTable::read(texts.restaurants, RESTAURANTS_FILE)?,
+            attractions: CityTable::read(texts.attractions, ATTRACTIONS_FILE)?,
             distances: Distances::read(texts.distances, DISTANCES_FILE)?,
             cities: Cities::read((texts.states, STATES_FILE), (texts.cities, CITIES_FILE))?,
             flights,

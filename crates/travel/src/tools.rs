@@ -17,24 +17,24 @@ mod notebook;
 mod sandbox;
 mod search;
 
-pub use action::{Action, INVALID_ACTION};
+pub use action::{INVALID_ACTION, ToolAction};
 pub use cost::cost_enquiry;
-pub use notebook::{MAX_TOKENS_EXCEEDED, Note, Notebook, PLANNER_TOKENS_MAX};
-pub use sandbox::Sandbox;
+pub use notebook::{MAX_TOKENS_EXCEEDED, Notebook, NotebookEntry, PLANNER_TOKENS_MAX};
+pub use sandbox::TripTools;
 pub use search::{
     accommodation_search, attraction_search, city_search, distance_matrix, flight_search, restaurant_search,
 };
 
 /// The result of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// The agent's observation.
     pub text: String,
     /// Whether the call counts as a success; consecutive failures end a run.
     pub is_success: bool,
 }
 
-impl Answer {
+impl ToolAnswer {
     fn success(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_success: true }
     }

@@ -17,13 +17,13 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use libtest_mimic::{Arguments, Trial};
-use planproof_travel::Compat;
-use planproof_travel::evaluate::{Check, Judgement, Mark, Scores, judge};
-use planproof_travel::plan::Plan;
+use planproof_travel::TripCompat;
+use planproof_travel::evaluate::{CheckResult, TripCheck, TripJudgement, TripScores, judge};
+use planproof_travel::plan::TripPlan;
 use planproof_travel::query::Query;
 use planproof_travel::tables::{
-    ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, DISTANCES_FILE, Database, FLIGHTS_FILE,
-    FlightsBuilder, RESTAURANTS_FILE, STATES_FILE, Texts,
+    ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, DISTANCES_FILE, FLIGHTS_FILE, FlightsBuilder,
+    RESTAURANTS_FILE, STATES_FILE, Texts, TripDatabase,
 };
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn lines(name: &str) -> Vec<Value> {
     text(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-static DATABASE: LazyLock<Database> = LazyLock::new(|| {
+static DATABASE: LazyLock<TripDatabase> = LazyLock::new(|| {
     let mut flights = FlightsBuilder::new(FLIGHTS_FILE);
     for line in table(FLIGHTS_FILE).lines() {
         flights.line(line).unwrap();
@@ -79,7 +79,7 @@ static DATABASE: LazyLock<Database> = LazyLock::new(|| {
         states: &table(STATES_FILE),
         cities: &table(CITIES_FILE),
     };
-    Database::read(&texts, flights.finish()).unwrap()
+    TripDatabase::read(&texts, flights.finish()).unwrap()
 });
 
 static QUERIES: LazyLock<BTreeMap<&str, Vec<Query>>> = LazyLock::new(|| {
@@ -113,28 +113,28 @@ fn query(case: &Value) -> Query {
     Query::read(&changed.to_string()).unwrap()
 }
 
-fn value(mark: Mark) -> Value {
+fn value(mark: CheckResult) -> Value {
     match mark {
-        Mark::Passed => json!(true),
-        Mark::Failed => json!(false),
-        Mark::NotAsked => Value::Null,
-        Mark::Raised(_) => json!("error"),
+        CheckResult::Passed => json!(true),
+        CheckResult::Failed => json!(false),
+        CheckResult::NotAsked => Value::Null,
+        CheckResult::Raised(_) => json!("error"),
     }
 }
 
-fn marks<const N: usize>(checks: [Check; N], marks: Option<[Mark; N]>) -> Value {
+fn marks<const N: usize>(checks: [TripCheck; N], marks: Option<[CheckResult; N]>) -> Value {
     let Some(marks) = marks else { return Value::Null };
     checks.iter().zip(marks).map(|(check, mark)| (check.key(), json!({"v": value(mark)}))).collect()
 }
 
 /// All that the kit says of a plan, in its words.
-fn recorded(judgement: &Judgement, case_id: &Value) -> Value {
+fn recorded(judgement: &TripJudgement, case_id: &Value) -> Value {
     json!({
         "case_id": case_id,
         "delivered": judgement.delivered,
-        "commonsense": marks(Check::COMMONSENSE, judgement.commonsense),
-        "hard": marks(Check::HARD, judgement.hard),
-        "hard_ungated": marks(Check::HARD, judgement.hard_ungated),
+        "commonsense": marks(TripCheck::COMMONSENSE, judgement.commonsense),
+        "hard": marks(TripCheck::HARD, judgement.hard),
+        "hard_ungated": marks(TripCheck::HARD, judgement.hard_ungated),
         "total_cost": judgement.total_cost,
         "crash": judgement.crash.map(|(check, raised)| format!("{}:{raised}", check.key())),
         "commonsense_pass": judgement.commonsense_pass(),
@@ -155,8 +155,8 @@ fn plans_are_judged() {
         assert!(expected.len() >= at_least, "{file} has only {} cases", expected.len());
         for expected in &expected {
             let case = cases[expected["case_id"].as_str().unwrap()];
-            let plan = Plan(case["plan"].clone());
-            let judgement = judge(&DATABASE, &query(case), &plan, Compat::Original);
+            let plan = TripPlan(case["plan"].clone());
+            let judgement = judge(&DATABASE, &query(case), &plan, TripCompat::Original);
             let found = recorded(&judgement, &case["case_id"]);
             for (key, expected) in expected.as_object().unwrap() {
                 if found[key] != *expected {
@@ -185,9 +185,9 @@ fn loopholes_are_closed() {
     for (file, expected) in GOOD {
         let mut counts = [0; 3];
         for case in lines(&format!("cases_{file}.jsonl")) {
-            let (query, plan) = (query(&case), Plan(case["plan"].clone()));
-            let original = judge(&DATABASE, &query, &plan, Compat::Original).final_pass();
-            let right = judge(&DATABASE, &query, &plan, Compat::Right);
+            let (query, plan) = (query(&case), TripPlan(case["plan"].clone()));
+            let original = judge(&DATABASE, &query, &plan, TripCompat::Original).final_pass();
+            let right = judge(&DATABASE, &query, &plan, TripCompat::Right);
             match (original, right.final_pass()) {
                 (true, true) => counts[0] += 1,
                 (true, false) => {
@@ -205,9 +205,9 @@ fn loopholes_are_closed() {
 /// The constants of the published scores come out of the queries.
 fn denominators_are_the_published_ones() {
     for (set, commonsense, hard) in [("train", 360, 105), ("validation", 1440, 420)] {
-        let mut scores = Scores::default();
+        let mut scores = TripScores::default();
         for query in &QUERIES[set] {
-            scores.add(query, &judge(&DATABASE, query, &Plan(Value::Null), Compat::Original));
+            scores.add(query, &judge(&DATABASE, query, &TripPlan(Value::Null), TripCompat::Original));
         }
         let rates = scores.rates(|_, _| true);
         assert_eq!((rates.commonsense_micro.of, rates.hard_micro.of), (commonsense, hard), "{set}");

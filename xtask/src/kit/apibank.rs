@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use planproof_apibank::evaluate::{GoldCall, judge_call, judge_text};
-use planproof_apibank::world::{Compat, TODAY, World};
+use planproof_apibank::evaluate::{DialogueCall, judge_call, judge_text};
+use planproof_apibank::world::{ApiCompat, ApiWorld, TODAY};
 use planproof_trace::Draw;
 use serde_json::{Value, json};
 
@@ -38,9 +38,9 @@ fn read(directory: &Path, file: &str) -> Result<Vec<Value>> {
 }
 
 /// The initial databases, on which every call of levels 1 and 2 runs.
-fn world(directory: &Path) -> Result<World> {
-    let mut world = World::new(TODAY, Draw::new(0, 0, "apibank"));
-    world.compat = Compat::Original;
+fn world(directory: &Path) -> Result<ApiWorld> {
+    let mut world = ApiWorld::new(TODAY, Draw::new(0, 0, "apibank"));
+    world.compat = ApiCompat::Original;
     let directory = directory.join(DATABASES);
     for entry in
         fs::read_dir(&directory).with_context(|| format!("{} cannot be read", directory.display()))?
@@ -52,8 +52,8 @@ fn world(directory: &Path) -> Result<World> {
     Ok(world)
 }
 
-fn judged(case: &Value, mut world: World) -> Result<Value> {
-    let mut gold: GoldCall = serde_json::from_value(case["gold"].clone())?;
+fn judged(case: &Value, mut world: ApiWorld) -> Result<Value> {
+    let mut gold: DialogueCall = serde_json::from_value(case["gold"].clone())?;
     let text = case["model_output"].as_str();
     let judged = match text {
         Some(text) => judge_text(text, &mut gold, &mut world),

@@ -17,7 +17,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use planproof_measure::answers::Rule;
+use planproof_measure::answers::Normalisation;
 use planproof_measure::numbers::{RightNumber, by_paper, by_strict};
 use planproof_measure::rouge::rouge_l;
 use serde_json::{Value, json};
@@ -115,10 +115,10 @@ fn text<'v>(input: &'v Value, key: &str) -> Result<&'v str> {
 
 fn hotpot(input: &Value) -> Result<Value> {
     let (answer, right) = (text(input, "pred")?, text(input, "gold")?);
-    let found = Rule::Hotpot.compare(answer, right);
+    let found = Normalisation::Hotpot.compare(answer, right);
     Ok(json!({
-        "norm_pred": Rule::Hotpot.normal(answer),
-        "norm_gold": Rule::Hotpot.normal(right),
+        "norm_pred": Normalisation::Hotpot.normal(answer),
+        "norm_gold": Normalisation::Hotpot.normal(right),
         "em": found.is_exact,
         "f1": found.f1,
         "precision": found.precision,
@@ -132,14 +132,14 @@ fn trivia(input: &Value, values: &HashMap<Vec<String>, String>) -> Result<Value>
     let mut sorted: Vec<String> = aliases.iter().map(|alias| (*alias).to_owned()).collect();
     sorted.sort_unstable();
     let first = values.get(&sorted).map(String::as_str).or_else(|| aliases.first().copied());
-    let mut normal: Vec<String> = aliases.iter().map(|alias| Rule::Trivia.normal(alias)).collect();
+    let mut normal: Vec<String> = aliases.iter().map(|alias| Normalisation::Trivia.normal(alias)).collect();
     normal.sort_unstable();
     normal.dedup();
-    let best = Rule::Trivia.best(answer, normal.iter().map(String::as_str));
-    let value = first.is_some_and(|value| Rule::Hotpot.compare(answer, value).is_exact);
+    let best = Normalisation::Trivia.best(answer, normal.iter().map(String::as_str));
+    let value = first.is_some_and(|value| Normalisation::Hotpot.compare(answer, value).is_exact);
     Ok(json!({
         "normalized_aliases": normal,
-        "norm_pred": Rule::Trivia.normal(answer),
+        "norm_pred": Normalisation::Trivia.normal(answer),
         "em": best.is_exact,
         "f1": best.f1,
         "is_exact_match": best.is_exact,

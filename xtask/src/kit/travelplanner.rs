@@ -6,13 +6,13 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use planproof_travel::Compat;
-use planproof_travel::evaluate::{Check, Judgement, Mark, judge};
-use planproof_travel::plan::Plan;
+use planproof_travel::TripCompat;
+use planproof_travel::evaluate::{CheckResult, TripCheck, TripJudgement, judge};
+use planproof_travel::plan::TripPlan;
 use planproof_travel::query::Query;
 use planproof_travel::tables::{
-    ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, DISTANCES_FILE, Database, FLIGHTS_FILE,
-    FlightsBuilder, RESTAURANTS_FILE, STATES_FILE, Texts,
+    ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, DISTANCES_FILE, FLIGHTS_FILE, FlightsBuilder,
+    RESTAURANTS_FILE, STATES_FILE, Texts, TripDatabase,
 };
 use serde_json::{Value, json};
 
@@ -37,8 +37,8 @@ pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
         for line in text.lines() {
             let mut case: Value = serde_json::from_str(line)?;
             let query = query(&case, &queries).with_context(|| format!("{file}: {}", case["case_id"]))?;
-            let plan = Plan(case["plan"].take());
-            let judgement = judge(&database, &query, &plan, Compat::Original);
+            let plan = TripPlan(case["plan"].take());
+            let judgement = judge(&database, &query, &plan, TripCompat::Original);
             all.push(recorded(file, &case["case_id"], &judgement).to_string());
         }
     }
@@ -50,7 +50,7 @@ fn read(path: &Path) -> Result<String> {
 }
 
 /// All tables below a directory.
-fn database(directory: &Path) -> Result<Database> {
+fn database(directory: &Path) -> Result<TripDatabase> {
     let path = directory.join(FLIGHTS_FILE);
     let file = File::open(&path).with_context(|| format!("{} cannot be read", path.display()))?;
     let mut flights = FlightsBuilder::new(FLIGHTS_FILE);
@@ -66,7 +66,7 @@ fn database(directory: &Path) -> Result<Database> {
         states: &text(STATES_FILE)?,
         cities: &text(CITIES_FILE)?,
     };
-    Ok(Database::read(&texts, flights.finish())?)
+    Ok(TripDatabase::read(&texts, flights.finish())?)
 }
 
 /// The query of a case, with the changes the case makes to it.
@@ -80,13 +80,13 @@ fn query(case: &Value, queries: &HashMap<(&str, u64), Query>) -> Result<Query> {
     Ok(Query::read(&changed.to_string())?)
 }
 
-fn recorded(file: &str, case_id: &Value, judgement: &Judgement) -> Value {
+fn recorded(file: &str, case_id: &Value, judgement: &TripJudgement) -> Value {
     json!({
         "file": file,
         "case_id": case_id,
         "delivered": judgement.delivered,
-        "commonsense": marks(&Check::COMMONSENSE, judgement.commonsense.as_ref().map(<[Mark; 8]>::as_slice)),
-        "hard": marks(&Check::HARD, judgement.hard.as_ref().map(<[Mark; 5]>::as_slice)),
+        "commonsense": marks(&TripCheck::COMMONSENSE, judgement.commonsense.as_ref().map(<[CheckResult; 8]>::as_slice)),
+        "hard": marks(&TripCheck::HARD, judgement.hard.as_ref().map(<[CheckResult; 5]>::as_slice)),
         "total_cost": judgement.total_cost,
         "crash": judgement.crash.is_some(),
         "commonsense_pass": judgement.commonsense_pass(),
@@ -95,13 +95,13 @@ fn recorded(file: &str, case_id: &Value, judgement: &Judgement) -> Value {
     })
 }
 
-fn marks(checks: &[Check], marks: Option<&[Mark]>) -> Value {
+fn marks(checks: &[TripCheck], marks: Option<&[CheckResult]>) -> Value {
     let Some(marks) = marks else { return Value::Null };
-    let value = |mark: &Mark| match mark {
-        Mark::Passed => json!(true),
-        Mark::Failed => json!(false),
-        Mark::NotAsked => Value::Null,
-        Mark::Raised(_) => json!("error"),
+    let value = |mark: &CheckResult| match mark {
+        CheckResult::Passed => json!(true),
+        CheckResult::Failed => json!(false),
+        CheckResult::NotAsked => Value::Null,
+        CheckResult::Raised(_) => json!("error"),
     };
     checks.iter().zip(marks).map(|(check, mark)| (check.key(), value(mark))).collect()
 }

@@ -12,7 +12,7 @@ use planproof_spec::Compat;
 use planproof_trace::Arguments;
 use serde_json::{Map, Value};
 
-pub use plan_text::{NO_EVIDENCE, PlanFault, PlanStep, PlanText, PlannedWork, read_plan};
+pub use plan_text::{NO_EVIDENCE, PlanLineFault, PlanStep, PlanText, PlannedWork, read_plan};
 
 /// What labels of ReWOO begin with; a number follows.
 const STEM: &str = "#E";

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures::StreamExt as _;
 use planproof_model::ModelError;
-use planproof_spec::monitor::{Author, Call, Execution, Section};
+use planproof_spec::monitor::{Author, Call, PlanExecution, StateContent};
 use planproof_spec::{Handler, Monitor};
 use planproof_tools::{BoxFuture, Toolbox, execute_recorded};
 use planproof_trace::{CallId, EndReason, EventKind, FinishReason, Recorder, ToolResult, Usage};
@@ -30,7 +30,7 @@ pub(super) struct Written {
     /// Whether a model was asked.
     pub(super) has_asked: bool,
     /// What came of the calls of a plan.
-    pub(super) execution: Option<Execution>,
+    pub(super) execution: Option<PlanExecution>,
 }
 
 impl Written {
@@ -112,11 +112,11 @@ async fn summary_of(
     }
     let texts: Vec<&str> = results.iter().map(text_of).collect();
     let material = Material { question: run.query, goal, results: &texts, before };
-    let options = summary::Options {
+    let options = summary::SummaryOptions {
         choice: agent.options.summary,
         compat: agent.options.compat,
         seed: run.seed,
-        ..summary::Options::default()
+        ..summary::SummaryOptions::default()
     };
     let summarised = summarise(agent.side_model.as_ref(), &material, &options).await.map_err(outside)?;
     let has_asked = summarised.usage != Usage::default() || summarised.summary.is_some();
@@ -131,12 +131,12 @@ async fn evaluation_of(
     run: RunContext<'_>,
     monitor: &Monitor,
 ) -> Result<Written, String> {
-    let sections: Vec<Section<'_>> = monitor.sections().collect();
+    let sections: Vec<StateContent<'_>> = monitor.sections().collect();
     let (work, answer) = match sections.as_slice() {
         [work @ .., answer, _] => (work, answer.content),
         _ => (&[][..], ""),
     };
-    let prompt = |section: &Section<'_>| &monitor.automaton().state(section.state).prompt.value;
+    let prompt = |section: &StateContent<'_>| &monitor.automaton().state(section.state).prompt.value;
     let work = work.iter().filter(|section| section.author != Author::User);
     let work: Vec<String> = work.map(|section| format!("{} {}", prompt(section), section.content)).collect();
     let proposal = Proposal { question: run.query, answer, work: &work.join("\n") };

@@ -1,7 +1,7 @@
 //! A plan being executed: evidence put into arguments, and which calls may be executed with them.
 
 use planproof_spec::Monitor;
-use planproof_spec::monitor::{Denial, Execution, Fault};
+use planproof_spec::monitor::{Denial, Fault, PlanExecution};
 use planproof_trace::ToolCall;
 
 use super::evidence::{Evidence, EvidenceRules, labels};
@@ -10,7 +10,7 @@ use super::evidence::{Evidence, EvidenceRules, labels};
 pub(super) struct Plan {
     labels: Vec<String>,
     evidence: Evidence,
-    execution: Execution,
+    execution: PlanExecution,
     /// The label of the next call.
     next: usize,
     /// Labels of calls that were denied.
@@ -86,7 +86,7 @@ impl Plan {
     }
 
     /// The note for the trace, and the results of the calls.
-    pub(super) fn end(mut self) -> (String, Execution) {
+    pub(super) fn end(mut self) -> (String, PlanExecution) {
         let mut notes = Vec::new();
         self.missing.sort_unstable();
         self.missing.dedup();

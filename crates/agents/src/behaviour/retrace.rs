@@ -6,8 +6,8 @@ mod way;
 use std::sync::Arc;
 
 use planproof_model::{Message, Settings};
-use planproof_spec::monitor::Section;
-use planproof_spec::{Automaton, ContentRule, Handler, Outcome, State, Step};
+use planproof_spec::monitor::StateContent;
+use planproof_spec::{Automaton, ContentRule, Handler, MonitorOutcome, NextStep, State};
 use planproof_trace::{Arguments, Author, Event, EventKind, FinishReason, Tool, ToolCall, paired_calls};
 use thiserror::Error;
 
@@ -53,7 +53,7 @@ pub enum ModelInput {
 
 /// A call that is to be made.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Planned {
+pub struct PendingCall {
     /// The tool.
     pub tool: String,
     /// What it is called with.
@@ -142,7 +142,7 @@ impl Retracer {
         let mut known = 0;
         loop {
             match writing.monitor.step() {
-                Step::Continue => {
+                NextStep::Continue => {
                     let Some((text, finish)) = rest.find_map(reply) else { break };
                     known = writing.monitor.calls().len();
                     let before = writing.clone();
@@ -155,20 +155,20 @@ impl Retracer {
                         has_failed: false,
                     });
                 }
-                Step::Violation => drop(writing.correct()),
-                Step::Environment => {
+                NextStep::Violation => drop(writing.correct()),
+                NextStep::Environment => {
                     let Some(text) = rest.find_map(by_environment) else { break };
                     carry_out(&mut writing, &events);
                     writing.monitor.environment(text);
                 }
-                Step::Ended => {}
+                NextStep::Ended => {}
             }
-            let is_end = writing.monitor.step() == Step::Ended;
+            let is_end = writing.monitor.step() == NextStep::Ended;
             if let Some(turn) = turns.last_mut() {
                 let calls = writing.monitor.calls().get(known..).unwrap_or_default();
                 turn.calls = calls.iter().map(|call| call.call.clone()).collect();
                 turn.is_end = is_end;
-                turn.has_failed = matches!(writing.monitor.outcome(), Some(Outcome::Failed(_)));
+                turn.has_failed = matches!(writing.monitor.outcome(), Some(MonitorOutcome::Failed(_)));
             }
             if is_end {
                 break;
@@ -249,7 +249,7 @@ impl RetracedTurn<'_> {
     /// No such text exists, or none that we can write.
     pub fn demonstrate(
         &self,
-        plan: &[Planned],
+        plan: &[PendingCall],
         sees_each: bool,
         answer: &mut dyn FnMut(&ToolCall) -> String,
     ) -> Result<Vec<Demonstrated>, NotDemonstrated> {
@@ -260,7 +260,7 @@ impl RetracedTurn<'_> {
         let rounds_max = (plan.len() + 1) * writing.monitor.automaton().positions();
         for _ in 0..=rounds_max {
             match writing.monitor.step() {
-                Step::Continue => {
+                NextStep::Continue => {
                     let made = writing.monitor.calls().len() - before;
                     let input = model_input(&writing);
                     let reply = next_reply(&writing, plan.get(made..).unwrap_or_default(), sees_each)?;
@@ -269,18 +269,18 @@ impl RetracedTurn<'_> {
                         shown.push(Demonstrated { input, reply });
                     }
                 }
-                Step::Environment => {
+                NextStep::Environment => {
                     let text = by_handler(&writing, answer);
                     writing.monitor.environment(&text);
                 }
-                Step::Violation | Step::Ended => break,
+                NextStep::Violation | NextStep::Ended => break,
             }
         }
         let made = writing.monitor.calls()[before..].iter();
         let is_as_planned = made
             .map(|call| (&call.call.name, &call.call.arguments))
             .eq(plan.iter().map(|it| (&it.tool, &it.arguments)));
-        let is_right = is_as_planned && writing.monitor.outcome() == Some(&Outcome::Finished);
+        let is_right = is_as_planned && writing.monitor.outcome() == Some(&MonitorOutcome::Finished);
         if is_right { Ok(shown) } else { Err(NotDemonstrated::NoWay) }
     }
 }
@@ -311,7 +311,7 @@ fn by_handler(writing: &Writing, answer: &mut dyn FnMut(&ToolCall) -> String) ->
 }
 
 /// The model's text that makes these calls, up to where the environment writes.
-fn next_reply(writing: &Writing, plan: &[Planned], sees_each: bool) -> Result<String, NotDemonstrated> {
+fn next_reply(writing: &Writing, plan: &[PendingCall], sees_each: bool) -> Result<String, NotDemonstrated> {
     let monitor = &writing.monitor;
     let automaton = monitor.automaton();
     let open = monitor.sections().next_back().filter(|section| !section.is_complete);
@@ -325,7 +325,7 @@ fn next_reply(writing: &Writing, plan: &[Planned], sees_each: bool) -> Result<St
     {
         return Err(NotDemonstrated::AmidSection);
     }
-    let calls: Vec<ToolCall> = plan.iter().map(Planned::call).collect();
+    let calls: Vec<ToolCall> = plan.iter().map(PendingCall::call).collect();
     let rules = Rules { calls: &calls, sees_each, hint };
     let beginning = Beginning {
         position: monitor.position(),
@@ -376,12 +376,12 @@ fn next_reply(writing: &Writing, plan: &[Planned], sees_each: bool) -> Result<St
 }
 
 /// How many calls wait for the environment.
-fn waiting<'m>(sections: impl DoubleEndedIterator<Item = Section<'m>>) -> usize {
+fn waiting<'m>(sections: impl DoubleEndedIterator<Item = StateContent<'m>>) -> usize {
     let since = sections.rev().take_while(|section| section.author != Author::Environment);
     since.filter(|section| section.call.is_some()).count()
 }
 
-impl Planned {
+impl PendingCall {
     fn call(&self) -> ToolCall {
         let id = planproof_trace::CallId::new("planned");
         ToolCall { id, name: self.tool.clone(), arguments: self.arguments.clone() }
@@ -398,8 +398,8 @@ fn is_words(state: &State) -> bool {
 fn content<'p>(
     state: &State,
     number: usize,
-    coming: impl Iterator<Item = &'p Planned>,
-    next: Option<&Planned>,
+    coming: impl Iterator<Item = &'p PendingCall>,
+    next: Option<&PendingCall>,
 ) -> Result<String, NotDemonstrated> {
     let tasks: Vec<String> = coming.map(|call| format!("\"{}\"", call.task)).collect();
     let said = match tasks.as_slice() {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use planproof_model::{BoxStream, ChatDelta, ModelError, Settings, run_time};
-use planproof_spec::monitor::Failure;
-use planproof_spec::{Outcome, Step};
+use planproof_spec::monitor::RunFailure;
+use planproof_spec::{MonitorOutcome, NextStep};
 use planproof_trace::{Author, Continuation, EndReason, EventKind, FinishReason, LimitKind, Tally, Usage};
 
 use super::BehaviourAgent;
@@ -96,21 +96,21 @@ impl<'a> Session<'a> {
         loop {
             self.record_sections();
             match self.writing.monitor.step() {
-                Step::Continue if self.requests >= self.run.limits.iterations => {
+                NextStep::Continue if self.requests >= self.run.limits.iterations => {
                     return self.stop(LimitKind::Iterations, u64::from(self.run.limits.iterations));
                 }
-                Step::Continue => {
+                NextStep::Continue => {
                     if let Err(end) = self.turn().await {
                         return end;
                     }
                 }
-                Step::Violation => self.correct(),
-                Step::Environment => {
+                NextStep::Violation => self.correct(),
+                NextStep::Environment => {
                     if let Err(end) = self.environment().await {
                         return end;
                     }
                 }
-                Step::Ended => return self.end(),
+                NextStep::Ended => return self.end(),
             }
         }
     }
@@ -245,10 +245,10 @@ impl<'a> Session<'a> {
     /// How the run ended, by its monitor.
     fn end(&self) -> EndReason {
         match self.writing.monitor.outcome() {
-            Some(Outcome::Failed(Failure::Text { bytes_max })) => {
+            Some(MonitorOutcome::Failed(RunFailure::Text { bytes_max })) => {
                 EndReason::LimitReached { limit: LimitKind::TextBytes, value: *bytes_max as u64 }
             }
-            Some(Outcome::Failed(failure)) => {
+            Some(MonitorOutcome::Failed(failure)) => {
                 EndReason::AgentFailed { reason: failure.describe(self.writing.monitor.automaton()) }
             }
             _ => EndReason::Answered { text: self.writing.monitor.answer().unwrap_or_default().to_owned() },
@@ -291,7 +291,7 @@ impl Feed<'_> {
                 ChatDelta::Text(piece) => {
                     let step = self.push(&piece);
                     text.push_str(&piece);
-                    if step != Step::Continue {
+                    if step != NextStep::Continue {
                         return Ok(Err(text));
                     }
                 }

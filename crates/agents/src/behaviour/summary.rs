@@ -11,7 +11,7 @@ use planproof_trace::Usage;
 
 use super::plain::{ask, inset, without_mark};
 
-pub use score::{ALPHA, ScoreFault, Scored, normalised, score};
+pub use score::{ALPHA, ScoreFault, ScoredText, normalised, score};
 
 /// The beginning of the prompt; statements, context and goal follow. A simulated model may recognise the request by
 /// it.
@@ -71,7 +71,7 @@ impl Default for Choice {
 
 /// How to summarise and choose.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
+pub struct SummaryOptions {
     /// Which of the two is returned.
     pub choice: Choice,
     /// How much the length counts in a score: at 0 not at all.
@@ -82,7 +82,7 @@ pub struct Options {
     pub seed: u64,
 }
 
-impl Default for Options {
+impl Default for SummaryOptions {
     /// The likelier, with the published [`ALPHA`].
     fn default() -> Self {
         Self { choice: Choice::default(), alpha: ALPHA, compat: Compat::default(), seed: 0 }
@@ -91,7 +91,7 @@ impl Default for Options {
 
 /// One of the two texts that can be returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Candidate {
+pub enum CandidateText {
     /// The summary.
     Summary,
     /// The results as they came.
@@ -104,9 +104,9 @@ pub enum Reason {
     /// By the scores.
     Likelier {
         /// The summary's.
-        summary: Scored,
+        summary: ScoredText,
         /// That of the results.
-        results: Scored,
+        results: ScoredText,
     },
     /// By length, because there are no scores.
     Shorter {
@@ -132,7 +132,7 @@ pub struct Summarised {
     /// The text that is returned.
     pub text: String,
     /// Which of the two it is.
-    pub chosen: Candidate,
+    pub chosen: CandidateText,
     /// Why.
     pub reason: Reason,
     /// The summary, if one was made, even if it is not returned.
@@ -146,14 +146,14 @@ impl fmt::Display for Summarised {
     /// -1.9000 in 40 tokens`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.chosen {
-            Candidate::Summary => "summary",
-            Candidate::Results => "results",
+            CandidateText::Summary => "summary",
+            CandidateText::Results => "results",
         })?;
         match &self.reason {
             Reason::Likelier { summary, results } => {
                 let (chosen, other) = match self.chosen {
-                    Candidate::Summary => (summary, results),
-                    Candidate::Results => (results, summary),
+                    CandidateText::Summary => (summary, results),
+                    CandidateText::Results => (results, summary),
                 };
                 let word = if chosen.score > other.score { "likelier" } else { "as likely" };
                 write!(f, ", {word}: {chosen} against {other}")
@@ -202,7 +202,7 @@ pub fn prompt(material: &Material<'_>) -> String {
 pub async fn summarise(
     model: &dyn Model,
     material: &Material<'_>,
-    options: &Options,
+    options: &SummaryOptions,
 ) -> Result<Summarised, ModelError> {
     let results = results_text(material.results, options.compat);
     let mut usage = Usage::default();
@@ -259,9 +259,9 @@ async fn scores(
     before: &str,
     summary: &str,
     results: &str,
-    options: &Options,
+    options: &SummaryOptions,
     usage: &mut Usage,
-) -> Result<Result<(Scored, Scored), String>, ModelError> {
+) -> Result<Result<(ScoredText, ScoredText), String>, ModelError> {
     let mut both = Vec::with_capacity(2);
     for text in [summary, results] {
         match score(model, before, text, options.alpha, options.seed, usage).await {
@@ -278,10 +278,10 @@ async fn scores(
 
 impl Summarised {
     fn summary(summary: String, reason: Reason, usage: Usage) -> Self {
-        Self { text: summary.clone(), chosen: Candidate::Summary, reason, summary: Some(summary), usage }
+        Self { text: summary.clone(), chosen: CandidateText::Summary, reason, summary: Some(summary), usage }
     }
 
     fn results(results: String, reason: Reason, summary: Option<String>, usage: Usage) -> Self {
-        Self { text: results, chosen: Candidate::Results, reason, summary, usage }
+        Self { text: results, chosen: CandidateText::Results, reason, summary, usage }
     }
 }

@@ -133,7 +133,7 @@ pub struct Votes {
 
 /// Whose answer it is in the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision<'a> {
+pub enum VoteDecision<'a> {
     /// That of these samples.
     Samples(&'a Group),
     /// That of the other agent.
@@ -188,18 +188,18 @@ impl Votes {
     /// By our rules the other agent's answer, whatever it is. In the published code its answer is a vote for the
     /// groups that share the first place: the largest of them then wins if it has more than one vote (on a tie the
     /// first), and the other agent's answer counts only if there is none. So of 2-2-1 one of the two always wins.
-    pub fn decide(&self, other: Option<&str>) -> Decision<'_> {
+    pub fn decide(&self, other: Option<&str>) -> VoteDecision<'_> {
         if !self.needs_other() {
-            return self.majority().map_or(Decision::Other, Decision::Samples);
+            return self.majority().map_or(VoteDecision::Other, VoteDecision::Samples);
         }
         if self.rules == VoteRules::Ours {
-            return Decision::Other;
+            return VoteDecision::Other;
         }
         let other = other.map(|answer| key(answer, self.rules));
         let votes = |group: &Group| group.samples.len() + usize::from(other.as_ref() == Some(&group.key));
         match largest(self.first_places(), votes) {
-            Some(group) if votes(group) > 1 => Decision::Samples(group),
-            _ => Decision::Other,
+            Some(group) if votes(group) > 1 => VoteDecision::Samples(group),
+            _ => VoteDecision::Other,
         }
     }
 

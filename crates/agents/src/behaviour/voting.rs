@@ -9,7 +9,7 @@ use planproof_model::{BoxFuture, run_time};
 use planproof_tools::{NoTools, Toolbox};
 use planproof_trace::{EndReason, Event, EventKind, LimitKind};
 
-use super::votes::{Decision, VoteRules, Votes};
+use super::votes::{VoteDecision, VoteRules, Votes};
 use crate::{Agent, Ran, RunContext, RunError, RunLimits};
 
 /// How many samples are taken, as published.
@@ -82,8 +82,8 @@ impl VotingAgent {
             Err(over) => return Ok(parts.ran(over)),
         };
         let decided = match votes.decide(answer(&end)) {
-            Decision::Samples(group) => Some(EndReason::Answered { text: group.answer.clone() }),
-            Decision::Other => None,
+            VoteDecision::Samples(group) => Some(EndReason::Answered { text: group.answer.clone() }),
+            VoteDecision::Other => None,
         };
         Ok(parts.ran(decided.unwrap_or(end)))
     }

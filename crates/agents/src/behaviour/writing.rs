@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use planproof_model::Settings;
 use planproof_spec::monitor::{Decoding, Echo, Violation};
-use planproof_spec::{Automaton, Monitor, Options, StateId, Step};
+use planproof_spec::{Automaton, Monitor, MonitorOptions, NextStep, StateId};
 use planproof_trace::{Continuation, EndReason, EventKind, FinishReason, Tool};
 
 use super::continuation::{Parts, Plain, Request, TAIL_CHARACTERS};
@@ -55,14 +55,14 @@ impl Writing {
         let instructions = instructions(&automaton, tools).into();
         let plain = only_answer(&automaton)
             .map(|answer| (plain(&automaton, automaton.state(answer)).into(), question.trim().into()));
-        let options = Options {
+        let options = MonitorOptions {
             compat: options.compat,
             decoding: if options.temperature > 0.0 { Decoding::Sampled } else { Decoding::Greedy },
             corrections_max: options.corrections_max,
             text_bytes_max: options.text_bytes_max,
             tools: Some(tools.to_vec()),
             validator: Some(Arc::clone(schemas) as Arc<_>),
-            ..Options::default()
+            ..MonitorOptions::default()
         };
         let mut monitor = Monitor::new(automaton, options);
         monitor.question(question);
@@ -115,7 +115,7 @@ impl Writing {
         let is_correction = self.corrected.take().is_some();
         let has_progressed = self.monitor.text().len() > before;
         let unheard = std::mem::take(&mut self.unheard) + 1;
-        if self.monitor.step() == Step::Continue {
+        if self.monitor.step() == NextStep::Continue {
             match finish {
                 // It is simply asked to continue, but not for ever if it adds nothing.
                 FinishReason::Length if has_progressed => {}
@@ -207,7 +207,7 @@ pub(super) struct Feed<'m> {
 }
 
 impl Feed<'_> {
-    pub(super) fn push(&mut self, piece: &str) -> Step {
+    pub(super) fn push(&mut self, piece: &str) -> NextStep {
         match &mut self.echo {
             Some(echo) => {
                 let new = echo.push(piece.as_bytes());

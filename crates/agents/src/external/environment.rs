@@ -5,7 +5,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use planproof_isolation::Found;
+use planproof_isolation::MachineIsolation;
 use planproof_trace::SECRET_BYTES_MIN;
 use secrecy::{ExposeSecret, SecretString};
 use tokio::process::Command;
@@ -81,7 +81,7 @@ pub struct ProgramSetting {
     /// The first one is used in the URLs that it gets.
     pub hosts: Vec<String>,
     /// The launcher that starts and confines it; it is started directly if there is none.
-    pub isolation: Found,
+    pub isolation: MachineIsolation,
 }
 
 /// Gives a program our environment without proxies, which would swallow the calls to the loopback URL of its tools.

@@ -129,11 +129,11 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Lesson, Source};
+    use super::super::{Lesson, LessonSource};
     use super::*;
 
     fn known(tool: Option<&str>, about: &str, text: &str) -> Known {
-        let source = Source { campaign: "c".to_owned(), case: "k".to_owned(), repeat: 0 };
+        let source = LessonSource { campaign: "c".to_owned(), case: "k".to_owned(), repeat: 0 };
         let tool = tool.map(str::to_owned);
         Known { source, lesson: Lesson { tool, about: about.to_owned(), text: text.to_owned() } }
     }

@@ -4,7 +4,7 @@ use planproof_plan::subtasks::sections;
 use planproof_trace::{Event, EventKind};
 use serde::{Deserialize, Serialize};
 
-use super::{Known, Source};
+use super::{Known, LessonSource};
 
 /// What runs with a memory recalled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl MemoryUse {
 /// The runs that taught these lessons, as the note of a section has them.
 pub(crate) fn sources(recalled: &[&Known]) -> String {
     let source = |known: &&Known| {
-        let Source { campaign, case, repeat } = &known.source;
+        let LessonSource { campaign, case, repeat } = &known.source;
         serde_json::json!([campaign, case, repeat])
     };
     recalled.iter().map(source).collect::<serde_json::Value>().to_string()

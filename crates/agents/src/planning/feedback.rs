@@ -1,7 +1,7 @@
 //! The feedback of a planning agent to its model after a reply. (Specification of m&m's, section 4: in kind the
 //! published feedback, in our words.)
 
-use planproof_plan::{Fault, headings};
+use planproof_plan::{VerificationFault, headings};
 
 use super::{PlanFormat, PlanOptions, Strategy};
 
@@ -38,7 +38,7 @@ pub(super) fn not_read(options: PlanOptions, fault: &str) -> String {
 }
 
 /// The plan does not fit the tools.
-pub(super) fn not_verified(options: PlanOptions, faults: &[Fault]) -> String {
+pub(super) fn not_verified(options: PlanOptions, faults: &[VerificationFault]) -> String {
     let mut text = String::from("This does not fit the tools:\n");
     for fault in faults.iter().take(FAULTS_LISTED_MAX) {
         text.push_str(&format!("- {fault}\n"));

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use planproof_plan::findings;
 use planproof_sandbox::{
-    Call, CallError, CallFuture, End, Functions, Limits, Program, Sandbox, SandboxError,
+    CallError, CallFuture, Functions, Program, ProgramCall, ProgramEnd, Sandbox, SandboxError, SandboxLimits,
 };
 use planproof_tools::execute_recorded;
 use planproof_trace::{Arguments, CallId, Catalogue, Signature, ToolCall};
@@ -38,24 +38,27 @@ pub(super) async fn run(
         false => Program::whole(text),
     };
     let tools = Tools { run, catalogue, attempt, made: AtomicU32::new(0) };
-    let outcome = sandbox.run(&program.refusing_input(), &tools, &Limits::default()).await?;
+    let outcome = sandbox.run(&program.refusing_input(), &tools, &SandboxLimits::default()).await?;
     let note = match &outcome.end {
-        End::Finished { .. } => findings::FINE,
-        End::Unsupported { .. } => findings::UNSUPPORTED,
-        End::Raised(_) | End::Limit(_) | End::Refused { .. } | End::Crashed { .. } => findings::FAULTY,
+        ProgramEnd::Finished { .. } => findings::FINE,
+        ProgramEnd::Unsupported { .. } => findings::UNSUPPORTED,
+        ProgramEnd::Raised(_)
+        | ProgramEnd::Limit(_)
+        | ProgramEnd::Refused { .. }
+        | ProgramEnd::Crashed { .. } => findings::FAULTY,
     };
     Ok((note, format!("the program {}.", in_words(&outcome.end))))
 }
 
 /// How a program ended, to go after `the program`.
-fn in_words(end: &End) -> String {
+fn in_words(end: &ProgramEnd) -> String {
     match end {
-        End::Finished { .. } => end.to_string(),
-        End::Raised(_) => format!("raised {end}"),
-        End::Unsupported { .. } => format!("could not be run: {end}"),
-        End::Limit(limit) => format!("reached the limit of its {limit}"),
-        End::Refused { found } => format!("was refused, because it has `{found}`"),
-        End::Crashed { how } => format!("broke its interpreter: {how}"),
+        ProgramEnd::Finished { .. } => end.to_string(),
+        ProgramEnd::Raised(_) => format!("raised {end}"),
+        ProgramEnd::Unsupported { .. } => format!("could not be run: {end}"),
+        ProgramEnd::Limit(limit) => format!("reached the limit of its {limit}"),
+        ProgramEnd::Refused { found } => format!("was refused, because it has `{found}`"),
+        ProgramEnd::Crashed { how } => format!("broke its interpreter: {how}"),
     }
 }
 
@@ -72,7 +75,7 @@ impl Functions for Tools<'_> {
         self.catalogue.signatures().iter().map(Signature::identifier).collect()
     }
 
-    fn call(&self, call: Call) -> CallFuture<'_> {
+    fn call(&self, call: ProgramCall) -> CallFuture<'_> {
         Box::pin(async move {
             let mut arguments = call.kwargs;
             let signatures = self.catalogue.signatures();

@@ -2,7 +2,7 @@
 
 use planproof_model::Message;
 use planproof_plan::subtasks::{Asking, read_arguments, sections};
-use planproof_plan::team::review::Moment;
+use planproof_plan::team::review::ReviewReason;
 use planproof_tools::execute_recorded;
 use planproof_trace::{Arguments, Author, CallId, Tool, ToolCall};
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub(super) async fn carry_out(desk: &mut Desk<'_>, steps: &mut Steps) -> Result<
         desk.note(Asking::Plan, sections::SUB_TASK, Author::Model, &text, &number.to_string());
         let end = one(desk, steps, place).await?;
         steps.end(place, end);
-        review::ask(desk, steps, &Moment::Ended { sub_task: number.to_string() }).await?;
+        review::ask(desk, steps, &ReviewReason::Ended { sub_task: number.to_string() }).await?;
     }
     Ok(())
 }

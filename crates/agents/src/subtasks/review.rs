@@ -5,7 +5,7 @@ use planproof_model::run_time::uncharged;
 use planproof_plan::graph::SubTask;
 use planproof_plan::limits::TASK_CHARACTERS_MAX;
 use planproof_plan::subtasks::Pair;
-use planproof_plan::team::review::{Decision, Moment, PERSON, Review, decisions};
+use planproof_plan::team::review::{PERSON, Review, ReviewDecision, ReviewReason, decisions};
 use planproof_trace::{Author, EndReason};
 
 use super::Stop;
@@ -14,10 +14,10 @@ use super::steps::Steps;
 use crate::team::{REVISIONS_MAX, ReviewWhen};
 
 /// Asks the reviewer, if there is one, until the agent may continue.
-pub(super) async fn ask(desk: &Desk<'_>, steps: &mut Steps, moment: &Moment) -> Result<(), Stop> {
+pub(super) async fn ask(desk: &Desk<'_>, steps: &mut Steps, moment: &ReviewReason) -> Result<(), Stop> {
     let run = desk.run();
     let Some(reviewing) = run.reviewing else { return Ok(()) };
-    if reviewing.when == ReviewWhen::Planned && *moment != Moment::Planned {
+    if reviewing.when == ReviewWhen::Planned && *moment != ReviewReason::Planned {
         return Ok(());
     }
     let tools: Vec<String> = run.toolbox.tools().iter().map(|tool| tool.name.clone()).collect();
@@ -35,26 +35,26 @@ pub(super) async fn ask(desk: &Desk<'_>, steps: &mut Steps, moment: &Moment) -> 
         };
         let said = |state: &str, text: &str, about: &str| noted(&person, Author::User, state, text, about);
         match uncharged(reviewing.by.decide(&review)).await {
-            Decision::Approve => {
+            ReviewDecision::Approve => {
                 said(decisions::APPROVED, "", "");
                 return Ok(());
             }
-            Decision::Stop => return Err(Stop::ByPerson),
-            Decision::Edit { sub_task } => match edit(steps, &sub_task, &tools) {
+            ReviewDecision::Stop => return Err(Stop::ByPerson),
+            ReviewDecision::Edit { sub_task } => match edit(steps, &sub_task, &tools) {
                 Ok(()) => {
                     let text = serde_json::to_string(&sub_task).unwrap_or_default();
                     said(decisions::EDITED, &text, &sub_task.id);
                 }
                 Err(why) => refused = Some(why),
             },
-            Decision::Drop { id } => match place(steps, &id) {
+            ReviewDecision::Drop { id } => match place(steps, &id) {
                 Ok(place) => {
                     steps.remove(place);
                     said(decisions::DROPPED, "", &id);
                 }
                 Err(why) => refused = Some(why),
             },
-            Decision::Rerun { id } => match place(steps, &id) {
+            ReviewDecision::Rerun { id } => match place(steps, &id) {
                 Ok(place) => {
                     steps.undo(place);
                     said(decisions::RERUN, "", &id);

@@ -1,7 +1,7 @@
 //! Local constraints that can be checked, checked on the report of a sub-task. (The paper leaves them to the
 //! executor; this is ours.)
 
-use planproof_constraint::choice::{Constraint, Problem, Slot, read_constraint, read_record};
+use planproof_constraint::choice::{ChoiceProblem, Constraint, Slot, read_constraint, read_record};
 use planproof_plan::graph::{SubTask, SubTaskGraph};
 use serde_json::Value as Json;
 
@@ -96,7 +96,7 @@ pub(super) fn violations(sub_task: &SubTask, report: &str) -> Option<String> {
         ));
     }
     let slot = Slot { name: sub_task.id.clone(), candidates: found.clone(), is_optional: false };
-    let problem = match Problem::new(vec![slot], constraints) {
+    let problem = match ChoiceProblem::new(vec![slot], constraints) {
         Ok(problem) => problem,
         Err(faults) => return Some(faults.to_string()),
     };
@@ -136,7 +136,7 @@ fn records(report: &str) -> Vec<Json> {
 
 #[cfg(test)]
 mod tests {
-    use planproof_plan::graph::StatedConstraint;
+    use planproof_plan::graph::WordedConstraint;
     use serde_json::json;
 
     use super::*;
@@ -149,7 +149,7 @@ mod tests {
             task: "Find hotels.".to_owned(),
             executor: "worker".to_owned(),
             after: Vec::new(),
-            constraints: vec![StatedConstraint { words: "three stars".to_owned(), typed: Some(typed) }],
+            constraints: vec![WordedConstraint { words: "three stars".to_owned(), typed: Some(typed) }],
         }
     }
 
@@ -165,7 +165,7 @@ mod tests {
             check("Nothing found.").unwrap().contains("has no JSON list of objects with the fields `stars`")
         );
         assert!(check("[{\"name\": \"x\"}]").is_some());
-        let free = SubTask { constraints: vec![StatedConstraint::in_words("cheap")], ..sub_task() };
+        let free = SubTask { constraints: vec![WordedConstraint::in_words("cheap")], ..sub_task() };
         assert_eq!((violations(&free, "x"), report_form(&free)), (None, String::new()));
         assert!(report_form(&sub_task()).contains("the fields `stars`"));
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use planproof_plan::graph::{Revision, Schedule, SubTask, SubTaskGraph, SubTaskState};
-use planproof_plan::team::review::{Decision, Moment, PERSON, Review, decisions};
+use planproof_plan::team::review::{PERSON, Review, ReviewDecision, ReviewReason, decisions};
 use planproof_plan::team::sections;
 use planproof_trace::{Author, Event, EventKind, Recorder};
 
@@ -111,7 +111,7 @@ impl Progress {
     pub(super) fn review(
         &self,
         task: &str,
-        moment: &Moment,
+        moment: &ReviewReason,
         executors: &[&str],
         refused: Option<String>,
     ) -> Review {
@@ -129,28 +129,33 @@ impl Progress {
     }
 
     /// Applies a person's decision, and records it. Nothing may be running.
-    pub(super) fn decide(&mut self, decision: Decision, executors: &[&str], recorder: &Recorder) -> Reviewed {
+    pub(super) fn decide(
+        &mut self,
+        decision: ReviewDecision,
+        executors: &[&str],
+        recorder: &Recorder,
+    ) -> Reviewed {
         let person = actor(recorder, PERSON);
         let said = |state: &str, text: &str, about: &str| noted(&person, Author::User, state, text, about);
         let (revision, state, text, about) = match decision {
-            Decision::Approve => {
+            ReviewDecision::Approve => {
                 said(decisions::APPROVED, "", "");
                 return Reviewed::GoOn;
             }
-            Decision::Stop => return Reviewed::Stopped,
-            Decision::Edit { sub_task } => {
+            ReviewDecision::Stop => return Reviewed::Stopped,
+            ReviewDecision::Edit { sub_task } => {
                 let (text, id) = (to_json(&sub_task), sub_task.id.clone());
                 let revision = self.schedule.edit(sub_task, executors).map_err(|error| error.to_string());
                 (revision, decisions::EDITED, text, id)
             }
-            Decision::Drop { id } => {
+            ReviewDecision::Drop { id } => {
                 let revision = match self.schedule.graph().sub_tasks.len() {
                     1 => Err("it is the only sub-task: edit it, or stop".to_owned()),
                     _ => self.schedule.drop_sub_task(&id).map_err(|error| error.to_string()),
                 };
                 (revision, decisions::DROPPED, String::new(), id)
             }
-            Decision::Rerun { id } => {
+            ReviewDecision::Rerun { id } => {
                 let revision = match self.schedule.state(&id) {
                     Some(SubTaskState::Finished | SubTaskState::Failed) | None => {
                         self.schedule.rerun(&id).map_err(|error| error.to_string())

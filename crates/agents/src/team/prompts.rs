@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use planproof_plan::graph::StatedConstraint;
+use planproof_plan::graph::WordedConstraint;
 use planproof_plan::team::{Role, headings};
 use planproof_trace::Tool;
 use thiserror::Error;
@@ -165,7 +165,7 @@ impl TeamPrompts {
         &self,
         executor: &Executor,
         sub_task: &str,
-        constraints: &[StatedConstraint],
+        constraints: &[WordedConstraint],
     ) -> String {
         let about = match executor.prompt.as_str() {
             "" => executor.about.clone(),
@@ -176,7 +176,7 @@ impl TeamPrompts {
         fill(&self.executor, &values)
     }
 
-    pub(super) fn deliverer(&self, task: &str, constraints: &[StatedConstraint], results: &str) -> String {
+    pub(super) fn deliverer(&self, task: &str, constraints: &[WordedConstraint], results: &str) -> String {
         fill(&self.deliverer, &[("task", task), ("constraints", &listed(constraints)), ("results", results)])
     }
 }
@@ -245,7 +245,7 @@ fn described(executor: &Executor, tools: &[Tool]) -> String {
     format!("- {}: {}\n{tools}", executor.name, executor.about)
 }
 
-fn listed(constraints: &[StatedConstraint]) -> String {
+fn listed(constraints: &[WordedConstraint]) -> String {
     match constraints {
         [] => "- none that were stated".to_owned(),
         some => some.iter().map(|it| format!("- {}", it.words)).collect::<Vec<_>>().join("\n"),

@@ -5,12 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use planproof_model::BoxFuture;
-use planproof_plan::team::review::{Decision, Review};
+use planproof_plan::team::review::{Review, ReviewDecision};
 
 /// Asks a person, wherever that person is: at a terminal, at a web page, or in a test.
 pub trait Reviewer: Send + Sync + fmt::Debug {
     /// Shows the progress of a team, and waits for the person's decision. The wait is not charged to the run.
-    fn decide<'a>(&'a self, review: &'a Review) -> BoxFuture<'a, Decision>;
+    fn decide<'a>(&'a self, review: &'a Review) -> BoxFuture<'a, ReviewDecision>;
 }
 
 /// When a person is asked.

@@ -2,7 +2,9 @@
 //! reports which constraints cannot hold together, and the deliverer makes the answer from that. (PMC, section 4.4,
 //! hopes that the model chooses well; this is ours.)
 
-use planproof_constraint::choice::{Answer, Faults, Solved, Task, Undecided, read_task};
+use planproof_constraint::choice::{
+    ChoiceAnswer, ChoiceTask, Faults, SolvedChoice, UndecidedChoice, read_task,
+};
 use planproof_model::Message;
 use planproof_plan::team::{Role, sections};
 use planproof_trace::{EndReason, Recorder};
@@ -73,16 +75,16 @@ impl TeamAgent {
 }
 
 /// Chooses, on a thread of its own because that may take seconds, and puts the result into words.
-async fn choose(task: Task) -> Result<String, Faults> {
+async fn choose(task: ChoiceTask) -> Result<String, Faults> {
     let chosen = tokio::task::spawn_blocking(move || in_words(&task));
     // The closure does not panic, and is not dropped before the run.
     chosen.await.unwrap_or_else(|error| Ok(format!("The solver could not decide: {error}.")))
 }
 
 /// The solver's words about a problem: the choice with the satisfied constraints, or the conflict.
-fn in_words(task: &Task) -> Result<String, Faults> {
+fn in_words(task: &ChoiceTask) -> Result<String, Faults> {
     Ok(match task.problem.solve(&task.objective)? {
-        Answer::Solved(Solved { selection, cost, .. }) => {
+        ChoiceAnswer::Solved(SolvedChoice { selection, cost, .. }) => {
             let mut lines = vec!["The solver has chosen, and proved that every constraint holds:".to_owned()];
             for (slot, chosen) in task.problem.slots().iter().zip(&selection.chosen) {
                 let what = match chosen.and_then(|place| slot.candidates.get(place)) {
@@ -97,11 +99,11 @@ fn in_words(task: &Task) -> Result<String, Faults> {
             lines.extend(task.problem.check(&selection)?.into_iter().map(|verdict| verdict.words));
             lines.join("\n")
         }
-        Answer::Conflict(conflict) => format!(
+        ChoiceAnswer::Conflict(conflict) => format!(
             "The solver has proved that there is no choice that meets every constraint. {}",
             conflict.words
         ),
-        Answer::Undecided(Undecided { best, .. }) => {
+        ChoiceAnswer::Undecided(UndecidedChoice { best, .. }) => {
             let found = match best {
                 Some((selection, _)) => {
                     let place = |(slot, chosen): (&planproof_constraint::choice::Slot, &Option<usize>)| {

@@ -1,7 +1,8 @@
 //! Labels in arguments, and the order of calls.
 
 use planproof_agents::behaviour::evidence::{
-    Evidence, EvidenceRules, PlanFault, PlanStep, PlanText, PlannedWork, execution_order, labels, read_plan,
+    Evidence, EvidenceRules, PlanLineFault, PlanStep, PlanText, PlannedWork, execution_order, labels,
+    read_plan,
 };
 use planproof_spec::Compat;
 use planproof_trace::Arguments;
@@ -130,8 +131,8 @@ fn plans_are_read() {
             ("#E4", PlannedWork::Text("just so")),
         ]
     );
-    let repeated = PlanFault::Repeated { line: 11, label: "#E1".into() };
-    assert_eq!(plan.faults, [PlanFault::NoEquals { line: 8 }, repeated]);
+    let repeated = PlanLineFault::Repeated { line: 11, label: "#E1".into() };
+    assert_eq!(plan.faults, [PlanLineFault::NoEquals { line: 8 }, repeated]);
     assert_eq!(
         plan.faults[0].to_string(),
         "line 8: a label is followed by `=` and a call, as in `#E1 = Search[planproof]`"

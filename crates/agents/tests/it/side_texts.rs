@@ -8,8 +8,8 @@ use planproof_agents::behaviour::evaluator::{
 use planproof_agents::behaviour::plain::{CHAT_TOKENS_MIN, ask};
 use planproof_agents::behaviour::solve::{self, PlannedCall, solve};
 use planproof_agents::behaviour::summary::{
-    self, Candidate, Choice, Material, Options, Otherwise, Reason, Summarised, normalised, results_text,
-    summarise,
+    self, CandidateText, Choice, Material, Otherwise, Reason, Summarised, SummaryOptions, normalised,
+    results_text, summarise,
 };
 use planproof_agents::behaviour::votes::VoteRules;
 use planproof_model::{BoxFuture, Model, ModelError, Settings};
@@ -93,14 +93,16 @@ fn material<'a>(results: &'a [&'a str]) -> Material<'a> {
 }
 
 async fn summarised(model: &Writer, results: &[&str], choice: Choice) -> Summarised {
-    summarise(model, &material(results), &Options { choice, ..Options::default() }).await.unwrap()
+    summarise(model, &material(results), &SummaryOptions { choice, ..SummaryOptions::default() })
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
 async fn a_summary_is_asked_for_as_published() {
     let model = Writer::new(TEXT, [" Summary: A in 1844, B in 1989.\nContext: more"]);
     let found = summarised(&model, &["A: 1844.\nGoal: x", "B: 1989."], Choice::Summary).await;
-    assert_eq!((found.text.as_str(), found.chosen), ("A in 1844, B in 1989.", Candidate::Summary));
+    assert_eq!((found.text.as_str(), found.chosen), ("A in 1844, B in 1989.", CandidateText::Summary));
     assert_eq!((found.reason, found.usage), (Reason::Configured, USAGE));
     let prompt = format!(
         "{}\n\nStatements:\n- A: 1844.\n  Goal: x\n- B: 1989.\nContext: Which was first?\nGoal: Search both.\nSummary:",
@@ -126,21 +128,21 @@ async fn the_likelier_is_returned() {
         (
             &["x 1 2"][..],
             "in short x",
-            Candidate::Summary,
+            CandidateText::Summary,
             "summary, likelier: -1.3760 in 3 tokens against -7.7972 in 3 tokens",
             [&[-0.5, -0.5, -0.5][..], &[-0.5, -4.0, -4.0]],
         ),
         (
             &["x y"],
             "in 1 word",
-            Candidate::Results,
+            CandidateText::Results,
             "results, likelier: -0.9548 in 2 tokens against -4.5866 in 3 tokens",
             [&[-0.5, -4.0, -0.5], &[-0.5, -0.5]],
         ),
         (
             &["x y"],
             "y x",
-            Candidate::Results,
+            CandidateText::Results,
             "results, as likely: -0.9548 in 2 tokens against -0.9548 in 2 tokens",
             [&[-0.5, -0.5], &[-0.5, -0.5]],
         ),
@@ -148,7 +150,7 @@ async fn the_likelier_is_returned() {
         let model = Writer::scoring(SCORES, [summary], likelihood);
         let found = summarised(&model, results, Choice::default()).await;
         assert_eq!((found.chosen, found.to_string().as_str()), (chosen, line));
-        let expected = if chosen == Candidate::Summary { summary } else { results[0] };
+        let expected = if chosen == CandidateText::Summary { summary } else { results[0] };
         assert_eq!((found.text.as_str(), found.summary.as_deref()), (expected, Some(summary)));
         let Reason::Likelier { summary: of_summary, results: of_results } = found.reason else { panic!() };
         for (scored, values) in [of_summary, of_results].into_iter().zip(scores) {
@@ -163,9 +165,9 @@ async fn the_likelier_is_returned() {
 #[tokio::test]
 async fn alpha_says_how_much_the_length_counts() {
     // A long text of likely words compared with a single less likely word.
-    for (alpha, chosen) in [(0.0, Candidate::Summary), (2.0, Candidate::Results)] {
+    for (alpha, chosen) in [(0.0, CandidateText::Summary), (2.0, CandidateText::Results)] {
         let model = Writer::scoring(SCORES, ["9"], likelihood);
-        let options = Options { alpha, ..Options::default() };
+        let options = SummaryOptions { alpha, ..SummaryOptions::default() };
         let results = ["a b c d e f g h i j"];
         let found = summarise(model.as_ref(), &material(&results), &options).await.unwrap();
         assert_eq!(found.chosen, chosen, "{alpha}");
@@ -180,10 +182,10 @@ async fn without_scores_the_choice_is_as_configured() {
         (SCORES, "sim/writer cannot tell them"),
     ] {
         for (otherwise, summary, chosen, word) in [
-            (Otherwise::Shorter, "four", Candidate::Summary, "summary, by length"),
-            (Otherwise::Shorter, "fives", Candidate::Results, "results, by length"),
-            (Otherwise::Summary, "much longer", Candidate::Summary, "summary, as configured"),
-            (Otherwise::Results, "four", Candidate::Results, "results, as configured"),
+            (Otherwise::Shorter, "four", CandidateText::Summary, "summary, by length"),
+            (Otherwise::Shorter, "fives", CandidateText::Results, "results, by length"),
+            (Otherwise::Summary, "much longer", CandidateText::Summary, "summary, as configured"),
+            (Otherwise::Results, "four", CandidateText::Results, "results, as configured"),
         ] {
             let model = Writer::scoring(capabilities, [summary], no_scores);
             let found = summarised(&model, &["fives"], Choice::Likelier(otherwise)).await;
@@ -222,7 +224,7 @@ async fn tokens_that_are_not_those_of_the_text_give_no_score() {
         }
     }
     let model = Pieces(Writer::new(SCORES, ["four"]));
-    let found = summarise(&model, &material(&["fives"]), &Options::default()).await.unwrap();
+    let found = summarise(&model, &material(&["fives"]), &SummaryOptions::default()).await.unwrap();
     assert_eq!(
         found.to_string(),
         "summary, by length; no scores: the tokens that sim/pieces tells do not end with the text that was to be scored"
@@ -252,11 +254,11 @@ async fn the_ablation_asks_no_model() {
 #[tokio::test]
 async fn a_model_that_cannot_be_had_is_told() {
     let model = Writer::failing(SCORES, unreachable());
-    let error = summarise(model.as_ref(), &material(&["x"]), &Options::default()).await;
+    let error = summarise(model.as_ref(), &material(&["x"]), &SummaryOptions::default()).await;
     assert_eq!(error, Err(unreachable()));
     // Fails while it scores.
     let model = Writer::scoring(SCORES, ["s"], |_| Err(unreachable()));
-    let error = summarise(model.as_ref(), &material(&["x"]), &Options::default()).await;
+    let error = summarise(model.as_ref(), &material(&["x"]), &SummaryOptions::default()).await;
     assert_eq!(error, Err(unreachable()));
 }
 

@@ -1,6 +1,6 @@
 //! Votes over answers.
 
-use planproof_agents::behaviour::votes::{Decision, VoteRules, Votes, key};
+use planproof_agents::behaviour::votes::{VoteDecision, VoteRules, Votes, key};
 use planproof_spec::Compat;
 use proptest::prelude::*;
 
@@ -56,8 +56,8 @@ fn outcome(answers: &str, other: &str, rules: VoteRules) -> (Option<String>, boo
         rules,
     );
     let decision = match votes.decide(Some(other)) {
-        Decision::Samples(group) => group.answer.clone(),
-        Decision::Other => "other".to_owned(),
+        VoteDecision::Samples(group) => group.answer.clone(),
+        VoteDecision::Other => "other".to_owned(),
     };
     (votes.majority().map(|group| group.answer.clone()), votes.needs_other(), decision)
 }
@@ -106,7 +106,7 @@ fn the_answer_is_as_the_first_sample_wrote_it() {
     let group = votes.majority().unwrap();
     assert_eq!((group.answer.as_str(), group.samples.as_slice()), ("$1,000", &[1, 3][..]));
     assert_eq!(votes.groups().len(), 2);
-    assert_eq!(votes.decide(None), Decision::Samples(group));
+    assert_eq!(votes.decide(None), VoteDecision::Samples(group));
 }
 
 proptest! {
@@ -134,8 +134,8 @@ proptest! {
             if all.iter().filter(|size| **size == largest).count() == 1 {
                 prop_assert_eq!(&a.majority().unwrap().answer, &b.majority().unwrap().answer);
                 let of = |votes: &Votes| match votes.decide(Some(&other)) {
-                    Decision::Samples(group) => Some(group.answer.clone()),
-                    Decision::Other => None,
+                    VoteDecision::Samples(group) => Some(group.answer.clone()),
+                    VoteDecision::Other => None,
                 };
                 prop_assert_eq!(of(&a), of(&b));
             }

@@ -2,13 +2,13 @@
 //! dictionaries.
 
 use crate::python::is_space;
-use crate::value::{Dict, Value};
+use crate::value::{Dict, PythonValue};
 
 /// Maximum nesting of a value.
 const MAX_DEPTH: usize = 32;
 
 /// Parses a text that consists of exactly one value.
-pub(super) fn literal(text: &str) -> Option<Value> {
+pub(super) fn literal(text: &str) -> Option<PythonValue> {
     let mut reader = Reader { rest: text };
     let value = reader.value(0)?;
     reader.skip_spaces();
@@ -16,7 +16,7 @@ pub(super) fn literal(text: &str) -> Option<Value> {
 }
 
 /// The value at the start of a text, and how many bytes it takes.
-pub(super) fn literal_prefix(text: &str) -> Option<(Value, usize)> {
+pub(super) fn literal_prefix(text: &str) -> Option<(PythonValue, usize)> {
     let mut reader = Reader { rest: text };
     let value = reader.value(0)?;
     Some((value, text.len() - reader.rest.len()))
@@ -38,7 +38,7 @@ impl Reader<'_> {
         after.is_some()
     }
 
-    fn value(&mut self, depth: usize) -> Option<Value> {
+    fn value(&mut self, depth: usize) -> Option<PythonValue> {
         if depth > MAX_DEPTH {
             return None;
         }
@@ -46,37 +46,37 @@ impl Reader<'_> {
         match self.rest.chars().next()? {
             '[' => self.list(depth),
             '{' => self.dict(depth),
-            quote @ ('\'' | '"') => self.text(quote).map(Value::Text),
+            quote @ ('\'' | '"') => self.text(quote).map(PythonValue::Text),
             _ => self.word(),
         }
     }
 
-    fn list(&mut self, depth: usize) -> Option<Value> {
+    fn list(&mut self, depth: usize) -> Option<PythonValue> {
         self.take('[');
         let mut items = Vec::new();
         while !self.take(']') {
             items.push(self.value(depth + 1)?);
             if !self.take(',') {
-                return self.take(']').then_some(Value::List(items));
+                return self.take(']').then_some(PythonValue::List(items));
             }
         }
-        Some(Value::List(items))
+        Some(PythonValue::List(items))
     }
 
-    fn dict(&mut self, depth: usize) -> Option<Value> {
+    fn dict(&mut self, depth: usize) -> Option<PythonValue> {
         self.take('{');
         let mut entries = Dict::new();
         while !self.take('}') {
-            let Value::Text(key) = self.value(depth + 1)? else { return None };
+            let PythonValue::Text(key) = self.value(depth + 1)? else { return None };
             if !self.take(':') {
                 return None;
             }
             entries.insert(key, self.value(depth + 1)?);
             if !self.take(',') {
-                return self.take('}').then_some(Value::Dict(entries));
+                return self.take('}').then_some(PythonValue::Dict(entries));
             }
         }
-        Some(Value::Dict(entries))
+        Some(PythonValue::Dict(entries))
     }
 
     /// A text ends at a matching quote after which a value can end, so it may contain apostrophes.
@@ -100,13 +100,13 @@ impl Reader<'_> {
         None
     }
 
-    fn word(&mut self) -> Option<Value> {
+    fn word(&mut self) -> Option<PythonValue> {
         let end = self.rest.find(|it: char| is_space(it) || ",]}:()".contains(it)).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         let value = match word {
-            "None" | "null" => Value::None,
-            "True" | "true" => Value::Bool(true),
-            "False" | "false" => Value::Bool(false),
+            "None" | "null" => PythonValue::None,
+            "True" | "true" => PythonValue::Bool(true),
+            "False" | "false" => PythonValue::Bool(false),
             _ => number(word)?,
         };
         self.rest = rest;
@@ -115,12 +115,12 @@ impl Reader<'_> {
 }
 
 /// A number with a sign and a point.
-pub(super) fn number(word: &str) -> Option<Value> {
+pub(super) fn number(word: &str) -> Option<PythonValue> {
     let digits = word.strip_prefix(['-', '+']).unwrap_or(word);
     if !digits.starts_with(|it: char| it.is_ascii_digit() || it == '.') {
         return None;
     }
-    word.parse().map(Value::Int).or_else(|_| word.parse().map(Value::Float)).ok()
+    word.parse().map(PythonValue::Int).or_else(|_| word.parse().map(PythonValue::Float)).ok()
 }
 
 /// A text without escaping backslashes.

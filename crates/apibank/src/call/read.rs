@@ -2,7 +2,7 @@
 
 use super::literal::{literal_prefix, unescaped};
 use crate::python::{is_space, is_word};
-use crate::value::{Dict, Value};
+use crate::value::{Dict, PythonValue};
 
 /// The maximum length of a call in bytes. There is a limit because the end of a value is found by trial.
 const MAX_CALL: usize = 16 * 1024;
@@ -72,7 +72,7 @@ fn arguments(text: &str) -> Option<Dict> {
 }
 
 /// A value and the text after it. An unnamed value may be followed by another unnamed value.
-fn value(text: &str, is_named: bool) -> Option<(Value, &str)> {
+fn value(text: &str, is_named: bool) -> Option<(PythonValue, &str)> {
     let ends = |rest: &str| is_end(rest) || (!is_named && rest.trim_start_matches(is_space).starts_with(','));
     if let Some(quote) = text.chars().next().filter(|it| matches!(it, '\'' | '"')) {
         let inside = &text[1..];
@@ -99,7 +99,8 @@ mod tests {
     use crate::python::repr;
 
     fn check(text: &str, expected: &str) {
-        let found = read(text).map(|(name, arguments)| format!("{name} {}", repr(&Value::Dict(arguments))));
+        let found =
+            read(text).map(|(name, arguments)| format!("{name} {}", repr(&PythonValue::Dict(arguments))));
         assert_eq!(found.as_deref(), Some(expected), "{text}");
     }
 

@@ -1,21 +1,21 @@
 //! Arguments with the types that a tool declares.
 
 use super::literal::{literal, number};
-use crate::api::Raised;
-use crate::catalogue::Spec;
+use crate::api::PythonError;
+use crate::catalogue::ApiSpec;
 use crate::python::strip;
-use crate::value::{Dict, Value};
+use crate::value::{Dict, PythonValue};
 
 /// Converts the arguments of a call to the types that the tool declares, whether they are texts or already typed.
 ///
 /// # Errors
 /// `AssertionError` for a parameter that the tool does not have or for a value that cannot be converted, in the words
 /// of the original.
-pub fn typed(spec: &Spec, arguments: &Dict) -> Result<Dict, Raised> {
+pub fn typed(spec: &ApiSpec, arguments: &Dict) -> Result<Dict, PythonError> {
     let mut typed = Dict::new();
     for (name, value) in arguments {
         let Some(parameter) = spec.input(name) else {
-            return Err(Raised::assertion(format!("invalid parameter name. parameter: {name}")));
+            return Err(PythonError::assertion(format!("invalid parameter name. parameter: {name}")));
         };
         let value = match parameter.kind.as_str() {
             "int" => integer(value),
@@ -26,62 +26,64 @@ pub fn typed(spec: &Spec, arguments: &Dict) -> Result<Dict, Raised> {
             _ => Some(value.clone()),
         };
         let value = value.ok_or_else(|| {
-            let given = arguments.get(name).map(Value::to_text).unwrap_or_default();
-            Raised::assertion(format!("invalid parameter type. parameter: {given}"))
+            let given = arguments.get(name).map(PythonValue::to_text).unwrap_or_default();
+            PythonError::assertion(format!("invalid parameter type. parameter: {given}"))
         })?;
         typed.insert(name.clone(), value);
     }
     Ok(typed)
 }
 
-fn integer(value: &Value) -> Option<Value> {
+fn integer(value: &PythonValue) -> Option<PythonValue> {
     match value {
-        Value::Int(_) => Some(value.clone()),
-        Value::Float(float) if float.fract() == 0.0 && float.abs() < 1e15 => Some(Value::Int(*float as i128)),
-        Value::Text(text) => number(strip(text)).and_then(|number| match number {
-            Value::Text(_) => None,
+        PythonValue::Int(_) => Some(value.clone()),
+        PythonValue::Float(float) if float.fract() == 0.0 && float.abs() < 1e15 => {
+            Some(PythonValue::Int(*float as i128))
+        }
+        PythonValue::Text(text) => number(strip(text)).and_then(|number| match number {
+            PythonValue::Text(_) => None,
             other => integer(&other),
         }),
         _ => None,
     }
 }
 
-fn decimal(value: &Value) -> Option<Value> {
+fn decimal(value: &PythonValue) -> Option<PythonValue> {
     match value {
-        Value::Int(number) => Some(Value::Float(*number as f64)),
-        Value::Float(_) => Some(value.clone()),
-        Value::Text(text) => number(strip(text)).and_then(|number| match number {
-            Value::Text(_) => None,
+        PythonValue::Int(number) => Some(PythonValue::Float(*number as f64)),
+        PythonValue::Float(_) => Some(value.clone()),
+        PythonValue::Text(text) => number(strip(text)).and_then(|number| match number {
+            PythonValue::Text(_) => None,
             other => decimal(&other),
         }),
         _ => None,
     }
 }
 
-fn truth(value: &Value) -> Option<Value> {
+fn truth(value: &PythonValue) -> Option<PythonValue> {
     match value {
-        Value::Bool(_) => Some(value.clone()),
-        Value::Text(text) => match strip(text).to_ascii_lowercase().as_str() {
-            "true" => Some(Value::Bool(true)),
-            "false" => Some(Value::Bool(false)),
+        PythonValue::Bool(_) => Some(value.clone()),
+        PythonValue::Text(text) => match strip(text).to_ascii_lowercase().as_str() {
+            "true" => Some(PythonValue::Bool(true)),
+            "false" => Some(PythonValue::Bool(false)),
             _ => None,
         },
         _ => None,
     }
 }
 
-fn list(value: &Value) -> Option<Value> {
+fn list(value: &PythonValue) -> Option<PythonValue> {
     match value {
-        Value::List(_) => Some(value.clone()),
-        Value::Text(text) => literal(text).filter(|value| value.as_list().is_some()),
+        PythonValue::List(_) => Some(value.clone()),
+        PythonValue::Text(text) => literal(text).filter(|value| value.as_list().is_some()),
         _ => None,
     }
 }
 
 /// Numbers and truth values become texts as Python writes them.
-fn text(value: &Value) -> Value {
+fn text(value: &PythonValue) -> PythonValue {
     match value {
-        Value::Bool(_) | Value::Int(_) | Value::Float(_) => value.to_text().into(),
+        PythonValue::Bool(_) | PythonValue::Int(_) | PythonValue::Float(_) => value.to_text().into(),
         other => other.clone(),
     }
 }
@@ -92,9 +94,9 @@ mod tests {
     use crate::catalogue::Parameter;
     use crate::python::repr;
 
-    fn of(kind: &str, value: Value) -> Result<String, String> {
+    fn of(kind: &str, value: PythonValue) -> Result<String, String> {
         let parameter = Parameter { name: "x".to_owned(), kind: kind.to_owned(), description: String::new() };
-        let spec = Spec {
+        let spec = ApiSpec {
             name: "A".to_owned(),
             description: String::new(),
             inputs: vec![parameter],
@@ -120,7 +122,7 @@ mod tests {
             assert_eq!(of(kind, text.into()), Ok(expected.to_owned()));
         }
         assert_eq!(of("bool", true.into()), Ok("True".to_owned()));
-        assert_eq!(of("str", Value::Int(7)), Ok("'7'".to_owned()));
+        assert_eq!(of("str", PythonValue::Int(7)), Ok("'7'".to_owned()));
         for (kind, text) in [("int", "4.5"), ("int", "x"), ("float", "inf"), ("bool", "1"), ("list", "a, b")]
         {
             assert_eq!(of(kind, text.into()), Err(format!("invalid parameter type. parameter: {text}")));

@@ -1,16 +1,16 @@
 //! Comparisons of records in the right mode: those of the tools, except for a few that are wrong.
 
-use crate::api::{Entry, Raised};
+use crate::api::{ApiTool, PythonError};
 use crate::python::strip;
-use crate::record::Record;
-use crate::value::{Dict, Value};
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
 
 /// Whether a record is as good as the gold record. Neither is changed.
 ///
 /// # Errors
 /// An argument is missing or of a wrong type, as reported by the tool's own check.
-pub fn is_same(entry: &Entry, predicted: &Record, gold: &Record) -> Result<bool, Raised> {
-    let is_success = |record: &Record| record.output.as_text() == Some("success");
+pub fn is_same(entry: &ApiTool, predicted: &ApiRecord, gold: &ApiRecord) -> Result<bool, PythonError> {
+    let is_success = |record: &ApiRecord| record.output.as_text() == Some("success");
     let both_succeed = is_success(predicted) && is_success(gold);
     let (mut one, mut other) = (predicted.clone(), gold.clone());
     match entry.name {
@@ -36,35 +36,37 @@ pub fn is_same(entry: &Entry, predicted: &Record, gold: &Record) -> Result<bool,
 }
 
 /// The name of the tool that was found, which is in the last record.
-fn found_tool(output: &Value) -> Option<&Value> {
+fn found_tool(output: &PythonValue) -> Option<&PythonValue> {
     let record = match output {
-        Value::List(records) => records.last()?,
+        PythonValue::List(records) => records.last()?,
         other => other,
     };
     record.as_dict()?.get("name")
 }
 
 /// Devices in lower case, sorted by name. Their descriptions are compared without case too.
-fn plain(devices: &Value) -> Value {
+fn plain(devices: &PythonValue) -> PythonValue {
     let Some(devices) = devices.as_list() else { return devices.clone() };
-    let lower = |device: &Value| -> Value {
+    let lower = |device: &PythonValue| -> PythonValue {
         let Some(device) = device.as_dict() else { return device.clone() };
         let fields = device.iter().map(|(name, value)| {
             let value = value.as_text().map_or_else(|| value.clone(), |it| strip(it).to_lowercase().into());
             (name.clone(), value)
         });
-        Value::Dict(fields.collect::<Dict>())
+        PythonValue::Dict(fields.collect::<Dict>())
     };
-    let mut plain: Vec<Value> = devices.iter().map(lower).collect();
-    plain.sort_by_cached_key(|device| device.as_dict().and_then(|it| it.get("name")).map(Value::to_text));
-    Value::List(plain)
+    let mut plain: Vec<PythonValue> = devices.iter().map(lower).collect();
+    plain.sort_by_cached_key(|device| {
+        device.as_dict().and_then(|it| it.get("name")).map(PythonValue::to_text)
+    });
+    PythonValue::List(plain)
 }
 
 /// The measurements of a recording as texts, sorted.
-fn measurements(record: &Record) -> Result<Vec<(String, String)>, Raised> {
+fn measurements(record: &ApiRecord) -> Result<Vec<(String, String)>, PythonError> {
     let mut found = Vec::new();
     for measurement in record.argument("health_data")?.as_list().unwrap_or_default() {
-        let field = |name: &str| measurement.as_dict().and_then(|it| it.get(name)).map(Value::to_text);
+        let field = |name: &str| measurement.as_dict().and_then(|it| it.get(name)).map(PythonValue::to_text);
         found.push((field("name").unwrap_or_default(), field("value").unwrap_or_default()));
     }
     found.sort_unstable();

@@ -3,22 +3,22 @@
 use serde::{Deserialize, Serialize};
 
 use crate::python::repr;
-use crate::record::Record;
-use crate::value::{Dict, Value};
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
 
 /// A call of a dialogue with its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GoldCall {
+pub struct DialogueCall {
     /// The tool.
     pub api_name: String,
     /// Its arguments, all of them texts in the data.
     #[serde(rename = "param_dict")]
     pub arguments: Dict,
     /// The record of the call, whose `input` has the arguments with their types.
-    pub result: Record,
+    pub result: ApiRecord,
 }
 
-impl GoldCall {
+impl DialogueCall {
     /// The call in the notation of texts, with the values as `str` writes them, in single quotes.
     pub fn to_text(&self) -> String {
         let arguments = self.arguments.iter().map(|(name, value)| format!("{name}='{}'", value.to_text()));
@@ -28,7 +28,7 @@ impl GoldCall {
     /// The call with its output, as earlier calls are shown to models.
     pub fn to_history(&self) -> String {
         let output = match &self.result.output {
-            Value::Text(text) => text.clone(),
+            PythonValue::Text(text) => text.clone(),
             other => repr(other),
         };
         format!("{} Response: {output}", self.to_text())
@@ -52,7 +52,7 @@ pub enum Turn {
     },
     /// The assistant calls a tool.
     #[serde(rename = "API")]
-    Call(Box<GoldCall>),
+    Call(Box<DialogueCall>),
 }
 
 /// A dialogue: a file of the data.
@@ -95,7 +95,7 @@ impl Dialogue {
     }
 
     /// The call at an index.
-    pub fn call(&self, place: usize) -> Option<&GoldCall> {
+    pub fn call(&self, place: usize) -> Option<&DialogueCall> {
         match self.turns.get(place) {
             Some(Turn::Call(call)) => Some(call),
             _ => None,

@@ -1,10 +1,10 @@
 //! The outcome of a judgement.
 
-use crate::api::Raised;
+use crate::api::PythonError;
 
 /// The outcome of a predicted call.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// It is as good as the gold call.
     Correct,
     /// The text contains no call.
@@ -17,10 +17,10 @@ pub enum Outcome {
         gold: String,
     },
     /// It could not be executed: an argument is unknown to the tool, has a wrong type, or is missing.
-    NotCarriedOut(Raised),
+    NotCarriedOut(PythonError),
     /// The comparison failed. In the original, a `KeyError` makes the call wrong, and any other error aborts the
     /// evaluation.
-    CheckFailed(Raised),
+    CheckFailed(PythonError),
     /// It is wrong, and the tool reported an error.
     Exception,
     /// It is wrong, and its output differs from the gold one.
@@ -33,7 +33,7 @@ pub enum Outcome {
     Outage(String),
 }
 
-impl Outcome {
+impl CallOutcome {
     /// Whether it counts as correct.
     pub fn is_correct(&self) -> bool {
         *self == Self::Correct
@@ -69,8 +69,8 @@ impl Outcome {
 }
 
 /// The evaluator distinguishes errors by their texts.
-fn class_of(outcome: &Outcome, raised: &Raised) -> &'static str {
-    let is_check = matches!(outcome, Outcome::CheckFailed(_));
+fn class_of(outcome: &CallOutcome, raised: &PythonError) -> &'static str {
+    let is_check = matches!(outcome, CallOutcome::CheckFailed(_));
     if is_check && raised.kind == "KeyError" {
         return "KEY_ERROR";
     }

@@ -3,7 +3,7 @@
 use planproof_measure::rouge::{RougeError, rouge_l};
 
 use super::dialogue::{Dialogue, Turn};
-use super::score::Predictions;
+use super::score::DialoguePredictions;
 
 /// A score is rounded to this fraction before the mean is taken, as in the original.
 const SCALE: f64 = 10_000.0;
@@ -34,7 +34,7 @@ impl Replies {
         &mut self,
         file: &str,
         dialogue: &Dialogue,
-        predictions: &Predictions,
+        predictions: &DialoguePredictions,
     ) -> Result<(), RougeError> {
         for (number, sample) in dialogue.samples().iter().enumerate() {
             let Some(Turn::Assistant { text: gold }) = dialogue.turns.get(sample.gold) else { continue };
@@ -70,7 +70,7 @@ mod tests {
             r#"{"role": "AI", "text": "You are welcome."}"#
         ));
         let dialogue = dialogue.unwrap();
-        let mut predictions = Predictions::default();
+        let mut predictions = DialoguePredictions::default();
         predictions.put("f", 1, "It is done.".to_owned());
         predictions.put("f", 3, String::new());
         let mut replies = Replies::default();

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::dialogue::{Dialogue, GoldCall};
-use super::judge::{Judged, is_fit, judge_text};
+use super::dialogue::{Dialogue, DialogueCall};
+use super::judge::{JudgedPrediction, is_fit, judge_text};
 use super::replay::replay;
-use crate::world::{Compat, World};
+use crate::world::{ApiCompat, ApiWorld};
 
 /// The predictions of a model: texts by dialogue file and sample number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Predictions(BTreeMap<String, BTreeMap<usize, String>>);
+pub struct DialoguePredictions(BTreeMap<String, BTreeMap<usize, String>>);
 
 #[derive(Deserialize)]
 struct Line {
@@ -20,7 +20,7 @@ struct Line {
     pred: String,
 }
 
-impl Predictions {
+impl DialoguePredictions {
     /// Parses JSON lines with `file`, `id` and `pred`. If a sample occurs twice, the last prediction counts.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ pub struct PredictionError {
 
 /// The results for predictions of calls.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Scores {
+pub struct CallScores {
     /// The number of samples that count, whether or not they were predicted.
     pub samples: usize,
     /// The number of right predictions.
@@ -72,14 +72,20 @@ pub struct Scores {
     pub unfit: Vec<(String, usize)>,
 }
 
-impl Scores {
+impl CallScores {
     /// The share of right predictions; `None` without samples.
     pub fn accuracy(&self) -> Option<f64> {
         (self.samples > 0).then(|| self.correct as f64 / self.samples as f64)
     }
 
     /// Adds the calls of a dialogue. `world` has the initial databases and is not changed.
-    pub fn add(&mut self, file: &str, dialogue: &Dialogue, predictions: &Predictions, world: &World) {
+    pub fn add(
+        &mut self,
+        file: &str,
+        dialogue: &Dialogue,
+        predictions: &DialoguePredictions,
+        world: &ApiWorld,
+    ) {
         judge_calls(dialogue, world, |sample, is_fit, judge| {
             if !is_fit {
                 self.unfit.push((file.to_owned(), sample));
@@ -102,16 +108,16 @@ impl Scores {
 /// prescribes.
 pub fn judge_calls(
     dialogue: &Dialogue,
-    world: &World,
-    mut take: impl FnMut(usize, bool, &mut dyn FnMut(&str) -> Judged),
+    world: &ApiWorld,
+    mut take: impl FnMut(usize, bool, &mut dyn FnMut(&str) -> JudgedPrediction),
 ) {
     // The original compares a call that is predicted twice with the same record, which some checks change.
-    let mut golds: Vec<Option<GoldCall>> =
+    let mut golds: Vec<Option<DialogueCall>> =
         (0..dialogue.turns.len()).map(|place| dialogue.call(place).cloned()).collect();
     let mut state = world.clone();
     let mut replayed = 0;
     for (number, sample) in dialogue.samples().iter().enumerate() {
-        if world.compat == Compat::Right {
+        if world.compat == ApiCompat::Right {
             for place in replayed..sample.gold {
                 if let Some(gold) = dialogue.call(place) {
                     replay(gold, &mut state);

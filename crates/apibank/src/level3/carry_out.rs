@@ -1,33 +1,33 @@
 //! Calls of level 3: from a text or arguments to a record.
 
 use super::entries;
-use crate::api::{Fault, Raised};
+use crate::api::{ApiFault, PythonError};
 use crate::call;
-use crate::record::Record;
+use crate::record::ApiRecord;
 use crate::value::Dict;
-use crate::world::{Compat, World};
+use crate::world::{ApiCompat, ApiWorld};
 
 /// Finds the call in a text. The world decides how: with the original's patterns, or by its syntax. `None` if there
 /// is none.
-pub fn read_call(text: &str, world: &World) -> Option<(String, Dict)> {
+pub fn read_call(text: &str, world: &ApiWorld) -> Option<(String, Dict)> {
     match world.compat {
-        Compat::Original => call::extract(text).and_then(call::parse),
-        Compat::Right => call::read(text),
+        ApiCompat::Original => call::extract(text).and_then(call::parse),
+        ApiCompat::Right => call::read(text),
     }
 }
 
 /// Executes a call: converts its arguments, checks that none is missing, and runs the tool.
 ///
 /// # Errors
-/// [`Fault::Raised`] if the call does not reach the tool or the tool does not catch an error, [`Fault::Outage`] if
-/// a database is missing.
-pub fn carry_out(name: &str, arguments: &Dict, world: &mut World) -> Result<Record, Fault> {
-    let unknown = || Raised::new("Exception", "invalid tool name.");
+/// [`ApiFault::Raised`] if the call does not reach the tool or the tool does not catch an error, [`ApiFault::Outage`]
+/// if a database is missing.
+pub fn carry_out(name: &str, arguments: &Dict, world: &mut ApiWorld) -> Result<ApiRecord, ApiFault> {
+    let unknown = || PythonError::new("Exception", "invalid tool name.");
     let entry = entries::get(name, world.compat).ok_or_else(unknown)?;
     let spec = world.catalogue.get(name).cloned().ok_or_else(unknown)?;
     let typed = match world.compat {
-        Compat::Original => call::coerce(&spec, arguments)?,
-        Compat::Right => call::typed(&spec, arguments)?,
+        ApiCompat::Original => call::coerce(&spec, arguments)?,
+        ApiCompat::Right => call::typed(&spec, arguments)?,
     };
     (entry.call)(call::bind(&spec, entry.optional, typed)?, world)
 }
@@ -36,9 +36,14 @@ pub fn carry_out(name: &str, arguments: &Dict, world: &mut World) -> Result<Reco
 ///
 /// # Errors
 /// The check fails, as the published checks do for records that they do not expect.
-pub fn is_same(gold_name: &str, predicted: &Record, gold: &Record, compat: Compat) -> Result<bool, Raised> {
+pub fn is_same(
+    gold_name: &str,
+    predicted: &ApiRecord,
+    gold: &ApiRecord,
+    compat: ApiCompat,
+) -> Result<bool, PythonError> {
     let entry =
-        entries::get(gold_name, compat).ok_or_else(|| Raised::new("Exception", "invalid tool name."))?;
+        entries::get(gold_name, compat).ok_or_else(|| PythonError::new("Exception", "invalid tool name."))?;
     (entry.check)(&mut predicted.clone(), &mut gold.clone())
 }
 

@@ -4,9 +4,9 @@ use std::sync::{Arc, LazyLock};
 
 use planproof_trace::Draw;
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::ApiCatalogue;
 use crate::value::Dict;
-use crate::world::{Compat, TODAY, World};
+use crate::world::{ApiCompat, ApiWorld, TODAY};
 
 /// Longest text of databases, in bytes. The original's has about 10,000.
 pub const BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -23,11 +23,11 @@ static OWN: LazyLock<Dict> = LazyLock::new(|| {
 #[error(
     "the databases of level 3 cannot be read: {0}; they must be a JSON object with an object for each tool"
 )]
-pub struct DataError(String);
+pub struct TaskDataError(String);
 
 /// A world with our databases and the right tools.
-pub fn own() -> World {
-    with(OWN.clone(), Compat::Right)
+pub fn own() -> ApiWorld {
+    with(OWN.clone(), ApiCompat::Right)
 }
 
 /// Creates a world with the databases in a JSON text: an object keyed by the names of tools. Tools can share data:
@@ -38,27 +38,27 @@ pub fn own() -> World {
 ///
 /// # Errors
 /// The text is too long, or is not JSON of this form.
-pub fn read(text: &str, compat: Compat) -> Result<World, DataError> {
+pub fn read(text: &str, compat: ApiCompat) -> Result<ApiWorld, TaskDataError> {
     if text.len() > BYTES_MAX {
-        return Err(DataError(format!("the text is longer than {BYTES_MAX} bytes")));
+        return Err(TaskDataError(format!("the text is longer than {BYTES_MAX} bytes")));
     }
-    let databases: Dict = serde_json::from_str(text).map_err(|error| DataError(error.to_string()))?;
+    let databases: Dict = serde_json::from_str(text).map_err(|error| TaskDataError(error.to_string()))?;
     if let Some((name, _)) = databases.iter().find(|(_, tables)| tables.as_dict().is_none()) {
-        return Err(DataError(format!("what stands under `{name}` is no object")));
+        return Err(TaskDataError(format!("what stands under `{name}` is no object")));
     }
     Ok(with(databases, compat))
 }
 
-fn with(mut databases: Dict, compat: Compat) -> World {
+fn with(mut databases: Dict, compat: ApiCompat) -> ApiWorld {
     if !databases.contains_key("PersonalInfoUpdate")
         && let Some(accounts) = databases.get("AccountInfo").cloned()
     {
         databases.insert("PersonalInfoUpdate".to_owned(), accounts);
     }
     // No tool of level 3 uses randomness.
-    let mut world = World::new(TODAY, Draw::new(0, 0, "apibank level 3"));
+    let mut world = ApiWorld::new(TODAY, Draw::new(0, 0, "apibank level 3"));
     world.compat = compat;
-    world.catalogue = Arc::new(Catalogue::level3().clone());
+    world.catalogue = Arc::new(ApiCatalogue::level3().clone());
     for (name, tables) in databases {
         world.put(&name, tables);
     }
@@ -69,11 +69,11 @@ fn with(mut databases: Dict, compat: Compat) -> World {
 mod tests {
     use super::*;
     use crate::level3::tables::{field, list, part};
-    use crate::value::Value;
+    use crate::value::PythonValue;
 
-    fn lengths(world: &World, tool: &str, name: &str) -> usize {
+    fn lengths(world: &ApiWorld, tool: &str, name: &str) -> usize {
         let part = part(world, tool, name).unwrap();
-        part.as_list().map_or_else(|| part.as_dict().unwrap().len(), <[Value]>::len)
+        part.as_list().map_or_else(|| part.as_dict().unwrap().len(), <[PythonValue]>::len)
     }
 
     #[test]
@@ -102,7 +102,7 @@ mod tests {
         let table = |tool, name| part(&world, tool, name).unwrap().as_dict().unwrap();
         let places = table("Geocoding", "address_to_coordinates");
         let people = table("TravelStatus", "database");
-        let names = |value: &Value| -> Vec<String> {
+        let names = |value: &PythonValue| -> Vec<String> {
             value.as_list().unwrap().iter().map(|name| name.as_text().unwrap().to_owned()).collect()
         };
         for members in table("OrganizationMembers", "database").values() {
@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn what_are_no_databases_is_refused() {
-        assert!(read("[]", Compat::Right).unwrap_err().to_string().contains("must be a JSON object"));
-        let error = read(r#"{"UserPosts": []}"#, Compat::Right).unwrap_err().to_string();
+        assert!(read("[]", ApiCompat::Right).unwrap_err().to_string().contains("must be a JSON object"));
+        let error = read(r#"{"UserPosts": []}"#, ApiCompat::Right).unwrap_err().to_string();
         assert!(error.contains("what stands under `UserPosts` is no object"), "{error}");
     }
 }

@@ -1,12 +1,12 @@
 //! The tools with their functions and checks.
 
 use super::{checks, journeys, leisure, meetings, money, people, places};
-use crate::api::{Call, Check, Entry};
+use crate::api::{ApiFunction, ApiTool, RecordCheck};
 use crate::tools;
-use crate::world::Compat;
+use crate::world::ApiCompat;
 
 /// A tool with its published check and its right check.
-struct Tool(&'static str, Call, Check, Check);
+struct Tool(&'static str, ApiFunction, RecordCheck, RecordCheck);
 
 static TOOLS: [Tool; 20] = [
     Tool("AccountInfo", people::account_info, checks::all_of_one_name, checks::all),
@@ -37,10 +37,10 @@ static TOOLS: [Tool; 20] = [
 ];
 
 /// The tool with this name. `Calculator` and `ToolSearcher` are those of the other levels.
-pub fn get(name: &str, compat: Compat) -> Option<Entry> {
-    let shared = |right: Check| {
+pub fn get(name: &str, compat: ApiCompat) -> Option<ApiTool> {
+    let shared = |right: RecordCheck| {
         let entry = tools::get(name)?;
-        Some(Entry { check: if compat == Compat::Right { right } else { entry.check }, ..*entry })
+        Some(ApiTool { check: if compat == ApiCompat::Right { right } else { entry.check }, ..*entry })
     };
     match name {
         "Calculator" => return shared(checks::result),
@@ -48,6 +48,6 @@ pub fn get(name: &str, compat: Compat) -> Option<Entry> {
         _ => {}
     }
     let Tool(name, call, published, right) = TOOLS.iter().find(|tool| tool.0 == name)?;
-    let check = if compat == Compat::Right { right } else { published };
-    Some(Entry { name, optional: &[], call: *call, check: *check })
+    let check = if compat == ApiCompat::Right { right } else { published };
+    Some(ApiTool { name, optional: &[], call: *call, check: *check })
 }

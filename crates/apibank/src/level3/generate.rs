@@ -31,8 +31,8 @@ use planproof_trace::Draw;
 use self::facts::Facts;
 use self::script::Script;
 use super::data;
-use super::task::{Origin, Task};
-use crate::world::World;
+use super::task::{TaskOrigin, UserTask};
+use crate::world::ApiWorld;
 
 /// Maximum number of draws for one task. About half of the templates succeed at the first draw.
 const DRAWS_MAX: u64 = 1000;
@@ -71,7 +71,7 @@ const TEMPLATES: [(&str, Template); 19] = [
 /// Creates tasks.
 #[derive(Debug)]
 pub struct Generator {
-    world: World,
+    world: ApiWorld,
     facts: Facts,
 }
 
@@ -92,7 +92,7 @@ impl Generator {
     /// that depends on the seed.
     ///
     /// `None` only if no draw produced a task, which does not happen with our databases.
-    pub fn task(&self, seed: u64, index: u64) -> Option<Task> {
+    pub fn task(&self, seed: u64, index: u64) -> Option<UserTask> {
         let round = index / TEMPLATES.len() as u64;
         let mut order = TEMPLATES;
         Draw::new(seed, round, "apibank sorts").shuffle(&mut order);
@@ -103,10 +103,10 @@ impl Generator {
             let searches = Draw::new(seed, index, "apibank searches");
             let mut script = Script::new(self.world.clone(), searches);
             let words = template(&mut draw, &self.facts, &mut script)?;
-            Some(Task {
+            Some(UserTask {
                 id: format!("level3-{seed}-{index}"),
                 kind: kind.to_owned(),
-                origin: Origin::Own,
+                origin: TaskOrigin::Own,
                 requirement: words.requirement,
                 calls: script.into_calls(),
                 reply: words.reply,

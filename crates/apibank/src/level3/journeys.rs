@@ -7,22 +7,22 @@
 //! memory.
 
 use super::tables::{Outcome, argument, date_argument, field, is_original, list, part, part_mut, single};
-use crate::api::Fault;
-use crate::dates::{Format, Moment, strptime};
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::World;
+use crate::api::ApiFault;
+use crate::dates::{DateFormat, LocalDateTime, strptime};
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::ApiWorld;
 
 /// The part of a tool's tables with the indices of the rows that were returned.
 const GIVEN: &str = "given";
 
-pub(super) fn flight_search(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+pub(super) fn flight_search(arguments: Dict, world: &mut ApiWorld) -> Result<ApiRecord, ApiFault> {
     let found = flights(&arguments, world);
-    Record::new(Some("FlightSearch"), arguments, found)
+    ApiRecord::new(Some("FlightSearch"), arguments, found)
 }
 
-fn flights(arguments: &Dict, world: &mut World) -> Outcome {
-    let day = date_argument(arguments, "travel_dates", Format::Date)?;
+fn flights(arguments: &Dict, world: &mut ApiWorld) -> Outcome {
+    let day = date_argument(arguments, "travel_dates", DateFormat::Date)?;
     let given = given(world, "FlightSearch");
     let mut found = Vec::new();
     for (place, row) in list(world, "FlightSearch", "flight_data")?.iter().enumerate() {
@@ -32,30 +32,32 @@ fn flights(arguments: &Dict, world: &mut World) -> Outcome {
             continue;
         }
         if is_original(world) && given.contains(&place) {
-            return Err(Fault::caught("'str' object has no attribute 'date'"));
+            return Err(ApiFault::caught("'str' object has no attribute 'date'"));
         }
-        if stored(row, "departure_date").is_some_and(|it| it.write(Format::Date) == day.write(Format::Date)) {
+        if stored(row, "departure_date")
+            .is_some_and(|it| it.write(DateFormat::Date) == day.write(DateFormat::Date))
+        {
             found.push((place, row.clone()));
         }
     }
     if is_original(world) {
         give(world, "FlightSearch", found.iter().map(|(place, _)| *place))?;
     }
-    let rows: Vec<Value> = found.into_iter().map(|(_, row)| row).collect();
+    let rows: Vec<PythonValue> = found.into_iter().map(|(_, row)| row).collect();
     Ok(single("flights", rows.into()))
 }
 
-pub(super) fn hotel_availability(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+pub(super) fn hotel_availability(arguments: Dict, world: &mut ApiWorld) -> Result<ApiRecord, ApiFault> {
     let found = hotels(&arguments, world);
-    Record::new(Some("HotelAvailability"), arguments, found)
+    ApiRecord::new(Some("HotelAvailability"), arguments, found)
 }
 
 /// The hotels with a free room for the whole stay.
-fn hotels(arguments: &Dict, world: &mut World) -> Outcome {
-    let arrival = date_argument(arguments, "check_in_date", Format::Date)?;
-    let departure = date_argument(arguments, "check_out_date", Format::Date)?;
+fn hotels(arguments: &Dict, world: &mut ApiWorld) -> Outcome {
+    let arrival = date_argument(arguments, "check_in_date", DateFormat::Date)?;
+    let departure = date_argument(arguments, "check_out_date", DateFormat::Date)?;
     if !is_original(world) && departure <= arrival {
-        return Err(Fault::caught("The check-out date must be after the check-in date."));
+        return Err(ApiFault::caught("The check-out date must be after the check-in date."));
     }
     let given = given(world, "HotelAvailability");
     let hotels = part(world, "HotelAvailability", "hotel_database")?.as_dict();
@@ -70,12 +72,12 @@ fn hotels(arguments: &Dict, world: &mut World) -> Outcome {
         if is_original(world) && given.contains(&place) {
             // By then, the original has already converted the rows that it found.
             give(world, "HotelAvailability", found.into_iter().map(|(place, _)| place))?;
-            return Err(Fault::caught("'str' object has no attribute 'strftime'"));
+            return Err(ApiFault::caught("'str' object has no attribute 'strftime'"));
         }
         let mut row = row.clone();
         for (name, date) in [("check_in_date", from), ("check_out_date", to)] {
             if let Some(row) = row.as_dict_mut() {
-                row.insert(name.to_owned(), date.write(Format::Date).into());
+                row.insert(name.to_owned(), date.write(DateFormat::Date).into());
             }
         }
         found.push((place, row));
@@ -83,35 +85,35 @@ fn hotels(arguments: &Dict, world: &mut World) -> Outcome {
     if is_original(world) {
         give(world, "HotelAvailability", found.iter().map(|(place, _)| *place))?;
     }
-    let rows: Vec<Value> = found.into_iter().map(|(_, row)| row).collect();
+    let rows: Vec<PythonValue> = found.into_iter().map(|(_, row)| row).collect();
     Ok(single("hotels", rows.into()))
 }
 
 /// A date of a row.
-fn stored(row: &Value, name: &str) -> Option<Moment> {
+fn stored(row: &PythonValue, name: &str) -> Option<LocalDateTime> {
     let text = field(row, name)?.as_text()?;
-    [Format::Time, Format::Date].into_iter().find_map(|format| strptime(text, format).ok())
+    [DateFormat::Time, DateFormat::Date].into_iter().find_map(|format| strptime(text, format).ok())
 }
 
 /// The rows of a tool that were returned before.
-fn given(world: &World, tool: &str) -> Vec<usize> {
+fn given(world: &ApiWorld, tool: &str) -> Vec<usize> {
     let places = list(world, tool, GIVEN).unwrap_or_default();
-    let place = |it: &Value| match it {
-        Value::Int(place) => usize::try_from(*place).ok(),
+    let place = |it: &PythonValue| match it {
+        PythonValue::Int(place) => usize::try_from(*place).ok(),
         _ => None,
     };
     places.iter().filter_map(place).collect()
 }
 
-fn give(world: &mut World, tool: &str, places: impl Iterator<Item = usize>) -> Result<(), Fault> {
+fn give(world: &mut ApiWorld, tool: &str, places: impl Iterator<Item = usize>) -> Result<(), ApiFault> {
     let places: Vec<usize> = places.collect();
     if places.is_empty() {
         return Ok(());
     }
     let mut given = given(world, tool);
     given.extend(places);
-    let given: Vec<Value> = given.into_iter().map(|place| Value::Int(place as i128)).collect();
-    if let Some(tables) = world.get_mut(tool).and_then(Value::as_dict_mut) {
+    let given: Vec<PythonValue> = given.into_iter().map(|place| PythonValue::Int(place as i128)).collect();
+    if let Some(tables) = world.get_mut(tool).and_then(PythonValue::as_dict_mut) {
         tables.insert(GIVEN.to_owned(), given.into());
     }
     part_mut(world, tool, GIVEN).map(|_| ())

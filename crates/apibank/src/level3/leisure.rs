@@ -3,53 +3,53 @@
 use super::tables::{
     Outcome, argument, is_original, key_error, lookup, lookup_number, part, single, unknown,
 };
-use crate::api::Fault;
+use crate::api::ApiFault;
 use crate::python::repr;
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::World;
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::ApiWorld;
 
-pub(super) fn user_movie_preferences(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+pub(super) fn user_movie_preferences(arguments: Dict, world: &mut ApiWorld) -> Result<ApiRecord, ApiFault> {
     let name = argument(&arguments, "user_name");
     let found = part(world, "UserMoviePreferences", "database").and_then(|users| {
         let preferences = lookup(users, name);
         preferences.cloned().ok_or_else(|| unknown(world, "user", name))
     });
     let found = found.map(|preferences| single("preferences", preferences));
-    Record::new(Some("UserMoviePreferences"), arguments, found)
+    ApiRecord::new(Some("UserMoviePreferences"), arguments, found)
 }
 
-pub(super) fn user_watched_movies(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+pub(super) fn user_watched_movies(arguments: Dict, world: &mut ApiWorld) -> Result<ApiRecord, ApiFault> {
     let name = argument(&arguments, "user_name");
     let found = part(world, "UserWatchedMovies", "database").and_then(|users| {
         let movies = lookup(users, name);
         movies.cloned().ok_or_else(|| match is_original(world) {
-            true => Fault::caught("User not found."),
+            true => ApiFault::caught("User not found."),
             false => unknown(world, "user", name),
         })
     });
     let found =
         found.map(|movies| if is_original(world) { movies } else { single("watched_movies", movies) });
-    Record::new(Some("UserWatchedMovies"), arguments, found)
+    ApiRecord::new(Some("UserWatchedMovies"), arguments, found)
 }
 
-pub(super) fn movie_recommendations(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+pub(super) fn movie_recommendations(arguments: Dict, world: &mut ApiWorld) -> Result<ApiRecord, ApiFault> {
     let preferences = argument(&arguments, "preferences");
     let found = part(world, "MovieRecommendations", "database").and_then(|genres| match is_original(world) {
         true => by_characters(preferences, genres),
         false => by_genres(preferences, genres, world),
     });
     let found = found.map(|movies| single("recommended_movies", movies));
-    Record::new(Some("MovieRecommendations"), arguments, found)
+    ApiRecord::new(Some("MovieRecommendations"), arguments, found)
 }
 
 /// Films of all genres in a list. In a text, each character counts as a genre, and no such genre exists.
-fn by_characters(preferences: &Value, genres: &Value) -> Outcome {
+fn by_characters(preferences: &PythonValue, genres: &PythonValue) -> Outcome {
     let preferences = match preferences {
-        Value::List(items) => items.clone(),
-        Value::Text(text) => text.chars().map(|it| Value::Text(it.to_string())).collect(),
-        Value::Dict(dict) => dict.keys().map(|it| it.as_str().into()).collect(),
-        other => return Err(Fault::Caught(format!("'{}' object is not iterable", other.class()))),
+        PythonValue::List(items) => items.clone(),
+        PythonValue::Text(text) => text.chars().map(|it| PythonValue::Text(it.to_string())).collect(),
+        PythonValue::Dict(dict) => dict.keys().map(|it| it.as_str().into()).collect(),
+        other => return Err(ApiFault::Caught(format!("'{}' object is not iterable", other.class()))),
     };
     let mut movies = Vec::new();
     for genre in &preferences {
@@ -60,10 +60,10 @@ fn by_characters(preferences: &Value, genres: &Value) -> Outcome {
 }
 
 /// Films of all genres in a list, without repetitions.
-fn by_genres(preferences: &Value, genres: &Value, world: &World) -> Outcome {
+fn by_genres(preferences: &PythonValue, genres: &PythonValue, world: &ApiWorld) -> Outcome {
     let wrong =
-        || Fault::Caught(format!("`preferences` must be a list of genres, not {}", repr(preferences)));
-    let mut movies: Vec<Value> = Vec::new();
+        || ApiFault::Caught(format!("`preferences` must be a list of genres, not {}", repr(preferences)));
+    let mut movies: Vec<PythonValue> = Vec::new();
     for genre in preferences.as_list().ok_or_else(wrong)? {
         let found = lookup(genres, genre).ok_or_else(|| unknown(world, "genre", genre))?;
         for movie in found.as_list().unwrap_or_default() {
@@ -75,23 +75,23 @@ fn by_genres(preferences: &Value, genres: &Value, world: &World) -> Outcome {
     Ok(movies.into())
 }
 
-pub(super) fn user_posts(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+pub(super) fn user_posts(arguments: Dict, world: &mut ApiWorld) -> Result<ApiRecord, ApiFault> {
     let id = argument(&arguments, "user_id");
     let found = part(world, "UserPosts", "database").and_then(|users| {
         let posts = lookup_number(users, id);
         posts.cloned().ok_or_else(|| unknown(world, "user", id))
     });
     let found = found.map(|posts| single("post_ids", posts));
-    Record::new(Some("UserPosts"), arguments, found)
+    ApiRecord::new(Some("UserPosts"), arguments, found)
 }
 
-pub(super) fn like_count(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+pub(super) fn like_count(arguments: Dict, world: &mut ApiWorld) -> Result<ApiRecord, ApiFault> {
     let id = argument(&arguments, "post_id");
     let found = part(world, "LikeCount", "database").and_then(|posts| {
         let count = lookup_number(posts, id);
-        let unknown = || Fault::Caught(format!("Post with ID {} does not exist.", id.to_text()));
+        let unknown = || ApiFault::Caught(format!("Post with ID {} does not exist.", id.to_text()));
         count.cloned().ok_or_else(unknown)
     });
     let found = found.map(|count| single("like_count", count));
-    Record::new(Some("LikeCount"), arguments, found)
+    ApiRecord::new(Some("LikeCount"), arguments, found)
 }

@@ -16,7 +16,7 @@
 //! figures only fit the 245 calls that include them. The denominator of Correctness includes every call: repeats,
 //! wrong calls, and calls that could not be parsed or executed. In two rows of the paper, repeats and unique calls
 //! together exceed the number of calls, so repeats must have been left out there or counted differently;
-//! [`Tally::correctness_without_repeats`] is the figure without them.
+//! [`TaskTally::correctness_without_repeats`] is the figure without them.
 //!
 //! # Models that are given all earlier calls
 //!
@@ -28,12 +28,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use planproof_measure::rouge::{RougeError, rouge_l};
 
 use super::original::{CallPrediction, ReplyPrediction};
-use super::task::{GoldCall, Task};
+use super::task::{RequiredCall, UserTask};
 use super::{SEARCHER, carry_out, is_same, read_call, spaced};
-use crate::api::Fault;
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::{Compat, World};
+use crate::api::ApiFault;
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::{ApiCompat, ApiWorld};
 
 /// A call that an agent made.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +41,7 @@ pub struct Made {
     /// The tool that it names; empty if the call could not be parsed.
     pub api: String,
     /// The record of the tool; `None` if the call did not reach the tool.
-    pub record: Option<Record>,
+    pub record: Option<ApiRecord>,
 }
 
 /// The judgement of a call.
@@ -58,15 +58,15 @@ pub enum Worth {
 /// Executes calls one after the other, as an agent makes them.
 ///
 /// # Errors
-/// [`Fault::Outage`] if something outside the calls is missing; for all other errors the call has no record.
+/// [`ApiFault::Outage`] if something outside the calls is missing; for all other errors the call has no record.
 pub fn make<'c>(
     calls: impl IntoIterator<Item = (&'c str, &'c Dict)>,
-    world: &mut World,
-) -> Result<Vec<Made>, Fault> {
+    world: &mut ApiWorld,
+) -> Result<Vec<Made>, ApiFault> {
     let one = |(api, arguments): (&str, &Dict)| {
         let record = match carry_out(api, arguments, world) {
             Ok(record) => Some(record),
-            Err(fault @ Fault::Outage { .. }) => return Err(fault),
+            Err(fault @ ApiFault::Outage { .. }) => return Err(fault),
             Err(_) => None,
         };
         Ok(Made { api: api.to_owned(), record })
@@ -75,11 +75,11 @@ pub fn make<'c>(
 }
 
 /// The judgement of each call made for a task, in the order of the calls.
-pub fn judge(gold: &[GoldCall], made: &[Made], compat: Compat) -> Vec<Worth> {
+pub fn judge(gold: &[RequiredCall], made: &[Made], compat: ApiCompat) -> Vec<Worth> {
     let mut is_taken = vec![false; gold.len()];
     let one = |made: &Made| {
         let Some(record) = &made.record else { return Worth::Wrong };
-        let passes = |gold: &GoldCall| {
+        let passes = |gold: &RequiredCall| {
             gold.api == made.api && is_same(&gold.api, record, &gold.record, compat).unwrap_or(false)
         };
         let mut repeated = None;
@@ -100,7 +100,7 @@ pub fn judge(gold: &[GoldCall], made: &[Made], compat: Compat) -> Vec<Worth> {
 
 /// Sums over tasks, from which the figures are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Tally {
+pub struct TaskTally {
     /// The number of tasks.
     pub tasks: usize,
     /// The number of calls made.
@@ -119,9 +119,9 @@ pub struct Tally {
     pub rouge: f64,
 }
 
-impl Tally {
+impl TaskTally {
     /// The sums for one task. A missing reply does not contribute to ROUGE-L.
-    pub fn of(task: &Task, worth: &[Worth], reply: Option<&str>) -> Self {
+    pub fn of(task: &UserTask, worth: &[Worth], reply: Option<&str>) -> Self {
         let count = |is: fn(&Worth) -> bool| worth.iter().filter(|worth| is(worth)).count();
         let unique = count(|it| matches!(it, Worth::Unique(_)));
         Self {
@@ -233,8 +233,12 @@ impl Forced {
     /// left it. Unlike in the original, no prediction aborts the procedure, and no check changes a gold record.
     ///
     /// # Errors
-    /// [`Fault::Outage`] if a database is missing.
-    pub fn score(tasks: &[Task], predictions: &[CallPrediction], world: &World) -> Result<Self, Fault> {
+    /// [`ApiFault::Outage`] if a database is missing.
+    pub fn score(
+        tasks: &[UserTask],
+        predictions: &[CallPrediction],
+        world: &ApiWorld,
+    ) -> Result<Self, ApiFault> {
         let mut scores = Self { tasks: tasks.len(), ..Self::default() };
         let mut shared = world.clone();
         for prediction in predictions {
@@ -246,8 +250,8 @@ impl Forced {
                 continue;
             };
             let found = match world.compat {
-                Compat::Original => predicted(&prediction.text, gold, &mut shared)?,
-                Compat::Right => {
+                ApiCompat::Original => predicted(&prediction.text, gold, &mut shared)?,
+                ApiCompat::Right => {
                     let mut state = world.clone();
                     for before in task.calls.iter().take(prediction.call) {
                         // A gold call that fails changes nothing.
@@ -286,16 +290,16 @@ impl Forced {
 }
 
 /// Why a prediction is wrong, if it is.
-fn predicted(text: &str, gold: &GoldCall, world: &mut World) -> Result<Option<Miss>, Fault> {
+fn predicted(text: &str, gold: &RequiredCall, world: &mut ApiWorld) -> Result<Option<Miss>, ApiFault> {
     let Some((api, mut arguments)) = read_call(text, world) else { return Ok(Some(Miss::NoCall)) };
     if api == SEARCHER
-        && let Some(Value::Text(keywords)) = arguments.get_mut("keywords")
+        && let Some(PythonValue::Text(keywords)) = arguments.get_mut("keywords")
     {
         *keywords = spaced(keywords);
     }
     let record = match carry_out(&api, &arguments, world) {
         Ok(record) => record,
-        Err(fault @ Fault::Outage { .. }) => return Err(fault),
+        Err(fault @ ApiFault::Outage { .. }) => return Err(fault),
         Err(_) => return Ok(Some(Miss::NotCarriedOut)),
     };
     let is_correct = is_same(&gold.api, &record, &gold.record, world.compat).unwrap_or(false);

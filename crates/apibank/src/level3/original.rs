@@ -5,10 +5,10 @@
 //! `input`. All other fields are optional, because the file's description does not specify them: the requirement as
 //! `requirement`, `instruction` or `query`, the reply as `response` or `reply`.
 
-use crate::record::Record;
-use crate::value::{Dict, Value};
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
 
-use super::task::{GoldCall, Origin, Task};
+use super::task::{RequiredCall, TaskOrigin, UserTask};
 
 /// Longest file, in bytes.
 pub const BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -44,11 +44,11 @@ fn wrong<T>(at: impl Into<String>, what: impl Into<String>) -> Result<T, Origina
 ///
 /// # Errors
 /// The text is too long, or is not JSON of this form; the error names the task and the call.
-pub fn read_tasks(text: &str) -> Result<Vec<Task>, OriginalError> {
+pub fn read_tasks(text: &str) -> Result<Vec<UserTask>, OriginalError> {
     if text.len() > BYTES_MAX {
         return wrong("the file", format!("it is longer than {BYTES_MAX} bytes"));
     }
-    let value: Value = match serde_json::from_str(text) {
+    let value: PythonValue = match serde_json::from_str(text) {
         Ok(value) => value,
         Err(error) => return wrong("the file", format!("it is no JSON: {error}")),
     };
@@ -58,22 +58,22 @@ pub fn read_tasks(text: &str) -> Result<Vec<Task>, OriginalError> {
     samples.iter().enumerate().map(|(place, sample)| task(place, sample)).collect()
 }
 
-fn task(place: usize, sample: &Value) -> Result<Task, OriginalError> {
+fn task(place: usize, sample: &PythonValue) -> Result<UserTask, OriginalError> {
     let at = format!("task {place}");
     let Some(sample) = sample.as_dict() else { return wrong(at, "it is no object") };
-    let Some(apis) = sample.get("apis").and_then(Value::as_list) else {
+    let Some(apis) = sample.get("apis").and_then(PythonValue::as_list) else {
         return wrong(at, "it has no list `apis`");
     };
     let text = |names: &[&str]| {
         let found = names.iter().find_map(|name| sample.get(*name)?.as_text());
         found.unwrap_or_default().to_owned()
     };
-    let calls: Result<Vec<GoldCall>, OriginalError> =
+    let calls: Result<Vec<RequiredCall>, OriginalError> =
         apis.iter().enumerate().map(|(number, api)| call(&format!("{at}, call {number}"), api)).collect();
-    let task = Task {
+    let task = UserTask {
         id: format!("level3-original-{place}"),
         kind: String::new(),
-        origin: Origin::Published,
+        origin: TaskOrigin::Published,
         requirement: text(&REQUIREMENT),
         calls: calls?,
         reply: text(&REPLY),
@@ -84,19 +84,19 @@ fn task(place: usize, sample: &Value) -> Result<Task, OriginalError> {
     }
 }
 
-fn call(at: &str, api: &Value) -> Result<GoldCall, OriginalError> {
+fn call(at: &str, api: &PythonValue) -> Result<RequiredCall, OriginalError> {
     let Some(api) = api.as_dict() else { return wrong(at, "it is no object") };
-    let Some(name) = api.get("api_name").and_then(Value::as_text) else {
+    let Some(name) = api.get("api_name").and_then(PythonValue::as_text) else {
         return wrong(at, "it has no text `api_name`");
     };
-    let Some(record) = api.get("output").and_then(Value::as_dict) else {
+    let Some(record) = api.get("output").and_then(PythonValue::as_dict) else {
         return wrong(at, "its `output` must be the record of the call");
     };
     if !record.contains_key("output") && !record.contains_key("exception") {
         return wrong(at, "the record in `output` must have `output` or `exception`");
     }
     let part = |name: &str| record.get(name).cloned().unwrap_or_default();
-    let record = Record {
+    let record = ApiRecord {
         api_name: part("api_name").as_text().map(str::to_owned),
         input: part("input"),
         output: part("output"),
@@ -104,7 +104,7 @@ fn call(at: &str, api: &Value) -> Result<GoldCall, OriginalError> {
     };
     let stated = ARGUMENTS.iter().find_map(|name| api.get(*name)?.as_dict());
     let arguments = stated.or_else(|| record.input.as_dict()).cloned().unwrap_or_else(Dict::new);
-    Ok(GoldCall { api: name.to_owned(), arguments, record, needs: Vec::new() })
+    Ok(RequiredCall { api: name.to_owned(), arguments, record, needs: Vec::new() })
 }
 
 /// What a model wrote for one gold call of a task, given all earlier calls.
@@ -134,7 +134,7 @@ pub struct ReplyPrediction {
 pub fn read_calls(text: &str) -> Result<Vec<CallPrediction>, OriginalError> {
     lines(text, |line| {
         let number = |name: &str| match line.get(name)? {
-            Value::Int(number) => usize::try_from(*number).ok(),
+            PythonValue::Int(number) => usize::try_from(*number).ok(),
             _ => None,
         };
         let text = line.get("pred")?.as_text()?.to_owned();
@@ -185,9 +185,9 @@ mod tests {
         let tasks = read_tasks(TASKS).unwrap();
         assert_eq!(tasks.len(), 1);
         assert_eq!((tasks[0].requirement.as_str(), tasks[0].reply.as_str()), ("Likes of post 1?", "Ten."));
-        assert_eq!(tasks[0].calls[1].arguments["post_id"], Value::Int(1));
-        assert_eq!(tasks[0].origin, Origin::Published);
-        assert_eq!(Task::read(&tasks[0].to_line()).unwrap(), tasks[0]);
+        assert_eq!(tasks[0].calls[1].arguments["post_id"], PythonValue::Int(1));
+        assert_eq!(tasks[0].origin, TaskOrigin::Published);
+        assert_eq!(UserTask::read(&tasks[0].to_line()).unwrap(), tasks[0]);
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use super::tables::{
     Outcome, argument, field, is_original, list, lookup, number, number_argument, part, single, unknown,
 };
-use crate::api::{Fault, Raised};
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::World;
+use crate::api::{ApiFault, PythonError};
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::ApiWorld;
 
 /// Mean radius of the earth, in metres.
 const EARTH_METRES: f64 = 6_371_000.0;
@@ -20,7 +20,7 @@ const COLD_COOL_WARM: [f64; 3] = [10.0, 20.0, 30.0];
 /// The humidity, in per cent, above which an umbrella is recommended.
 const DAMP_PERCENT: f64 = 70.0;
 
-pub(super) fn geocoding(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+pub(super) fn geocoding(arguments: Dict, world: &mut ApiWorld) -> Result<ApiRecord, ApiFault> {
     let address = argument(&arguments, "address");
     let found = part(world, "Geocoding", "address_to_coordinates").and_then(|places| {
         let found = lookup(places, address).and_then(coordinates);
@@ -28,28 +28,31 @@ pub(super) fn geocoding(arguments: Dict, world: &mut World) -> Result<Record, Fa
     });
     let found = found.map(|[latitude, longitude]| {
         let named = [("latitude", latitude), ("longitude", longitude)];
-        Value::Dict(named.map(|(name, value)| (name.to_owned(), Value::Float(value))).into())
+        PythonValue::Dict(named.map(|(name, value)| (name.to_owned(), PythonValue::Float(value))).into())
     });
-    Record::new(Some("Geocoding"), arguments, found)
+    ApiRecord::new(Some("Geocoding"), arguments, found)
 }
 
 /// A pair of numbers.
-pub(super) fn coordinates(value: &Value) -> Option<[f64; 2]> {
+pub(super) fn coordinates(value: &PythonValue) -> Option<[f64; 2]> {
     match value.as_list()? {
         [latitude, longitude] => Some([number(latitude)?, number(longitude)?]),
         _ => None,
     }
 }
 
-pub(super) fn get_weather_for_coordinates(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+pub(super) fn get_weather_for_coordinates(
+    arguments: Dict,
+    world: &mut ApiWorld,
+) -> Result<ApiRecord, ApiFault> {
     let found = weather(&arguments, world);
-    Record::new(Some("GetWeatherForCoordinates"), arguments, found)
+    ApiRecord::new(Some("GetWeatherForCoordinates"), arguments, found)
 }
 
-fn weather(arguments: &Dict, world: &World) -> Outcome {
+fn weather(arguments: &Dict, world: &ApiWorld) -> Outcome {
     let rows = list(world, "GetWeatherForCoordinates", "coordinates_to_weather")?;
     let wanted = [argument(arguments, "latitude"), argument(arguments, "longitude")];
-    let is_there = |place: &Value| match is_original(world) {
+    let is_there = |place: &PythonValue| match is_original(world) {
         true => place.as_list().is_some_and(|place| place.iter().eq(wanted)),
         false => match (coordinates(place), wanted.map(number)) {
             (Some(place), [Some(latitude), Some(longitude)]) => {
@@ -66,22 +69,22 @@ fn weather(arguments: &Dict, world: &World) -> Outcome {
     let Some(found) = found else {
         // The original accesses a result that it did not find, and only catches other errors.
         return Err(match is_original(world) {
-            true => Raised::types("'NoneType' object is not subscriptable").into(),
-            false => Fault::caught("There is no weather for these coordinates."),
+            true => PythonError::types("'NoneType' object is not subscriptable").into(),
+            false => ApiFault::caught("There is no weather for these coordinates."),
         });
     };
     let part = |name: &str| {
-        let value = field(found, name).cloned().ok_or_else(|| Raised::key(name))?;
+        let value = field(found, name).cloned().ok_or_else(|| PythonError::key(name))?;
         Ok((name.to_owned(), value))
     };
-    let parts: Result<Dict, Raised> =
+    let parts: Result<Dict, PythonError> =
         ["temperature", "humidity", "description"].into_iter().map(part).collect();
-    Ok(Value::Dict(parts?))
+    Ok(PythonValue::Dict(parts?))
 }
 
-pub(super) fn clothing_recommendation(arguments: Dict, _: &mut World) -> Result<Record, Fault> {
+pub(super) fn clothing_recommendation(arguments: Dict, _: &mut ApiWorld) -> Result<ApiRecord, ApiFault> {
     let found = clothes(&arguments);
-    Record::new(Some("ClothingRecommendation"), arguments, found)
+    ApiRecord::new(Some("ClothingRecommendation"), arguments, found)
 }
 
 fn clothes(arguments: &Dict) -> Outcome {
@@ -103,26 +106,26 @@ fn clothes(arguments: &Dict) -> Outcome {
         clothes.extend(["Umbrella", "Waterproof shoes"]);
     }
     let Some(conditions) = conditions.as_text() else {
-        return Err(Fault::Caught(format!("'{}' object has no attribute 'lower'", conditions.class())));
+        return Err(ApiFault::Caught(format!("'{}' object has no attribute 'lower'", conditions.class())));
     };
     if conditions.to_lowercase().contains("rain") {
         clothes.push("Raincoat");
     }
-    let clothes: Vec<Value> = clothes.into_iter().map(Value::from).collect();
+    let clothes: Vec<PythonValue> = clothes.into_iter().map(PythonValue::from).collect();
     Ok(single("clothing_options", clothes.into()))
 }
 
-pub(super) fn nearby_restaurants(arguments: Dict, world: &mut World) -> Result<Record, Fault> {
+pub(super) fn nearby_restaurants(arguments: Dict, world: &mut ApiWorld) -> Result<ApiRecord, ApiFault> {
     let found = match is_original(world) {
         true => part(world, "NearbyRestaurants", "restaurants").cloned(),
         false => within(&arguments, world),
     };
     let found = found.map(|restaurants| single("restaurants", restaurants));
-    Record::new(Some("NearbyRestaurants"), arguments, found)
+    ApiRecord::new(Some("NearbyRestaurants"), arguments, found)
 }
 
 /// The restaurants within a distance, nearest first.
-fn within(arguments: &Dict, world: &World) -> Outcome {
+fn within(arguments: &Dict, world: &ApiWorld) -> Outcome {
     let place = [number_argument(arguments, "latitude")?, number_argument(arguments, "longitude")?];
     let distance = number_argument(arguments, "distance")?;
     let rows = list(world, "NearbyRestaurants", "restaurants")?.iter();
@@ -130,7 +133,7 @@ fn within(arguments: &Dict, world: &World) -> Outcome {
         let metres = metres(place, coordinates(field(row, "coordinates")?)?);
         (metres <= distance).then_some((metres, row))
     });
-    let mut near: Vec<(f64, &Value)> = near.collect();
+    let mut near: Vec<(f64, &PythonValue)> = near.collect();
     near.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     Ok(near.into_iter().map(|(_, row)| row.clone()).collect::<Vec<_>>().into())
 }

@@ -9,7 +9,7 @@ pub const REQUIRED: usize = 245;
 
 /// A row of figures. Shares are in per cent.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Published {
+pub struct PublishedRow {
     /// The model and its method of planning.
     pub system: &'static str,
     /// Unique correct calls divided by all calls made.
@@ -28,12 +28,12 @@ const fn row(
     completeness: f64,
     repeats: usize,
     rouge: f64,
-) -> Published {
-    Published { system, correctness, completeness, repeats, rouge }
+) -> PublishedRow {
+    PublishedRow { system, correctness, completeness, repeats, rouge }
 }
 
 /// The rows in the paper on collaborating agents.
-pub const FIGURES: [Published; 13] = [
+pub const FIGURES: [PublishedRow; 13] = [
     row("GPT-4-1106 PMC", 82.63, 64.08, 16, 0.4053),
     row("GPT-4-1106 CoT", 71.48, 47.76, 90, 0.2641),
     row("GPT-4-1106 no CoT", 41.58, 34.29, 38, 0.2507),

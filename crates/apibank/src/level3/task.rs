@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::Record;
+use crate::record::ApiRecord;
 use crate::value::Dict;
 
 /// Name and version of the JSON form of a task.
@@ -23,7 +23,7 @@ pub const CALLS_MAX: usize = 100;
 /// Where a task comes from, which determines the databases and tools for its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum TaskOrigin {
     /// Our own tasks: the right tools over the databases that come with planproof.
     #[default]
     Own,
@@ -31,7 +31,7 @@ pub enum Origin {
     Published,
 }
 
-impl Origin {
+impl TaskOrigin {
     fn is_own(&self) -> bool {
         *self == Self::Own
     }
@@ -40,13 +40,13 @@ impl Origin {
 /// A call that the task requires.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GoldCall {
+pub struct RequiredCall {
     /// The tool.
     pub api: String,
     /// The arguments. In published data they may be missing if only the record is known.
     pub arguments: Dict,
     /// The record that the tool returns.
-    pub record: Record,
+    pub record: ApiRecord,
     /// The indices, from 0, of the earlier calls whose results this one depends on: the search that finds its tool,
     /// and the sources of its arguments. Unknown for published tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -55,17 +55,17 @@ pub struct GoldCall {
 
 /// A task.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Task {
+pub struct UserTask {
     /// Its id.
     pub id: String,
     /// The kind of task, such as `trip`; may be empty.
     pub kind: String,
     /// Its origin.
-    pub origin: Origin,
+    pub origin: TaskOrigin,
     /// What the user wants, in words. For published tasks it may be empty if a file contains only the calls.
     pub requirement: String,
     /// The calls, in order.
-    pub calls: Vec<GoldCall>,
+    pub calls: Vec<RequiredCall>,
     /// The final reply to the user.
     pub reply: String,
 }
@@ -78,10 +78,10 @@ struct Line {
     id: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     kind: String,
-    #[serde(default, skip_serializing_if = "Origin::is_own")]
-    origin: Origin,
+    #[serde(default, skip_serializing_if = "TaskOrigin::is_own")]
+    origin: TaskOrigin,
     requirement: String,
-    calls: Vec<GoldCall>,
+    calls: Vec<RequiredCall>,
     reply: String,
 }
 
@@ -90,7 +90,7 @@ struct Line {
 #[error("no case of {CASE_SCHEMA}: {0}")]
 pub struct TaskError(String);
 
-impl Task {
+impl UserTask {
     /// Parses a task from a JSON line.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ impl Task {
     }
 
     /// The calls that are not searches for a tool.
-    pub fn tool_calls(&self) -> impl Iterator<Item = &GoldCall> {
+    pub fn tool_calls(&self) -> impl Iterator<Item = &RequiredCall> {
         self.calls.iter().filter(|call| call.api != super::SEARCHER)
     }
 }
@@ -152,16 +152,16 @@ impl Task {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Value;
+    use crate::value::PythonValue;
 
-    fn task() -> Task {
-        let input = Dict::from([("post_id".to_owned(), Value::Int(7))]);
-        let record = Record::new(Some("LikeCount"), input.clone(), Ok(Value::Int(3))).unwrap();
-        let call = GoldCall { api: "LikeCount".to_owned(), arguments: input, record, needs: Vec::new() };
-        Task {
+    fn task() -> UserTask {
+        let input = Dict::from([("post_id".to_owned(), PythonValue::Int(7))]);
+        let record = ApiRecord::new(Some("LikeCount"), input.clone(), Ok(PythonValue::Int(3))).unwrap();
+        let call = RequiredCall { api: "LikeCount".to_owned(), arguments: input, record, needs: Vec::new() };
+        UserTask {
             id: "t1".to_owned(),
             kind: "likes".to_owned(),
-            origin: Origin::Own,
+            origin: TaskOrigin::Own,
             requirement: "How many?".to_owned(),
             calls: vec![call],
             reply: "Three.".to_owned(),
@@ -175,12 +175,12 @@ mod tests {
         assert!(
             line.starts_with(r#"{"schema":"planproof/apibank/v1","id":"t1","kind":"likes","requirement":"#)
         );
-        assert_eq!(Task::read(&line).unwrap(), task);
+        assert_eq!(UserTask::read(&line).unwrap(), task);
     }
 
     #[test]
     fn what_is_no_task_is_refused() {
-        let refused = |line: &str| Task::read(line).unwrap_err().to_string();
+        let refused = |line: &str| UserTask::read(line).unwrap_err().to_string();
         let line = task().to_line();
         assert!(refused("{}").contains("missing field `schema`"));
         assert!(refused(&line.replace("/v1", "/v2")).contains("has schema `planproof/apibank/v2`"));

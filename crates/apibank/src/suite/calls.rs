@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use super::CLASSES;
-use crate::evaluate::{GoldCall, Judged, Outcome, judge_text};
-use crate::value::Value;
-use crate::world::{Compat, TODAY, World};
+use crate::evaluate::{CallOutcome, DialogueCall, JudgedPrediction, judge_text};
+use crate::value::PythonValue;
+use crate::world::{ApiCompat, ApiWorld, TODAY};
 
 /// The schema of cases of this kind.
 pub const CALL_SCHEMA: &str = "planproof/apibank-call/v1";
@@ -55,9 +55,9 @@ pub(super) struct Line {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) original: bool,
     pub(super) prompt: String,
-    pub(super) gold: GoldCall,
+    pub(super) gold: DialogueCall,
     /// The tables that its tool may access, as the earlier calls left them.
-    pub(super) tables: BTreeMap<String, Value>,
+    pub(super) tables: BTreeMap<String, PythonValue>,
 }
 
 /// Everything that the judge says about a run.
@@ -115,10 +115,10 @@ impl CallCase {
         line.trim_start().get(..200).unwrap_or(line).contains(CALL_SCHEMA)
     }
 
-    fn world(&self) -> World {
+    fn world(&self) -> ApiWorld {
         // No check compares numbers that are drawn.
-        let mut world = World::new(TODAY, Draw::new(0, 0, "apibank/call"));
-        world.compat = if self.line.original { Compat::Original } else { Compat::Right };
+        let mut world = ApiWorld::new(TODAY, Draw::new(0, 0, "apibank/call"));
+        world.compat = if self.line.original { ApiCompat::Original } else { ApiCompat::Right };
         for (name, table) in &self.line.tables {
             world.put(name, table.clone());
         }
@@ -129,17 +129,17 @@ impl CallCase {
     pub(super) fn verdict(&self, ended: &Ended<'_>) -> Result<Verdict, Unscored> {
         let answer = ended.answer();
         let judged = answer.map(|text| judge_text(text, &mut self.line.gold.clone(), &mut self.world()));
-        if let Some(Judged { outcome: Outcome::Outage(what), .. }) = &judged {
+        if let Some(JudgedPrediction { outcome: CallOutcome::Outage(what), .. }) = &judged {
             return Err(Unscored::Outside { reason: what.clone() });
         }
         let outcome = judged.as_ref().map(|judged| &judged.outcome);
         let class = match (ended, outcome) {
             (Ended::AtLimit(_), _) => Some("timeout"),
             (Ended::Broken(_), _) => Some("agent_failed"),
-            (_, Some(Outcome::Correct)) => None,
-            (_, Some(Outcome::NoCall) | None) => Some("no_call"),
-            (_, Some(Outcome::OtherTool { .. })) => Some("other_tool"),
-            (_, Some(Outcome::NotCarriedOut(_))) => Some("call_failed"),
+            (_, Some(CallOutcome::Correct)) => None,
+            (_, Some(CallOutcome::NoCall) | None) => Some("no_call"),
+            (_, Some(CallOutcome::OtherTool { .. })) => Some("other_tool"),
+            (_, Some(CallOutcome::NotCarriedOut(_))) => Some("call_failed"),
             (_, Some(_)) => Some("wrong_call"),
         };
         let class = class.and_then(|name| Class::find(&CLASSES, name));
@@ -173,7 +173,7 @@ impl CallCase {
 }
 
 /// The explanation of a judgement.
-fn why(judged: &Judged) -> String {
+fn why(judged: &JudgedPrediction) -> String {
     let said = || {
         let record = judged.record.as_ref();
         record.map(|record| match record.exception.is_none() {
@@ -182,15 +182,16 @@ fn why(judged: &Judged) -> String {
         })
     };
     let what = match &judged.outcome {
-        Outcome::Correct => "right".to_owned(),
-        Outcome::NoCall => "there is no call in the answer".to_owned(),
-        Outcome::OtherTool { predicted, gold } => format!("it calls {predicted} instead of {gold}"),
-        Outcome::NotCarriedOut(raised) => format!("it could not be carried out: {}", raised.text),
-        Outcome::CheckFailed(raised) => format!("it cannot be compared: {}", raised.text),
-        Outcome::Exception | Outcome::OutputMismatch | Outcome::InputMismatch | Outcome::Incorrect => {
-            said().unwrap_or_else(|| "it is another call".to_owned())
-        }
-        Outcome::Outage(what) => what.clone(),
+        CallOutcome::Correct => "right".to_owned(),
+        CallOutcome::NoCall => "there is no call in the answer".to_owned(),
+        CallOutcome::OtherTool { predicted, gold } => format!("it calls {predicted} instead of {gold}"),
+        CallOutcome::NotCarriedOut(raised) => format!("it could not be carried out: {}", raised.text),
+        CallOutcome::CheckFailed(raised) => format!("it cannot be compared: {}", raised.text),
+        CallOutcome::Exception
+        | CallOutcome::OutputMismatch
+        | CallOutcome::InputMismatch
+        | CallOutcome::Incorrect => said().unwrap_or_else(|| "it is another call".to_owned()),
+        CallOutcome::Outage(what) => what.clone(),
     };
     shortened(&what, ANSWER_CHARACTERS_MAX)
 }

@@ -8,11 +8,11 @@ use planproof_suite::{
 use planproof_trace::Event;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Detail, explain, judge, toolbox};
+use super::{ApiDetail, explain, judge, toolbox};
 use crate::level3::data;
-use crate::level3::task::{Origin, Task};
+use crate::level3::task::{TaskOrigin, UserTask};
 use crate::value::Dict;
-use crate::world::World;
+use crate::world::ApiWorld;
 
 /// The part of the prompt that says how to work. (Ours; the published prompts are few-shot texts for calls in
 /// brackets.)
@@ -21,12 +21,12 @@ const RULES: &str = "Use the tools. Before you call a tool for the first time, l
                      of it.";
 
 /// Our databases. Every run gets a clone that shares whatever it does not change.
-static OWN: LazyLock<World> = LazyLock::new(data::own);
+static OWN: LazyLock<ApiWorld> = LazyLock::new(data::own);
 
 /// A task with everything that the engine needs.
 #[derive(Debug, Clone)]
 pub struct TaskCase {
-    task: Task,
+    task: UserTask,
     prompt: String,
     card: Card,
 }
@@ -35,20 +35,20 @@ impl TaskCase {
     /// Parses a task from a JSON line.
     ///
     /// # Errors
-    /// Same as [`Task::read`] and [`TaskCase::new`].
+    /// Same as [`UserTask::read`] and [`TaskCase::new`].
     pub fn read(line: &str) -> Result<Self, CaseError> {
-        Self::new(Task::read(line).map_err(CaseError::new)?)
+        Self::new(UserTask::read(line).map_err(CaseError::new)?)
     }
 
     /// Creates a case from a task.
     ///
     /// # Errors
     /// The requirement is empty, or it is a published task, whose databases do not come with planproof.
-    pub fn new(task: Task) -> Result<Self, CaseError> {
+    pub fn new(task: UserTask) -> Result<Self, CaseError> {
         if task.requirement.trim().is_empty() {
             return Err(CaseError::new(format!("the task `{}` does not say what is wanted", task.id)));
         }
-        if task.origin == Origin::Published {
+        if task.origin == TaskOrigin::Published {
             return Err(CaseError::new(format!(
                 "the task `{}` is of the published data, whose databases do not come with planproof; run tasks of ours",
                 task.id
@@ -69,12 +69,12 @@ impl TaskCase {
     }
 
     /// The task.
-    pub fn task(&self) -> &Task {
+    pub fn task(&self) -> &UserTask {
         &self.task
     }
 
     /// The databases at the start of a run.
-    pub(super) fn world() -> World {
+    pub(super) fn world() -> ApiWorld {
         OWN.clone()
     }
 }
@@ -93,7 +93,7 @@ impl Case for TaskCase {
     }
 
     fn identity(&self) -> String {
-        let Task { calls, reply, .. } = &self.task;
+        let UserTask { calls, reply, .. } = &self.task;
         json!([crate::level3::task::CASE_SCHEMA, self.prompt, calls, reply]).to_string()
     }
 
@@ -115,7 +115,7 @@ impl Case for TaskCase {
     }
 
     fn essence(&self, verdict: &Verdict) -> String {
-        match Detail::of(verdict) {
+        match ApiDetail::of(verdict) {
             Some(detail) => format!("{} of {} calls", detail.unique, detail.required),
             None => String::new(),
         }
@@ -126,7 +126,7 @@ impl Case for TaskCase {
     }
 
     fn gold(&self) -> Option<Gold> {
-        let call = |call: &crate::level3::task::GoldCall| GoldCall {
+        let call = |call: &crate::level3::task::RequiredCall| GoldCall {
             tool: call.api.clone(),
             arguments: to_json(&call.arguments),
         };

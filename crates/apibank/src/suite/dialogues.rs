@@ -7,11 +7,11 @@ use planproof_trace::Draw;
 use serde::{Deserialize, Serialize};
 
 use super::calls::{CALL_SCHEMA, CallCase, Line};
-use crate::catalogue::Catalogue;
+use crate::catalogue::ApiCatalogue;
 use crate::evaluate::replay::replay;
-use crate::evaluate::{Dialogue, GoldCall, Turn, is_fit};
-use crate::value::Value;
-use crate::world::{Compat, TODAY, World};
+use crate::evaluate::{Dialogue, DialogueCall, Turn, is_fit};
+use crate::value::PythonValue;
+use crate::world::{ApiCompat, ApiWorld, TODAY};
 
 /// The table of users, which every tool that takes a token accesses.
 const ACCOUNTS: &str = "Account";
@@ -24,7 +24,7 @@ const INSTRUCTION: &str = "Below is a conversation between a user and an assista
 /// The published data, assembled by a caller that can read files.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PublishedData {
+pub struct PublishedDialogues {
     /// The texts of the files in `init_database`, by file name without extension.
     pub databases: BTreeMap<String, String>,
     /// The dialogues.
@@ -43,7 +43,7 @@ pub struct DialogueFile {
     pub text: String,
 }
 
-impl PublishedData {
+impl PublishedDialogues {
     /// The data as a text, from which [`cases`] creates the cases.
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
@@ -60,8 +60,8 @@ impl PublishedData {
     /// # Errors
     /// A database or a dialogue cannot be parsed.
     pub(super) fn cases(&self, is_original: bool) -> Result<Vec<CallCase>, CaseError> {
-        let mut world = World::new(TODAY, Draw::new(0, 0, "apibank/data"));
-        world.compat = if is_original { Compat::Original } else { Compat::Right };
+        let mut world = ApiWorld::new(TODAY, Draw::new(0, 0, "apibank/data"));
+        world.compat = if is_original { ApiCompat::Original } else { ApiCompat::Right };
         for (name, text) in &self.databases {
             world.load(name, text).map_err(CaseError::new)?;
         }
@@ -79,7 +79,7 @@ fn of_dialogue(
     file: &str,
     level: u8,
     dialogue: &Dialogue,
-    world: &World,
+    world: &ApiWorld,
     is_original: bool,
     cases: &mut Vec<CallCase>,
 ) -> Result<(), CaseError> {
@@ -112,8 +112,8 @@ fn of_dialogue(
 
 /// The tables that a call of the gold tool may access: its own, the users, and what it remembers from an earlier
 /// call.
-fn tables(gold: &GoldCall, state: &World) -> BTreeMap<String, Value> {
-    let of_tool = Catalogue::tools().get(&gold.api_name).and_then(|spec| spec.database.clone());
+fn tables(gold: &DialogueCall, state: &ApiWorld) -> BTreeMap<String, PythonValue> {
+    let of_tool = ApiCatalogue::tools().get(&gold.api_name).and_then(|spec| spec.database.clone());
     let names: BTreeSet<String> =
         of_tool.into_iter().chain([ACCOUNTS.to_owned(), gold.api_name.clone()]).collect();
     names.into_iter().filter_map(|name| Some((name.clone(), state.get(&name)?.clone()))).collect()
@@ -130,7 +130,7 @@ fn prompt(level: u8, dialogue: &Dialogue, gold: usize) -> String {
             names.push(&call.api_name);
         }
     }
-    let tools = names.iter().filter_map(|name| Catalogue::tools().get(name));
+    let tools = names.iter().filter_map(|name| ApiCatalogue::tools().get(name));
     let tools: Vec<String> =
         tools.map(|spec| serde_json::to_string(&spec.to_value()).unwrap_or_default()).collect();
     let before: Vec<String> = dialogue.turns.iter().take(gold).map(said).collect();

@@ -1,12 +1,12 @@
 //! A verdict in words.
 
 use planproof_suite::runs::{call_notes, on_one_line, shortened};
-use planproof_suite::{Class, Content, EventNote, Explanation, Fact, Step, Verdict};
+use planproof_suite::{Class, Content, EventNote, Explanation, Fact, SequenceStep, Verdict};
 use planproof_trace::Event;
 use serde_json::{Map, Value as Json, json};
 
 use super::TaskCase;
-use super::judge::{Called, Detail};
+use super::judge::{ApiDetail, RatedCall};
 
 /// Maximum number of characters of a call's result that a step repeats; the trace has all of it.
 const STEP_CHARACTERS_MAX: usize = 100;
@@ -15,7 +15,7 @@ const STEP_CHARACTERS_MAX: usize = 100;
 const MISSING_NAMED_MAX: usize = 2;
 
 /// What went wrong, in one line.
-fn gist(detail: &Detail) -> String {
+fn gist(detail: &ApiDetail) -> String {
     match (detail.class.as_deref(), &detail.ended) {
         (None, _) => "passed".to_owned(),
         (Some("agent_failed"), Some(reason)) => format!("the agent broke: {}", on_one_line(reason)),
@@ -33,7 +33,7 @@ fn gist(detail: &Detail) -> String {
 
 pub(super) fn explain(case: &TaskCase, verdict: &Verdict) -> Explanation {
     let text = case.task().requirement.clone();
-    let Some(detail) = Detail::of(verdict) else {
+    let Some(detail) = ApiDetail::of(verdict) else {
         let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
         return Explanation { text, gist, ..Explanation::default() };
     };
@@ -68,8 +68,8 @@ pub(super) fn explain(case: &TaskCase, verdict: &Verdict) -> Explanation {
     }
 }
 
-fn steps(detail: &Detail) -> Vec<Step> {
-    let step = |Called { call, result, is_error: _, worth }: &Called| Step {
+fn steps(detail: &ApiDetail) -> Vec<SequenceStep> {
+    let step = |RatedCall { call, result, is_error: _, worth }: &RatedCall| SequenceStep {
         text: match result {
             Some(result) => {
                 format!("{call} ({worth}): {}", shortened(&on_one_line(result), STEP_CHARACTERS_MAX))
@@ -79,21 +79,21 @@ fn steps(detail: &Detail) -> Vec<Step> {
         when: None,
         is_wrong: worth == "wrong",
     };
-    let mut steps: Vec<Step> = detail.calls.iter().map(step).collect();
+    let mut steps: Vec<SequenceStep> = detail.calls.iter().map(step).collect();
     let more = detail.made.saturating_sub(steps.len());
     if more > 0 {
-        steps.push(Step { text: format!("and {more} more"), when: None, is_wrong: false });
+        steps.push(SequenceStep { text: format!("and {more} more"), when: None, is_wrong: false });
     }
     steps
 }
 
 /// Numbers the calls, and marks those that failed.
 pub(super) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
-    Detail::of(verdict).map(|detail| call_notes(detail.made as u64, events)).unwrap_or_default()
+    ApiDetail::of(verdict).map(|detail| call_notes(detail.made as u64, events)).unwrap_or_default()
 }
 
 pub(super) fn run_cells(verdict: &Verdict) -> Vec<String> {
-    match Detail::of(verdict) {
+    match ApiDetail::of(verdict) {
         Some(detail) => vec![
             detail.made.to_string(),
             detail.unique.to_string(),
@@ -108,7 +108,7 @@ pub(super) fn metadata(case: &TaskCase, verdict: Option<&Verdict>) -> Map<String
     let mut metadata = Map::new();
     metadata.insert("kind".to_owned(), json!(case.task().kind));
     metadata.insert("required".to_owned(), json!(case.task().calls.len()));
-    if let Some(detail) = verdict.and_then(Detail::of) {
+    if let Some(detail) = verdict.and_then(ApiDetail::of) {
         metadata.insert("calls".to_owned(), json!(detail.made));
         metadata.insert("unique".to_owned(), json!(detail.unique));
         metadata.insert("repeats".to_owned(), json!(detail.repeats));

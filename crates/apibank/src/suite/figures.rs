@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::calls::OF_LEVEL;
 use super::judge::{MADE, REPEATS, REQUIRED, ROUGE, UNIQUE};
-use crate::level3::published::{FIGURES, Published};
+use crate::level3::published::{FIGURES, PublishedRow};
 
 /// Sums over runs. Runs without a verdict do not contribute.
 #[derive(Default)]
@@ -143,7 +143,7 @@ fn counted_section(sums: &Sums, runs: &[Judged<'_>]) -> Section {
 }
 
 fn published_section() -> Section {
-    let row = |row: &Published| {
+    let row = |row: &PublishedRow| {
         vec![
             row.system.to_owned(),
             format!("{:.2}", row.correctness),
@@ -152,7 +152,7 @@ fn published_section() -> Section {
             row.repeats.to_string(),
         ]
     };
-    let entry = |row: &Published| -> Json {
+    let entry = |row: &PublishedRow| -> Json {
         json!({
             "system": row.system, "correctness_in_per_cent": row.correctness,
             "completeness_in_per_cent": row.completeness, "rouge_l": row.rouge, "tool_repeats": row.repeats,

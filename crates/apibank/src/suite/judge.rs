@@ -10,10 +10,10 @@ use super::toolbox::arguments;
 use super::{CLASSES, FLAGS, TaskCase};
 use crate::level3::SEARCHER;
 use crate::level3::carry_out;
-use crate::level3::metrics::{self, Made, Tally, Worth};
-use crate::level3::task::GoldCall;
+use crate::level3::metrics::{self, Made, TaskTally, Worth};
+use crate::level3::task::RequiredCall;
 use crate::python;
-use crate::value::Value;
+use crate::value::PythonValue;
 
 /// The schema of verdicts.
 pub const VERDICT_SCHEMA: &str = "planproof/apibank-verdict/v1";
@@ -39,7 +39,7 @@ pub(super) const SCORE_NAMES: [&str; 7] = [MADE, REQUIRED, UNIQUE, REPEATS, ROUG
 
 /// Everything that the judge says about a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Detail {
+pub struct ApiDetail {
     /// [`VERDICT_SCHEMA`].
     pub schema: String,
     /// Id of the case.
@@ -67,12 +67,12 @@ pub struct Detail {
     /// Why the run ended, if not with the agent's answer.
     pub ended: Option<String>,
     /// The first [`CALLS_KEPT_MAX`] calls.
-    pub calls: Vec<Called>,
+    pub calls: Vec<RatedCall>,
 }
 
 /// A call of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Called {
+pub struct RatedCall {
     /// The tool and its arguments.
     pub call: String,
     /// The result of the call; `None` if there was none.
@@ -92,7 +92,7 @@ pub(super) fn judge(case: &TaskCase, events: &[Event]) -> Result<Verdict, Unscor
     for paired in paired_calls(events) {
         let record = arguments(paired.call).and_then(|it| carry_out(&paired.call.name, &it, &mut world).ok());
         let text = format!("{} {}", paired.call.name, paired.call.arguments.to_text());
-        called.push(Called {
+        called.push(RatedCall {
             call: shortened(&text, CALL_CHARACTERS_MAX),
             result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
             is_error: paired.result.is_some_and(|(_, result)| result.is_error),
@@ -117,22 +117,27 @@ fn has_unsearched(made: &[Made]) -> bool {
 }
 
 /// The names of the tools that a search returned: one, or several in a list.
-fn names_in(output: &Value) -> Vec<String> {
+fn names_in(output: &PythonValue) -> Vec<String> {
     let one = std::slice::from_ref(output);
     let records = output.as_list().unwrap_or(one).iter();
-    let name = |record: &Value| record.as_dict()?.get("name")?.as_text().map(str::to_owned);
+    let name = |record: &PythonValue| record.as_dict()?.get("name")?.as_text().map(str::to_owned);
     records.filter_map(name).collect()
 }
 
 /// The verdict on a run that made these calls and ended in this way.
-pub(super) fn verdict(case: &TaskCase, ended: &Ended<'_>, made: &[Made], mut called: Vec<Called>) -> Verdict {
+pub(super) fn verdict(
+    case: &TaskCase,
+    ended: &Ended<'_>,
+    made: &[Made],
+    mut called: Vec<RatedCall>,
+) -> Verdict {
     let task = case.task();
     let worth = metrics::judge(&task.calls, made, TaskCase::world().compat);
     for (called, worth) in called.iter_mut().zip(&worth) {
         called.worth = word(*worth).to_owned();
     }
     let answer = ended.answer().filter(|answer| !answer.trim().is_empty());
-    let tally = Tally::of(task, &worth, answer);
+    let tally = TaskTally::of(task, &worth, answer);
     let class = match ended {
         Ended::AtLimit(_) => Some("timeout"),
         Ended::Broken(_) => Some("agent_failed"),
@@ -153,7 +158,7 @@ pub(super) fn verdict(case: &TaskCase, ended: &Ended<'_>, made: &[Made], mut cal
     let is_made = |place: usize| worth.contains(&Worth::Unique(place));
     let missing = task.calls.iter().enumerate().filter(|(place, _)| !is_made(*place));
     let rouge = answer.map(|_| tally.rouge);
-    let detail = Detail {
+    let detail = ApiDetail {
         schema: VERDICT_SCHEMA.to_owned(),
         case: task.id.clone(),
         passed: class.is_none(),
@@ -198,13 +203,13 @@ fn word(worth: Worth) -> &'static str {
 }
 
 /// A gold call in API-Bank's notation.
-pub(super) fn in_words(call: &GoldCall) -> String {
-    let argument = |(name, value): (&String, &Value)| format!("{name}={}", python::repr(value));
+pub(super) fn in_words(call: &RequiredCall) -> String {
+    let argument = |(name, value): (&String, &PythonValue)| format!("{name}={}", python::repr(value));
     let arguments: Vec<String> = call.arguments.iter().map(argument).collect();
     format!("{}({})", call.api, arguments.join(", "))
 }
 
-impl Detail {
+impl ApiDetail {
     /// Parses the document of a verdict of this suite; `None` if the verdict is of another suite or malformed.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)

@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use planproof_suite::rows::lines;
 use planproof_suite::runs::Ended;
-use planproof_suite::{Case, CaseError, Data, Predicted};
+use planproof_suite::{Case, CaseError, Data, PredictionVerdicts};
 use planproof_trace::{EndReason, Event, EventKind};
 use serde::Deserialize;
 
 use super::TaskCase;
-use super::judge::{Called, verdict};
-use crate::evaluate::score::Predictions;
+use super::judge::{RatedCall, verdict};
+use crate::evaluate::score::DialoguePredictions;
 use crate::level3::metrics::Made;
 use crate::level3::{carry_out, read_call};
-use crate::world::World;
+use crate::world::ApiWorld;
 
 /// Maximum number of calls of a prediction.
 const CALLS_MAX: usize = 1_000;
@@ -31,7 +31,7 @@ struct Row {
 
 /// Judges lines of predictions. Their calls are executed one after the other, with separate databases for each
 /// task; a text without a call counts as wrong.
-pub(super) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+pub(super) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
     let cases =
         cases.iter().map(|case| TaskCase::read(&case.to_line())).collect::<Result<Vec<TaskCase>, _>>()?;
     let places: HashMap<&str, usize> =
@@ -55,7 +55,7 @@ pub(super) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Pr
             _ => return Err(refuse(format!("the task `{}` has a prediction already", row.id))),
         }
     }
-    let mut predicted = Predicted { verdicts: Vec::new(), missing: Vec::new() };
+    let mut predicted = PredictionVerdicts { verdicts: Vec::new(), missing: Vec::new() };
     for (case, row) in cases.iter().zip(found) {
         if row.is_none() {
             predicted.missing.push(case.task().id.clone());
@@ -70,7 +70,7 @@ pub(super) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Pr
 }
 
 /// Executes the call in a text.
-fn make(text: &str, world: &mut World) -> (Made, Called) {
+fn make(text: &str, world: &mut ApiWorld) -> (Made, RatedCall) {
     let call = read_call(text, world);
     let name = call.as_ref().map(|(name, _)| name.clone()).unwrap_or_default();
     let record = call.and_then(|(name, arguments)| carry_out(&name, &arguments, world).ok());
@@ -79,15 +79,19 @@ fn make(text: &str, world: &mut World) -> (Made, Called) {
         false => record.exception.to_text(),
     });
     let is_error = record.as_ref().is_none_or(|record| !record.exception.is_none());
-    let called = Called { call: text.trim().to_owned(), result, is_error, worth: String::new() };
+    let called = RatedCall { call: text.trim().to_owned(), result, is_error, worth: String::new() };
     (Made { api: name, record }, called)
 }
 
 /// Judges predictions of calls, in the form of the published evaluator. A call without a prediction is wrong.
-pub(super) fn score_calls(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Predicted, CaseError> {
+pub(super) fn score_calls(
+    cases: &[Arc<dyn Case>],
+    predictions: Data<'_>,
+) -> Result<PredictionVerdicts, CaseError> {
     let Data { text, file } = predictions;
-    let found = Predictions::read(text).map_err(|error| CaseError::new(format!("{file}: {error}")))?;
-    let mut predicted = Predicted { verdicts: Vec::new(), missing: Vec::new() };
+    let found =
+        DialoguePredictions::read(text).map_err(|error| CaseError::new(format!("{file}: {error}")))?;
+    let mut predicted = PredictionVerdicts { verdicts: Vec::new(), missing: Vec::new() };
     for case in cases {
         let id = &case.card().id;
         let of_sample = id.rsplit_once('#').and_then(|(file, number)| Some((file, number.parse().ok()?)));

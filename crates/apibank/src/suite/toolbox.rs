@@ -6,23 +6,23 @@ use planproof_suite::{BoxFuture, Restoring, Toolbox};
 use planproof_trace::{Arguments, Tool, ToolCall, ToolResult};
 use serde_json::{Map, Value as Json, json};
 
-use crate::api::Fault;
-use crate::catalogue::{Catalogue, Parameter, Spec};
+use crate::api::ApiFault;
+use crate::catalogue::{ApiCatalogue, ApiSpec, Parameter};
 use crate::level3::carry_out;
-use crate::value::{Dict, Value};
-use crate::world::World;
+use crate::value::{Dict, PythonValue};
+use crate::world::ApiWorld;
 
 static TOOLS: LazyLock<Arc<[Tool]>> =
-    LazyLock::new(|| Catalogue::level3().specs().iter().map(tool).collect());
+    LazyLock::new(|| ApiCatalogue::level3().specs().iter().map(tool).collect());
 
 /// The tools over the databases of one run.
 pub(super) struct Level3Tools {
-    world: Mutex<World>,
+    world: Mutex<ApiWorld>,
     outage: OnceLock<String>,
 }
 
 impl Level3Tools {
-    pub(super) fn new(world: World) -> Self {
+    pub(super) fn new(world: ApiWorld) -> Self {
         Self { world: Mutex::new(world), outage: OnceLock::new() }
     }
 
@@ -43,7 +43,7 @@ impl Level3Tools {
                 ToolResult::ok(call.id.clone(), output)
             }
             Err(fault) => {
-                if let Fault::Outage { .. } = fault {
+                if let ApiFault::Outage { .. } = fault {
                     self.outage.get_or_init(|| fault.to_string());
                 }
                 ToolResult::error(call.id.clone(), fault.to_string())
@@ -81,12 +81,12 @@ pub(super) fn arguments(call: &ToolCall) -> Option<Dict> {
 }
 
 /// Converts a JSON value. Its nesting is limited like that of a model's reply.
-fn value_of(json: &Json) -> Value {
+fn value_of(json: &Json) -> PythonValue {
     serde_json::from_value(json.clone()).unwrap_or_default()
 }
 
 /// A tool as it is offered to models.
-fn tool(spec: &Spec) -> Tool {
+fn tool(spec: &ApiSpec) -> Tool {
     let property = |it: &Parameter| {
         let mut schema = schema_of(&it.kind);
         schema.insert("description".to_owned(), json!(it.description));

@@ -1,12 +1,12 @@
 //! Accounts and their tokens. Only `GetUserToken` and `ModifyPassword` put their names into their records.
 
 use super::parts::{SUCCESS, all_equal, argument, dict, fail, field, tool, user_of};
-use crate::api::{Entry, Fault, Raised};
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::World;
+use crate::api::{ApiFault, ApiTool, PythonError};
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::ApiWorld;
 
-pub(super) const TOOLS: [Entry; 6] = [
+pub(super) const TOOLS: [ApiTool; 6] = [
     tool!("CheckToken", check_token, all_equal, unnamed),
     tool!("DeleteAccount", delete_account, all_equal, unnamed),
     tool!(
@@ -34,12 +34,12 @@ const TOKEN_LENGTH: usize = 18;
 /// case.
 const TOKEN_LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz0123456789";
 
-fn check_token(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn check_token(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let user = user_of(argument(arguments, "token")?, world)?;
     Ok(dict([("username", user.into())]))
 }
 
-fn delete_account(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn delete_account(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let user = user_of(argument(arguments, "token")?, world)?;
     if world.table_mut("Account")?.shift_remove(&user).is_none() {
         return fail("No such user.");
@@ -47,7 +47,7 @@ fn delete_account(arguments: &mut Dict, world: &mut World) -> Result<Value, Faul
     Ok(dict([("status", SUCCESS.into())]))
 }
 
-fn get_user_token(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn get_user_token(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let name = argument(arguments, "username")?.as_text();
     let Some(account) =
         name.map(|name| world.table("Account").map(|table| table.get(name))).transpose()?.flatten()
@@ -60,9 +60,9 @@ fn get_user_token(arguments: &mut Dict, world: &mut World) -> Result<Value, Faul
     Ok(dict([("token", field(account, "token")?.clone())]))
 }
 
-fn modify_password(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn modify_password(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let user = user_of(argument(arguments, "token")?, world)?;
-    let account = world.table_mut("Account")?.get_mut(&user).ok_or_else(|| Raised::key(&user))?;
+    let account = world.table_mut("Account")?.get_mut(&user).ok_or_else(|| PythonError::key(&user))?;
     if field(account, "password")? != argument(arguments, "old_password")? {
         return fail("The old password is incorrect.");
     }
@@ -70,7 +70,7 @@ fn modify_password(arguments: &mut Dict, world: &mut World) -> Result<Value, Fau
     Ok(dict([("status", SUCCESS.into())]))
 }
 
-fn set(row: &mut Value, name: &str, value: &Value) {
+fn set(row: &mut PythonValue, name: &str, value: &PythonValue) {
     if let Some(row) = row.as_dict_mut() {
         row.insert(name.to_owned(), value.clone());
     }
@@ -78,7 +78,7 @@ fn set(row: &mut Value, name: &str, value: &Value) {
 
 /// Takes two calls: the first requests the code, the second submits it with a new password. Omitted arguments are
 /// not recorded either.
-fn forgot_password(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn forgot_password(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     arguments.retain(|_, value| !value.is_none());
     let status = argument(arguments, "status")?.as_text().unwrap_or_default();
     match status {
@@ -97,7 +97,7 @@ fn forgot_password(arguments: &mut Dict, world: &mut World) -> Result<Value, Fau
             Ok(CODE.into())
         }
         "Verification Code" => {
-            let Some(user) = world.get(RESET).and_then(Value::as_text).map(str::to_owned) else {
+            let Some(user) = world.get(RESET).and_then(PythonValue::as_text).map(str::to_owned) else {
                 return fail("You need to call the API with status 'Forgot Password' at first.");
             };
             let (Some(password), Some(code)) =
@@ -105,10 +105,11 @@ fn forgot_password(arguments: &mut Dict, world: &mut World) -> Result<Value, Fau
             else {
                 return fail("The new password and verification code are required for the second call.");
             };
-            if *code != Value::from(CODE) {
+            if *code != PythonValue::from(CODE) {
                 return fail("The verification code is incorrect.");
             }
-            let account = world.table_mut("Account")?.get_mut(&user).ok_or_else(|| Raised::key(&user))?;
+            let account =
+                world.table_mut("Account")?.get_mut(&user).ok_or_else(|| PythonError::key(&user))?;
             set(account, "password", password);
             Ok(SUCCESS.into())
         }
@@ -116,14 +117,14 @@ fn forgot_password(arguments: &mut Dict, world: &mut World) -> Result<Value, Fau
     }
 }
 
-fn register_user(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn register_user(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let name = argument(arguments, "username")?.to_text();
     if world.table("Account")?.contains_key(&name) {
         return fail("The username already exists.");
     }
     let token: String =
         (0..TOKEN_LENGTH).map(|_| char::from(TOKEN_LETTERS[world.draw.place(TOKEN_LETTERS.len())])).collect();
-    let token = Value::from(token);
+    let token = PythonValue::from(token);
     let account = dict([
         ("password", argument(arguments, "password")?.clone()),
         ("token", token.clone()),
@@ -134,7 +135,7 @@ fn register_user(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault
 }
 
 /// The token is random and is not compared.
-fn is_same_registration(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same_registration(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     if gold.output.is_none() && !predicted.output.is_none() {
         return Ok(false);
     }

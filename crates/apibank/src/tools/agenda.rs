@@ -4,13 +4,13 @@ use super::parts::{
     SUCCESS, argument, assert_same_name, dict, fail, has_same_result, overlaps, row_of, same_argument,
     stripped, tool, user_of,
 };
-use crate::api::{Entry, Fault, Raised};
-use crate::dates::{Format, strptime_value};
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::{Compat, World};
+use crate::api::{ApiFault, ApiTool, PythonError};
+use crate::dates::{DateFormat, strptime_value};
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::{ApiCompat, ApiWorld};
 
-pub(super) const TOOLS: [Entry; 4] = [
+pub(super) const TOOLS: [ApiTool; 4] = [
     tool!("AddAgenda", add, is_same_addition),
     tool!("DeleteAgenda", delete, is_same_deletion),
     tool!("ModifyAgenda", modify, is_same_item),
@@ -19,8 +19,8 @@ pub(super) const TOOLS: [Entry; 4] = [
 
 const TABLE: &str = "Agenda";
 
-fn add(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
-    strptime_value(argument(arguments, "time")?, Format::Time)?;
+fn add(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
+    strptime_value(argument(arguments, "time")?, DateFormat::Time)?;
     if stripped(arguments, "content")?.is_empty() {
         return fail("Content should not be null");
     }
@@ -31,7 +31,7 @@ fn add(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-fn row(arguments: &Dict, user: &str) -> Result<Value, Raised> {
+fn row(arguments: &Dict, user: &str) -> Result<PythonValue, PythonError> {
     Ok(dict([
         ("username", user.into()),
         ("content", argument(arguments, "content")?.clone()),
@@ -41,10 +41,10 @@ fn row(arguments: &Dict, user: &str) -> Result<Value, Raised> {
 }
 
 /// The user, and the key of the row. A blank time counts as omitted.
-fn find(arguments: &Dict, world: &World) -> Result<(String, Option<String>), Fault> {
+fn find(arguments: &Dict, world: &ApiWorld) -> Result<(String, Option<String>), ApiFault> {
     let (content, time) = (argument(arguments, "content")?, argument(arguments, "time")?);
     if time.is_truthy() {
-        strptime_value(time, Format::Time)?;
+        strptime_value(time, DateFormat::Time)?;
     }
     let user = user_of(argument(arguments, "token")?, world)?;
     let key = row_of(world.table(TABLE)?, &user, &[("content", content), ("time", time)])?;
@@ -52,7 +52,7 @@ fn find(arguments: &Dict, world: &World) -> Result<(String, Option<String>), Fau
 }
 
 /// The error for a missing row, which the tools call either a meeting or an agenda.
-fn missing(arguments: &Dict, what: &str) -> Result<(), Fault> {
+fn missing(arguments: &Dict, what: &str) -> Result<(), ApiFault> {
     let (content, time) = (argument(arguments, "content")?, argument(arguments, "time")?);
     if content.is_truthy() {
         return fail(format!("You have no {what} about {}", content.to_text()));
@@ -64,12 +64,12 @@ fn missing(arguments: &Dict, what: &str) -> Result<(), Fault> {
 }
 
 /// The original succeeds if nothing was found and nothing was asked for.
-fn delete(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn delete(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     match find(arguments, world)? {
         (_, Some(key)) => drop(world.table_mut(TABLE)?.shift_remove(&key)),
         (_, None) => {
             missing(arguments, "meeting")?;
-            if world.compat == Compat::Right {
+            if world.compat == ApiCompat::Right {
                 return fail("Error");
             }
         }
@@ -77,13 +77,13 @@ fn delete(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-fn modify(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn modify(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let (user, Some(key)) = find(arguments, world)? else {
         missing(arguments, "agenda")?;
         // The original returns the error instead of raising it.
         return match world.compat {
-            Compat::Original => Ok(Value::Object(Raised::new("Exception", "Error"))),
-            Compat::Right => fail("Error"),
+            ApiCompat::Original => Ok(PythonValue::Object(PythonError::new("Exception", "Error"))),
+            ApiCompat::Right => fail("Error"),
         };
     };
     let row = row(arguments, &user)?;
@@ -91,7 +91,7 @@ fn modify(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn query(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let (_, Some(key)) = find(arguments, world)? else {
         missing(arguments, "agenda")?;
         return fail("Error");
@@ -99,13 +99,13 @@ fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(world.table(TABLE)?.get(&key).cloned().unwrap_or_default())
 }
 
-fn is_same_addition(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same_addition(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     assert_same_name(predicted, gold)?;
     is_same_item(predicted, gold)
 }
 
 /// The token is not compared.
-fn is_same_item(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same_item(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     Ok(overlaps(predicted, gold, "content", false)?
         && same_argument(predicted, gold, "time")?
         && same_argument(predicted, gold, "location")?
@@ -113,8 +113,8 @@ fn is_same_item(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raise
 }
 
 /// If both deletions succeeded, only the time counts.
-fn is_same_deletion(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
-    let success = Value::from(SUCCESS);
+fn is_same_deletion(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
+    let success = PythonValue::from(SUCCESS);
     if predicted.output == success && gold.output == success {
         return same_argument(predicted, gold, "time");
     }

@@ -3,14 +3,14 @@
 use super::parts::{
     SUCCESS, argument, dict, fail, field, has_same_result, same_stripped, stripped, tool, with_method,
 };
-use crate::api::{Entry, Fault, Raised};
-use crate::dates::{Format, are_equal, lenient};
+use crate::api::{ApiFault, ApiTool, PythonError};
+use crate::dates::{DateFormat, are_equal, lenient};
 use crate::python::strip;
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::World;
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::ApiWorld;
 
-pub(super) const TOOLS: [Entry; 4] = [
+pub(super) const TOOLS: [ApiTool; 4] = [
     tool!("AppointmentRegistration", register, is_same_registration),
     tool!("CancelRegistration", cancel, is_same_cancellation),
     tool!("ModifyRegistration", modify, is_same_change, optional: ["new_appointment_date", "new_appointment_doctor"]),
@@ -24,13 +24,13 @@ const FIRST_NUMBER: u32 = 10_000_000;
 const NUMBERS: u32 = 90_000_000;
 
 /// A day in the form used for comparison.
-fn day(value: &Value) -> Result<Result<String, Raised>, Raised> {
+fn day(value: &PythonValue) -> Result<Result<String, PythonError>, PythonError> {
     let text = with_method(value, "strip")?;
-    Ok(lenient(text, Format::Date).map(|day| day.write(Format::Date)))
+    Ok(lenient(text, DateFormat::Date).map(|day| day.write(DateFormat::Date)))
 }
 
 /// The appointments of a patient on a day.
-fn of_patient(table: &Dict, patient: &str, date: &str) -> Result<Vec<(String, Value)>, Raised> {
+fn of_patient(table: &Dict, patient: &str, date: &str) -> Result<Vec<(String, PythonValue)>, PythonError> {
     let mut found = Vec::new();
     for (number, row) in table {
         if field(row, "patient_name")?.as_text() == Some(patient)
@@ -42,7 +42,7 @@ fn of_patient(table: &Dict, patient: &str, date: &str) -> Result<Vec<(String, Va
     Ok(found)
 }
 
-fn register(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn register(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let (patient, doctor) = (stripped(arguments, "patient_name")?, stripped(arguments, "doctor_name")?);
     if patient.is_empty() || doctor.is_empty() {
         return fail("Patient name or doctor name cannot be empty.");
@@ -67,24 +67,24 @@ fn register(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(text(number).into())
 }
 
-fn cancel(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn cancel(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     if world.table_mut(TABLE)?.shift_remove(stripped(arguments, "appointment_id")?).is_none() {
         return fail("The appointment ID is incorrect.");
     }
     Ok(SUCCESS.into())
 }
 
-fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn query(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let patient = stripped(arguments, "patient_name")?;
     let date = day(argument(arguments, "date")?)??;
     let found = of_patient(world.table(TABLE)?, patient, &date)?;
     if found.is_empty() {
         return fail("No appointments found.");
     }
-    Ok(Value::Dict(found.into_iter().collect()))
+    Ok(PythonValue::Dict(found.into_iter().collect()))
 }
 
-fn modify(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn modify(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let number = stripped(arguments, "appointment_id")?;
     let Some(row) = world.table_mut(TABLE)?.get_mut(number) else {
         return fail("The appointment ID does not exist.");
@@ -114,7 +114,7 @@ fn modify(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
         (_, Some(_)) if is_same_doctor => return fail("Fail because doctor is not changed."),
         _ => {}
     }
-    let row = row.as_dict_mut().ok_or_else(|| Raised::key(number))?;
+    let row = row.as_dict_mut().ok_or_else(|| PythonError::key(number))?;
     if let Some(date) = date {
         row.insert("date".to_owned(), date.into());
     }
@@ -124,12 +124,12 @@ fn modify(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-fn has_same_day(predicted: &Record, gold: &Record) -> Result<bool, Raised> {
+fn has_same_day(predicted: &ApiRecord, gold: &ApiRecord) -> Result<bool, PythonError> {
     Ok(are_equal(&day(predicted.argument("date")?)?, &day(gold.argument("date")?)?))
 }
 
 /// The number is random and is not compared.
-fn is_same_registration(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same_registration(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     Ok(same_stripped(predicted, gold, "patient_name")?
         & has_same_day(predicted, gold)?
         & same_stripped(predicted, gold, "doctor_name")?
@@ -137,28 +137,28 @@ fn is_same_registration(predicted: &mut Record, gold: &mut Record) -> Result<boo
         && predicted.exception == gold.exception)
 }
 
-fn is_same_cancellation(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same_cancellation(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     Ok(same_stripped(predicted, gold, "appointment_id")? && has_same_result(predicted, gold))
 }
 
-fn is_same_query(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same_query(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     Ok(same_stripped(predicted, gold, "patient_name")? & has_same_day(predicted, gold)?
         && has_same_result(predicted, gold))
 }
 
-fn is_same_change(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same_change(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     let is_same_date =
         match (predicted.argument("new_appointment_date")?, gold.argument("new_appointment_date")?) {
-            (Value::None, Value::None) => true,
-            (Value::None, other) | (other, Value::None) => {
+            (PythonValue::None, PythonValue::None) => true,
+            (PythonValue::None, other) | (other, PythonValue::None) => {
                 drop(day(other)?);
                 false
             }
             (one, other) => are_equal(&day(one)?, &day(other)?),
         };
-    let doctor = |record| -> Result<Option<&str>, Raised> {
-        match Record::argument(record, "new_appointment_doctor")? {
-            Value::None => Ok(None),
+    let doctor = |record| -> Result<Option<&str>, PythonError> {
+        match ApiRecord::argument(record, "new_appointment_doctor")? {
+            PythonValue::None => Ok(None),
             other => Ok(Some(strip(with_method(other, "strip")?))),
         }
     };

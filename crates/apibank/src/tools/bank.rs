@@ -3,21 +3,21 @@
 use super::parts::{
     SUCCESS, all_equal, argument, fail, field, has_same_result, same_stripped, stripped, tool, user_of,
 };
-use crate::api::{Entry, Fault, Raised};
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::{Compat, World};
+use crate::api::{ApiFault, ApiTool, PythonError};
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::{ApiCompat, ApiWorld};
 
-pub(super) const TOOLS: [Entry; 2] =
+pub(super) const TOOLS: [ApiTool; 2] =
     [tool!("OpenBankAccount", open, all_equal), tool!("QueryBalance", query, is_same_query)];
 
 /// The table of the names of opened accounts. The original has them in its code, initially with one name.
 const OPENED: &str = "OpenBankAccount";
 const FIRST_ACCOUNT: &str = "test";
 
-fn open(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn open(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let account = argument(arguments, "account")?;
-    let mut accounts = match world.get(OPENED).and_then(Value::as_list) {
+    let mut accounts = match world.get(OPENED).and_then(PythonValue::as_list) {
         Some(accounts) => accounts.to_vec(),
         None => vec![FIRST_ACCOUNT.into()],
     };
@@ -25,21 +25,21 @@ fn open(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
         return Ok("failed".into());
     }
     accounts.push(account.clone());
-    world.put(OPENED, Value::List(accounts));
+    world.put(OPENED, PythonValue::List(accounts));
     Ok(SUCCESS.into())
 }
 
 /// The original trims the token but then uses it untrimmed.
-fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn query(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let token = argument(arguments, "token")?;
-    let trimmed = stripped(arguments, "token").map(Value::from);
+    let trimmed = stripped(arguments, "token").map(PythonValue::from);
     let user = match (trimmed, world.compat) {
-        (Ok(trimmed), Compat::Right) => user_of(&trimmed, world),
-        (Ok(_), Compat::Original) => user_of(token, world),
+        (Ok(trimmed), ApiCompat::Right) => user_of(&trimmed, world),
+        (Ok(_), ApiCompat::Original) => user_of(token, world),
         (Err(raised), _) => Err(raised.into()),
     };
     let user = match user {
-        Err(Fault::Caught(_) | Fault::Raised(_)) => return fail("The token is incorrect."),
+        Err(ApiFault::Caught(_) | ApiFault::Raised(_)) => return fail("The token is incorrect."),
         other => other?,
     };
     let Some(account) = world.table("Bank")?.get(&user) else {
@@ -48,6 +48,6 @@ fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(field(account, "balance")?.clone())
 }
 
-fn is_same_query(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same_query(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     Ok(same_stripped(predicted, gold, "token")? && has_same_result(predicted, gold))
 }

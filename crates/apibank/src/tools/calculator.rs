@@ -7,12 +7,12 @@
 mod right;
 
 use super::parts::{argument, fail, has_same_result, tool, with_method};
-use crate::api::{Entry, Fault, Raised};
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::{Compat, World};
+use crate::api::{ApiFault, ApiTool, PythonError};
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::{ApiCompat, ApiWorld};
 
-pub(super) const TOOLS: [Entry; 1] = [tool!("Calculator", calculate, is_same)];
+pub(super) const TOOLS: [ApiTool; 1] = [tool!("Calculator", calculate, is_same)];
 
 /// Maximum length of a formula.
 pub(super) const MAX_FORMULA: usize = 4096;
@@ -20,12 +20,12 @@ pub(super) const MAX_FORMULA: usize = 4096;
 /// After this number of steps the original is assumed to run for ever: a formula of maximum length has fewer signs.
 const MAX_STEPS: usize = MAX_FORMULA;
 
-fn calculate(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn calculate(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let formula = with_method(argument(arguments, "formula")?, "replace")?.replace(' ', "");
     if formula.len() > MAX_FORMULA {
         return fail(format!("the formula has more than {MAX_FORMULA} characters"));
     }
-    if world.compat == Compat::Right {
+    if world.compat == ApiCompat::Right {
         return right::calculate(&formula).map_or_else(fail, |number| Ok(number.into()));
     }
     if !is_valid(&formula) {
@@ -96,7 +96,7 @@ struct List {
 
 impl List {
     /// Pairs the first opening parenthesis with the first closing one, so that nested ones fail.
-    fn solve(&mut self) -> Result<Item, Raised> {
+    fn solve(&mut self) -> Result<Item, PythonError> {
         while let Some(left) = place(&self.items, "(") {
             let right = place(&self.items, ")").ok_or_else(unpaired)?;
             let inner = self.items.get(left + 1..right).unwrap_or_default().to_vec();
@@ -113,7 +113,7 @@ impl List {
         self.solve_flat()
     }
 
-    fn solve_flat(&mut self) -> Result<Item, Raised> {
+    fn solve_flat(&mut self) -> Result<Item, PythonError> {
         for signs in [["*", "/"], ["+", "-"]] {
             while let Some(index) = self.items.iter().position(|it| signs.iter().any(|sign| it.is(sign))) {
                 self.step(index)?;
@@ -124,7 +124,7 @@ impl List {
 
     /// Replaces a sign and its neighbours with the result. For a sign at the front, Python takes the last item as
     /// the left operand, and the slice from there is empty except in the shortest lists.
-    fn step(&mut self, index: usize) -> Result<(), Raised> {
+    fn step(&mut self, index: usize) -> Result<(), PythonError> {
         self.steps += 1;
         self.check_steps()?;
         let length = self.items.len();
@@ -138,11 +138,11 @@ impl List {
         Ok(())
     }
 
-    fn check_steps(&self) -> Result<(), Raised> {
+    fn check_steps(&self) -> Result<(), PythonError> {
         if self.steps <= MAX_STEPS {
             return Ok(());
         }
-        Err(Raised::new("TimeoutError", "the formula never comes to an end"))
+        Err(PythonError::new("TimeoutError", "the formula never comes to an end"))
     }
 }
 
@@ -150,16 +150,16 @@ fn place(items: &[Item], sign: &str) -> Option<usize> {
     items.iter().position(|item| item.is(sign))
 }
 
-fn unpaired() -> Raised {
-    Raised::new("ValueError", "')' is not in list")
+fn unpaired() -> PythonError {
+    PythonError::new("ValueError", "')' is not in list")
 }
 
-fn out_of_range() -> Raised {
-    Raised::new("IndexError", "list index out of range")
+fn out_of_range() -> PythonError {
+    PythonError::new("IndexError", "list index out of range")
 }
 
 /// Applies a sign to two operands as Python does, which also concatenates texts.
-fn apply(one: &Item, sign: &Item, other: &Item) -> Result<Item, Raised> {
+fn apply(one: &Item, sign: &Item, other: &Item) -> Result<Item, PythonError> {
     let sign = match sign {
         Item::Sign(sign) => sign.as_str(),
         Item::Number(_) => "",
@@ -169,18 +169,18 @@ fn apply(one: &Item, sign: &Item, other: &Item) -> Result<Item, Raised> {
             "+" => Ok(Item::Number(one + other)),
             "-" => Ok(Item::Number(one - other)),
             "*" => Ok(Item::Number(one * other)),
-            _ if *other == 0.0 => Err(Raised::new("ZeroDivisionError", "float division by zero")),
+            _ if *other == 0.0 => Err(PythonError::new("ZeroDivisionError", "float division by zero")),
             _ => Ok(Item::Number(one / other)),
         },
         (Item::Sign(one), Item::Sign(other)) if sign == "+" => Ok(Item::Sign(format!("{one}{other}"))),
         (Item::Sign(_), Item::Number(_)) if sign == "+" => {
-            Err(Raised::types("can only concatenate str (not \"float\") to str"))
+            Err(PythonError::types("can only concatenate str (not \"float\") to str"))
         }
         _ if sign == "*" => {
             let class = if one.class() == "str" { other.class() } else { one.class() };
-            Err(Raised::types(format!("can't multiply sequence by non-int of type '{class}'")))
+            Err(PythonError::types(format!("can't multiply sequence by non-int of type '{class}'")))
         }
-        _ => Err(Raised::types(format!(
+        _ => Err(PythonError::types(format!(
             "unsupported operand type(s) for {sign}: '{}' and '{}'",
             one.class(),
             other.class()
@@ -189,9 +189,9 @@ fn apply(one: &Item, sign: &Item, other: &Item) -> Result<Item, Raised> {
 }
 
 /// Formulas are equal if they differ only in spaces.
-fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
-    let formula = |record| -> Result<String, Raised> {
-        Ok(with_method(Record::argument(record, "formula")?, "replace")?.replace(' ', ""))
+fn is_same(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
+    let formula = |record| -> Result<String, PythonError> {
+        Ok(with_method(ApiRecord::argument(record, "formula")?, "replace")?.replace(' ', ""))
     };
     Ok(formula(predicted)? == formula(gold)? && has_same_result(predicted, gold))
 }

@@ -4,14 +4,14 @@
 //! about a known document is too difficult. The gold records contain that answer, so both modes keep it.
 
 use super::parts::{contains, fail, has_same_result, item, same_stripped, stripped, tool};
-use crate::api::{Entry, Fault, Raised};
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::World;
+use crate::api::{ApiFault, ApiTool, PythonError};
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::ApiWorld;
 
-pub(super) const TOOLS: [Entry; 1] = [tool!("DocumentQA", answer, is_same)];
+pub(super) const TOOLS: [ApiTool; 1] = [tool!("DocumentQA", answer, is_same)];
 
-fn answer(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn answer(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let (url, question) = (stripped(arguments, "url")?, stripped(arguments, "question")?);
     if question.is_empty() {
         return fail("The question is empty.");
@@ -25,7 +25,7 @@ fn answer(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(item(document, question)?.clone())
 }
 
-fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     Ok(same_stripped(predicted, gold, "url")?
         && same_stripped(predicted, gold, "question")?
         && has_same_result(predicted, gold))

@@ -1,20 +1,20 @@
 //! E-mails.
 
 use super::parts::{SUCCESS, fail, has_same_result, same_lower, same_stripped, stripped, tool};
-use crate::api::{Entry, Fault, Raised};
+use crate::api::{ApiFault, ApiTool, PythonError};
 use crate::python::{is_space, is_word};
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::{Compat, World};
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::{ApiCompat, ApiWorld};
 
-pub(super) const TOOLS: [Entry; 1] = [tool!("SendEmail", send, is_same)];
+pub(super) const TOOLS: [ApiTool; 1] = [tool!("SendEmail", send, is_same)];
 
-fn send(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn send(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let receiver = stripped(arguments, "receiver")?;
     let (subject, content) = (stripped(arguments, "subject")?, stripped(arguments, "content")?);
     let is_address = match world.compat {
-        Compat::Original => is_short_address(receiver),
-        Compat::Right => is_address(receiver),
+        ApiCompat::Original => is_short_address(receiver),
+        ApiCompat::Right => is_address(receiver),
     };
     if !is_address {
         return fail("Email address of the receiver is invalid.");
@@ -54,7 +54,7 @@ fn is_address(text: &str) -> bool {
         && parts.into_iter().all(is_part)
 }
 
-fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     Ok(same_lower(predicted, gold, "receiver")?
         & same_stripped(predicted, gold, "subject")?
         & same_stripped(predicted, gold, "content")?

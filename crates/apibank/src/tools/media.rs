@@ -1,19 +1,19 @@
 //! Pictures, recordings and music.
 
 use super::parts::{all_equal, argument, fail, field, stripped, tool, with_method};
-use crate::api::{Entry, Fault, Raised};
+use crate::api::{ApiFault, ApiTool, PythonError};
 use crate::python::strip;
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::World;
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::ApiWorld;
 
-pub(super) const TOOLS: [Entry; 3] = [
+pub(super) const TOOLS: [ApiTool; 3] = [
     tool!("ImageCaption", caption, all_equal),
     tool!("PlayMusic", play, is_same_music),
     tool!("SpeechRecognition", transcribe, all_equal),
 ];
 
-fn caption(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn caption(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let url = stripped(arguments, "url")?;
     if ![".jpg", ".jpeg", ".png"].iter().any(|ending| url.ends_with(ending)) {
         return fail("The url should end with .jpg, .jpeg or .png.");
@@ -26,7 +26,7 @@ fn caption(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     fail("The image of this url failed to be processed.")
 }
 
-fn transcribe(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn transcribe(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let url = stripped(arguments, "url")?;
     if !url.ends_with(".wav") {
         return fail("The url should end with .wav.");
@@ -35,7 +35,7 @@ fn transcribe(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     recording.map_or_else(|| fail("The audio of this url failed to be processed."), Ok)
 }
 
-fn play(arguments: &mut Dict, _: &mut World) -> Result<Value, Fault> {
+fn play(arguments: &mut Dict, _: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let name = with_method(argument(arguments, "music_name")?, "lower")?.to_lowercase();
     match strip(&name) {
         "" => fail("The music name cannot be empty."),
@@ -43,6 +43,6 @@ fn play(arguments: &mut Dict, _: &mut World) -> Result<Value, Fault> {
     }
 }
 
-fn is_same_music(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same_music(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     Ok(predicted.output == gold.output)
 }

@@ -3,13 +3,13 @@
 use super::parts::{
     SUCCESS, argument, dict, fail, has_same_result, next_number, overlaps, row_of, stripped, tool, user_of,
 };
-use crate::api::{Entry, Fault, Raised};
-use crate::dates::{Format, strptime_value};
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::{Compat, World};
+use crate::api::{ApiFault, ApiTool, PythonError};
+use crate::dates::{DateFormat, strptime_value};
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::{ApiCompat, ApiWorld};
 
-pub(super) const TOOLS: [Entry; 4] = [
+pub(super) const TOOLS: [ApiTool; 4] = [
     tool!("AddMeeting", add, is_same),
     tool!("DeleteMeeting", delete, is_same_deletion),
     tool!("ModifyMeeting", modify, is_same),
@@ -18,9 +18,9 @@ pub(super) const TOOLS: [Entry; 4] = [
 
 const TABLE: &str = "Meeting";
 
-fn add(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
-    strptime_value(argument(arguments, "start_time")?, Format::Time)?;
-    strptime_value(argument(arguments, "end_time")?, Format::Time)?;
+fn add(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
+    strptime_value(argument(arguments, "start_time")?, DateFormat::Time)?;
+    strptime_value(argument(arguments, "end_time")?, DateFormat::Time)?;
     if stripped(arguments, "meeting_topic")?.is_empty() {
         return fail("Meeting Topic should not be null");
     }
@@ -39,12 +39,12 @@ fn add(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
 }
 
 /// The key of the row that the arguments identify. A blank time counts as omitted.
-fn find(arguments: &Dict, world: &World) -> Result<Option<String>, Fault> {
+fn find(arguments: &Dict, world: &ApiWorld) -> Result<Option<String>, ApiFault> {
     let [start, end] = ["start_time", "end_time"].map(|name| argument(arguments, name));
     let (start, end) = (start?, end?);
     for time in [start, end] {
         if time.is_truthy() {
-            strptime_value(time, Format::Time)?;
+            strptime_value(time, DateFormat::Time)?;
         }
     }
     if stripped(arguments, "meeting_topic")?.is_empty() && !start.is_truthy() {
@@ -56,7 +56,7 @@ fn find(arguments: &Dict, world: &World) -> Result<Option<String>, Fault> {
 }
 
 /// The error for a missing meeting.
-fn missing(arguments: &Dict) -> Result<(), Fault> {
+fn missing(arguments: &Dict) -> Result<(), ApiFault> {
     let (topic, start) = (argument(arguments, "meeting_topic")?, argument(arguments, "start_time")?);
     if topic.is_truthy() {
         return fail(format!("You have no meeting about {}", topic.to_text()));
@@ -67,7 +67,7 @@ fn missing(arguments: &Dict) -> Result<(), Fault> {
     Ok(())
 }
 
-fn delete(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn delete(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     match find(arguments, world)? {
         Some(key) => drop(world.table_mut(TABLE)?.shift_remove(&key)),
         None => missing(arguments)?,
@@ -76,15 +76,15 @@ fn delete(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
 }
 
 /// The original leaves place and participants unchanged.
-fn modify(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn modify(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let Some(key) = find(arguments, world)? else {
         missing(arguments)?;
         return Ok(SUCCESS.into());
     };
     let is_timed = argument(arguments, "start_time")?.is_truthy();
-    let is_right = world.compat == Compat::Right;
-    let row = world.table_mut(TABLE)?.get_mut(&key).and_then(Value::as_dict_mut);
-    let row = row.ok_or_else(|| Raised::key(&key))?;
+    let is_right = world.compat == ApiCompat::Right;
+    let row = world.table_mut(TABLE)?.get_mut(&key).and_then(PythonValue::as_dict_mut);
+    let row = row.ok_or_else(|| PythonError::key(&key))?;
     for (name, is_changed) in [
         ("meeting_topic", true),
         ("start_time", is_timed),
@@ -100,7 +100,7 @@ fn modify(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn query(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let Some(key) = find(arguments, world)? else {
         missing(arguments)?;
         return fail("Error");
@@ -109,7 +109,7 @@ fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
 }
 
 /// Removes the topics from both records, so that a second comparison with the same gold record raises `KeyError`.
-fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     let is_alike = overlaps(predicted, gold, "meeting_topic", false)?;
     for record in [&mut *predicted, &mut *gold] {
         if let Some(input) = record.input.as_dict_mut() {
@@ -120,8 +120,8 @@ fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
 }
 
 /// If both deletions succeeded, the original compares a time that meetings do not have.
-fn is_same_deletion(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
-    let success = Value::from(SUCCESS);
+fn is_same_deletion(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
+    let success = PythonValue::from(SUCCESS);
     if predicted.output == success && gold.output == success {
         return Ok(predicted.argument("time")? == gold.argument("time")?);
     }

@@ -6,13 +6,13 @@ use super::parts::{
     SUCCESS, argument, contains, fail, has_same_result, item, iterate, same_lower, stripped, tool,
     with_method,
 };
-use crate::api::{Entry, Fault, Raised};
+use crate::api::{ApiFault, ApiTool, PythonError};
 use crate::python::strip;
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::World;
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::ApiWorld;
 
-pub(super) const TOOLS: [Entry; 4] = [
+pub(super) const TOOLS: [ApiTool; 4] = [
     tool!("AddScene", add, is_same_addition),
     tool!("DeleteScene", delete, is_same),
     tool!("ModifyScene", modify, is_same_change),
@@ -22,7 +22,7 @@ pub(super) const TOOLS: [Entry; 4] = [
 const TABLE: &str = "Scenes";
 
 /// The key of a scene.
-fn name(arguments: &Dict) -> Result<String, Fault> {
+fn name(arguments: &Dict) -> Result<String, ApiFault> {
     let name = stripped(arguments, "name")?.to_lowercase();
     if name.is_empty() {
         return fail("Scene name cannot be empty.");
@@ -32,7 +32,7 @@ fn name(arguments: &Dict) -> Result<String, Fault> {
 
 /// Devices as a tool accepts them: names trimmed and in lower case, descriptions trimmed, sorted by name. A value
 /// that is not a list is iterated over too, as in Python.
-fn accepted(devices: &Value) -> Result<Value, Fault> {
+fn accepted(devices: &PythonValue) -> Result<PythonValue, ApiFault> {
     let mut names = BTreeSet::new();
     for device in iterate(devices)? {
         if !contains(&device, "name")? || !contains(&device, "description")? {
@@ -48,7 +48,7 @@ fn accepted(devices: &Value) -> Result<Value, Fault> {
 }
 
 /// Devices in the form used for comparison.
-fn normal(devices: &Value) -> Result<Value, Raised> {
+fn normal(devices: &PythonValue) -> Result<PythonValue, PythonError> {
     let mut named = Vec::new();
     for mut device in iterate(devices)? {
         let name = strip(with_method(item(&device, "name")?, "strip")?).to_lowercase();
@@ -60,7 +60,7 @@ fn normal(devices: &Value) -> Result<Value, Raised> {
         named.push((name, device));
     }
     if devices.as_list().is_none() {
-        return Err(Raised::new(
+        return Err(PythonError::new(
             "AttributeError",
             format!("'{}' object has no attribute 'sort'", devices.class()),
         ));
@@ -71,13 +71,13 @@ fn normal(devices: &Value) -> Result<Value, Raised> {
 
 /// Converts the devices in the arguments to the stored form. The original does so in place, so the record contains
 /// the converted form too.
-fn accept(arguments: &mut Dict) -> Result<Value, Fault> {
+fn accept(arguments: &mut Dict) -> Result<PythonValue, ApiFault> {
     let devices = accepted(argument(arguments, "devices")?)?;
     arguments.insert("devices".to_owned(), devices.clone());
     Ok(devices)
 }
 
-fn add(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn add(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let name = name(arguments)?;
     let devices = accept(arguments)?;
     let table = world.table_mut(TABLE)?;
@@ -88,7 +88,7 @@ fn add(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-fn modify(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn modify(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let name = name(arguments)?;
     let devices = accept(arguments)?;
     let Some(scene) = world.table_mut(TABLE)?.get_mut(&name) else {
@@ -98,7 +98,7 @@ fn modify(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-fn delete(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn delete(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let name = name(arguments)?;
     if world.table_mut(TABLE)?.shift_remove(&name).is_none() {
         return fail("The scene does not exist.");
@@ -106,13 +106,13 @@ fn delete(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     Ok(SUCCESS.into())
 }
 
-fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn query(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let name = name(arguments)?;
     world.table(TABLE)?.get(&name).cloned().map_or_else(|| fail("Scene not found."), Ok)
 }
 
 /// Whether name and devices are equal. Both records get their devices in normal form.
-fn has_same_devices(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn has_same_devices(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     let is_same = same_lower(predicted, gold, "name")?;
     for record in [&mut *predicted, &mut *gold] {
         let devices = normal(record.argument("devices")?)?;
@@ -124,16 +124,16 @@ fn has_same_devices(predicted: &mut Record, gold: &mut Record) -> Result<bool, R
 }
 
 /// The output counts only if the gold record has none.
-fn is_same_addition(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same_addition(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     Ok(has_same_devices(predicted, gold)?
         && (!gold.output.is_none() || predicted.output.is_none())
         && predicted.exception == gold.exception)
 }
 
-fn is_same_change(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same_change(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     Ok(has_same_devices(predicted, gold)? && has_same_result(predicted, gold))
 }
 
-fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     Ok(same_lower(predicted, gold, "name")? && has_same_result(predicted, gold))
 }

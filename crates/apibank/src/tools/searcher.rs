@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use super::parts::{argument, fail, results_equal, tool, with_method};
-use crate::api::{Entry, Fault};
-use crate::catalogue::Spec;
-use crate::value::{Dict, Value};
-use crate::world::{Compat, World};
+use crate::api::{ApiFault, ApiTool};
+use crate::catalogue::ApiSpec;
+use crate::value::{Dict, PythonValue};
+use crate::world::{ApiCompat, ApiWorld};
 
-pub(super) const TOOLS: [Entry; 1] = [tool!("ToolSearcher", search, results_equal)];
+pub(super) const TOOLS: [ApiTool; 1] = [tool!("ToolSearcher", search, results_equal)];
 
 /// The tool that returns tokens. It is returned along with every tool that needs a token.
 const TOKEN_TOOL: &str = "GetUserToken";
@@ -93,21 +93,21 @@ fn index_words(text: &str) -> String {
 }
 
 /// The text by which a tool is found: its name split into words, immediately followed by its description.
-pub fn index_text(spec: &Spec) -> String {
+pub fn index_text(spec: &ApiSpec) -> String {
     format!("{}{}", index_words(&spec.name).trim(), spec.description)
 }
 
-fn search(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn search(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let keywords = with_method(argument(arguments, "keywords")?, "lower")?;
-    let specs: Vec<&Spec> =
+    let specs: Vec<&ApiSpec> =
         world.catalogue.specs().iter().filter(|spec| spec.name != "ToolSearcher").collect();
     let texts: Vec<String> = specs.iter().map(|spec| index_text(spec)).collect();
     let closest = world.retriever.closest(keywords, &texts).and_then(|place| specs.get(place));
     let Some(closest) = closest else {
         // The original fails here, because it finds no closest tool.
         return fail(match world.compat {
-            Compat::Original => "'NoneType' object has no attribute 'pop'",
-            Compat::Right => "no tool fits these keywords",
+            ApiCompat::Original => "'NoneType' object has no attribute 'pop'",
+            ApiCompat::Right => "no tool fits these keywords",
         });
     };
     let found = closest.to_value();
@@ -117,7 +117,7 @@ fn search(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     let token = world.catalogue.get(TOKEN_TOOL).map(|spec| {
         let mut record = spec.to_value();
         // The original leaves the index text of the tool in this record.
-        if let (Compat::Original, Some(record)) = (world.compat, record.as_dict_mut()) {
+        if let (ApiCompat::Original, Some(record)) = (world.compat, record.as_dict_mut()) {
             record.insert("desc_for_search".to_owned(), index_text(spec).into());
         }
         record
@@ -128,11 +128,11 @@ fn search(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::Catalogue;
+    use crate::catalogue::ApiCatalogue;
 
     #[test]
     fn tools_are_found_by_words() {
-        let specs = Catalogue::tools().specs();
+        let specs = ApiCatalogue::tools().specs();
         let texts: Vec<String> = specs.iter().map(index_text).collect();
         let found = |query: &str| Lexical.closest(query, &texts).map(|place| specs[place].name.as_str());
         for (query, tool) in [

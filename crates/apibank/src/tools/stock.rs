@@ -1,23 +1,26 @@
 //! Stock prices.
 
 use super::parts::{argument, fail, field, has_same_result, tool, with_method};
-use crate::api::{Entry, Fault, Raised};
-use crate::dates::{Format, are_equal, lenient};
+use crate::api::{ApiFault, ApiTool, PythonError};
+use crate::dates::{DateFormat, are_equal, lenient};
 use crate::python::strip;
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::World;
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::ApiWorld;
 
-pub(super) const TOOLS: [Entry; 1] = [tool!("QueryStock", query, is_same)];
+pub(super) const TOOLS: [ApiTool; 1] = [tool!("QueryStock", query, is_same)];
 
 /// The code in capitals, and the day or the error in it.
-fn read(code: &Value, date: &Value) -> Result<(String, Result<String, Raised>), Raised> {
+fn read(
+    code: &PythonValue,
+    date: &PythonValue,
+) -> Result<(String, Result<String, PythonError>), PythonError> {
     let code = strip(&with_method(code, "upper")?.to_uppercase()).to_owned();
-    let date = lenient(with_method(date, "strip")?, Format::Date).map(|day| day.write(Format::Date));
+    let date = lenient(with_method(date, "strip")?, DateFormat::Date).map(|day| day.write(DateFormat::Date));
     Ok((code, date))
 }
 
-fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn query(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let (code, date) = read(argument(arguments, "stock_code")?, argument(arguments, "date")?)?;
     if code.is_empty() {
         return fail("The stock code cannot be empty.");
@@ -29,8 +32,8 @@ fn query(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
     field(prices, &date).cloned().or_else(|_| fail("The stock price of this date is not maintained."))
 }
 
-fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
-    let read = |record: &Record| read(record.argument("stock_code")?, record.argument("date")?);
+fn is_same(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
+    let read = |record: &ApiRecord| read(record.argument("stock_code")?, record.argument("date")?);
     let (one, other) = (read(predicted)?, read(gold)?);
     Ok(one.0 == other.0 && are_equal(&one.1, &other.1) && has_same_result(predicted, gold))
 }

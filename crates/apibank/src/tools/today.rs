@@ -1,24 +1,24 @@
 //! Today's date.
 
-use crate::api::{Entry, Raised};
-use crate::record::Record;
-use crate::value::Value;
+use crate::api::{ApiTool, PythonError};
+use crate::record::ApiRecord;
+use crate::value::PythonValue;
 
-pub(super) const TOOLS: [Entry; 1] = [Entry {
+pub(super) const TOOLS: [ApiTool; 1] = [ApiTool {
     name: "GetToday",
     optional: &[],
     call: |_, world| {
-        Ok(Record {
+        Ok(ApiRecord {
             api_name: Some("GetToday".to_owned()),
-            input: Value::None,
+            input: PythonValue::None,
             output: world.today.as_str().into(),
-            exception: Value::None,
+            exception: PythonValue::None,
         })
     },
     check: is_answered,
 }];
 
 /// Any date counts.
-fn is_answered(predicted: &mut Record, _: &mut Record) -> Result<bool, Raised> {
+fn is_answered(predicted: &mut ApiRecord, _: &mut ApiRecord) -> Result<bool, PythonError> {
     Ok(!predicted.output.is_none() && predicted.exception.is_none() && predicted.input.is_none())
 }

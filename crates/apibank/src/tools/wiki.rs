@@ -1,15 +1,15 @@
 //! Articles of the encyclopedia.
 
 use super::parts::{argument, dict, fail, field, has_same_result, is_same_name, tool, with_method};
-use crate::api::{Entry, Fault, Raised};
+use crate::api::{ApiFault, ApiTool, PythonError};
 use crate::python::strip;
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::World;
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::ApiWorld;
 
-pub(super) const TOOLS: [Entry; 1] = [tool!("Wiki", search, is_same)];
+pub(super) const TOOLS: [ApiTool; 1] = [tool!("Wiki", search, is_same)];
 
-fn search(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
+fn search(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let keyword = with_method(argument(arguments, "keyword")?, "replace")?.replace('_', " ");
     let Some(article) = world.table("Wiki")?.get(&strip(&keyword).to_lowercase()) else {
         return fail("Keyword not found.");
@@ -18,6 +18,6 @@ fn search(arguments: &mut Dict, world: &mut World) -> Result<Value, Fault> {
 }
 
 /// The keyword is not compared.
-fn is_same(predicted: &mut Record, gold: &mut Record) -> Result<bool, Raised> {
+fn is_same(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     Ok(is_same_name(predicted, gold)? && has_same_result(predicted, gold))
 }

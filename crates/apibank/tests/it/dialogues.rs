@@ -1,9 +1,9 @@
 //! Judgements of whole dialogues.
 
 use planproof_apibank::evaluate::judge_text;
-use planproof_apibank::evaluate::score::{Predictions, Scores, judge_calls};
-use planproof_apibank::evaluate::{Dialogue, GoldCall, Outcome};
-use planproof_apibank::world::Compat;
+use planproof_apibank::evaluate::score::{CallScores, DialoguePredictions, judge_calls};
+use planproof_apibank::evaluate::{CallOutcome, Dialogue, DialogueCall};
+use planproof_apibank::world::ApiCompat;
 use serde_json::{Value as Json, json};
 
 use crate::world;
@@ -35,36 +35,36 @@ fn dialogue() -> Dialogue {
     Dialogue::read(&lines.join("\n")).unwrap()
 }
 
-fn scores(compat: Compat) -> Scores {
+fn scores(compat: ApiCompat) -> CallScores {
     let dialogue = dialogue();
-    let mut predictions = Predictions::default();
+    let mut predictions = DialoguePredictions::default();
     for (number, sample) in dialogue.samples().iter().enumerate() {
         if let Some(gold) = dialogue.call(sample.gold) {
             predictions.put("f", number, gold.to_text());
         }
     }
-    let mut scores = Scores::default();
+    let mut scores = CallScores::default();
     scores.add("f", &dialogue, &predictions, &world(compat));
     scores
 }
 
 #[test]
 fn the_right_mode_keeps_the_state_of_the_dialogue() {
-    let original = scores(Compat::Original);
+    let original = scores(ApiCompat::Original);
     // Six calls, five of them right behind another, which are predicted twice.
     assert_eq!((original.samples, original.unfit.len()), (11, 0));
     assert_eq!(original.classes.get("INVALID_INPUT_PARAMETER"), Some(&2));
     assert_eq!(original.correct, 1 + 2);
-    let right = scores(Compat::Right);
+    let right = scores(ApiCompat::Right);
     assert_eq!((right.correct, right.samples, right.unfit.len()), (9, 9, 2));
 }
 
 #[test]
 fn missing_predictions_stay_in_the_denominator() {
-    let mut scores = Scores::default();
-    scores.add("f", &dialogue(), &Predictions::default(), &world(Compat::Right));
+    let mut scores = CallScores::default();
+    scores.add("f", &dialogue(), &DialoguePredictions::default(), &world(ApiCompat::Right));
     assert_eq!((scores.samples, scores.missing, scores.accuracy()), (9, 9, Some(0.0)));
-    assert_eq!(Scores::default().accuracy(), None);
+    assert_eq!(CallScores::default().accuracy(), None);
 }
 
 /// A check of the original takes the topic out of the gold record, so that the second judgement fails.
@@ -83,18 +83,18 @@ fn the_original_changes_its_gold_records() {
         outcomes
     };
     // The original loses the blank location.
-    assert_eq!(outcomes(Compat::Original), ["MISS_INPUT_ARGUMENT"; 3]);
+    assert_eq!(outcomes(ApiCompat::Original), ["MISS_INPUT_ARGUMENT"; 3]);
     let text = text.replace("location=''", "location=' '").replace("['Ann']", "\"['Ann']\"");
-    let golds: Vec<GoldCall> = (0..2).map(|place| dialogue.call(place).unwrap().clone()).collect();
+    let golds: Vec<DialogueCall> = (0..2).map(|place| dialogue.call(place).unwrap().clone()).collect();
     let mut second = golds[1].clone();
-    let mut judge = |text: &str| judge_text(text, &mut second, &mut world(Compat::Original)).outcome;
-    assert_eq!(judge(&text), Outcome::InputMismatch);
-    assert!(matches!(judge(&text), Outcome::CheckFailed(error) if error.kind == "KeyError"));
+    let mut judge = |text: &str| judge_text(text, &mut second, &mut world(ApiCompat::Original)).outcome;
+    assert_eq!(judge(&text), CallOutcome::InputMismatch);
+    assert!(matches!(judge(&text), CallOutcome::CheckFailed(error) if error.kind == "KeyError"));
 }
 
 #[test]
 fn outcomes_are_classed_as_published() {
-    let mut call: GoldCall = serde_json::from_str(&gold(
+    let mut call: DialogueCall = serde_json::from_str(&gold(
         "QueryStock",
         &json!({"stock_code": "ABC", "date": "2023-05-01"}),
         &json!(7.5),
@@ -108,7 +108,7 @@ fn outcomes_are_classed_as_published() {
         ("[QueryStock(stock_code='ABC')]", "MISS_INPUT_ARGUMENT"),
         ("[QueryStock(stock_code='X', date='2023-05-01')]", "HAS_EXCEPTION"),
     ] {
-        for compat in [Compat::Original, Compat::Right] {
+        for compat in [ApiCompat::Original, ApiCompat::Right] {
             let judged = judge_text(text, &mut call, &mut world(compat));
             assert_eq!(judged.outcome.class(), class, "{text}");
         }

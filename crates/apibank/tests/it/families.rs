@@ -1,6 +1,6 @@
 //! What tools do, one family after the other, as in the original and in a world that keeps its state.
 
-use planproof_apibank::world::Compat;
+use planproof_apibank::world::ApiCompat;
 
 use crate::{call, text_of, world};
 
@@ -27,7 +27,7 @@ fn calls(paragraph: &str) -> Vec<(String, String, String)> {
 fn families_do_what_the_original_does() {
     let mut count = 0;
     for paragraph in FAMILIES.split("\n\n") {
-        let mut world = world(Compat::Original);
+        let mut world = world(ApiCompat::Original);
         for (name, arguments, expected) in calls(paragraph) {
             assert_eq!(call(&mut world, &name, &arguments), expected, "{name} {arguments}");
             count += 1;
@@ -38,7 +38,7 @@ fn families_do_what_the_original_does() {
 
 #[test]
 fn meetings_keep_their_place_and_get_the_next_key() {
-    let mut world = world(Compat::Original);
+    let mut world = world(ApiCompat::Original);
     let move_plan = r#"{"token": "t1", "meeting_topic": "Plan", "start_time": "", "end_time": "",
         "location": "Room 2", "attendees": []}"#;
     assert_eq!(call(&mut world, "ModifyMeeting", move_plan), "'success'");

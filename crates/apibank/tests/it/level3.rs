@@ -5,43 +5,43 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use planproof_apibank::level3::generate::Generator;
-use planproof_apibank::level3::metrics::{Forced, Made, Tally, Worth, judge, make};
+use planproof_apibank::level3::metrics::{Forced, Made, TaskTally, Worth, judge, make};
 use planproof_apibank::level3::original::CallPrediction;
-use planproof_apibank::level3::task::{GoldCall, Task};
+use planproof_apibank::level3::task::{RequiredCall, UserTask};
 use planproof_apibank::level3::{SEARCHER, data};
 use planproof_apibank::python::repr;
-use planproof_apibank::value::{Dict, Value};
-use planproof_apibank::world::Compat;
+use planproof_apibank::value::{Dict, PythonValue};
+use planproof_apibank::world::ApiCompat;
 
 /// How many tasks are looked at.
 const TASKS: u64 = 760;
 
 /// Tasks of several seeds.
-fn tasks() -> &'static [Task] {
-    static ALL: LazyLock<Vec<Task>> = LazyLock::new(|| {
+fn tasks() -> &'static [UserTask] {
+    static ALL: LazyLock<Vec<UserTask>> = LazyLock::new(|| {
         let generator = Generator::new();
         (0..TASKS).map(|number| generator.task(number % 7, number / 7).unwrap()).collect()
     });
     &ALL
 }
 
-fn calls(task: &Task) -> impl Iterator<Item = (&str, &Dict)> {
+fn calls(task: &UserTask) -> impl Iterator<Item = (&str, &Dict)> {
     task.calls.iter().map(|call| (call.api.as_str(), &call.arguments))
 }
 
 #[test]
 fn gold_calls_happen_as_recorded_and_score_in_full() {
-    let mut sum = Tally::default();
+    let mut sum = TaskTally::default();
     for task in tasks() {
         task.check().unwrap();
-        assert_eq!(Task::read(&task.to_line()).unwrap(), *task);
+        assert_eq!(UserTask::read(&task.to_line()).unwrap(), *task);
         let made = make(calls(task), &mut data::own()).unwrap();
         let records: Vec<_> = made.iter().map(|made| made.record.as_ref().unwrap()).collect();
         assert_eq!(records, task.calls.iter().map(|call| &call.record).collect::<Vec<_>>(), "{}", task.id);
-        let worth = judge(&task.calls, &made, Compat::Right);
+        let worth = judge(&task.calls, &made, ApiCompat::Right);
         let unique: Vec<Worth> = (0..task.calls.len()).map(Worth::Unique).collect();
         assert_eq!(worth, unique, "{}", task.id);
-        sum.add(&Tally::of(task, &worth, Some(&task.reply)));
+        sum.add(&TaskTally::of(task, &worth, Some(&task.reply)));
     }
     assert_eq!((sum.correctness(), sum.completeness(), sum.repeats), (Some(1.0), Some(1.0), 0));
     assert_eq!((sum.tasks as u64, sum.complete as u64, sum.made), (TASKS, TASKS, sum.required));
@@ -54,11 +54,11 @@ fn what_is_done_again_or_in_vain_counts() {
     for task in tasks().iter().take(100) {
         let mut made = make(calls(task), &mut data::own()).unwrap();
         made.extend(make(calls(task).take(2), &mut data::own()).unwrap());
-        let unknown = Dict::from([("user_id".to_owned(), Value::Int(-1))]);
+        let unknown = Dict::from([("user_id".to_owned(), PythonValue::Int(-1))]);
         made.extend(make([("UserPosts", &unknown), ("NoSuchTool", &unknown)], &mut data::own()).unwrap());
         made.push(Made { api: String::new(), record: None });
-        let worth = judge(&task.calls, &made, Compat::Right);
-        let tally = Tally::of(task, &worth, None);
+        let worth = judge(&task.calls, &made, ApiCompat::Right);
+        let tally = TaskTally::of(task, &worth, None);
         let required = task.calls.len();
         assert_eq!((tally.unique, tally.repeats, tally.made), (required, 2, required + 5), "{}", task.id);
         let [with, without] = [tally.correctness(), tally.correctness_without_repeats()].map(Option::unwrap);
@@ -68,10 +68,10 @@ fn what_is_done_again_or_in_vain_counts() {
 }
 
 /// All texts and numbers in a value, and those within texts.
-fn atoms(value: &Value, found: &mut Vec<String>) {
+fn atoms(value: &PythonValue, found: &mut Vec<String>) {
     match value {
-        Value::List(items) => items.iter().for_each(|item| atoms(item, found)),
-        Value::Dict(dict) => dict.values().for_each(|item| atoms(item, found)),
+        PythonValue::List(items) => items.iter().for_each(|item| atoms(item, found)),
+        PythonValue::Dict(dict) => dict.values().for_each(|item| atoms(item, found)),
         other => found.push(other.to_text()),
     }
 }
@@ -146,16 +146,19 @@ fn tools_are_searched_before_they_are_called() {
         for (place, call) in task.calls.iter().enumerate() {
             if call.api == SEARCHER {
                 let next = &task.calls[place + 1];
-                assert_eq!(call.record.output.as_dict().unwrap()["name"], Value::from(next.api.as_str()));
+                assert_eq!(
+                    call.record.output.as_dict().unwrap()["name"],
+                    PythonValue::from(next.api.as_str())
+                );
                 assert!(known.insert(&next.api) && next.needs.contains(&place), "{}", task.id);
             } else {
                 assert!(known.contains(&call.api), "{}", task.id);
             }
         }
-        let calls: Vec<&GoldCall> = task.tool_calls().collect();
+        let calls: Vec<&RequiredCall> = task.tool_calls().collect();
         assert!((2..=6).contains(&calls.len()), "{} has {} calls", task.id, calls.len());
         let is_dependent =
-            |call: &&&GoldCall| call.needs.iter().any(|need| task.calls[*need].api != SEARCHER);
+            |call: &&&RequiredCall| call.needs.iter().any(|need| task.calls[*need].api != SEARCHER);
         assert!(calls.iter().filter(is_dependent).count() >= 1, "{}", task.id);
     }
 }
@@ -205,7 +208,7 @@ fn all_sorts_come_in_turn_in_several_wordings() {
     let mut openings: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let round = kinds.len() as u64;
     for first in 0..12 {
-        let tasks: Vec<Task> =
+        let tasks: Vec<UserTask> =
             (0..round).map(|index| generator.task(11, first * round + index).unwrap()).collect();
         assert_eq!(tasks.iter().map(|task| task.kind.as_str()).collect::<BTreeSet<_>>(), kinds);
         for task in tasks {
@@ -251,7 +254,7 @@ fn golden_tasks_never_change() {
 }
 
 /// The call as a text, with lists as Python writes them.
-fn text(call: &GoldCall) -> String {
+fn text(call: &RequiredCall) -> String {
     let arguments = call.arguments.iter().map(|(name, value)| format!("{name}={}", repr(value)));
     format!("[{}({})]", call.api, arguments.collect::<Vec<_>>().join(", "))
 }

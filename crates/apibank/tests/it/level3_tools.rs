@@ -1,13 +1,13 @@
 //! The tools of level 3 over our databases: where the two modes differ, and that no argument breaks them.
 
-use planproof_apibank::api::Fault;
-use planproof_apibank::catalogue::Catalogue;
+use planproof_apibank::api::ApiFault;
+use planproof_apibank::catalogue::ApiCatalogue;
 use planproof_apibank::level3::metrics::{Miss, mean_reply_score, reply_score};
 use planproof_apibank::level3::original::ReplyPrediction;
 use planproof_apibank::level3::{carry_out, data, get, is_same};
-use planproof_apibank::record::Record;
-use planproof_apibank::value::{Dict, Value};
-use planproof_apibank::world::{Compat, World};
+use planproof_apibank::record::ApiRecord;
+use planproof_apibank::value::{Dict, PythonValue};
+use planproof_apibank::world::{ApiCompat, ApiWorld};
 
 /// A small world, in the form of the original's databases.
 const DATABASES: &str = r#"{
@@ -38,27 +38,27 @@ const DATABASES: &str = r#"{
     "UserWatchedMovies": {"database": {"Ann": ["X"]}}
 }"#;
 
-fn world(compat: Compat) -> World {
+fn world(compat: ApiCompat) -> ApiWorld {
     data::read(DATABASES, compat).unwrap()
 }
 
-fn run(world: &mut World, api: &str, arguments: &str) -> Record {
+fn run(world: &mut ApiWorld, api: &str, arguments: &str) -> ApiRecord {
     let arguments: Dict = serde_json::from_str(arguments).unwrap();
     carry_out(api, &arguments, world).unwrap()
 }
 
 /// The output as JSON, or the error behind an exclamation mark.
-fn told(world: &mut World, api: &str, arguments: &str) -> String {
+fn told(world: &mut ApiWorld, api: &str, arguments: &str) -> String {
     let record = run(world, api, arguments);
     match &record.exception {
-        Value::None => serde_json::to_string(&record.output).unwrap(),
+        PythonValue::None => serde_json::to_string(&record.output).unwrap(),
         exception => format!("!{}", exception.to_text()),
     }
 }
 
 /// What both modes say: the original's, then the right one's.
 fn both(api: &str, arguments: &str) -> [String; 2] {
-    [Compat::Original, Compat::Right].map(|compat| told(&mut world(compat), api, arguments))
+    [ApiCompat::Original, ApiCompat::Right].map(|compat| told(&mut world(compat), api, arguments))
 }
 
 #[test]
@@ -93,18 +93,18 @@ fn what_is_unknown_has_no_name_in_the_original() {
     assert_eq!(both("TaxCalculator", r#"{"salary": 2000}"#), [r#"{"salary_after_tax":1800.0}"#; 2]);
     let nowhere =
         Dict::from([("latitude", 1.0), ("longitude", 2.0)].map(|(name, it)| (name.to_owned(), it.into())));
-    let fault = carry_out("GetWeatherForCoordinates", &nowhere, &mut world(Compat::Original)).unwrap_err();
-    assert!(matches!(fault, Fault::Raised(error) if error.kind == "TypeError"));
+    let fault = carry_out("GetWeatherForCoordinates", &nowhere, &mut world(ApiCompat::Original)).unwrap_err();
+    assert!(matches!(fault, ApiFault::Raised(error) if error.kind == "TypeError"));
     let weather =
-        told(&mut world(Compat::Right), "GetWeatherForCoordinates", r#"{"latitude": 1, "longitude": 2}"#);
+        told(&mut world(ApiCompat::Right), "GetWeatherForCoordinates", r#"{"latitude": 1, "longitude": 2}"#);
     assert_eq!(weather, "!There is no weather for these coordinates.");
 }
 
 #[test]
 fn what_was_given_out_once_disturbs_later_searches_of_the_original_alone() {
-    for compat in [Compat::Original, Compat::Right] {
+    for compat in [ApiCompat::Original, ApiCompat::Right] {
         let mut world = world(compat);
-        let is_original = compat == Compat::Original;
+        let is_original = compat == ApiCompat::Original;
         let mut flights = |to: &str, day: &str| {
             told(
                 &mut world,
@@ -136,9 +136,9 @@ fn what_was_given_out_once_disturbs_later_searches_of_the_original_alone() {
 
 #[test]
 fn tools_of_the_right_mode_see_what_others_did() {
-    for compat in [Compat::Original, Compat::Right] {
+    for compat in [ApiCompat::Original, ApiCompat::Right] {
         let mut world = world(compat);
-        let is_right = compat == Compat::Right;
+        let is_right = compat == ApiCompat::Right;
         run(
             &mut world,
             "PersonalInfoUpdate",
@@ -170,7 +170,7 @@ fn arguments_count_in_the_right_mode() {
     assert_eq!(each, r#"{"recommended_movies":["X","Y","Z"]}"#);
     // The right mode refuses a text for a list before it comes to the tool.
     assert_eq!(
-        told(&mut world(Compat::Original), "MovieRecommendations", r#"{"preferences": "Drama"}"#),
+        told(&mut world(ApiCompat::Original), "MovieRecommendations", r#"{"preferences": "Drama"}"#),
         "!'D'"
     );
 }
@@ -191,15 +191,15 @@ fn no_argument_breaks_a_tool() {
         "\"2024-02-30\"",
         "\"é)]\"",
     ];
-    let odd: Vec<Value> = odd.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+    let odd: Vec<PythonValue> = odd.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
     let mut records = 0;
-    for compat in [Compat::Original, Compat::Right] {
+    for compat in [ApiCompat::Original, ApiCompat::Right] {
         for start in [data::read(DATABASES, compat).unwrap(), {
             let mut own = data::own();
             own.compat = compat;
             own
         }] {
-            for spec in Catalogue::level3().specs() {
+            for spec in ApiCatalogue::level3().specs() {
                 assert!(get(&spec.name, compat).is_some(), "{}", spec.name);
                 let mut before = None;
                 for (number, value) in odd.iter().enumerate() {
@@ -226,10 +226,10 @@ fn no_argument_breaks_a_tool() {
 
 #[test]
 fn databases_that_are_missing_are_an_outage() {
-    let mut world = data::read("{}", Compat::Right).unwrap();
-    let arguments = Dict::from([("post_id".to_owned(), Value::Int(1))]);
+    let mut world = data::read("{}", ApiCompat::Right).unwrap();
+    let arguments = Dict::from([("post_id".to_owned(), PythonValue::Int(1))]);
     let fault = carry_out("LikeCount", &arguments, &mut world).unwrap_err();
-    assert!(matches!(fault, Fault::Outage { tool, .. } if tool == "LikeCount"));
+    assert!(matches!(fault, ApiFault::Outage { tool, .. } if tool == "LikeCount"));
 }
 
 #[test]

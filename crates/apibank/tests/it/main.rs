@@ -13,8 +13,8 @@ mod twin;
 
 use planproof_apibank::evaluate::judge::carry_out;
 use planproof_apibank::python::repr;
-use planproof_apibank::value::{Dict, Value};
-use planproof_apibank::world::{Compat, TODAY, World};
+use planproof_apibank::value::{Dict, PythonValue};
+use planproof_apibank::world::{ApiCompat, ApiWorld, TODAY};
 use planproof_trace::Draw;
 
 const TABLES: [(&str, &str); 15] = [
@@ -62,8 +62,8 @@ const TABLES: [(&str, &str); 15] = [
     ("Symptom", r#"{"cough": [{"name": "Cold", "description": "A cold.", "aid": "Rest."}]}"#),
 ];
 
-fn world(compat: Compat) -> World {
-    let mut world = World::new(TODAY, Draw::new(1, 0, "test"));
+fn world(compat: ApiCompat) -> ApiWorld {
+    let mut world = ApiWorld::new(TODAY, Draw::new(1, 0, "test"));
     for (name, text) in TABLES {
         world.load(name, text).unwrap();
     }
@@ -85,7 +85,7 @@ fn arguments(text: &str) -> Dict {
 }
 
 /// What a call gives: its output as Python writes it, or its error behind a `!`.
-fn call(world: &mut World, name: &str, text: &str) -> String {
+fn call(world: &mut ApiWorld, name: &str, text: &str) -> String {
     match carry_out(name, &arguments(text), world) {
         Ok(record) if record.exception.is_none() => repr(&record.output),
         Ok(record) => {
@@ -97,7 +97,7 @@ fn call(world: &mut World, name: &str, text: &str) -> String {
 }
 
 /// Carries out calls one after the other in one world.
-fn check(compat: Compat, calls: &[(&str, &str, &str)]) -> World {
+fn check(compat: ApiCompat, calls: &[(&str, &str, &str)]) -> ApiWorld {
     let mut world = world(compat);
     for (name, text, expected) in calls {
         assert_eq!(call(&mut world, name, text), *expected, "{name} {text}");
@@ -105,6 +105,6 @@ fn check(compat: Compat, calls: &[(&str, &str, &str)]) -> World {
     world
 }
 
-fn text_of(value: &Value) -> String {
+fn text_of(value: &PythonValue) -> String {
     repr(value)
 }

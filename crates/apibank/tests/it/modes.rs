@@ -1,6 +1,6 @@
 //! What the right mode does in another way than the original.
 
-use planproof_apibank::world::Compat;
+use planproof_apibank::world::ApiCompat;
 
 use crate::check;
 
@@ -40,8 +40,8 @@ fn each_mode_has_its_tools() {
             "!no tool fits these keywords",
         ),
     ] {
-        check(Compat::Original, &[(name, arguments, original)]);
-        check(Compat::Right, &[(name, arguments, right)]);
+        check(ApiCompat::Original, &[(name, arguments, original)]);
+        check(ApiCompat::Right, &[(name, arguments, right)]);
     }
 }
 
@@ -55,14 +55,14 @@ fn rows_get_free_keys() {
         ("DeleteAlarm", delete, "'success'"),
         ("AddAlarm", add, "'success'"),
     ];
-    assert_eq!(check(Compat::Original, &calls).table("Alarm").unwrap().len(), 1);
-    assert_eq!(check(Compat::Right, &calls).table("Alarm").unwrap().len(), 2);
+    assert_eq!(check(ApiCompat::Original, &calls).table("Alarm").unwrap().len(), 1);
+    assert_eq!(check(ApiCompat::Right, &calls).table("Alarm").unwrap().len(), 2);
 }
 
 #[test]
 fn meetings_change_place() {
     let world = check(
-        Compat::Right,
+        ApiCompat::Right,
         &[(
             "ModifyMeeting",
             r#"{"token": "t1", "meeting_topic": "Plan", "start_time": "", "end_time": "",

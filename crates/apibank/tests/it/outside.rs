@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use planproof_apibank::api::Fault;
-use planproof_apibank::evaluate::{GoldCall, Outcome, judge_text};
+use planproof_apibank::api::ApiFault;
+use planproof_apibank::evaluate::{CallOutcome, DialogueCall, judge_text};
 use planproof_apibank::tools::{Retriever, Services};
-use planproof_apibank::value::Value;
-use planproof_apibank::world::{Compat, World};
+use planproof_apibank::value::PythonValue;
+use planproof_apibank::world::{ApiCompat, ApiWorld};
 use planproof_trace::Draw;
 
 use crate::{call, world};
@@ -15,11 +15,11 @@ use crate::{call, world};
 struct Canned;
 
 impl Services for Canned {
-    fn define(&self, word: &str) -> Result<Value, Fault> {
-        if word == "cat" { Ok("an animal".into()) } else { Err(Fault::caught("Failed.")) }
+    fn define(&self, word: &str) -> Result<PythonValue, ApiFault> {
+        if word == "cat" { Ok("an animal".into()) } else { Err(ApiFault::caught("Failed.")) }
     }
 
-    fn translate(&self, text: &str, source: Option<&str>, target: Option<&str>) -> Result<String, Fault> {
+    fn translate(&self, text: &str, source: Option<&str>, target: Option<&str>) -> Result<String, ApiFault> {
         Ok(format!("{text} {source:?} {target:?}"))
     }
 }
@@ -32,7 +32,7 @@ impl Retriever for Canned {
 
 #[test]
 fn services_answer() {
-    let mut world = world(Compat::Right);
+    let mut world = world(ApiCompat::Right);
     let outage =
         "!!Dictionary cannot be carried out: it asks a service of the network, and none is configured";
     assert_eq!(call(&mut world, "Dictionary", r#"{"keyword": "cat"}"#), outage);
@@ -48,14 +48,14 @@ fn services_answer() {
 /// What is missing outside of a call says nothing of it.
 #[test]
 fn an_outage_is_no_verdict() {
-    let mut gold: GoldCall = serde_json::from_str(
+    let mut gold: DialogueCall = serde_json::from_str(
         r#"{"api_name": "Wiki", "param_dict": {"keyword": "cat"},
             "result": {"api_name": "Wiki", "input": {"keyword": "cat"}, "output": null, "exception": "x"}}"#,
     )
     .unwrap();
-    let mut empty = World::new("2023-03-31", Draw::new(0, 0, "test"));
+    let mut empty = ApiWorld::new("2023-03-31", Draw::new(0, 0, "test"));
     let judged = judge_text("[Wiki(keyword='cat')]", &mut gold, &mut empty);
-    assert!(matches!(judged.outcome, Outcome::Outage(what) if what.contains("init_database/Wiki.json")));
+    assert!(matches!(judged.outcome, CallOutcome::Outage(what) if what.contains("init_database/Wiki.json")));
     assert!(empty.load("Wiki", "{").unwrap_err().to_string().contains("`Wiki` is no JSON"));
 }
 
@@ -66,7 +66,7 @@ fn a_tool_that_needs_a_token_comes_with_the_one_that_gives_it() {
         world.retriever = Arc::new(Canned);
         call(&mut world, "ToolSearcher", r#"{"keywords": "x"}"#)
     };
-    let (original, right) = (found(Compat::Original), found(Compat::Right));
+    let (original, right) = (found(ApiCompat::Original), found(ApiCompat::Right));
     assert!(original.starts_with("[{'name': 'GetUserToken'") && original.contains("}, {'name': 'AddAlarm'"));
     assert!(original.contains("'desc_for_search': 'get user token") && !right.contains("desc_for_search"));
 }

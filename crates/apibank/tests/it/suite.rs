@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use planproof_apibank::suite::{ApiBank, DialogueFile, PublishedData};
-use planproof_suite::{Case, Class, Data, Gold, Judged, Selection, Suite, Verdict};
+use planproof_apibank::suite::{ApiBank, DialogueFile, PublishedDialogues};
+use planproof_suite::{Case, CaseSelection, Class, Data, Gold, Judged, Suite, Verdict};
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, LimitKind, ToolCall, ToolResult};
 
 fn tasks(count: usize) -> Vec<Arc<dyn Case>> {
-    ApiBank::default().load(None, &Selection::First, Some(count)).unwrap()
+    ApiBank::default().load(None, &CaseSelection::First, Some(count)).unwrap()
 }
 
 /// The events of a run that makes these calls of the key, the last one as often as it is named, and answers so.
@@ -100,8 +100,9 @@ fn what_goes_wrong_has_a_class_or_a_flag() {
 #[test]
 fn gold_calls_of_a_file_are_proved() {
     let case = &tasks(1)[0];
-    let load =
-        |text: &str| ApiBank::default().load(Some(Data { text, file: "t.jsonl" }), &Selection::First, None);
+    let load = |text: &str| {
+        ApiBank::default().load(Some(Data { text, file: "t.jsonl" }), &CaseSelection::First, None)
+    };
     let line = case.to_line();
     assert_eq!(load(&line).unwrap()[0].identity(), case.identity());
     let wrong = line.replacen("\"api\":\"HotelAvailability\"", "\"api\":\"Nope\"", 1);
@@ -157,12 +158,12 @@ fn a_call_sees_what_the_calls_before_it_did() {
     .join("\n");
     let account = r#"{"ann": {"password": "p", "email": "a@b.cd", "token": "t"}}"#;
     let databases = [("Account", account), ("Alarm", "{}")];
-    let data = PublishedData {
+    let data = PublishedDialogues {
         databases: databases.map(|(name, text)| (name.to_owned(), text.to_owned())).into(),
         dialogues: vec![DialogueFile { file: "alarm.jsonl".to_owned(), level: 1, text }],
     };
     let load = |suite: &dyn Suite| {
-        suite.load(Some(Data { text: &data.to_text(), file: "d" }), &Selection::First, None).unwrap()
+        suite.load(Some(Data { text: &data.to_text(), file: "d" }), &CaseSelection::First, None).unwrap()
     };
     let right = ApiBank::default();
     let cases = load(&right);

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use planproof_agents::Ran;
-use planproof_bench::{Campaign, CampaignError, Executed, Executor, Job, Outcome, RunProgress, Work};
+use planproof_bench::{Campaign, CampaignError, Executed, Job, JobExecutor, Outcome, RunProgress, Work};
 use planproof_suite::{BoxFuture, Suite as _};
 use planproof_trace::{Event, EventKind, Header, Recorder, Trace, wire};
 use tokio_util::sync::CancellationToken;
@@ -49,7 +49,7 @@ impl Elsewhere {
     }
 }
 
-impl Executor for Elsewhere {
+impl JobExecutor for Elsewhere {
     fn execute<'a>(
         &'a self,
         job: &'a Job,
@@ -73,7 +73,7 @@ impl Executor for Elsewhere {
 
 async fn outcomes(
     campaign: &Campaign,
-    executor: Option<Arc<dyn Executor>>,
+    executor: Option<Arc<dyn JobExecutor>>,
 ) -> (Vec<Outcome>, Vec<EventKind>) {
     let (units, stop) = (campaign.units_but(&HashSet::new()), CancellationToken::new());
     let (mut outcomes, mut kinds) = (Vec::new(), Vec::new());
@@ -94,7 +94,7 @@ async fn outcomes(
 async fn a_job_comes_to_the_same_wherever_it_is_executed() {
     let here = campaign(&[Fate::Passes, Fate::Fails, Fate::LacksTool, Fate::Passes]);
     let (expected, events) = outcomes(&here, None).await;
-    let elsewhere = |forgets| -> Option<Arc<dyn Executor>> {
+    let elsewhere = |forgets| -> Option<Arc<dyn JobExecutor>> {
         Some(Arc::new(Elsewhere { campaign: here.clone(), forgets }))
     };
     let (found, same) = outcomes(&here, elsewhere(false)).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planproof_suite::{
     Baseline, BoxFuture, Card, Case, CaseError, Class, ClassInfo, Explanation, FlagInfo, Judged, Metric,
-    Score, Scored, Section, Suite, Toolbox, Unit, Unscored, Verdict,
+    Score, Scored, Section, SizeUnit, Suite, Toolbox, Unscored, Verdict,
 };
 use planproof_tools::{MockTool, MockTools, SchemaCache};
 use planproof_trace::{EndReason, Event, EventKind, Tool, ToolCall, ToolResult};
@@ -163,8 +163,8 @@ impl Suite for Toys {
         &FLAGS
     }
 
-    fn unit(&self) -> Unit {
-        Unit { one: "part", many: "parts" }
+    fn unit(&self) -> SizeUnit {
+        SizeUnit { one: "part", many: "parts" }
     }
 
     fn baselines(&self) -> &'static [Baseline] {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::Args;
-use planproof_order::synth::{Day, Options, Share, TimeOptions};
+use planproof_order::synth::{Day, InfeasibleShare, SynthesisOptions, TimeOptions};
 use planproof_trace::TimeOfDay;
 
 use crate::failure::Failure;
@@ -87,16 +87,16 @@ impl CaseArguments {
         })
     }
 
-    pub(crate) fn options(&self) -> Options {
-        let infeasible = self.infeasible.and_then(Share::new);
-        Options { infeasible, ..self.shape.options(self.actions) }
+    pub(crate) fn options(&self) -> SynthesisOptions {
+        let infeasible = self.infeasible.and_then(InfeasibleShare::new);
+        SynthesisOptions { infeasible, ..self.shape.options(self.actions) }
     }
 }
 
 impl ShapeArguments {
     /// The options of cases with a number of actions between these, both included.
-    pub(crate) fn options(&self, (actions_min, actions_max): (u32, u32)) -> Options {
-        Options {
+    pub(crate) fn options(&self, (actions_min, actions_max): (u32, u32)) -> SynthesisOptions {
+        SynthesisOptions {
             actions_min,
             actions_max,
             sentences_max: self.sentences_max,

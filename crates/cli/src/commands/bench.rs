@@ -13,7 +13,7 @@ use std::sync::Arc;
 use planproof_order::synth::JudgeOptions;
 use planproof_runner::{CASES_MAX, Cases, StoreOptions};
 use planproof_store::{Matrix, Store};
-use planproof_suite::{Case, CaseError, Data, Selection, Suite};
+use planproof_suite::{Case, CaseError, CaseSelection, Data, Suite};
 
 use super::campaign::{CampaignCommand, CampaignRequest, MakesCases};
 use super::print_json;
@@ -202,10 +202,10 @@ pub(super) fn load(
     let selection = match (&choice.places, choice.shuffle) {
         (Some(path), _) => {
             let (text, file) = (select::read_text(path)?, path.display().to_string());
-            Selection::Places(suite.places(Data { text: &text, file: &file }).map_err(usage)?)
+            CaseSelection::Places(suite.places(Data { text: &text, file: &file }).map_err(usage)?)
         }
-        (None, Some(seed)) => Selection::Shuffled(seed),
-        (None, None) => Selection::First,
+        (None, Some(seed)) => CaseSelection::Shuffled(seed),
+        (None, None) => CaseSelection::First,
     };
     let cases = match &choice.data {
         Some(path) => {

@@ -24,7 +24,7 @@ use planproof_order::dissect::report as dissection_report;
 use planproof_order::shrink::report as shrink_report;
 use planproof_order::synth::file::write_case;
 use planproof_report::CommandLines;
-use planproof_suite::{Unit, Unscored};
+use planproof_suite::{SizeUnit, Unscored};
 
 use super::{print_json, runtime};
 use crate::arguments::{AllCasesArguments, CampaignArguments, Global, TestArguments};
@@ -231,7 +231,7 @@ fn write_files(
 /// The report to stdout: one JSON document, or the tables and the findings. `unscored` says why a run has no score,
 /// if there is such a run.
 pub(crate) fn print_report(
-    unit: Unit,
+    unit: SizeUnit,
     report: &Report,
     findings: &[Finding<'_>],
     unscored: Option<&Unscored>,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use planproof_order::synth::{Case, JudgeOptions, SENTENCES_ARGUMENT};
+use planproof_order::synth::{JudgeOptions, PlanningCase, SENTENCES_ARGUMENT};
 use planproof_order::{OrderSuite, case_arguments, mock_tools};
 use planproof_suite::{Case as _, Class};
 use planproof_tools::SchemaCache;
@@ -19,7 +19,7 @@ use crate::terminal;
 
 /// One run of a case.
 struct Plan {
-    case: Case,
+    case: PlanningCase,
     events: Vec<Event>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn judge_options(arguments: &JudgeArguments) -> JudgeOptions {
 }
 
 /// The events of an agent that makes these calls one after the other and then answers.
-fn from_calls(case: &Case, calls: &[String]) -> Result<Vec<Event>, Failure> {
+fn from_calls(case: &PlanningCase, calls: &[String]) -> Result<Vec<Event>, Failure> {
     let tools = mock_tools(case, &SchemaCache::default())
         .map_err(|error| Failure::usage(format!("case {}: {error}", case.id)))?;
     let mut kinds = Vec::new();
@@ -148,7 +148,7 @@ fn report_of(sentences: &str) -> Arguments {
 }
 
 /// The traces of the file that are of a case of the file of cases (of the case `id`, if it is given).
-fn from_traces(cases: &[Case], id: Option<&str>, text: &str) -> Result<Vec<Plan>, Failure> {
+fn from_traces(cases: &[PlanningCase], id: Option<&str>, text: &str) -> Result<Vec<Plan>, Failure> {
     let mut plans = Vec::new();
     for trace in read_traces(text) {
         let trace = trace.map_err(|error| Failure::usage(format!("the trace cannot be read: {error}")))?;

@@ -13,7 +13,7 @@ use planproof_bench::{
     AgentUnderTest, Campaign, Finding, Report, ReportInput, SynthesisUse, Work, pick_findings,
 };
 use planproof_order::synth::file::read_verdict;
-use planproof_order::synth::{ActionId, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings};
+use planproof_order::synth::{ActionId, SynthesisCounts, SynthesisOptions, Synthesizer, TopicBank, Wordings};
 use planproof_order::{OrderSuite, SolverMeter};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_runner::{Budgets, NewRow, make_folder, milliseconds_now};
@@ -44,7 +44,7 @@ const PAGE: &str = "demo.html";
 const STORE: &str = "demo.db";
 
 pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let options = Options { actions_min: 3, actions_max: 6, ..Options::default() };
+    let options = SynthesisOptions { actions_min: 3, actions_max: 6, ..SynthesisOptions::default() };
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())?;
     let page = page(arguments.html.as_deref(), global)?;
     let mut solver = SolverMeter::default();

@@ -7,11 +7,11 @@ use planproof_agents::AgentSpec;
 use planproof_bench::Sections;
 use planproof_model::prices::Money;
 use planproof_report::campaign_line;
-use planproof_report::compare::matrix::{Combination, MatrixTable, Parts};
+use planproof_report::compare::matrix::{Combination, CombinationParts, MatrixTable};
 use planproof_report::html;
 use planproof_runner::parts;
 use planproof_store::{Matrix, Store};
-use planproof_suite::Combined;
+use planproof_suite::CombinationFigures;
 
 use super::print_json;
 use crate::arguments::Global;
@@ -57,26 +57,26 @@ pub(super) fn table(store: &Store, matrix: &Matrix) -> Result<MatrixTable, Failu
         let parts = parts_of(&other.campaign.row.agent, &other)?;
         table.add(parts, &other.reported(&report, &traces), Some(&reported)).map_err(usage)?;
     }
-    let combined = table.combinations.iter().map(|row| Combined {
+    let combined = table.combinations.iter().map(|row| CombinationFigures {
         kind: &row.parts.kind,
         model: row.parts.model.as_deref(),
         settings: &row.parts.settings,
         metrics: &row.metrics.0,
         simulated: row.simulated,
     });
-    let combined: Vec<Combined<'_>> = combined.collect();
+    let combined: Vec<CombinationFigures<'_>> = combined.collect();
     let sections = Sections(first.campaign.suite.matrix_sections(&combined, table.repeats));
     table.sections = sections;
     Ok(table)
 }
 
-fn parts_of(agent: &str, stored: &Stored) -> Result<Parts, Failure> {
+fn parts_of(agent: &str, stored: &Stored) -> Result<CombinationParts, Failure> {
     let spec = AgentSpec::parse(agent).map_err(|error| Failure::usage(error.to_string()))?;
-    let planproof_runner::Parts { kind, model, settings } = parts(&spec);
+    let planproof_runner::AgentNameParts { kind, model, settings } = parts(&spec);
     let settings = settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     // The served model of a program is shown beside its name.
     let model = model.or_else(|| stored.campaign.row.model.clone());
-    Ok(Parts { kind, model, settings })
+    Ok(CombinationParts { kind, model, settings })
 }
 
 /// Shows an earlier matrix, with the requested page.

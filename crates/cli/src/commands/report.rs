@@ -5,7 +5,7 @@ mod agents;
 use std::io::Write as _;
 
 use comfy_table::CellAlignment;
-use planproof_report::compare::{Change, ComparedCase, Comparison, Side, Success};
+use planproof_report::compare::{CaseChange, ComparedCampaign, ComparedCase, Comparison, Success};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_store::{Signatures, Store};
 
@@ -162,7 +162,7 @@ pub(super) fn difference(comparison: &Comparison) -> String {
     )
 }
 
-fn sides(a: &Side, b: &Side) -> render::Table {
+fn sides(a: &ComparedCampaign, b: &ComparedCampaign) -> render::Table {
     let mut table = render::table(&["", "Run", "Agent", "Model", "Passed", "Success (% [95 %])"]);
     for column in table.column_iter_mut().take(4) {
         column.set_cell_alignment(CellAlignment::Left);
@@ -195,22 +195,22 @@ fn changes(comparison: &Comparison) -> String {
     let mut lines = vec![format!(
         "{} cases in common: {} fixed, {} broken, {} passed in both, {} failed in both ({} of them in another class).",
         comparison.common,
-        count(Change::Fixed),
-        count(Change::Broken),
-        count(Change::BothPassed),
-        count(Change::SameClass) + count(Change::OtherClass),
-        count(Change::OtherClass),
+        count(CaseChange::Fixed),
+        count(CaseChange::Broken),
+        count(CaseChange::BothPassed),
+        count(CaseChange::SameClass) + count(CaseChange::OtherClass),
+        count(CaseChange::OtherClass),
     )];
     if comparison.is_repeated() {
         let what = "Fixed: passed in a larger share of its runs in B than in A; broken: in a smaller one.";
         lines.push(what.to_owned());
     }
-    let without = count(Change::Unscored) + count(Change::NotRun);
+    let without = count(CaseChange::Unscored) + count(CaseChange::NotRun);
     if without > 0 {
         lines.push(format!(
             "{without} of them do not count: {} are unscored and {} not finished in A or B.",
-            count(Change::Unscored),
-            count(Change::NotRun)
+            count(CaseChange::Unscored),
+            count(CaseChange::NotRun)
         ));
     }
     if comparison.only_a + comparison.only_b > 0 {
@@ -246,7 +246,7 @@ fn by_size(comparison: &Comparison) -> render::Table {
 
 /// The cases with different results, the newly broken ones first.
 fn changed_cases(comparison: &Comparison) -> String {
-    let order = [Change::Broken, Change::Fixed, Change::OtherClass];
+    let order = [CaseChange::Broken, CaseChange::Fixed, CaseChange::OtherClass];
     let of_change =
         |change| comparison.cases.iter().filter(move |case: &&ComparedCase| case.change == change);
     let apart = comparison.apart.iter().flat_map(|apart| &apart.cases);

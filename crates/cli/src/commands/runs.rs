@@ -14,7 +14,7 @@ use planproof_bench::{Finding, pick_findings};
 use planproof_model::prices::Money;
 use planproof_order::learning::{self, LeftOut};
 use planproof_report::{CommandLines, html};
-use planproof_store::{Campaign, DamagedRun, RunRow, Signatures, Store, Unit};
+use planproof_store::{CampaignRow, DamagedRun, RunRow, Signatures, Store, Unit};
 use planproof_suite::Class;
 use planproof_trace::{Arguments, Event, notation, wire};
 use serde_json::{Value, json};
@@ -131,7 +131,7 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
 }
 
 /// The cost of a campaign, in US dollars, if it is known.
-fn cost(campaign: &Campaign) -> Option<f64> {
+fn cost(campaign: &CampaignRow) -> Option<f64> {
     campaign.progress.spent.picodollars.map(|picodollars| Money::from_picodollars(picodollars).dollars())
 }
 
@@ -182,7 +182,7 @@ pub(crate) fn show(
 }
 
 /// Reports damaged runs of a campaign, as far as their summaries show it.
-fn note_summaries(store: &Store, campaign: &Campaign) -> Result<(), Failure> {
+fn note_summaries(store: &Store, campaign: &CampaignRow) -> Result<(), Failure> {
     let seals = store.seals(&campaign.id, Signatures::None)?;
     let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
     for run in store.run_summaries(&campaign.id)? {
@@ -202,7 +202,7 @@ fn by_unit(mut damaged: Vec<DamagedRun>) -> Vec<DamagedRun> {
 }
 
 /// Reports a damaged run, which cannot be shown. Returns whether it is damaged.
-fn note_damage(store: &Store, campaign: &Campaign, unit: Unit) -> Result<bool, Failure> {
+fn note_damage(store: &Store, campaign: &CampaignRow, unit: Unit) -> Result<bool, Failure> {
     let Some(damage) = store.run(&campaign.id, unit)?.and_then(|run| run.row.damage) else {
         return Ok(false);
     };
@@ -214,7 +214,7 @@ fn note_damage(store: &Store, campaign: &Campaign, unit: Unit) -> Result<bool, F
 /// The same with every run judged again from its trace.
 fn show_in_full(
     store: &Store,
-    campaign: &Campaign,
+    campaign: &CampaignRow,
     findings_max: usize,
     global: &Global,
 ) -> Result<(), Failure> {
@@ -232,7 +232,7 @@ fn show_in_full(
 }
 
 /// A running or interrupted campaign is shown as far as it has got.
-pub(crate) fn say_what_is_missing(campaign: &Campaign, commands: &CommandLines) {
+pub(crate) fn say_what_is_missing(campaign: &CampaignRow, commands: &CommandLines) {
     let missing = campaign.total() - campaign.finished();
     // In a search for a limit, most cases beyond it are never run.
     let is_search = stored::options(campaign).is_ok_and(|options| options.kept.limit.is_some());
@@ -247,7 +247,7 @@ pub(crate) fn say_what_is_missing(campaign: &Campaign, commands: &CommandLines) 
     }
 }
 
-fn no_case(campaign: &Campaign, id: &str) -> Failure {
+fn no_case(campaign: &CampaignRow, id: &str) -> Failure {
     Failure::usage(format!(
         "campaign {0} has no case \"{id}\": `planproof runs export {0} --format cases` lists them with their ids",
         campaign.id
@@ -341,7 +341,7 @@ fn show_case(
 }
 
 /// The recorded events of a run, which may be unfinished.
-fn recorded(store: &Store, campaign: &Campaign, unit: Unit) -> Result<Vec<Event>, Failure> {
+fn recorded(store: &Store, campaign: &CampaignRow, unit: Unit) -> Result<Vec<Event>, Failure> {
     let Some(run) = store.run(&campaign.id, unit)? else { return Ok(Vec::new()) };
     let lines = store.trace_lines(run.row.run).collect::<Result<Vec<String>, _>>()?;
     let trace = wire::v1::read_trace(&(lines.join("\n") + "\n"));
@@ -422,7 +422,7 @@ fn export(store: &Store, name: &str, format: ExportFormat, case: Option<&str>) -
 /// Writes a line of learning data for each failed run that has one. Returns the damaged runs.
 fn learning(
     store: &Store,
-    campaign: &Campaign,
+    campaign: &CampaignRow,
     format: ExportFormat,
     out: &mut impl std::io::Write,
 ) -> Result<Vec<DamagedRun>, Failure> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use planproof_bench::{Outcome, Report, ReportInput};
 use planproof_report::CommandLines;
-use planproof_suite::{CaseError, Data, Evidence};
+use planproof_suite::{CaseError, Data, PredictionExtras};
 use planproof_trace::Usage;
 
 use super::bench::{find, load};
@@ -52,8 +52,10 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     let log =
         log.as_deref().map(|path| Ok::<_, Failure>((select::read_text(path)?, path.display().to_string())));
     let log = log.transpose()?;
-    let mut evidence =
-        Evidence { log: log.as_ref().map(|(text, file)| Data { text, file }), ..Evidence::default() };
+    let mut evidence = PredictionExtras {
+        log: log.as_ref().map(|(text, file)| Data { text, file }),
+        ..PredictionExtras::default()
+    };
     let mut judged_by = None;
     if let Some(name) = judge {
         let helper = HelperModel::find(name, asking)?;

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_order::OrderSuite;
-use planproof_order::synth::Case;
+use planproof_order::synth::PlanningCase;
 use planproof_report::drawing;
 use planproof_spec::export::{Scope, dot, gbnf, lark, mermaid, regex};
 use planproof_spec::{Automaton, Compat, Diagnostic, Loaded, Severity};
-use planproof_suite::Case as AnyCase;
+use planproof_suite::Case;
 use planproof_tools::{ClientLimits, CombinedTools, Toolbox as _};
 use planproof_trace::Tool;
 use serde_json::{Value, json};
@@ -209,7 +209,7 @@ fn compile(
 }
 
 /// Cases of a file as the engine sees them.
-fn wrapped(cases: Vec<Case>) -> Vec<Arc<dyn AnyCase>> {
+fn wrapped(cases: Vec<PlanningCase>) -> Vec<Arc<dyn Case>> {
     let suite = OrderSuite::default();
-    cases.into_iter().map(|case| -> Arc<dyn AnyCase> { suite.wrap(case) }).collect()
+    cases.into_iter().map(|case| -> Arc<dyn Case> { suite.wrap(case) }).collect()
 }

@@ -7,11 +7,11 @@ use planproof_bench::studies::CauseShare;
 use planproof_bench::{Rate, Report};
 use planproof_report::CommandLines;
 use planproof_report::tables::{
-    ERRORS_MAX, NotDissected, Published, TabledCampaign, TabledCauses, TabledDissection, Tables, TopicColumn,
-    TopicCount,
+    ERRORS_MAX, NotDissected, PaperFigures, TabledCampaign, TabledCauses, TabledDissection, Tables,
+    TopicColumn, TopicCount,
 };
 use planproof_runner::Summaries;
-use planproof_store::{Campaign, Store};
+use planproof_store::{CampaignRow, Store};
 
 use super::campaign::CampaignOptions;
 use super::print_json;
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &TablesArguments, global: &Global) -> Result<ExitCo
 
 /// A campaign that was named.
 struct Found {
-    campaign: Campaign,
+    campaign: CampaignRow,
     options: CampaignOptions,
     is_time_form: bool,
     /// The capability limit that it found, if it is a search for one.
@@ -318,7 +318,7 @@ fn topics(column: &TopicColumn) -> String {
 }
 
 /// What the paper reports: other models, other cases, other prompts.
-fn published(published: &Published) -> String {
+fn published(published: &PaperFigures) -> String {
     let mut errors = render::table(&[
         "Model",
         "Agent",

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 
 use planproof_sandbox::{
-    Call, CallFuture, End, Functions, Lack, Limit, Limits, Program, Returned, Sandbox, WORKER_ARGUMENT,
-    WorkerCommand,
+    CallFuture, Functions, Lack, Limit, Program, ProgramCall, ProgramEnd, Returned, Sandbox, SandboxLimits,
+    WORKER_ARGUMENT, WorkerCommand,
 };
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -19,7 +19,7 @@ impl Functions for Count {
         vec!["count".into()]
     }
 
-    fn call(&self, call: Call) -> CallFuture<'_> {
+    fn call(&self, call: ProgramCall) -> CallFuture<'_> {
         let characters = call.kwargs["text"].as_str().map_or(0, |text| text.chars().count());
         Box::pin(async move { Ok(json!({"characters": characters})) })
     }
@@ -33,23 +33,23 @@ fn the_command_is_a_worker() {
     let runtime = Runtime::new().unwrap();
     let end = |text: &str| {
         let program = Program::function(text, "solve");
-        runtime.block_on(sandbox.run(&program, &Count, &Limits::default())).unwrap().end
+        runtime.block_on(sandbox.run(&program, &Count, &SandboxLimits::default())).unwrap().end
     };
     let good = "def solve():\n    return count(text='abc')['characters']\n";
-    let finished = End::Finished { value: Returned::Json(json!(3)) };
+    let finished = ProgramEnd::Finished { value: Returned::Json(json!(3)) };
     assert_eq!(end(good), finished);
     // The whole command is larger than the worker of the tests, and has the same room.
     assert_eq!(
         end("def solve():\n    x = [0]\n    while True:\n        x = x + x\n"),
-        End::Limit(Limit::Memory)
+        ProgramEnd::Limit(Limit::Memory)
     );
     assert_eq!(
         end(&format!("def solve():\n    return 1{}\n", "+1".repeat(30_000))),
-        End::Limit(Limit::Recursion)
+        ProgramEnd::Limit(Limit::Recursion)
     );
     assert_eq!(end(good), finished);
     let end = end("def solve():\n    return open('/etc/hostname').read()\n");
-    assert_eq!(end, End::Unsupported { lack: Lack::System("open".into()), line: Some(2) });
+    assert_eq!(end, ProgramEnd::Unsupported { lack: Lack::System("open".into()), line: Some(2) });
 }
 
 #[test]

@@ -9,7 +9,7 @@
 use super::explain::{joined, stated, sum_in_words};
 use super::form::{Constraint, Demand, Op};
 use super::hitting::{Hitting, Subset};
-use super::limits::Limits;
+use super::limits::SearchLimits;
 use super::post::linear_terms;
 use super::propagate::{Bounds, Linear};
 use super::resolve::{Resolved, Weighted};
@@ -39,7 +39,7 @@ pub enum ConflictSize {
     /// No conflict has fewer constraints.
     Smallest,
     /// Without any one of its constraints the others can hold together, but there may be another conflict with fewer;
-    /// a limit was reached, see [`Limits`].
+    /// a limit was reached, see [`SearchLimits`].
     Irreducible,
     /// It may have constraints that can be left out; a limit was reached before that was known.
     Unknown,
@@ -54,7 +54,7 @@ enum Tested {
 }
 
 /// The conflict of a problem that has one.
-pub(super) fn find(tables: &Tables, limits: &Limits) -> Conflict {
+pub(super) fn find(tables: &Tables, limits: &SearchLimits) -> Conflict {
     let steps = Steps { left: limits.conflict_steps };
     let mut tests = Tests { tables, left: limits.conflict_tests, steps };
     let (places, size) = match tests.smallest(limits.hitting_steps) {

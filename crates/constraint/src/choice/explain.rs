@@ -2,11 +2,11 @@
 
 mod condition;
 
-use super::form::{Constraint, Demand, Field, Op, Term, Test};
+use super::form::{Constraint, Demand, Op, SlotField, Term, ValueTest};
 use super::number::write_scaled;
-use super::problem::Verdict;
+use super::problem::ConstraintVerdict;
 use super::resolve::SUM_PLACES;
-use super::value::{Record, Scale, Unit, Value, cut};
+use super::value::{FieldValue, Record, Scale, Unit, cut};
 
 /// The most fields of a sum or a list that a sentence names.
 const NAMED_MAX: usize = 6;
@@ -15,13 +15,13 @@ const NAMED_MAX: usize = 6;
 pub(super) type Lookup<'a> = dyn Fn(&str) -> Option<&'a Record> + 'a;
 
 /// The verdict on a constraint that is known to be met or violated.
-pub(super) fn verdict(constraint: &Constraint, record: &Lookup, is_met: bool) -> Verdict {
+pub(super) fn verdict(constraint: &Constraint, record: &Lookup, is_met: bool) -> ConstraintVerdict {
     let what = match missing(&constraint.demand, record) {
         Some(field) if !is_met => format!("What is chosen for {} has no {}", field.slot, field.field),
         _ => fate(&constraint.demand, record, is_met),
     };
     let words = format!("{what} ({}).", stated(constraint));
-    Verdict { constraint: constraint.id.clone(), is_met, words }
+    ConstraintVerdict { constraint: constraint.id.clone(), is_met, words }
 }
 
 /// The reference to a constraint: its id and the words of the task.
@@ -30,9 +30,9 @@ pub(super) fn stated(constraint: &Constraint) -> String {
 }
 
 /// The first required field that a chosen candidate lacks.
-fn missing<'d>(demand: &'d Demand, record: &Lookup) -> Option<&'d Field> {
+fn missing<'d>(demand: &'d Demand, record: &Lookup) -> Option<&'d SlotField> {
     let is_missing =
-        |field: &&Field| record(&field.slot).is_some_and(|record| record.get(&field.field).is_none());
+        |field: &&SlotField| record(&field.slot).is_some_and(|record| record.get(&field.field).is_none());
     match demand {
         Demand::Sum { terms, .. } => terms.iter().map(|term| &term.field).find(is_missing),
         Demand::Count { fields, .. } | Demand::Different(fields) | Demand::Same(fields) => {
@@ -63,11 +63,11 @@ fn fate(demand: &Demand, record: &Lookup, is_met: bool) -> String {
     }
 }
 
-fn sum(terms: &[Term], op: Op, bound: &Value, record: &Lookup) -> String {
+fn sum(terms: &[Term], op: Op, bound: &FieldValue, record: &Lookup) -> String {
     let mut total = 0_i128;
     for term in terms {
         let value = record(&term.field.slot).and_then(|record| record.get(&term.field.field));
-        let Some(Ok((_, amount))) = value.map(Value::measured) else { continue };
+        let Some(Ok((_, amount))) = value.map(FieldValue::measured) else { continue };
         total += i128::from(amount) * i128::from(term.factor.micros());
     }
     let (total, relation, bound) = against(total, op, bound);
@@ -75,14 +75,14 @@ fn sum(terms: &[Term], op: Op, bound: &Value, record: &Lookup) -> String {
 }
 
 /// A sum whose relevant extreme is known and exceeds the bound.
-pub(super) fn sum_in_words(terms: &[Term], op: Op, bound: &Value, extreme: i128) -> String {
+pub(super) fn sum_in_words(terms: &[Term], op: Op, bound: &FieldValue, extreme: i128) -> String {
     let (total, relation, bound) = against(extreme, op, bound);
     let least = if matches!(op, Op::Less | Op::AtMost) { "at least" } else { "at most" };
     format!("{} is {least} {total}, {relation} {bound}.", of_terms(terms))
 }
 
 /// A sum, how it compares with its bound, and the bound.
-fn against(total: i128, op: Op, bound: &Value) -> (String, &'static str, String) {
+fn against(total: i128, op: Op, bound: &FieldValue) -> (String, &'static str, String) {
     let (unit, bound) = match bound.measured() {
         Ok((Scale::Unit(unit), bound)) => (Some(unit), bound),
         Ok((_, bound)) => (None, bound),
@@ -134,13 +134,13 @@ pub(super) fn relation<T: Ord>(op: Op, left: &T, right: &T) -> &'static str {
     }
 }
 
-fn counted(fields: &[Field], test: &Test, op: Op, count: u32, record: &Lookup) -> String {
+fn counted(fields: &[SlotField], test: &ValueTest, op: Op, count: u32, record: &Lookup) -> String {
     let passing: Vec<String> = fields
         .iter()
         .filter(|field| {
             record(&field.slot).and_then(|record| record.get(&field.field)).is_some_and(|it| test.passes(it))
         })
-        .map(Field::to_string)
+        .map(SlotField::to_string)
         .collect();
     let named = if passing.is_empty() { String::new() } else { format!(" ({})", joined(&passing)) };
     let number = passing.len();
@@ -151,12 +151,12 @@ fn counted(fields: &[Field], test: &Test, op: Op, count: u32, record: &Lookup) -
 }
 
 /// The fields of the chosen candidates, with their values.
-fn chosen<'a, 'f>(fields: &'f [Field], record: &Lookup<'a>) -> Vec<(&'f Field, &'a Value)> {
-    let value = |field: &'f Field| Some((field, record(&field.slot)?.get(&field.field)?));
+fn chosen<'a, 'f>(fields: &'f [SlotField], record: &Lookup<'a>) -> Vec<(&'f SlotField, &'a FieldValue)> {
+    let value = |field: &'f SlotField| Some((field, record(&field.slot)?.get(&field.field)?));
     fields.iter().filter_map(value).collect()
 }
 
-fn equal_pair(fields: &[Field], record: &Lookup, is_met: bool) -> String {
+fn equal_pair(fields: &[SlotField], record: &Lookup, is_met: bool) -> String {
     let values = chosen(fields, record);
     let pair = values.iter().enumerate().find_map(|(place, (field, value))| {
         values[..place].iter().find(|(_, other)| other == value).map(|(other, _)| (other, field, value))
@@ -164,20 +164,20 @@ fn equal_pair(fields: &[Field], record: &Lookup, is_met: bool) -> String {
     match pair {
         Some((one, other, value)) if !is_met => format!("{one} and {other} are both {value}"),
         _ => {
-            let names: Vec<String> = fields.iter().map(Field::to_string).collect();
+            let names: Vec<String> = fields.iter().map(SlotField::to_string).collect();
             format!("All of {} that are chosen are different", joined(&names))
         }
     }
 }
 
-fn unequal_pair(fields: &[Field], record: &Lookup, is_met: bool) -> String {
+fn unequal_pair(fields: &[SlotField], record: &Lookup, is_met: bool) -> String {
     let values = chosen(fields, record);
     match values.windows(2).find(|pair| pair[0].1 != pair[1].1) {
         Some([(one, value), (other, different)]) if !is_met => {
             format!("{one} is {value}, but {other} is {different}")
         }
         _ => {
-            let names: Vec<String> = fields.iter().map(Field::to_string).collect();
+            let names: Vec<String> = fields.iter().map(SlotField::to_string).collect();
             match values.first() {
                 Some((_, value)) => format!("All of {} that are chosen are {value}", joined(&names)),
                 None => format!("Nothing is chosen of {}", joined(&names)),

@@ -15,21 +15,21 @@ const NAMES_SHOWN_MAX: usize = 12;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Faults {
     /// The faults, in the order of the text.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ChoiceFault>,
 }
 
 /// A part that cannot be understood or compared. Its text says where, what, and how to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct ChoiceFault {
     /// Where it is.
-    pub site: Site,
+    pub site: ChoiceSite,
     /// What it is.
-    pub problem: Box<FaultKind>,
+    pub problem: Box<ChoiceFaultKind>,
 }
 
 /// Where a fault is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Site {
+pub struct ChoiceSite {
     /// The position in the JSON, such as `constraints[2].terms[0]` or `slots.hotel[3].price`, counted from 0; empty
     /// for the whole.
     pub path: String,
@@ -43,7 +43,7 @@ pub struct Site {
 
 /// What is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FaultKind {
+pub enum ChoiceFaultKind {
     /// The text is no JSON.
     NoJson {
         /// What the reader of JSON says.
@@ -180,24 +180,24 @@ pub enum FaultKind {
 }
 
 impl Faults {
-    pub(super) fn one(site: Site, problem: FaultKind) -> Self {
-        Self { faults: vec![Fault::new(site, problem)] }
+    pub(super) fn one(site: ChoiceSite, problem: ChoiceFaultKind) -> Self {
+        Self { faults: vec![ChoiceFault::new(site, problem)] }
     }
 
     /// `Ok` if there are none. Consecutive duplicates, from a field that is named twice, are merged.
-    pub(super) fn none_of(mut faults: Vec<Fault>) -> Result<(), Self> {
+    pub(super) fn none_of(mut faults: Vec<ChoiceFault>) -> Result<(), Self> {
         faults.dedup();
         if faults.is_empty() { Ok(()) } else { Err(Self { faults }) }
     }
 }
 
-impl Fault {
-    pub(super) fn new(site: Site, problem: FaultKind) -> Self {
+impl ChoiceFault {
+    pub(super) fn new(site: ChoiceSite, problem: ChoiceFaultKind) -> Self {
         Self { site, problem: Box::new(problem) }
     }
 }
 
-impl Site {
+impl ChoiceSite {
     pub(super) fn at(path: impl Into<String>) -> Self {
         Self { path: path.into(), ..Self::default() }
     }
@@ -211,7 +211,7 @@ impl Site {
     }
 }
 
-impl FaultKind {
+impl ChoiceFaultKind {
     /// How to mend it, as an instruction. A sentence without its full stop.
     pub fn mend(&self) -> String {
         match self {
@@ -277,13 +277,13 @@ impl fmt::Display for Faults {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ChoiceFault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}: {}. {}.", self.site, self.problem, self.problem.mend())
     }
 }
 
-impl fmt::Display for Site {
+impl fmt::Display for ChoiceSite {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.path.as_str(), &self.constraint) {
             ("", None) => write!(out, "the problem"),
@@ -294,7 +294,7 @@ impl fmt::Display for Site {
     }
 }
 
-impl fmt::Display for FaultKind {
+impl fmt::Display for ChoiceFaultKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let others = |out: &mut fmt::Formatter<'_>, others: usize| match others {
             0 => Ok(()),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::number::Number;
-use super::value::{Record, Value};
+use super::value::{FieldValue, Record};
 
 /// A place for one candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Slot {
 
 /// A field of the candidate chosen for a slot. It is written `slot.field`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Field {
+pub struct SlotField {
     /// The name of the slot.
     pub slot: String,
     /// The name of the field.
@@ -49,23 +49,23 @@ pub enum Demand {
         /// How it compares with the bound.
         op: Op,
         /// A number, or a number with the unit of the terms.
-        bound: Value,
+        bound: FieldValue,
     },
     /// How many fields pass a test.
     Count {
         /// The fields.
-        fields: Vec<Field>,
+        fields: Vec<SlotField>,
         /// The test.
-        test: Test,
+        test: ValueTest,
         /// How their number compares with `count`.
         op: Op,
         /// The number.
         count: u32,
     },
     /// No two fields are equal.
-    Different(Vec<Field>),
+    Different(Vec<SlotField>),
     /// All fields are equal.
-    Same(Vec<Field>),
+    Same(Vec<SlotField>),
     /// The conclusion holds if the premise does. A condition on an empty slot is met as a conclusion, and does not
     /// hold as a premise. If a candidate lacks a field of the premise, so that the premise is undecided, the
     /// conclusion has to hold.
@@ -83,25 +83,25 @@ pub enum Condition {
     /// A field passes a test.
     Passes {
         /// The field.
-        field: Field,
+        field: SlotField,
         /// The test.
-        test: Test,
+        test: ValueTest,
     },
     /// Two fields compare in some way.
     Compare {
         /// The field on the left.
-        left: Field,
+        left: SlotField,
         /// How they compare.
         op: Op,
         /// The field on the right.
-        right: Field,
+        right: SlotField,
     },
     /// A field is a member of a list in another field.
     Listed {
         /// The field whose value is a text.
-        field: Field,
+        field: SlotField,
         /// The field whose value is a list.
-        list: Field,
+        list: SlotField,
         /// Whether it is in the list; otherwise it must not be.
         is_in: bool,
     },
@@ -127,13 +127,13 @@ pub enum Condition {
 
 /// A test of one value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Test {
+pub enum ValueTest {
     /// It compares in some way with a value.
-    Is(Op, Value),
+    Is(Op, FieldValue),
     /// It is one of several values, or none of them.
     Among {
         /// The values, all of one kind.
-        values: Vec<Value>,
+        values: Vec<FieldValue>,
         /// Whether it has to be one of them.
         is_in: bool,
     },
@@ -150,8 +150,8 @@ pub enum Test {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moment {
     /// That of a field.
-    Field(Field),
-    /// A fixed time, as a text in one of the forms of [`TimeForm`](super::TimeForm).
+    Field(SlotField),
+    /// A fixed time, as a text in one of the forms of [`TimeNotation`](super::TimeNotation).
     At(String),
 }
 
@@ -159,7 +159,7 @@ pub enum Moment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
     /// The field.
-    pub field: Field,
+    pub field: SlotField,
     /// The factor, between -[`FACTOR_MAX`](super::FACTOR_MAX) and [`FACTOR_MAX`](super::FACTOR_MAX).
     pub factor: Number,
 }
@@ -192,14 +192,14 @@ pub enum Objective {
     Maximise(Vec<Term>),
 }
 
-impl Field {
+impl SlotField {
     /// A field of a slot.
     pub fn new(slot: impl Into<String>, field: impl Into<String>) -> Self {
         Self { slot: slot.into(), field: field.into() }
     }
 }
 
-impl fmt::Display for Field {
+impl fmt::Display for SlotField {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}.{}", self.slot, self.field)
     }
@@ -207,7 +207,7 @@ impl fmt::Display for Field {
 
 impl Term {
     /// A field, once.
-    pub fn once(field: Field) -> Self {
+    pub fn once(field: SlotField) -> Self {
         Self { field, factor: Number::ONE }
     }
 }
@@ -273,7 +273,7 @@ impl Condition {
 
 impl Moment {
     /// Its field, if it is not fixed.
-    pub(super) fn field(&self) -> Option<&Field> {
+    pub(super) fn field(&self) -> Option<&SlotField> {
         match self {
             Self::Field(field) => Some(field),
             Self::At(_) => None,
@@ -287,7 +287,7 @@ impl Moment {
 
 impl Demand {
     /// Its fields; one may occur twice.
-    pub fn fields(&self) -> Vec<&Field> {
+    pub fn fields(&self) -> Vec<&SlotField> {
         match self {
             Self::Holds(condition) => condition.fields().collect(),
             Self::Sum { terms, .. } => terms.iter().map(|term| &term.field).collect(),

@@ -43,7 +43,7 @@ pub const HITTING_STEPS_MAX: u64 = 1_000_000;
 
 /// Limits of searches; by default [`SEARCH_STEPS_MAX`] and the related constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct SearchLimits {
     /// Steps of the search for a selection.
     pub search_steps: u64,
     /// Searches for the smallest conflict.
@@ -54,7 +54,7 @@ pub struct Limits {
     pub hitting_steps: u64,
 }
 
-impl Default for Limits {
+impl Default for SearchLimits {
     fn default() -> Self {
         Self {
             search_steps: SEARCH_STEPS_MAX,

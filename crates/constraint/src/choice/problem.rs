@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 
 use super::explain;
-use super::fault::{Fault, FaultKind, Faults, Site};
-use super::form::Test;
-use super::form::{Condition, Constraint, Demand, Field, Moment, Slot};
+use super::fault::{ChoiceFault, ChoiceFaultKind, ChoiceSite, Faults};
+use super::form::ValueTest;
+use super::form::{Condition, Constraint, Demand, Moment, Slot, SlotField};
 use super::limits::{
     CANDIDATES_MAX, CANDIDATES_TOTAL_MAX, CELLS_MAX, CONSTRAINTS_MAX, LIST_MAX, NAME_CHARACTERS_MAX,
     RECORD_FIELDS_MAX, SLOTS_MAX, TERMS_MAX, WORDS_CHARACTERS_MAX,
 };
 use super::resolve::{Chosen, Resolved, Resolver};
-use super::value::{Record, Value};
+use super::value::{FieldValue, Record};
 
 /// Slots with their candidates, and constraints on the choice. All values that a constraint compares are known to be
 /// comparable.
 #[derive(Debug, Clone)]
-pub struct Problem {
+pub struct ChoiceProblem {
     slots: Vec<Slot>,
     constraints: Vec<Constraint>,
     resolved: Vec<Resolved>,
@@ -31,7 +31,7 @@ pub struct Selection {
 
 /// How a constraint fares.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ConstraintVerdict {
     /// The id of the constraint.
     pub constraint: String,
     /// Whether it is met; otherwise it is violated.
@@ -40,7 +40,7 @@ pub struct Verdict {
     pub words: String,
 }
 
-impl Problem {
+impl ChoiceProblem {
     /// A problem. The constraints need not be satisfiable, and a slot may have no candidates yet: then its fields are
     /// unknown, and constraints on them are only checked by [`check_local`](Self::check_local).
     ///
@@ -54,8 +54,9 @@ impl Problem {
         Faults::none_of(std::mem::take(&mut faults))?;
         let cells = cells(&slots, &constraints);
         if cells > CELLS_MAX {
-            let problem = FaultKind::TooMany { what: "values to look at", count: cells, limit: CELLS_MAX };
-            return Err(Faults::one(Site::default(), problem));
+            let problem =
+                ChoiceFaultKind::TooMany { what: "values to look at", count: cells, limit: CELLS_MAX };
+            return Err(Faults::one(ChoiceSite::default(), problem));
         }
         let mut resolver = Resolver::new(&slots, true);
         let resolved: Vec<Option<Resolved>> = constraints
@@ -101,14 +102,17 @@ impl Problem {
         let mut places = vec![None; self.slots.len()];
         let mut seen = BTreeSet::new();
         for (name, candidate) in chosen {
-            let site = Site::of_slot(name, name, candidate);
+            let site = ChoiceSite::of_slot(name, name, candidate);
             match self.slots.iter().position(|slot| slot.name == name) {
                 None => {
                     let known = self.slots.iter().map(|slot| slot.name.clone()).collect();
-                    faults.push(Fault::new(site, FaultKind::SlotUnknown { slot: name.to_owned(), known }));
+                    faults.push(ChoiceFault::new(
+                        site,
+                        ChoiceFaultKind::SlotUnknown { slot: name.to_owned(), known },
+                    ));
                 }
                 Some(place) if !seen.insert(place) => {
-                    faults.push(Fault::new(site, FaultKind::NameTwice { name: name.to_owned() }));
+                    faults.push(ChoiceFault::new(site, ChoiceFaultKind::NameTwice { name: name.to_owned() }));
                 }
                 Some(place) => places[place] = candidate,
             }
@@ -124,11 +128,14 @@ impl Problem {
     ///
     /// # Errors
     /// [`Faults`] if a candidate of the selection does not exist, or a required slot is empty.
-    pub fn check(&self, selection: &Selection) -> Result<Vec<Verdict>, Faults> {
+    pub fn check(&self, selection: &Selection) -> Result<Vec<ConstraintVerdict>, Faults> {
         self.look_at(selection)?;
         let empty = self.slots.iter().zip(&selection.chosen);
         let faults = empty.filter(|(slot, chosen)| chosen.is_none() && !slot.is_optional).map(|(slot, _)| {
-            Fault::new(Site::of_slot(slot.name.as_str(), &slot.name, None), FaultKind::SlotEmpty)
+            ChoiceFault::new(
+                ChoiceSite::of_slot(slot.name.as_str(), &slot.name, None),
+                ChoiceFaultKind::SlotEmpty,
+            )
         });
         Faults::none_of(faults.collect())?;
         let verdict = |(place, constraint): (usize, &Constraint)| {
@@ -152,11 +159,11 @@ impl Problem {
     /// # Errors
     /// [`Faults`] if there is no such slot, and if a value cannot be compared with the values that a constraint
     /// compares it with.
-    pub fn check_local(&self, slot: &str, record: &Record) -> Result<Vec<Verdict>, Faults> {
+    pub fn check_local(&self, slot: &str, record: &Record) -> Result<Vec<ConstraintVerdict>, Faults> {
         if !self.slots.iter().any(|it| it.name == slot) {
             let known = self.slots.iter().map(|slot| slot.name.clone()).collect();
-            let problem = FaultKind::SlotUnknown { slot: slot.to_owned(), known };
-            return Err(Faults::one(Site::of_slot(slot, slot, None), problem));
+            let problem = ChoiceFaultKind::SlotUnknown { slot: slot.to_owned(), known };
+            return Err(Faults::one(ChoiceSite::of_slot(slot, slot, None), problem));
         }
         let alone = [Slot { name: slot.to_owned(), candidates: vec![record.clone()], is_optional: false }];
         let mut faults = Vec::new();
@@ -189,27 +196,30 @@ impl Problem {
             let (what, limit) = ("choices", self.slots.len());
             let count = selection.chosen.len();
             let problem = if count > limit {
-                FaultKind::TooMany { what, count, limit }
+                ChoiceFaultKind::TooMany { what, count, limit }
             } else {
-                FaultKind::TooFew { what, least: limit }
+                ChoiceFaultKind::TooFew { what, least: limit }
             };
-            return Err(Faults::one(Site::default(), problem));
+            return Err(Faults::one(ChoiceSite::default(), problem));
         }
         let of_slots = self.slots.iter().zip(&selection.chosen);
         let faults = of_slots.filter_map(|(slot, chosen)| {
             let count = slot.candidates.len();
-            let site = || Site::of_slot(slot.name.as_str(), &slot.name, *chosen);
+            let site = || ChoiceSite::of_slot(slot.name.as_str(), &slot.name, *chosen);
             let is_unknown = chosen.is_some_and(|candidate| candidate >= count);
-            is_unknown.then(|| Fault::new(site(), FaultKind::CandidateUnknown { count }))
+            is_unknown.then(|| ChoiceFault::new(site(), ChoiceFaultKind::CandidateUnknown { count }))
         });
         Faults::none_of(faults.collect())
     }
 }
 
-fn look_at_slots(slots: &[Slot], faults: &mut Vec<Fault>) {
+fn look_at_slots(slots: &[Slot], faults: &mut Vec<ChoiceFault>) {
     let mut too_many = |path: String, what, count: usize, limit| {
         if count > limit {
-            faults.push(Fault::new(Site::at(path), FaultKind::TooMany { what, count, limit }));
+            faults.push(ChoiceFault::new(
+                ChoiceSite::at(path),
+                ChoiceFaultKind::TooMany { what, count, limit },
+            ));
         }
     };
     too_many("slots".to_owned(), "slots", slots.len(), SLOTS_MAX);
@@ -223,7 +233,7 @@ fn look_at_slots(slots: &[Slot], faults: &mut Vec<Fault>) {
                 too_many(path(), "fields", record.len(), RECORD_FIELDS_MAX);
             }
             for (field, value) in record.fields() {
-                if let Value::List(texts) = value
+                if let FieldValue::List(texts) = value
                     && texts.len() > LIST_MAX
                 {
                     too_many(format!("{}.{field}", path()), "texts", texts.len(), LIST_MAX);
@@ -233,39 +243,40 @@ fn look_at_slots(slots: &[Slot], faults: &mut Vec<Fault>) {
     }
     let mut names = BTreeSet::new();
     for slot in slots {
-        let site = Site::of_slot(format!("slots.{}", slot.name), &slot.name, None);
+        let site = ChoiceSite::of_slot(format!("slots.{}", slot.name), &slot.name, None);
         if !is_name(&slot.name) || slot.name.contains('.') {
-            faults.push(Fault::new(site, FaultKind::NameUnfit { name: slot.name.clone() }));
+            faults.push(ChoiceFault::new(site, ChoiceFaultKind::NameUnfit { name: slot.name.clone() }));
         } else if !names.insert(slot.name.as_str()) {
-            faults.push(Fault::new(site, FaultKind::NameTwice { name: slot.name.clone() }));
+            faults.push(ChoiceFault::new(site, ChoiceFaultKind::NameTwice { name: slot.name.clone() }));
         }
     }
 }
 
-fn look_at_constraints(constraints: &[Constraint], faults: &mut Vec<Fault>) {
+fn look_at_constraints(constraints: &[Constraint], faults: &mut Vec<ChoiceFault>) {
     if constraints.len() > CONSTRAINTS_MAX {
         let count = constraints.len();
-        let problem = FaultKind::TooMany { what: "constraints", count, limit: CONSTRAINTS_MAX };
-        faults.push(Fault::new(Site::at("constraints"), problem));
+        let problem = ChoiceFaultKind::TooMany { what: "constraints", count, limit: CONSTRAINTS_MAX };
+        faults.push(ChoiceFault::new(ChoiceSite::at("constraints"), problem));
         return;
     }
     let mut ids = BTreeSet::new();
     for (place, constraint) in constraints.iter().enumerate() {
-        let site = || Site::of_constraint(format!("constraints[{place}]"), &constraint.id);
+        let site = || ChoiceSite::of_constraint(format!("constraints[{place}]"), &constraint.id);
         let id = constraint.id.as_str();
         if !is_name(id) {
-            faults.push(Fault::new(site(), FaultKind::NameUnfit { name: id.to_owned() }));
+            faults.push(ChoiceFault::new(site(), ChoiceFaultKind::NameUnfit { name: id.to_owned() }));
         } else if !ids.insert(id) {
-            faults.push(Fault::new(site(), FaultKind::NameTwice { name: id.to_owned() }));
+            faults.push(ChoiceFault::new(site(), ChoiceFaultKind::NameTwice { name: id.to_owned() }));
         }
         let is_too_long = constraint.text.chars().nth(WORDS_CHARACTERS_MAX).is_some();
         if constraint.text.trim().is_empty() || is_too_long {
-            faults.push(Fault::new(site(), FaultKind::WordsUnfit { limit: WORDS_CHARACTERS_MAX }));
+            faults
+                .push(ChoiceFault::new(site(), ChoiceFaultKind::WordsUnfit { limit: WORDS_CHARACTERS_MAX }));
         }
         let mut too_many = |what, count| {
             if count > TERMS_MAX {
-                let problem = FaultKind::TooMany { what, count, limit: TERMS_MAX };
-                faults.push(Fault::new(site(), problem));
+                let problem = ChoiceFaultKind::TooMany { what, count, limit: TERMS_MAX };
+                faults.push(ChoiceFault::new(site(), problem));
             }
         };
         match &constraint.demand {
@@ -276,7 +287,7 @@ fn look_at_constraints(constraints: &[Constraint], faults: &mut Vec<Fault>) {
             Demand::Holds(_) | Demand::Implies { .. } => {}
         }
         for test in tests(&constraint.demand) {
-            if let Test::Among { values, .. } = test {
+            if let ValueTest::Among { values, .. } = test {
                 too_many("values", values.len());
             }
         }
@@ -297,7 +308,7 @@ fn conditions(demand: &Demand) -> impl Iterator<Item = &Condition> {
     one.into_iter().chain(other)
 }
 
-fn tests(demand: &Demand) -> impl Iterator<Item = &Test> {
+fn tests(demand: &Demand) -> impl Iterator<Item = &ValueTest> {
     let of_count = match demand {
         Demand::Count { test, .. } => Some(test),
         _ => None,
@@ -313,7 +324,7 @@ fn tests(demand: &Demand) -> impl Iterator<Item = &Test> {
 fn cells(slots: &[Slot], constraints: &[Constraint]) -> usize {
     let of_slot =
         |name: &str| slots.iter().find(|slot| slot.name == name).map_or(0, |slot| slot.candidates.len());
-    let of_fields = |fields: &[Field]| fields.iter().map(|field| of_slot(&field.slot)).sum::<usize>();
+    let of_fields = |fields: &[SlotField]| fields.iter().map(|field| of_slot(&field.slot)).sum::<usize>();
     let of_condition = |condition: &Condition| match condition {
         Condition::Time { from, to, .. } => [from, to]
             .into_iter()

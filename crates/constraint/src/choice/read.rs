@@ -14,10 +14,10 @@ mod node;
 
 use serde_json::Value as Json;
 
-use super::fault::{FaultKind, Faults, Site};
+use super::fault::{ChoiceFaultKind, ChoiceSite, Faults};
 use super::form::{Constraint, Objective, Slot};
 use super::limits::{CANDIDATES_MAX, CONSTRAINTS_MAX, JSON_BYTES_MAX, RECORD_FIELDS_MAX, SLOTS_MAX};
-use super::problem::{Problem, Selection};
+use super::problem::{ChoiceProblem, Selection};
 use super::strict::read_strict;
 use super::value::Record;
 use node::{Limit, Node, Reader};
@@ -26,9 +26,9 @@ const SLOTS: Limit = ("slots", SLOTS_MAX);
 
 /// A parsed problem, with its objective.
 #[derive(Debug, Clone)]
-pub struct Task {
+pub struct ChoiceTask {
     /// The problem.
-    pub problem: Problem,
+    pub problem: ChoiceProblem,
     /// The objective; [`Objective::First`] if the text does not state one.
     pub objective: Objective,
 }
@@ -43,11 +43,11 @@ pub struct Task {
 /// # Errors
 /// [`Faults`], each with the path in the JSON: all faults of the form, or else all faults that [`Problem::new`]
 /// finds.
-pub fn read_task(text: &str) -> Result<Task, Faults> {
-    let no_json = |message: String| Faults::one(Site::default(), FaultKind::NoJson { message });
+pub fn read_task(text: &str) -> Result<ChoiceTask, Faults> {
+    let no_json = |message: String| Faults::one(ChoiceSite::default(), ChoiceFaultKind::NoJson { message });
     if text.len() > JSON_BYTES_MAX {
-        let problem = FaultKind::TooMany { what: "bytes", count: text.len(), limit: JSON_BYTES_MAX };
-        return Err(Faults::one(Site::default(), problem));
+        let problem = ChoiceFaultKind::TooMany { what: "bytes", count: text.len(), limit: JSON_BYTES_MAX };
+        return Err(Faults::one(ChoiceSite::default(), problem));
     }
     let json = read_strict(json_in(text)).map_err(|error| no_json(error.to_string()))?;
     read_task_json(&json)
@@ -57,7 +57,7 @@ pub fn read_task(text: &str) -> Result<Task, Faults> {
 ///
 /// # Errors
 /// Those of [`read_task`].
-pub fn read_task_json(json: &Json) -> Result<Task, Faults> {
+pub fn read_task_json(json: &Json) -> Result<ChoiceTask, Faults> {
     let mut reader = Reader::default();
     let root = Node::root(json);
     reader.look_at_keys(&root, &["slots", "constraints", "objective"]);
@@ -69,7 +69,7 @@ pub fn read_task_json(json: &Json) -> Result<Task, Faults> {
         None => Objective::First,
     };
     Faults::none_of(reader.faults)?;
-    Ok(Task { problem: Problem::new(slots, constraints)?, objective })
+    Ok(ChoiceTask { problem: ChoiceProblem::new(slots, constraints)?, objective })
 }
 
 /// Reads one constraint, in the format of the list `constraints` of [`read_task`].
@@ -96,7 +96,7 @@ pub fn read_record(json: &Json) -> Result<Record, Faults> {
     Ok(record)
 }
 
-impl Problem {
+impl ChoiceProblem {
     /// Reads a selection: an object with the index of a candidate, from 0, or `null` for each slot. A missing slot
     /// stays empty.
     ///
@@ -194,7 +194,7 @@ impl Reader {
             (Some(terms), None) => self.terms(&terms).map(Objective::Minimise),
             (None, Some(terms)) => self.terms(&terms).map(Objective::Maximise),
             _ => {
-                self.report(node, FaultKind::OneOf { keys: &["minimise", "maximise"] });
+                self.report(node, ChoiceFaultKind::OneOf { keys: &["minimise", "maximise"] });
                 None
             }
         }

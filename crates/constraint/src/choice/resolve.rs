@@ -8,11 +8,11 @@ mod condition;
 
 use std::collections::BTreeMap;
 
-use super::fault::{Fault, FaultKind, Site};
-use super::form::{Constraint, Demand, Field, Objective, Op, Slot, Term};
+use super::fault::{ChoiceFault, ChoiceFaultKind, ChoiceSite};
+use super::form::{Constraint, Demand, Objective, Op, Slot, SlotField, Term};
 use super::limits::FACTOR_MAX;
 use super::number::MICROS;
-use super::value::{Scale, Unit, Value};
+use super::value::{FieldValue, Scale, Unit};
 pub(super) use column::Keys;
 use column::{Expected, Interner};
 pub(super) use condition::{Judged, Truth};
@@ -102,7 +102,7 @@ pub(super) struct Resolver<'a> {
     constraint: Option<&'a str>,
     /// Whether a field that no candidate has is a fault.
     must_know: bool,
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<ChoiceFault>,
 }
 
 impl<'a> Resolver<'a> {
@@ -131,7 +131,7 @@ impl<'a> Resolver<'a> {
                     add(&mut terms, column.0, column.1.into_iter().map(|passes| passes.map(one)).collect());
                 }
                 if fields.is_empty() {
-                    return self.reject(FaultKind::NamesNothing);
+                    return self.reject(ChoiceFaultKind::NamesNothing);
                 }
                 Some(Resolved::Sum(Sum { terms, op: *op, bound: i128::from(*count) }))
             }
@@ -168,14 +168,14 @@ impl<'a> Resolver<'a> {
     }
 
     /// The expected kind of a sum's terms because of its bound, and the bound.
-    fn bound(&mut self, bound: &Value) -> Option<(Expected, i64)> {
+    fn bound(&mut self, bound: &FieldValue) -> Option<(Expected, i64)> {
         match bound.measured() {
-            Ok((Scale::Time(_), _)) => self.reject(FaultKind::OtherKind {
+            Ok((Scale::Time(_), _)) => self.reject(ChoiceFaultKind::OtherKind {
                 found: format!("the time {bound}"),
                 expected: "a number as `bound`",
             }),
             Ok((scale, amount)) => Some((Expected::Is(scale), amount)),
-            Err(fault) => self.reject(FaultKind::NumberUnfit { text: bound.to_string(), fault }),
+            Err(fault) => self.reject(ChoiceFaultKind::NumberUnfit { text: bound.to_string(), fault }),
         }
     }
 
@@ -187,7 +187,7 @@ impl<'a> Resolver<'a> {
             let micros = term.factor.micros();
             if micros.abs() > FACTOR_MAX * MICROS {
                 let text = term.factor.to_string();
-                self.report(FaultKind::OutOfRange { text, least: -FACTOR_MAX, most: FACTOR_MAX });
+                self.report(ChoiceFaultKind::OutOfRange { text, least: -FACTOR_MAX, most: FACTOR_MAX });
                 is_whole = false;
                 continue;
             }
@@ -199,15 +199,15 @@ impl<'a> Resolver<'a> {
             add(&mut joined, column.slot, column.keys.into_iter().map(|key| key.map(weight)).collect());
         }
         if terms.is_empty() {
-            return self.reject(FaultKind::NamesNothing);
+            return self.reject(ChoiceFaultKind::NamesNothing);
         }
         is_whole.then_some(joined)
     }
 
     /// Columns whose keys are equal if the values are.
-    fn equal_columns(&mut self, fields: &[Field]) -> Option<Vec<Keys>> {
+    fn equal_columns(&mut self, fields: &[SlotField]) -> Option<Vec<Keys>> {
         if fields.len() < 2 {
-            return self.reject(FaultKind::TooFew { what: "fields", least: 2 });
+            return self.reject(ChoiceFaultKind::TooFew { what: "fields", least: 2 });
         }
         let mut interner = Interner::default();
         let columns: Vec<Option<Keys>> =
@@ -216,16 +216,16 @@ impl<'a> Resolver<'a> {
     }
 
     /// Reports a fault of the whole constraint.
-    fn report(&mut self, problem: FaultKind) {
-        let site = Site {
+    fn report(&mut self, problem: ChoiceFaultKind) {
+        let site = ChoiceSite {
             path: self.path.clone(),
             constraint: self.constraint.map(str::to_owned),
-            ..Site::default()
+            ..ChoiceSite::default()
         };
-        self.faults.push(Fault::new(site, problem));
+        self.faults.push(ChoiceFault::new(site, problem));
     }
 
-    fn reject<T>(&mut self, problem: FaultKind) -> Option<T> {
+    fn reject<T>(&mut self, problem: ChoiceFaultKind) -> Option<T> {
         self.report(problem);
         None
     }

@@ -6,9 +6,9 @@ use super::conflict::{self, Conflict};
 use super::explain;
 use super::fault::Faults;
 use super::form::Objective;
-use super::limits::Limits;
+use super::limits::SearchLimits;
 use super::post::{linear_terms, post, with_weights};
-use super::problem::{Problem, Selection};
+use super::problem::{ChoiceProblem, Selection};
 use super::propagate::{Bounds, Linear, LinearTerm, Posted};
 use super::resolve::{Goal, Resolver, SUM_PLACES};
 use super::search::{Outcome, Steps, Work};
@@ -16,18 +16,18 @@ use super::value::Unit;
 
 /// What came of choosing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum ChoiceAnswer {
     /// A selection that meets all constraints, and is optimal for the objective.
-    Solved(Solved),
+    Solved(SolvedChoice),
     /// No selection meets all constraints.
     Conflict(Conflict),
     /// A limit was reached.
-    Undecided(Undecided),
+    Undecided(UndecidedChoice),
 }
 
 /// A correct selection. It is proved that none is better, by searching everything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Solved {
+pub struct SolvedChoice {
     /// The selection.
     pub selection: Selection,
     /// Its value for the objective; `None` for [`Objective::First`].
@@ -38,7 +38,7 @@ pub struct Solved {
 
 /// The search ended at its limit, [`SEARCH_STEPS_MAX`](super::SEARCH_STEPS_MAX) by default.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Undecided {
+pub struct UndecidedChoice {
     /// How many steps it was allowed.
     pub steps_max: u64,
     /// A correct selection that was found, and its value; there may be a better one.
@@ -70,7 +70,7 @@ impl fmt::Display for Amount {
 
 /// A problem as searches take it.
 pub(super) struct Tables<'p> {
-    pub(super) problem: &'p Problem,
+    pub(super) problem: &'p ChoiceProblem,
     pub(super) shape: Vec<(usize, bool)>,
     /// For each constraint.
     pub(super) posted: Vec<Vec<Posted>>,
@@ -78,21 +78,21 @@ pub(super) struct Tables<'p> {
     pub(super) goal: Option<(Vec<Posted>, Linear)>,
 }
 
-impl Problem {
+impl ChoiceProblem {
     /// Chooses a candidate for each slot so that all constraints hold: the best selection for the objective, a
-    /// [`Conflict`] if there is none, or [`Undecided`] if the search took too long.
+    /// [`Conflict`] if there is none, or [`UndecidedChoice`] if the search took too long.
     ///
     /// # Errors
     /// [`Faults`] of the objective.
-    pub fn solve(&self, objective: &Objective) -> Result<Answer, Faults> {
-        self.solve_within(objective, &Limits::default())
+    pub fn solve(&self, objective: &Objective) -> Result<ChoiceAnswer, Faults> {
+        self.solve_within(objective, &SearchLimits::default())
     }
 
     /// The same with custom limits.
     ///
     /// # Errors
     /// Those of [`solve`](Self::solve).
-    pub fn solve_within(&self, objective: &Objective, limits: &Limits) -> Result<Answer, Faults> {
+    pub fn solve_within(&self, objective: &Objective, limits: &SearchLimits) -> Result<ChoiceAnswer, Faults> {
         let mut resolver = Resolver::new(self.slots(), true);
         let goal = resolver.goal(objective);
         Faults::none_of(resolver.faults)?;
@@ -110,7 +110,7 @@ impl Problem {
     ///
     /// # Errors
     /// [`Faults`] if a slot or candidate of the selection does not exist.
-    pub fn nearest(&self, selection: &Selection) -> Result<Answer, Faults> {
+    pub fn nearest(&self, selection: &Selection) -> Result<ChoiceAnswer, Faults> {
         self.look_at(selection)?;
         let mut tables = Tables::new(self, None);
         let term = |(slot, chosen): (usize, &Option<usize>)| {
@@ -123,12 +123,12 @@ impl Problem {
         tables.goal = Some((Vec::new(), Linear::new(terms, Bounds::default())));
         let one = 10_i128.pow(SUM_PLACES);
         let amount = |cost: i128| Some(Amount { parts: cost * one, unit: None });
-        Ok(tables.answer(&Limits::default(), amount))
+        Ok(tables.answer(&SearchLimits::default(), amount))
     }
 }
 
 impl<'p> Tables<'p> {
-    fn new(problem: &'p Problem, goal: Option<&Goal>) -> Self {
+    fn new(problem: &'p ChoiceProblem, goal: Option<&Goal>) -> Self {
         let shape: Vec<(usize, bool)> =
             problem.slots().iter().map(|slot| (slot.candidates.len(), slot.is_optional)).collect();
         let resolved = problem.resolved().iter().enumerate();
@@ -155,18 +155,24 @@ impl<'p> Tables<'p> {
         work.search(&mut Steps { left: steps_max })
     }
 
-    fn answer(&self, limits: &Limits, amount: impl Fn(i128) -> Option<Amount>) -> Answer {
+    fn answer(&self, limits: &SearchLimits, amount: impl Fn(i128) -> Option<Amount>) -> ChoiceAnswer {
         let outcome = self.search(limits.search_steps);
         let amount = |cost| amount(self.goal.as_ref().map_or(cost, |(_, linear)| linear.real(cost)));
         match outcome {
             Outcome { best: Some((chosen, cost)), is_proved: true, nodes } => {
                 debug_assert!(self.problem.is_correct(&chosen), "a search ends at a correct selection");
-                Answer::Solved(Solved { selection: Selection { chosen }, cost: amount(cost), nodes })
+                ChoiceAnswer::Solved(SolvedChoice {
+                    selection: Selection { chosen },
+                    cost: amount(cost),
+                    nodes,
+                })
             }
-            Outcome { best: None, is_proved: true, .. } => Answer::Conflict(conflict::find(self, limits)),
+            Outcome { best: None, is_proved: true, .. } => {
+                ChoiceAnswer::Conflict(conflict::find(self, limits))
+            }
             Outcome { best, is_proved: false, .. } => {
                 let best = best.map(|(chosen, cost)| (Selection { chosen }, amount(cost)));
-                Answer::Undecided(Undecided { steps_max: limits.search_steps, best })
+                ChoiceAnswer::Undecided(UndecidedChoice { steps_max: limits.search_steps, best })
             }
         }
     }

@@ -5,7 +5,7 @@ pub(super) const DAY_MINUTES: i64 = 24 * 60;
 
 /// The written form of a time. Times of different forms cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TimeForm {
+pub enum TimeNotation {
     /// `HH:MM`, a time of any day.
     Clock,
     /// `YYYY-MM-DD`, the first minute of a day.
@@ -14,7 +14,7 @@ pub enum TimeForm {
     DateTime,
 }
 
-impl TimeForm {
+impl TimeNotation {
     /// How it is written, for messages.
     pub fn pattern(self) -> &'static str {
         match self {
@@ -26,13 +26,13 @@ impl TimeForm {
 }
 
 /// The minutes of a text, and its form; `None` if it is no time. An hour may have one digit.
-pub(super) fn read_time(text: &str) -> Option<(TimeForm, i64)> {
+pub(super) fn read_time(text: &str) -> Option<(TimeNotation, i64)> {
     if let Some((date, clock)) = text.split_once([' ', 'T']) {
-        return Some((TimeForm::DateTime, date_minutes(date)? + clock_minutes(clock)?));
+        return Some((TimeNotation::DateTime, date_minutes(date)? + clock_minutes(clock)?));
     }
     match clock_minutes(text) {
-        Some(minutes) => Some((TimeForm::Clock, minutes)),
-        None => Some((TimeForm::Date, date_minutes(text)?)),
+        Some(minutes) => Some((TimeNotation::Clock, minutes)),
+        None => Some((TimeNotation::Date, date_minutes(text)?)),
     }
 }
 
@@ -74,9 +74,9 @@ mod tests {
 
     #[test]
     fn times_are_read_in_three_forms() {
-        assert_eq!(read_time("10:40"), Some((TimeForm::Clock, 640)));
-        assert_eq!(read_time("9:05"), Some((TimeForm::Clock, 545)));
-        assert_eq!(read_time("0000-01-01"), Some((TimeForm::Date, 0)));
+        assert_eq!(read_time("10:40"), Some((TimeNotation::Clock, 640)));
+        assert_eq!(read_time("9:05"), Some((TimeNotation::Clock, 545)));
+        assert_eq!(read_time("0000-01-01"), Some((TimeNotation::Date, 0)));
         let minutes = |text| read_time(text).unwrap().1;
         assert_eq!(minutes("2024-03-01 00:10") - minutes("2024-02-28T23:50"), 24 * 60 + 20);
         for text in
@@ -93,7 +93,7 @@ mod tests {
             for month in 1..=12 {
                 for day in 1..=31 {
                     if let Some((form, minutes)) = read_time(&format!("{year:04}-{month:02}-{day:02}")) {
-                        assert_eq!((form, minutes), (TimeForm::Date, before + DAY_MINUTES));
+                        assert_eq!((form, minutes), (TimeNotation::Date, before + DAY_MINUTES));
                         before = minutes;
                     }
                 }

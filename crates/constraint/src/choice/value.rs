@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::number::{Number, NumberFault};
-use super::time::{TimeForm, read_time};
+use super::time::{TimeNotation, read_time};
 
 /// The most characters of a foreign text in a message.
 const SHOWN_CHARACTERS_MAX: usize = 60;
@@ -15,7 +15,7 @@ const PLURAL_CHARACTERS_MIN: usize = 4;
 ///
 /// Its `Display` is for messages: texts are quoted and long ones are cut.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Value {
+pub enum FieldValue {
     /// Texts are equal letter for letter. Some have further meanings: times (`10:40`), and numbers with a unit (`EUR
     /// 30`, `3 nights`).
     Text(String),
@@ -30,17 +30,17 @@ pub enum Value {
 /// A candidate: its fields by name. A field may be missing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Record {
-    fields: BTreeMap<String, Value>,
+    fields: BTreeMap<String, FieldValue>,
 }
 
 impl Record {
     /// The value of a field, if it is there.
-    pub fn get(&self, field: &str) -> Option<&Value> {
+    pub fn get(&self, field: &str) -> Option<&FieldValue> {
         self.fields.get(field)
     }
 
     /// Its fields, by name.
-    pub fn fields(&self) -> impl Iterator<Item = (&str, &Value)> {
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &FieldValue)> {
         self.fields.iter().map(|(field, value)| (field.as_str(), value))
     }
 
@@ -66,31 +66,31 @@ impl fmt::Display for Record {
     }
 }
 
-impl<F: Into<String>, V: Into<Value>> FromIterator<(F, V)> for Record {
+impl<F: Into<String>, V: Into<FieldValue>> FromIterator<(F, V)> for Record {
     fn from_iter<I: IntoIterator<Item = (F, V)>>(fields: I) -> Self {
         Self { fields: fields.into_iter().map(|(field, value)| (field.into(), value.into())).collect() }
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for FieldValue {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
     }
 }
 
-impl From<Number> for Value {
+impl From<Number> for FieldValue {
     fn from(number: Number) -> Self {
         Self::Number(number)
     }
 }
 
-impl From<bool> for Value {
+impl From<bool> for FieldValue {
     fn from(flag: bool) -> Self {
         Self::Flag(flag)
     }
 }
 
-impl Value {
+impl FieldValue {
     /// The kind of value, with its article.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -122,7 +122,7 @@ pub(super) enum Scale {
     /// Numbers with a unit, in millionths of it.
     Unit(Unit),
     /// Times, in minutes.
-    Time(TimeForm),
+    Time(TimeNotation),
 }
 
 /// A unit, as written beside a number. Comparison ignores case and the plural `s`.
@@ -195,7 +195,7 @@ fn read_quantity(text: &str) -> Result<(Scale, i64), NumberFault> {
     Ok((scale, Number::read(number)?.micros()))
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for FieldValue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => write!(out, "{}", quoted(text)),
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     fn measured(text: &str) -> Option<(String, i64)> {
-        Value::from(text).measured().ok().map(|(scale, amount)| (scale.to_string(), amount))
+        FieldValue::from(text).measured().ok().map(|(scale, amount)| (scale.to_string(), amount))
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn units_are_equal_without_case_and_plural() {
-        let unit = |text: &str| Value::from(text).measured().unwrap().0;
+        let unit = |text: &str| FieldValue::from(text).measured().unwrap().0;
         assert_eq!(unit("1 night"), unit("3 Nights"));
         assert_eq!(unit("EUR 3"), unit("3 eur"));
         assert_ne!(unit("EUR 3"), unit("USD 3"));
@@ -261,9 +261,11 @@ mod tests {
 
     #[test]
     fn amounts_are_written_as_their_unit_was() {
-        let Ok((Scale::Unit(unit), _)) = Value::from("$30").measured() else { panic!("it has a unit") };
+        let Ok((Scale::Unit(unit), _)) = FieldValue::from("$30").measured() else { panic!("it has a unit") };
         assert_eq!(unit.with("812"), "$812");
-        let Ok((Scale::Unit(unit), _)) = Value::from("3 nights").measured() else { panic!("it has a unit") };
+        let Ok((Scale::Unit(unit), _)) = FieldValue::from("3 nights").measured() else {
+            panic!("it has a unit")
+        };
         assert_eq!(unit.with("5"), "5 nights");
     }
 }

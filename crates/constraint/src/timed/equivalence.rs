@@ -4,7 +4,7 @@
 //! "`x` does not come before `y`" means "`y` comes before `x`"; "`x` does not end by a minute" means that it starts
 //! late enough to end after it. So testing a consequence is a search for a schedule, and exact.
 
-use super::search::Undecided;
+use super::search::UndecidedSchedule;
 use super::{TimedRelation, Timetable};
 use crate::variable::{Variable, indexes_in};
 
@@ -12,11 +12,11 @@ impl Timetable {
     /// Whether every correct schedule satisfies `relation`. True for any relation if there is no correct schedule.
     ///
     /// # Errors
-    /// [`Undecided`] if the search reaches its limit.
+    /// [`UndecidedSchedule`] if the search reaches its limit.
     ///
     /// # Panics
     /// If a variable is out of range.
-    pub fn implies(&self, relation: TimedRelation) -> Result<bool, Undecided> {
+    pub fn implies(&self, relation: TimedRelation) -> Result<bool, UndecidedSchedule> {
         let duration = |variable: Variable| self.duration(variable);
         let negation = match relation {
             TimedRelation::Before { first, second } => TimedRelation::Before { first: second, second: first },
@@ -38,15 +38,15 @@ impl Timetable {
     /// the same day, and each constraint of either follows from the other. Takes a search for each constraint.
     ///
     /// # Errors
-    /// [`Undecided`] if a search reaches its limit.
-    pub fn is_equivalent(&self, other: &Self) -> Result<bool, Undecided> {
+    /// [`UndecidedSchedule`] if a search reaches its limit.
+    pub fn is_equivalent(&self, other: &Self) -> Result<bool, UndecidedSchedule> {
         let has_same_tasks = self.len == other.len
             && self.day == other.day
             && self.duration[..self.len] == other.duration[..other.len];
         Ok(has_same_tasks && self.implies_all(other)? && other.implies_all(self)?)
     }
 
-    fn implies_all(&self, other: &Self) -> Result<bool, Undecided> {
+    fn implies_all(&self, other: &Self) -> Result<bool, UndecidedSchedule> {
         for relation in other.relations() {
             if !self.implies(relation)? {
                 return Ok(false);

@@ -1,7 +1,7 @@
 //! Timed problems: constraints by index, so that a verdict can name them.
 
-use super::search::{Undecided, fits};
-use super::{Day, MINUTE_MAX, Start, Timetable};
+use super::search::{UndecidedSchedule, fits};
+use super::{Day, MINUTE_MAX, StartTime, Timetable};
 use crate::cycle::shortest_cycle;
 use crate::{Status, VARIABLES_MAX, Variable};
 
@@ -162,9 +162,11 @@ impl TimedProblem {
 
     /// The status of each constraint if these are executed, in the order of the constraints. The first start of a
     /// variable counts. Overlaps and the limits of the day are not checked.
-    pub fn check(&self, calls: &[Start]) -> Vec<Status> {
+    pub fn check(&self, calls: &[StartTime]) -> Vec<Status> {
         let mut starts = [None; VARIABLES_MAX];
-        for Start { variable, minute } in calls.iter().filter(|call| call.variable.index() < self.table.len) {
+        for StartTime { variable, minute } in
+            calls.iter().filter(|call| call.variable.index() < self.table.len)
+        {
             starts[variable.index()].get_or_insert(*minute);
         }
         let start = |variable: Variable| starts[variable.index()];
@@ -193,8 +195,8 @@ impl TimedProblem {
     /// short for the durations alone. If order constraints form a cycle, it is a shortest one.
     ///
     /// # Errors
-    /// [`Undecided`] if a search reaches its limit.
-    pub fn conflict(&self) -> Result<Option<Vec<usize>>, Undecided> {
+    /// [`UndecidedSchedule`] if a search reaches its limit.
+    pub fn conflict(&self) -> Result<Option<Vec<usize>>, UndecidedSchedule> {
         if self.table.is_feasible()? {
             return Ok(None);
         }
@@ -228,8 +230,9 @@ impl TimedProblem {
     /// ended or before the day does, or the rest no longer fits into the day. A repeated call takes its time again.
     ///
     /// # Errors
-    /// [`Undecided`] if a search reaches its limit before a wrong call is found, or the set cannot be proved minimal.
-    pub fn blocking(&self, calls: &[Start]) -> Result<Option<(usize, Vec<usize>)>, Undecided> {
+    /// [`UndecidedSchedule`] if a search reaches its limit before a wrong call is found, or the set cannot be proved
+    /// minimal.
+    pub fn blocking(&self, calls: &[StartTime]) -> Result<Option<(usize, Vec<usize>)>, UndecidedSchedule> {
         let mut done = 0;
         let mut minute = self.table.day.start;
         for (place, call) in calls.iter().enumerate() {
@@ -277,7 +280,7 @@ impl TimedProblem {
     /// first, each half as long as the previous ones, so a small conflict among many constraints takes few searches.
     /// A constraint that was needed once is needed in any smaller set as well, so the last round, one by one, makes
     /// the set minimal.
-    fn minimal(&self, conflicting: Vec<usize>, rest: Rest) -> Result<Vec<usize>, Undecided> {
+    fn minimal(&self, conflicting: Vec<usize>, rest: Rest) -> Result<Vec<usize>, UndecidedSchedule> {
         let mut kept = conflicting;
         let mut stretch = kept.len().div_ceil(2).max(1);
         loop {
@@ -302,7 +305,7 @@ impl TimedProblem {
         &self,
         relations: impl Iterator<Item = &'a usize>,
         rest: Rest,
-    ) -> Result<bool, Undecided> {
+    ) -> Result<bool, UndecidedSchedule> {
         let mut table = self.table.without_constraints();
         relations.for_each(|place| table.add(self.relations[*place]));
         fits(&table, rest.waiting, rest.from)

@@ -3,7 +3,7 @@
 //! As for orders, calls are kept in their called sequence, moved, or inserted; here the search decides which calls
 //! can stay, once for each set of calls tried.
 
-use super::{Start, TimedRelation, Timetable, Undecided};
+use super::{StartTime, TimedRelation, Timetable, UndecidedSchedule};
 use crate::Variable;
 use crate::variable::{VARIABLES_MAX, variables_in};
 
@@ -17,7 +17,7 @@ pub const REPAIR_STEPS_MAX: u32 = 400_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nearest {
     /// The schedule.
-    pub schedule: Vec<Start>,
+    pub schedule: Vec<StartTime>,
     /// Whether it is proved that no correct schedule moves fewer calls. Not so if [`REPAIR_TESTS_MAX`] or
     /// [`REPAIR_STEPS_MAX`] was reached: then none of the moved calls could stay beside the kept ones, but others
     /// might.
@@ -39,8 +39,8 @@ impl Timetable {
     /// A correct schedule is its own repair.
     ///
     /// # Errors
-    /// [`Undecided`] if a search reaches its limit.
-    pub fn nearest(&self, calls: &[Start]) -> Result<Option<Nearest>, Undecided> {
+    /// [`UndecidedSchedule`] if a search reaches its limit.
+    pub fn nearest(&self, calls: &[StartTime]) -> Result<Option<Nearest>, UndecidedSchedule> {
         let mut called = [None; VARIABLES_MAX];
         let mut sequence = Vec::with_capacity(self.len());
         for call in calls.iter().filter(|call| call.variable.bit() & self.all() != 0) {
@@ -56,7 +56,7 @@ impl Timetable {
         let latest = self.latest_starts(&schedule);
         let mut minute = self.day.start;
         for (start, latest) in schedule.iter_mut().zip(latest) {
-            let Start { variable, minute: earliest } = *start;
+            let StartTime { variable, minute: earliest } = *start;
             start.minute = match called[variable.index()] {
                 Some(called) if kept & variable.bit() != 0 && called <= latest => {
                     called.max(minute).max(earliest)
@@ -69,7 +69,7 @@ impl Timetable {
     }
 
     /// The latest start of each call of a correct schedule if the later ones keep their sequence.
-    fn latest_starts(&self, schedule: &[Start]) -> Vec<u16> {
+    fn latest_starts(&self, schedule: &[StartTime]) -> Vec<u16> {
         let mut end = self.day.end;
         let mut latest: Vec<u16> = schedule
             .iter()
@@ -90,7 +90,7 @@ impl Timetable {
     /// Sets are tried from the largest on, except those that contain a known conflict: variables that cannot all keep
     /// their sequence, and so no superset can. Each set that does not fit yields another conflict, so the first that
     /// fits is the largest.
-    fn largest_to_keep(&self, sequence: &[Variable]) -> Result<Option<(u64, bool)>, Undecided> {
+    fn largest_to_keep(&self, sequence: &[Variable]) -> Result<Option<(u64, bool)>, UndecidedSchedule> {
         if !self.is_feasible()? {
             return Ok(None);
         }
@@ -109,7 +109,7 @@ impl Timetable {
 
     /// A maximal set of the called variables that can keep their sequence: each in the order of ids is taken if it
     /// can stay beside those already taken.
-    fn some_to_keep(&self, sequence: &[Variable], called: u64) -> Result<u64, Undecided> {
+    fn some_to_keep(&self, sequence: &[Variable], called: u64) -> Result<u64, UndecidedSchedule> {
         let mut kept = 0;
         for variable in variables_in(called) {
             if self.with_sequence(sequence, kept | variable.bit()).is_feasible()? {
@@ -140,14 +140,14 @@ struct Tests<'a> {
 }
 
 impl Tests<'_> {
-    fn can_keep(&mut self, kept: u64) -> Result<bool, Undecided> {
+    fn can_keep(&mut self, kept: u64) -> Result<bool, UndecidedSchedule> {
         self.left = self.left.saturating_sub(1);
         self.table.with_sequence(self.sequence, kept).is_feasible()
     }
 
     /// A minimal part of `kept` that cannot keep its sequence; the empty set if all of `kept` can. `None` if the
     /// tests are used up.
-    fn conflict_in(&mut self, kept: u64) -> Result<Option<u64>, Undecided> {
+    fn conflict_in(&mut self, kept: u64) -> Result<Option<u64>, UndecidedSchedule> {
         if self.can_keep(kept)? {
             return Ok(Some(0));
         }

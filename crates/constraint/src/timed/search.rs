@@ -31,10 +31,10 @@ pub const SEARCH_STEPS_MAX: u32 = 2000;
 /// The search reached its limit, so it is unknown whether there is a correct schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not decided within {SEARCH_STEPS_MAX} steps of the search for a schedule")]
-pub struct Undecided;
+pub struct UndecidedSchedule;
 
 /// Whether `waiting` can be executed from minute `from` on. Predecessors outside of `waiting` count as done.
-pub(super) fn fits(table: &Timetable, waiting: u64, from: u16) -> Result<bool, Undecided> {
+pub(super) fn fits(table: &Timetable, waiting: u64, from: u16) -> Result<bool, UndecidedSchedule> {
     let Some(tasks) = Tasks::new(table, waiting) else { return Ok(false) };
     let mut windows = Windows::new(table, waiting, from);
     let mut open: Vec<Windows> = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn fits(table: &Timetable, waiting: u64, from: u16) -> Result<bool, U
             }
         }
     }
-    Err(Undecided)
+    Err(UndecidedSchedule)
 }
 
 /// What stays the same during a search.

@@ -1,6 +1,6 @@
 //! The contents of a day, and what may be done when.
 
-use super::search::{Undecided, fits};
+use super::search::{UndecidedSchedule, fits};
 use super::{MINUTE_MAX, TimedRelation};
 use crate::variable::{VARIABLES_MAX, Variable, first_variables, indexes_in};
 
@@ -22,7 +22,7 @@ impl Day {
 
 /// A variable, and the minute (from midnight) at which its execution starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Start {
+pub struct StartTime {
     /// What is executed.
     pub variable: Variable,
     /// From when on.
@@ -30,7 +30,7 @@ pub struct Start {
 }
 
 /// Durations, windows and precedences: everything that decides which schedules are correct. A *schedule* is a
-/// sequence of [`Start`]s, each not before the end of the previous one; it is *correct* if it starts every variable
+/// sequence of [`StartTime`]s, each not before the end of the previous one; it is *correct* if it starts every variable
 /// once and respects the day and all added constraints.
 ///
 /// The counterpart of [`Order`](crate::Order) for problems with times: a little over 1 KiB without the heap, so
@@ -153,16 +153,16 @@ impl Timetable {
     /// 64, unless the search has to branch.
     ///
     /// # Errors
-    /// [`Undecided`] if the search reaches its limit.
-    pub fn is_feasible(&self) -> Result<bool, Undecided> {
+    /// [`UndecidedSchedule`] if the search reaches its limit.
+    pub fn is_feasible(&self) -> Result<bool, UndecidedSchedule> {
         self.leaves_room(0, self.day.start)
     }
 
     /// Whether everything outside of `done` can be executed from `minute` on, with all of `done` executed before.
     ///
     /// # Errors
-    /// [`Undecided`] if the search reaches its limit.
-    pub fn leaves_room(&self, done: u64, minute: u16) -> Result<bool, Undecided> {
+    /// [`UndecidedSchedule`] if the search reaches its limit.
+    pub fn leaves_room(&self, done: u64, minute: u16) -> Result<bool, UndecidedSchedule> {
         fits(self, self.all() & !done, minute)
     }
 
@@ -177,8 +177,8 @@ impl Timetable {
     /// as early as possible, the rest still fits.
     ///
     /// # Errors
-    /// [`Undecided`] if a search reaches its limit.
-    pub fn correct_next(&self, done: u64, minute: u16) -> Result<u64, Undecided> {
+    /// [`UndecidedSchedule`] if a search reaches its limit.
+    pub fn correct_next(&self, done: u64, minute: u16) -> Result<u64, UndecidedSchedule> {
         let mut next = 0;
         for index in indexes_in(self.all() & !done) {
             if self.end_if_next(index, done, minute)?.is_some() {
@@ -192,13 +192,13 @@ impl Timetable {
     /// `None` if there is none.
     ///
     /// # Errors
-    /// [`Undecided`] if a search reaches its limit.
-    pub fn first_schedule(&self) -> Result<Option<Vec<Start>>, Undecided> {
+    /// [`UndecidedSchedule`] if a search reaches its limit.
+    pub fn first_schedule(&self) -> Result<Option<Vec<StartTime>>, UndecidedSchedule> {
         let mut schedule = Vec::with_capacity(self.len);
         let (mut done, mut minute) = (0, self.day.start);
         while done != self.all() {
             let Some((variable, end)) = self.first_next(done, minute)? else { return Ok(None) };
-            schedule.push(Start { variable, minute: end - self.duration(variable) });
+            schedule.push(StartTime { variable, minute: end - self.duration(variable) });
             done |= variable.bit();
             minute = end;
         }
@@ -208,8 +208,8 @@ impl Timetable {
     /// The smallest of [`correct_next`](Self::correct_next), and when it ends if it starts as early as possible.
     ///
     /// # Errors
-    /// [`Undecided`] if a search reaches its limit.
-    pub fn first_next(&self, done: u64, minute: u16) -> Result<Option<(Variable, u16)>, Undecided> {
+    /// [`UndecidedSchedule`] if a search reaches its limit.
+    pub fn first_next(&self, done: u64, minute: u16) -> Result<Option<(Variable, u16)>, UndecidedSchedule> {
         for index in indexes_in(self.all() & !done) {
             if let Some(end) = self.end_if_next(index, done, minute)? {
                 return Ok(Some((Variable::new(index), end)));
@@ -220,7 +220,7 @@ impl Timetable {
 
     /// The end of a variable that comes next and starts as early as possible; `None` if one of its predecessors is
     /// missing, it would be too late, or the rest would no longer fit.
-    fn end_if_next(&self, index: usize, done: u64, minute: u16) -> Result<Option<u16>, Undecided> {
+    fn end_if_next(&self, index: usize, done: u64, minute: u16) -> Result<Option<u16>, UndecidedSchedule> {
         if self.predecessors[index] & !done != 0 {
             return Ok(None);
         }

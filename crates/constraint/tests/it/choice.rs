@@ -1,9 +1,9 @@
 //! Choosing: problems as a model writes them, and answers in words.
 
 use planproof_constraint::choice::{
-    Answer, Condition, ConflictSize, Constraint, Demand, FACTOR_MAX, Faults, Field, Limits, NUMBER_MAX,
-    Number, Objective, Op, Problem, Record, Slot, Task, Term, Test, Value, read_constraint, read_record,
-    read_task,
+    ChoiceAnswer, ChoiceProblem, ChoiceTask, Condition, ConflictSize, Constraint, Demand, FACTOR_MAX, Faults,
+    FieldValue, NUMBER_MAX, Number, Objective, Op, Record, SearchLimits, Slot, SlotField, Term, ValueTest,
+    read_constraint, read_record, read_task,
 };
 use serde_json::json;
 
@@ -41,12 +41,12 @@ pub(crate) const TRIP: &str = r#"{
     "objective": {"minimise": ["flight.price", {"field": "hotel.price", "factor": 3}, "show.price"]}
 }"#;
 
-fn task(text: &str) -> Task {
+fn task(text: &str) -> ChoiceTask {
     read_task(text).unwrap_or_else(|faults| panic!("{faults}"))
 }
 
 /// The trip, with another constraint instead of that of an id.
-fn trip_with(id: &str, constraint: &serde_json::Value) -> Result<Task, Faults> {
+fn trip_with(id: &str, constraint: &serde_json::Value) -> Result<ChoiceTask, Faults> {
     let mut json: serde_json::Value = serde_json::from_str(TRIP).unwrap();
     let constraints = json["constraints"].as_array_mut().unwrap();
     let place = constraints.iter().position(|it| it["id"] == id).unwrap();
@@ -54,16 +54,19 @@ fn trip_with(id: &str, constraint: &serde_json::Value) -> Result<Task, Faults> {
     read_task(&json.to_string())
 }
 
-fn words(task: &Task, chosen: [(&str, Option<usize>); 3]) -> Vec<String> {
+fn words(task: &ChoiceTask, chosen: [(&str, Option<usize>); 3]) -> Vec<String> {
     let selection = task.problem.selection(chosen).unwrap();
     task.problem.check(&selection).unwrap().into_iter().map(|verdict| verdict.words).collect()
 }
 
 #[test]
 fn the_cheapest_choice_is_found_and_proved() {
-    let Task { problem, objective } = task(TRIP);
-    let Answer::Solved(solved) = problem.solve(&objective).unwrap() else { panic!("it can be solved") };
-    assert_eq!(problem.record(&solved.selection, "flight").unwrap().get("to"), Some(&Value::from("Rome")));
+    let ChoiceTask { problem, objective } = task(TRIP);
+    let ChoiceAnswer::Solved(solved) = problem.solve(&objective).unwrap() else { panic!("it can be solved") };
+    assert_eq!(
+        problem.record(&solved.selection, "flight").unwrap().get("to"),
+        Some(&FieldValue::from("Rome"))
+    );
     assert_eq!(solved.selection.chosen, [Some(0), Some(0), Some(0)]);
     assert_eq!(solved.cost.unwrap().to_string(), "800");
     let local: Vec<&str> =
@@ -74,11 +77,11 @@ fn the_cheapest_choice_is_found_and_proved() {
 #[test]
 fn the_largest_sum_is_found_too() {
     let problem = task(TRIP).problem;
-    let stars = Objective::Maximise(vec![Term::once(Field::new("hotel", "stars"))]);
-    let Answer::Solved(solved) = problem.solve(&stars).unwrap() else { panic!("it can be solved") };
+    let stars = Objective::Maximise(vec![Term::once(SlotField::new("hotel", "stars"))]);
+    let ChoiceAnswer::Solved(solved) = problem.solve(&stars).unwrap() else { panic!("it can be solved") };
     assert_eq!(solved.cost.unwrap().to_string(), "3");
     let first = problem.solve(&Objective::First).unwrap();
-    assert!(matches!(first, Answer::Solved(solved) if solved.cost.is_none()));
+    assert!(matches!(first, ChoiceAnswer::Solved(solved) if solved.cost.is_none()));
 }
 
 #[test]
@@ -113,8 +116,10 @@ fn verdicts_say_why() {
 fn a_conflict_is_in_the_words_of_the_task() {
     let less = json!({"id": "budget", "text": "no more than 700", "kind": "sum", "op": "<=", "bound": 700,
         "terms": ["flight.price", {"field": "hotel.price", "factor": 3}, "show.price"]});
-    let Task { problem, objective } = trip_with("budget", &less).unwrap();
-    let Answer::Conflict(conflict) = problem.solve(&objective).unwrap() else { panic!("it has a conflict") };
+    let ChoiceTask { problem, objective } = trip_with("budget", &less).unwrap();
+    let ChoiceAnswer::Conflict(conflict) = problem.solve(&objective).unwrap() else {
+        panic!("it has a conflict")
+    };
     // To Milan the flight is too late for the show.
     assert_eq!(conflict.constraints, ["budget", "stars", "time", "where", "fun"]);
     assert_eq!(conflict.size, ConflictSize::Smallest);
@@ -125,15 +130,19 @@ fn a_conflict_is_in_the_words_of_the_task() {
          \"45 minutes to get to the show\", where: \"a show in the same town\" and fun: \"see a show\". The sum of \
          flight.price, 3 times hotel.price and show.price is at least 800, more than 700."
     );
-    let limits = Limits { conflict_tests: 0, ..Limits::default() };
-    let Answer::Conflict(conflict) = problem.solve_within(&objective, &limits).unwrap() else { panic!() };
+    let limits = SearchLimits { conflict_tests: 0, ..SearchLimits::default() };
+    let ChoiceAnswer::Conflict(conflict) = problem.solve_within(&objective, &limits).unwrap() else {
+        panic!()
+    };
     assert_eq!(conflict.size, ConflictSize::Irreducible);
-    let limits = Limits { conflict_steps: 0, ..Limits::default() };
-    let Answer::Conflict(conflict) = problem.solve_within(&objective, &limits).unwrap() else { panic!() };
+    let limits = SearchLimits { conflict_steps: 0, ..SearchLimits::default() };
+    let ChoiceAnswer::Conflict(conflict) = problem.solve_within(&objective, &limits).unwrap() else {
+        panic!()
+    };
     assert_eq!((conflict.size, conflict.constraints.len()), (ConflictSize::Unknown, 7));
-    let limits = Limits { search_steps: 3, ..Limits::default() };
+    let limits = SearchLimits { search_steps: 3, ..SearchLimits::default() };
     assert!(
-        matches!(problem.solve_within(&objective, &limits).unwrap(), Answer::Undecided(it) if it.steps_max == 3)
+        matches!(problem.solve_within(&objective, &limits).unwrap(), ChoiceAnswer::Undecided(it) if it.steps_max == 3)
     );
 }
 
@@ -142,7 +151,7 @@ fn one_slot_alone_can_be_the_conflict() {
     let five = json!({"id": "stars", "text": "five stars", "kind": "compare",
         "left": "hotel.stars", "op": "==", "value": 5});
     let problem = trip_with("stars", &five).unwrap().problem;
-    let Answer::Conflict(conflict) = problem.solve(&Objective::First).unwrap() else {
+    let ChoiceAnswer::Conflict(conflict) = problem.solve(&Objective::First).unwrap() else {
         panic!("it has a conflict")
     };
     assert_eq!(
@@ -150,7 +159,7 @@ fn one_slot_alone_can_be_the_conflict() {
         "No choice meets this: stars: \"five stars\". None of the 3 candidates of hotel meets it."
     );
     let nothing = r#"{"slots": {"a": [], "b": [{"x": 1}], "c": {"optional": true, "candidates": []}}}"#;
-    let Answer::Conflict(conflict) = task(nothing).problem.solve(&Objective::First).unwrap() else {
+    let ChoiceAnswer::Conflict(conflict) = task(nothing).problem.solve(&Objective::First).unwrap() else {
         panic!("it has a conflict")
     };
     assert_eq!((conflict.constraints.len(), conflict.words.as_str()), (0, "There is no candidate for a."));
@@ -161,7 +170,7 @@ fn a_wrong_choice_is_changed_as_little_as_possible() {
     let problem = task(TRIP).problem;
     let json = json!({"flight": 0, "hotel": 2, "show": 0});
     let wrong = problem.read_selection(&json).unwrap();
-    let Answer::Solved(nearest) = problem.nearest(&wrong).unwrap() else { panic!("it can be solved") };
+    let ChoiceAnswer::Solved(nearest) = problem.nearest(&wrong).unwrap() else { panic!("it can be solved") };
     assert_eq!(nearest.selection.chosen, [Some(0), Some(0), Some(0)]);
     assert_eq!(nearest.cost.unwrap().to_string(), "1");
 }
@@ -225,7 +234,7 @@ fn a_selection_has_to_fit() {
 /// Weights at the limits, which no sum must overflow.
 #[test]
 fn the_largest_numbers_fit() {
-    let largest = |sign: i64| Value::Number(Number::whole(sign * NUMBER_MAX).unwrap());
+    let largest = |sign: i64| FieldValue::Number(Number::whole(sign * NUMBER_MAX).unwrap());
     let factor = |sign: i64| Number::whole(sign * FACTOR_MAX).unwrap();
     let slot = |place: usize| {
         let record = |sign| Record::from_iter([("x", largest(sign))]);
@@ -233,20 +242,24 @@ fn the_largest_numbers_fit() {
     };
     let terms = |sign: i64| -> Vec<Term> {
         (0..256)
-            .map(|it| Term { field: Field::new(format!("s{}", it % 64), "x"), factor: factor(sign) })
+            .map(|it| Term { field: SlotField::new(format!("s{}", it % 64), "x"), factor: factor(sign) })
             .collect()
     };
     let constraint = |id: &str, sign, op| Constraint {
         id: id.to_owned(),
         text: id.to_owned(),
-        demand: Demand::Sum { terms: terms(sign), op, bound: Value::Number(Number::whole(1).unwrap()) },
+        demand: Demand::Sum { terms: terms(sign), op, bound: FieldValue::Number(Number::whole(1).unwrap()) },
     };
     let constraints = vec![constraint("one", 1, Op::AtMost), constraint("other", -1, Op::AtLeast)];
-    let problem = Problem::new((0..64).map(slot).collect(), constraints).unwrap();
-    let Answer::Solved(solved) = problem.solve(&Objective::Minimise(terms(1))).unwrap() else { panic!() };
+    let problem = ChoiceProblem::new((0..64).map(slot).collect(), constraints).unwrap();
+    let ChoiceAnswer::Solved(solved) = problem.solve(&Objective::Minimise(terms(1))).unwrap() else {
+        panic!()
+    };
     let least = i128::from(NUMBER_MAX) * i128::from(FACTOR_MAX) * 256;
     assert_eq!(solved.cost.unwrap().to_string(), format!("-{least}"));
-    let Answer::Solved(solved) = problem.solve(&Objective::Maximise(terms(1))).unwrap() else { panic!() };
+    let ChoiceAnswer::Solved(solved) = problem.solve(&Objective::Maximise(terms(1))).unwrap() else {
+        panic!()
+    };
     // One of them below nothing, as nothing itself is not allowed.
     assert_eq!(solved.cost.unwrap().to_string(), "-8000000000000000000");
 }
@@ -257,8 +270,8 @@ fn units_are_shown_as_they_were_written() {
         {"id": "fees", "text": "at least 40 euros", "kind": "sum",
          "terms": ["a.fee", "b.fee"], "op": ">=", "bound": "EUR 40"}],
         "objective": {"maximise": ["a.fee", "b.fee"]}}"#;
-    let Task { problem, objective } = task(text);
-    let Answer::Conflict(conflict) = problem.solve(&objective).unwrap() else {
+    let ChoiceTask { problem, objective } = task(text);
+    let ChoiceAnswer::Conflict(conflict) = problem.solve(&objective).unwrap() else {
         panic!("39.50 is not enough")
     };
     assert_eq!(
@@ -273,9 +286,11 @@ fn a_constraint_is_read_on_its_own() {
     let json = json!({"id": "i", "text": "fish goes with white wine", "kind": "implies",
         "if": {"kind": "compare", "left": "dish.kind", "op": "==", "value": "fish"},
         "then": {"kind": "member", "field": "wine.colour", "in": ["white"], "not": false}});
-    let dish =
-        Condition::Passes { field: Field::new("dish", "kind"), test: Test::Is(Op::Equal, "fish".into()) };
-    let test = Test::Among { values: vec!["white".into()], is_in: true };
-    let wine = Condition::Passes { field: Field::new("wine", "colour"), test };
+    let dish = Condition::Passes {
+        field: SlotField::new("dish", "kind"),
+        test: ValueTest::Is(Op::Equal, "fish".into()),
+    };
+    let test = ValueTest::Among { values: vec!["white".into()], is_in: true };
+    let wine = Condition::Passes { field: SlotField::new("wine", "colour"), test };
     assert_eq!(read_constraint(&json).unwrap().demand, Demand::Implies { premise: dish, conclusion: wine });
 }

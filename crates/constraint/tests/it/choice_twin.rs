@@ -6,8 +6,8 @@ mod canary;
 mod draw;
 
 use planproof_constraint::choice::{
-    Amount, Answer, Condition, Conflict, ConflictSize, Constraint, Demand, Field, Limits, Moment, Objective,
-    Op, Problem, Selection, Slot, Term, Test, Value,
+    Amount, ChoiceAnswer, ChoiceProblem, Condition, Conflict, ConflictSize, Constraint, Demand, FieldValue,
+    Moment, Objective, Op, SearchLimits, Selection, Slot, SlotField, Term, ValueTest,
 };
 use proptest::prelude::*;
 
@@ -54,7 +54,7 @@ impl<'p> Twin<'p> {
     }
 
     /// The value of a field: nothing for an empty slot, and within that nothing for a missing field.
-    fn value(&self, chosen: &Chosen, field: &Field) -> Option<Option<&Value>> {
+    fn value(&self, chosen: &Chosen, field: &SlotField) -> Option<Option<&FieldValue>> {
         let place = self.slots.iter().position(|slot| slot.name == field.slot).unwrap();
         Some(self.slots[place].candidates[chosen[place]?].get(&field.field))
     }
@@ -86,8 +86,8 @@ impl<'p> Twin<'p> {
         }
     }
 
-    fn pairs(&self, chosen: &Chosen, fields: &[Field], are_equal: bool) -> bool {
-        let values: Vec<Option<&Value>> =
+    fn pairs(&self, chosen: &Chosen, fields: &[SlotField], are_equal: bool) -> bool {
+        let values: Vec<Option<&FieldValue>> =
             fields.iter().filter_map(|field| self.value(chosen, field)).collect();
         values.iter().all(Option::is_some)
             && (0..values.len()).all(|one| (0..one).all(|other| (values[one] == values[other]) == are_equal))
@@ -110,12 +110,14 @@ impl<'p> Twin<'p> {
     }
 
     fn holds(&self, chosen: &Chosen, condition: &Condition) -> Holds {
-        let both = |left: Option<Option<&Value>>, right: Option<Option<&Value>>| match (left, right) {
+        let both = |left: Option<Option<&FieldValue>>, right: Option<Option<&FieldValue>>| match (left, right)
+        {
             (Some(None), _) | (_, Some(None)) => None,
             (Some(Some(left)), Some(Some(right))) => Some(Some((left.clone(), right.clone()))),
             _ => Some(None),
         };
-        let judged = |pair: Option<Option<(Value, Value)>>, judge: &dyn Fn(&Value, &Value) -> bool| {
+        let judged = |pair: Option<Option<(FieldValue, FieldValue)>>,
+                      judge: &dyn Fn(&FieldValue, &FieldValue) -> bool| {
             pair.map(|pair| pair.map(|(left, right)| judge(&left, &right)))
         };
         match condition {
@@ -130,18 +132,18 @@ impl<'p> Twin<'p> {
             Condition::Listed { field, list, is_in } => {
                 let pair = both(self.value(chosen, field), self.value(chosen, list));
                 judged(pair, &|text, list| match (text, list) {
-                    (Value::Text(text), Value::List(texts)) => texts.contains(text) == *is_in,
+                    (FieldValue::Text(text), FieldValue::List(texts)) => texts.contains(text) == *is_in,
                     _ => panic!("the strategy lists texts"),
                 })
             }
             Condition::Time { from, to, op, minutes } => {
                 let fixed = |moment: &Moment| match moment {
-                    Moment::At(text) => Some(Value::Text(text.clone())),
+                    Moment::At(text) => Some(FieldValue::Text(text.clone())),
                     Moment::Field(_) => None,
                 };
                 let (of_from, of_to) = (fixed(from), fixed(to));
-                let value = |moment: &Moment, fixed: &Option<Value>| match moment {
-                    Moment::Field(field) => self.value(chosen, field).map(Option::<&Value>::cloned),
+                let value = |moment: &Moment, fixed: &Option<FieldValue>| match moment {
+                    Moment::Field(field) => self.value(chosen, field).map(Option::<&FieldValue>::cloned),
                     Moment::At(_) => Some(fixed.clone()),
                 };
                 let (from, to) = (value(from, &of_from), value(to, &of_to));
@@ -170,10 +172,10 @@ impl<'p> Twin<'p> {
     }
 
     /// What is wrong with an answer, by trying everything.
-    fn judge(&self, objective: &Objective, answer: &Answer, is_small: bool) -> Result<(), String> {
+    fn judge(&self, objective: &Objective, answer: &ChoiceAnswer, is_small: bool) -> Result<(), String> {
         let best = self.correct().filter_map(|chosen| self.cost(chosen, objective)).min();
         match answer {
-            Answer::Solved(solved) => {
+            ChoiceAnswer::Solved(solved) => {
                 if !self.correct().any(|chosen| *chosen == solved.selection.chosen) {
                     return Err(format!("{:?} is not correct", solved.selection));
                 }
@@ -191,9 +193,9 @@ impl<'p> Twin<'p> {
                 }
                 Ok(())
             }
-            Answer::Conflict(conflict) if best.is_some() => Err(format!("{conflict:?} can hold")),
-            Answer::Conflict(conflict) => self.judge_conflict(conflict, is_small),
-            Answer::Undecided(undecided) => Err(format!("{undecided:?} for so small a problem")),
+            ChoiceAnswer::Conflict(conflict) if best.is_some() => Err(format!("{conflict:?} can hold")),
+            ChoiceAnswer::Conflict(conflict) => self.judge_conflict(conflict, is_small),
+            ChoiceAnswer::Undecided(undecided) => Err(format!("{undecided:?} for so small a problem")),
         }
     }
 
@@ -223,10 +225,10 @@ impl<'p> Twin<'p> {
 }
 
 /// A number or a time as an integer, in the way of the strategy below: `EUR 3`, `10:40`.
-fn number(value: &Value) -> i128 {
+fn number(value: &FieldValue) -> i128 {
     match value {
-        Value::Number(number) => i128::from(number.micros()),
-        Value::Text(text) => match text.strip_prefix("EUR ") {
+        FieldValue::Number(number) => i128::from(number.micros()),
+        FieldValue::Text(text) => match text.strip_prefix("EUR ") {
             Some(number) => number.parse::<i128>().unwrap() * 1_000_000,
             None => text.split(':').fold(0, |minutes, part| minutes * 60 + part.parse::<i128>().unwrap()),
         },
@@ -245,7 +247,7 @@ fn compare(op: Op, left: i128, right: i128) -> bool {
     }
 }
 
-fn compare_values(op: Op, left: &Value, right: &Value) -> bool {
+fn compare_values(op: Op, left: &FieldValue, right: &FieldValue) -> bool {
     match op {
         Op::Equal => left == right,
         Op::NotEqual => left != right,
@@ -253,12 +255,12 @@ fn compare_values(op: Op, left: &Value, right: &Value) -> bool {
     }
 }
 
-fn passes(value: &Value, test: &Test) -> bool {
+fn passes(value: &FieldValue, test: &ValueTest) -> bool {
     match test {
-        Test::Is(op, bound) => compare_values(*op, value, bound),
-        Test::Among { values, is_in } => values.contains(value) == *is_in,
-        Test::Has { text, is_in } => match value {
-            Value::List(texts) => texts.contains(text) == *is_in,
+        ValueTest::Is(op, bound) => compare_values(*op, value, bound),
+        ValueTest::Among { values, is_in } => values.contains(value) == *is_in,
+        ValueTest::Has { text, is_in } => match value {
+            FieldValue::List(texts) => texts.contains(text) == *is_in,
             other => panic!("{other} is no list"),
         },
     }
@@ -270,12 +272,12 @@ proptest! {
     #[test]
     fn answers_are_those_of_the_twin(instance in any_instance()) {
         let Instance { slots, constraints, objective, given } = instance;
-        let problem = Problem::new(slots.clone(), constraints.clone()).unwrap();
+        let problem = ChoiceProblem::new(slots.clone(), constraints.clone()).unwrap();
         let twin = Twin::new(&slots, &constraints, &objective);
         let answer = problem.solve(&objective).unwrap();
         prop_assert_eq!(twin.judge(&objective, &answer, true), Ok(()));
         // Without a single test for the smallest conflict.
-        let limits = Limits { conflict_tests: 0, ..Limits::default() };
+        let limits = SearchLimits { conflict_tests: 0, ..SearchLimits::default() };
         let answer = problem.solve_within(&objective, &limits).unwrap();
         prop_assert_eq!(twin.judge(&objective, &answer, false), Ok(()));
 
@@ -283,23 +285,23 @@ proptest! {
         let changes = |chosen: &Chosen| given.iter().zip(chosen).filter(|(one, other)| one != other).count();
         let fewest = twin.correct().map(changes).min();
         match problem.nearest(&Selection { chosen: given.clone() }).unwrap() {
-            Answer::Solved(solved) => {
+            ChoiceAnswer::Solved(solved) => {
                 prop_assert!(twin.correct().any(|chosen| *chosen == solved.selection.chosen));
                 prop_assert_eq!(Some(changes(&solved.selection.chosen)), fewest);
                 prop_assert_eq!(solved.cost.unwrap().to_string(), fewest.unwrap().to_string());
             }
-            Answer::Conflict(conflict) => {
+            ChoiceAnswer::Conflict(conflict) => {
                 prop_assert_eq!(fewest, None);
                 prop_assert_eq!(twin.judge_conflict(&conflict, true), Ok(()));
             }
-            Answer::Undecided(undecided) => prop_assert!(false, "{:?}", undecided),
+            ChoiceAnswer::Undecided(undecided) => prop_assert!(false, "{:?}", undecided),
         }
     }
 
     #[test]
     fn verdicts_are_those_of_the_twin(instance in any_instance()) {
         let Instance { slots, constraints, .. } = instance;
-        let problem = Problem::new(slots.clone(), constraints.clone()).unwrap();
+        let problem = ChoiceProblem::new(slots.clone(), constraints.clone()).unwrap();
         let twin = Twin::new(&slots, &constraints, &Objective::First);
         for (chosen, met) in twin.selections.iter().step_by(7) {
             let verdicts = problem.check(&Selection { chosen: chosen.clone() }).unwrap();

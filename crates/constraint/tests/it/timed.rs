@@ -1,8 +1,8 @@
 //! Timed problems against their twin.
 
 use planproof_constraint::{
-    Day, MINUTE_MAX, Status, TimedProblem, TimedProblemError, Timetable, Undecided, VARIABLES_MAX, Variable,
-    variables_in,
+    Day, MINUTE_MAX, Status, TimedProblem, TimedProblemError, Timetable, UndecidedSchedule, VARIABLES_MAX,
+    Variable, variables_in,
 };
 use proptest::prelude::*;
 
@@ -317,9 +317,9 @@ fn the_search_has_a_limit() {
     let total: u16 = durations.iter().sum();
     let problem = TimedProblem::new(&durations, Day { start: 0, end: MINUTE_MAX }, relations).unwrap();
     assert!(total <= MINUTE_MAX);
-    assert_eq!(problem.timetable().is_feasible(), Err(Undecided));
-    assert_eq!(problem.conflict(), Err(Undecided));
-    assert!(Undecided.to_string().contains("not decided within 2000 steps"));
+    assert_eq!(problem.timetable().is_feasible(), Err(UndecidedSchedule));
+    assert_eq!(problem.conflict(), Err(UndecidedSchedule));
+    assert!(UndecidedSchedule.to_string().contains("not decided within 2000 steps"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The slow, obviously right twin of timed problems: every permutation started as early as possible, and for tiny days
 //! every combination of start minutes.
 
-use planproof_constraint::{Day, Start, TimedProblem, TimedRelation, Variable};
+use planproof_constraint::{Day, StartTime, TimedProblem, TimedRelation, Variable};
 use proptest::prelude::*;
 
 use crate::twin::permutations;
@@ -26,18 +26,18 @@ pub(crate) fn starts_from(variable: usize, minute: u16) -> TimedRelation {
     TimedRelation::StartsFrom { variable: Variable::new(variable), minute }
 }
 
-pub(crate) fn start((variable, minute): (usize, u16)) -> Start {
-    Start { variable: Variable::new(variable), minute }
+pub(crate) fn start((variable, minute): (usize, u16)) -> StartTime {
+    StartTime { variable: Variable::new(variable), minute }
 }
 
 /// Calls as pairs of index and minute.
 pub(crate) type Calls = Vec<(usize, u16)>;
 
-pub(crate) fn starts(calls: &[(usize, u16)]) -> Vec<Start> {
+pub(crate) fn starts(calls: &[(usize, u16)]) -> Vec<StartTime> {
     calls.iter().copied().map(start).collect()
 }
 
-pub(crate) fn pairs(schedule: &[Start]) -> Calls {
+pub(crate) fn pairs(schedule: &[StartTime]) -> Calls {
     schedule.iter().map(|start| (start.variable.index(), start.minute)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planproof_sandbox::{End, Limits, NoFunctions, Program, Returned, Sandbox};
+use planproof_sandbox::{NoFunctions, Program, ProgramEnd, Returned, Sandbox, SandboxLimits};
 use planproof_tools::SchemaCache;
 use planproof_trace::Tool;
 use ruff_python_stdlib::identifiers::is_identifier;
@@ -126,7 +126,7 @@ impl MadeTool {
     }
 
     /// Runs the examples. Returns their number, or the fault of the first one that fails.
-    pub(crate) async fn test(&self, sandbox: &Sandbox, limits: &Limits) -> Result<usize, Fault> {
+    pub(crate) async fn test(&self, sandbox: &Sandbox, limits: &SandboxLimits) -> Result<usize, Fault> {
         for (number, example) in (1..).zip(&self.examples) {
             let result =
                 self.call(&example.arguments, sandbox, limits).await.map_err(|fault| match fault {
@@ -149,7 +149,7 @@ impl MadeTool {
         &self,
         arguments: &Map<String, Value>,
         sandbox: &Sandbox,
-        limits: &Limits,
+        limits: &SandboxLimits,
     ) -> Result<Value, Fault> {
         let mut program = format!("{}\n\ndef {ENTRY}():\n    return {}(**", self.code, self.name);
         write_literal(&Value::Object(arguments.clone()), &mut program);
@@ -157,13 +157,13 @@ impl MadeTool {
         let program = Program::function(program, ENTRY);
         let outcome = sandbox.run(&program, &NoFunctions, limits).await;
         match outcome.map_err(|error| Fault::World(error.to_string()))?.end {
-            End::Finished { value: Returned::Json(value) } => Ok(value),
-            End::Finished { value: Returned::Other(value) } => {
+            ProgramEnd::Finished { value: Returned::Json(value) } => Ok(value),
+            ProgramEnd::Finished { value: Returned::Other(value) } => {
                 let value = shortened(&Value::String(value));
                 Err(Fault::Call(format!("`{}` returned {value}, which is no JSON", self.name)))
             }
             // The code's author is not blamed for features that the sandbox lacks.
-            end @ End::Unsupported { .. } => Err(Fault::World(end.to_string())),
+            end @ ProgramEnd::Unsupported { .. } => Err(Fault::World(end.to_string())),
             end => Err(Fault::Call(end.to_string())),
         }
     }

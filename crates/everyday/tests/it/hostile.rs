@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
 use planproof_everyday::{CODE, PYTHON, PythonTool};
-use planproof_sandbox::Limits;
+use planproof_sandbox::SandboxLimits;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -69,7 +69,11 @@ impl Attempt {
         let code = code.replace("FOLDER", &world.folder.0.join("empty").display().to_string());
         let code = code.replace("PORT", &port.to_string()).replace("REPEAT", &repeated);
         let before = content(&world.folder.0);
-        let limits = Limits { time: Duration::from_millis(500), memory_bytes: 64 << 20, ..Limits::default() };
+        let limits = SandboxLimits {
+            time: Duration::from_millis(500),
+            memory_bytes: 64 << 20,
+            ..SandboxLimits::default()
+        };
         let tool = PythonTool::new(sandbox(), limits);
         let begun = Instant::now();
         let result = call(&tool, PYTHON, &json!({ CODE: code }));
@@ -89,7 +93,7 @@ impl Attempt {
             return Err("somebody connected".into());
         }
         // Nobody after it is harmed.
-        let good = PythonTool::new(sandbox(), Limits::default());
+        let good = PythonTool::new(sandbox(), SandboxLimits::default());
         let result = call(&good, PYTHON, &json!({ CODE: "import math\nmath.factorial(5)" }));
         if result.text == "120" { Ok(()) } else { Err(format!("afterwards: {}", result.text).into()) }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use libtest_mimic::Trial;
 use planproof_everyday::{LibraryError, MAKE_TOOL, MadeTools, ToolLibrary};
-use planproof_sandbox::Limits;
+use planproof_sandbox::SandboxLimits;
 use planproof_suite::Toolbox as _;
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ fn rate() -> Value {
 }
 
 fn tools(library: &Arc<ToolLibrary>) -> MadeTools {
-    MadeTools::new(Arc::clone(library), sandbox(), Limits::default())
+    MadeTools::new(Arc::clone(library), sandbox(), SandboxLimits::default())
 }
 
 fn a_tool_is_made_kept_and_used_again() {
@@ -105,7 +105,7 @@ fn what_fails_its_examples_is_refused() {
         let run = MadeTools::new(
             Arc::clone(&library),
             sandbox(),
-            Limits { time: std::time::Duration::from_millis(500), ..Limits::default() },
+            SandboxLimits { time: std::time::Duration::from_millis(500), ..SandboxLimits::default() },
         );
         let text = refused(&run, MAKE_TOOL, &tool);
         assert!(text.contains(part), "{part}: {text}");

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
-use planproof_flights::{FlightsError, Progress, open, open_with};
+use planproof_flights::{FlightsError, IndexProgress, open, open_with};
 
 use crate::place::{HEADER, Place};
 
@@ -149,7 +149,7 @@ fn who_waits_can_give_up() {
         if seen.len() == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     assert!(matches!(flights, Err(FlightsError::GivenUp)));
-    assert_eq!(seen, [Progress::Waiting; 2]);
+    assert_eq!(seen, [IndexProgress::Waiting; 2]);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_table_that_changes_meanwhile_is_refused() {
     let place = Place::new();
     let table = place.table("t.csv", ROWS);
     let flights = open(&table, &place.path("cache"), &mut |progress| {
-        if matches!(progress, Progress::Reading { bytes: 0, .. }) {
+        if matches!(progress, IndexProgress::Reading { bytes: 0, .. }) {
             fs::write(&table, format!("{HEADER}{ROWS}{ROWS}")).unwrap();
         }
         ControlFlow::Continue(())

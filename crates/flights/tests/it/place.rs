@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use planproof_flights::{FlightsError, Progress, open_with};
+use planproof_flights::{FlightsError, IndexProgress, open_with};
 use planproof_travel::tables::Flights;
 
 pub(crate) const HEADER: &str =
@@ -38,7 +38,7 @@ impl Place {
     pub(crate) fn open(&self, table: &Path) -> (Result<Flights, FlightsError>, bool) {
         let mut is_made = false;
         let flights = open_with(table, &self.path("cache"), 3, &mut |progress| {
-            is_made |= matches!(progress, Progress::Reading { .. });
+            is_made |= matches!(progress, IndexProgress::Reading { .. });
             ControlFlow::Continue(())
         });
         (flights, is_made)

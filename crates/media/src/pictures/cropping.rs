@@ -3,7 +3,7 @@
 use image::RgbImage;
 use image::imageops::crop_imm;
 
-use crate::failure::Failure;
+use crate::failure::ToolFailure;
 use crate::objects::Area;
 
 /// Which half of a picture.
@@ -22,7 +22,7 @@ pub(crate) fn crop(picture: &RgbImage, area: Area) -> RgbImage {
 
 /// Half of a picture: up to, or from, the middle, which is half the side, rounded down. The published tools use `side
 /// - 1` as the far edges, so the last column or row is in no half; neither is it here.
-pub(crate) fn half(picture: &RgbImage, half: Half) -> Result<RgbImage, Failure> {
+pub(crate) fn half(picture: &RgbImage, half: Half) -> Result<RgbImage, ToolFailure> {
     let (width, height) = picture.dimensions();
     let (right, bottom) = (width - 1, height - 1);
     let (across, down) = (width / 2, height / 2);
@@ -33,7 +33,7 @@ pub(crate) fn half(picture: &RgbImage, half: Half) -> Result<RgbImage, Failure> 
         Half::Bottom => (0, down, right, bottom),
     };
     if left >= right || top >= bottom {
-        return Err(Failure::call(format!(
+        return Err(ToolFailure::call(format!(
             "the picture is {width} x {height}, and nothing is left of such a half: give a bigger picture"
         )));
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Servers;
 use crate::client::{Ask, TEXT_ANSWER_BYTES_MAX};
-use crate::failure::Failure;
+use crate::failure::ToolFailure;
 use crate::settings::Service;
 
 /// What a model is asked.
@@ -51,7 +51,7 @@ struct Part {
 }
 
 /// What the model says.
-pub(crate) async fn chat(servers: &Servers, question: Question<'_>) -> Result<String, Failure> {
+pub(crate) async fn chat(servers: &Servers, question: Question<'_>) -> Result<String, ToolFailure> {
     let client = servers.client(Service::Chat)?;
     let Question { text, picture } = question;
     let content = match picture {

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::Servers;
 use crate::client::{Ask, Client, PICTURE_ANSWER_BYTES_MAX};
-use crate::failure::{Failure, Fault};
+use crate::failure::{Blame, ToolFailure};
 use crate::multipart::{Form, Part};
 use crate::picture::decode;
 use crate::settings::Service;
@@ -28,7 +28,7 @@ struct Made {
 }
 
 /// A picture after a text.
-pub(crate) async fn generate(servers: &Servers, text: &str) -> Result<RgbImage, Failure> {
+pub(crate) async fn generate(servers: &Servers, text: &str) -> Result<RgbImage, ToolFailure> {
     let client = servers.client(Service::Images)?;
     let long = servers.endpoints().get(Service::Images).and_then(|endpoint| endpoint.long_model.as_deref());
     let is_long = text.chars().nth(LONG_PROMPT_CHARACTERS - 1).is_some();
@@ -45,7 +45,7 @@ pub(crate) async fn edit(
     servers: &Servers,
     (bytes, kind): (&[u8], PictureType),
     prompt: &str,
-) -> Result<RgbImage, Failure> {
+) -> Result<RgbImage, ToolFailure> {
     let client = servers.client(Service::Images)?;
     let model = servers.model(Service::Images);
     let file = match kind {
@@ -66,14 +66,14 @@ pub(crate) async fn edit(
     made(client, &Ask::post("/images/edits", &content_type, form.into_body(), PICTURE_ANSWER_BYTES_MAX)).await
 }
 
-async fn made(client: &Client, ask: &Ask) -> Result<RgbImage, Failure> {
+async fn made(client: &Client, ask: &Ask) -> Result<RgbImage, ToolFailure> {
     let answer: Answer = client.ask(ask).await?;
     let picture = answer.data.into_iter().next().and_then(|made| made.b64_json);
     let Some(picture) = picture else {
         return Err(client.nonsense("it has no picture in `data[0].b64_json`"));
     };
     let bytes = BASE64_STANDARD.decode(picture).map_err(|error| client.nonsense(&error.to_string()))?;
-    Ok(decode(&bytes, "the picture that the server of `media.images.url` made", Fault::World)?.pixels)
+    Ok(decode(&bytes, "the picture that the server of `media.images.url` made", Blame::World)?.pixels)
 }
 
 /// Older models send a link by default; the newer ones always send the picture, and refuse the parameter.
@@ -82,6 +82,6 @@ fn wants_response_format(model: &str) -> bool {
 }
 
 /// A file that was made to hold every boundary that we have.
-pub(crate) fn no_boundary() -> Failure {
-    Failure::call("the file cannot be sent as part of a form: give another one")
+pub(crate) fn no_boundary() -> ToolFailure {
+    ToolFailure::call("the file cannot be sent as part of a form: give another one")
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Servers;
 use crate::client::Ask;
-use crate::failure::{Failure, quoted};
+use crate::failure::{ToolFailure, quoted};
 use crate::settings::Service;
 
 /// Days of each month; every day that a year can have is a day.
@@ -39,12 +39,12 @@ pub(crate) enum Fact {
 }
 
 /// All that the server says of it; `text` is the fact.
-pub(crate) async fn fact(servers: &Servers, fact: Fact) -> Result<Map<String, Value>, Failure> {
+pub(crate) async fn fact(servers: &Servers, fact: Fact) -> Result<Map<String, Value>, ToolFailure> {
     let client = servers.client(Service::Numbers)?;
     let path = match fact {
         Fact::Date(date) => {
             let [month, day] = day(&date).ok_or_else(|| {
-                Failure::call(format!(
+                ToolFailure::call(format!(
                     "{} is no day of a year: write it as `6/21` (the month first), `2012-06-21` or `June 21`",
                     quoted(&date)
                 ))

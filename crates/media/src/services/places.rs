@@ -4,16 +4,19 @@ use serde_json::{Map, Value};
 
 use super::Servers;
 use crate::client::Ask;
-use crate::failure::{Failure, quoted};
+use crate::failure::{ToolFailure, quoted};
 use crate::settings::Service;
 
 /// All that the server says of the first place of this name; `lon` and `lat` are texts.
-pub(crate) async fn location(servers: &Servers, city: &str) -> Result<Map<String, Value>, Failure> {
+pub(crate) async fn location(servers: &Servers, city: &str) -> Result<Map<String, Value>, ToolFailure> {
     let client = servers.client(Service::Geocoding)?;
     let parameters = vec![("q", city.to_owned()), ("format", "json".to_owned()), ("limit", "1".to_owned())];
     let places: Vec<Map<String, Value>> = client.ask(&Ask::get("/search", parameters)).await?;
     let Some(mut place) = places.into_iter().next() else {
-        return Err(Failure::call(format!("no place is called {}: give the name of a city", quoted(city))));
+        return Err(ToolFailure::call(format!(
+            "no place is called {}: give the name of a city",
+            quoted(city)
+        )));
     };
     for key in ["lon", "lat"] {
         let is_number = |text: &str| text.parse::<f64>().is_ok_and(f64::is_finite);
@@ -32,12 +35,12 @@ pub(crate) async fn weather(
     servers: &Servers,
     lon: &str,
     lat: &str,
-) -> Result<Vec<Map<String, Value>>, Failure> {
+) -> Result<Vec<Map<String, Value>>, ToolFailure> {
     let client = servers.client(Service::Weather)?;
     let degrees = |name: &str, text: &str, most: f64| {
         let number = text.trim().parse::<f64>().ok().filter(|number| number.abs() <= most);
         number.map(|_| text.trim().to_owned()).ok_or_else(|| {
-            Failure::call(format!(
+            ToolFailure::call(format!(
                 "`{name}` has to be a number of degrees from -{most} to {most}, not {}",
                 quoted(text)
             ))

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::Servers;
 use crate::client::Ask;
-use crate::failure::Failure;
+use crate::failure::ToolFailure;
 use crate::settings::Service;
 
 /// What is returned of a film, in this order.
@@ -18,7 +18,7 @@ struct Match {
 }
 
 /// How two names are said to fit, from 0 to 100, and a sentence about it.
-pub(crate) async fn love(servers: &Servers, first: &str, second: &str) -> Result<(u32, String), Failure> {
+pub(crate) async fn love(servers: &Servers, first: &str, second: &str) -> Result<(u32, String), ToolFailure> {
     let client = servers.client(Service::Love)?;
     let parameters = vec![("fname", first.to_owned()), ("sname", second.to_owned())];
     let answer: Match = client.ask(&Ask::get("/getPercentage", parameters)).await?;
@@ -33,7 +33,7 @@ pub(crate) async fn love(servers: &Servers, first: &str, second: &str) -> Result
 }
 
 /// The facts about a film, as lines of `key: value`. An empty year is any year.
-pub(crate) async fn movie(servers: &Servers, title: &str, year: &str) -> Result<String, Failure> {
+pub(crate) async fn movie(servers: &Servers, title: &str, year: &str) -> Result<String, ToolFailure> {
     let client = servers.client(Service::Movies)?;
     let mut parameters = vec![("t", title.to_owned())];
     if !year.trim().is_empty() {

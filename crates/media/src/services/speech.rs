@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::Servers;
 use super::images::no_boundary;
 use crate::client::{Ask, TEXT_ANSWER_BYTES_MAX};
-use crate::failure::{Failure, quoted};
+use crate::failure::{ToolFailure, quoted};
 use crate::multipart::{Form, Part};
 use crate::settings::Service;
 
@@ -27,12 +27,12 @@ struct Answer {
 }
 
 /// What is said in the file of this name.
-pub(crate) async fn transcribe(servers: &Servers, name: &str, bytes: &[u8]) -> Result<String, Failure> {
+pub(crate) async fn transcribe(servers: &Servers, name: &str, bytes: &[u8]) -> Result<String, ToolFailure> {
     let client = servers.client(Service::Audio)?;
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
     let Some((ending, media_type)) = KINDS.into_iter().find(|(known, _)| *known == ending) else {
         let known = KINDS.map(|(ending, _)| ending).join(", ");
-        return Err(Failure::call(format!(
+        return Err(ToolFailure::call(format!(
             "{} is no file with sound: its name has to end in one of {known}",
             quoted(name)
         )));

@@ -9,7 +9,7 @@ use serde_json::{Number, json};
 
 use super::Servers;
 use crate::client::{Ask, Client, PICTURE_ANSWER_BYTES_MAX};
-use crate::failure::{Failure, Fault};
+use crate::failure::{Blame, ToolFailure};
 use crate::picture::decode;
 use crate::settings::Service;
 
@@ -50,7 +50,7 @@ pub(crate) async fn look(
     (bytes, kind): (&[u8], PictureType),
     size: (u32, u32),
     with_masks: bool,
-) -> Result<Vec<Detected>, Failure> {
+) -> Result<Vec<Detected>, ToolFailure> {
     let client = servers.client(Service::Vision)?;
     let mut body = json!({ "image": BASE64_STANDARD.encode(bytes), "media_type": kind.as_str() });
     let model = servers.model(Service::Vision);
@@ -65,7 +65,12 @@ pub(crate) async fn look(
     answer.objects.into_iter().map(|found| checked(client, found, size, with_masks)).collect()
 }
 
-fn checked(client: &Client, found: Found, size: (u32, u32), with_masks: bool) -> Result<Detected, Failure> {
+fn checked(
+    client: &Client,
+    found: Found,
+    size: (u32, u32),
+    with_masks: bool,
+) -> Result<Detected, ToolFailure> {
     let Found { label, bbox: numbers, score, mask } = found;
     if label.trim().is_empty() || label.chars().count() > LABEL_CHARACTERS_MAX {
         return Err(client.nonsense(&format!("a label has to have 1 to {LABEL_CHARACTERS_MAX} characters")));
@@ -83,7 +88,7 @@ fn checked(client: &Client, found: Found, size: (u32, u32), with_masks: bool) ->
             let bytes =
                 BASE64_STANDARD.decode(mask).map_err(|error| client.nonsense(&format!("a mask: {error}")))?;
             let mask =
-                decode(&bytes, "a mask that the server of `media.vision.url` made", Fault::World)?.pixels;
+                decode(&bytes, "a mask that the server of `media.vision.url` made", Blame::World)?.pixels;
             if mask.dimensions() != size {
                 return Err(client.nonsense("a mask has not the size of the picture"));
             }

@@ -1,11 +1,11 @@
 //! The beginning of a page of a wiki.
 
-use planproof_tools::pages::{Found, PageSource as _, SourceFailure};
+use planproof_tools::pages::{PageLookup, PageSource as _, SourceFailure};
 use tokio::time::timeout;
 
 use super::Servers;
 use crate::client::not_configured;
-use crate::failure::Failure;
+use crate::failure::ToolFailure;
 use crate::settings::Service;
 
 /// Most characters of a query; the rest is left off.
@@ -15,25 +15,25 @@ pub const PAGE_CHARACTERS_MAX: usize = 4000;
 
 /// The beginning of the page with this title, or of the most similar one, up to its first heading; empty if there is
 /// none. If several pages share the title it is the first of them.
-pub(crate) async fn page(servers: &Servers, query: &str) -> Result<String, Failure> {
+pub(crate) async fn page(servers: &Servers, query: &str) -> Result<String, ToolFailure> {
     let wiki = servers.wiki.as_ref().ok_or_else(|| not_configured(Service::Wikipedia))?;
     let limit = servers.endpoints().patience.attempt;
-    let failed = |failure: SourceFailure| Failure::world(failure.to_string());
+    let failed = |failure: SourceFailure| ToolFailure::world(failure.to_string());
     let find = |title: String| async move {
         let found = timeout(limit, wiki.find(&title)).await;
         found
-            .map_err(|_| Failure::world(format!("the wiki did not answer within {limit:?}")))?
+            .map_err(|_| ToolFailure::world(format!("the wiki did not answer within {limit:?}")))?
             .map_err(failed)
     };
     let next = match find(query.chars().take(QUERY_CHARACTERS_MAX).collect()).await? {
-        Found::Page { text, .. } => return Ok(beginning(&text)),
-        Found::Ambiguous { titles } => titles,
-        Found::Missing { similar } => similar,
+        PageLookup::Page { text, .. } => return Ok(beginning(&text)),
+        PageLookup::Ambiguous { titles } => titles,
+        PageLookup::Missing { similar } => similar,
     };
     let Some(title) = next.into_iter().next() else { return Ok(String::new()) };
     match find(title).await? {
-        Found::Page { text, .. } => Ok(beginning(&text)),
-        Found::Ambiguous { .. } | Found::Missing { .. } => Ok(String::new()),
+        PageLookup::Page { text, .. } => Ok(beginning(&text)),
+        PageLookup::Ambiguous { .. } | PageLookup::Missing { .. } => Ok(String::new()),
     }
 }
 

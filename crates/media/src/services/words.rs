@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Servers;
 use crate::client::{Ask, TEXT_ANSWER_BYTES_MAX};
-use crate::failure::{Failure, quoted};
+use crate::failure::{ToolFailure, quoted};
 use crate::settings::Service;
 
 /// Most hits of a search that are handed on.
@@ -38,7 +38,7 @@ pub(crate) async fn translate(
     text: &str,
     from: &str,
     to: &str,
-) -> Result<String, Failure> {
+) -> Result<String, ToolFailure> {
     let client = servers.client(Service::Translation)?;
     for (name, code) in [("from", from), ("to", to)] {
         let is_code = !code.is_empty()
@@ -46,7 +46,7 @@ pub(crate) async fn translate(
             && code.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if !is_code {
             let shown = quoted(code);
-            return Err(Failure::call(format!(
+            return Err(ToolFailure::call(format!(
                 "`{name}` has to be the code of a language, such as `en` or `de`, not {shown}"
             )));
         }
@@ -62,7 +62,7 @@ pub(crate) async fn translate(
 }
 
 /// The first hits of a search, the best first.
-pub(crate) async fn search_web(servers: &Servers, query: &str) -> Result<Vec<Value>, Failure> {
+pub(crate) async fn search_web(servers: &Servers, query: &str) -> Result<Vec<Value>, ToolFailure> {
     let client = servers.client(Service::Search)?;
     let parameters = vec![("q", query.to_owned()), ("format", "json".to_owned())];
     let answer: Hits = client.ask(&Ask::get("/search", parameters)).await?;

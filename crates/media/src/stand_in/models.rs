@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::form::Fields;
 use super::regions::{Regions, plain_colour};
 use super::{Answer, MODEL, Refusal, drawing, number_of};
-use crate::failure::{Failure, Fault};
+use crate::failure::{Blame, ToolFailure};
 use crate::picture::{decode, png};
 
 /// How many words of a text are repeated.
@@ -21,8 +21,8 @@ const COLOURS_NAMED: usize = 3;
 const FRIENDLY: [&str; 6] = ["good", "great", "happy", "love", "nice", "wonderful"];
 const UNFRIENDLY: [&str; 6] = ["awful", "bad", "hate", "sad", "terrible", "worst"];
 
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Self {
+impl From<ToolFailure> for Refusal {
+    fn from(failure: ToolFailure) -> Self {
         Self::bad(failure.message)
     }
 }
@@ -91,7 +91,7 @@ pub(super) fn generate(request: &Value) -> Answer {
 pub(super) fn edit(fields: &Fields) -> Answer {
     let prompt = fields.get("prompt").ok_or_else(|| Refusal::bad("`prompt` is missing"))?;
     let image = fields.get("image").ok_or_else(|| Refusal::bad("`image` is missing"))?;
-    let picture = decode(image, "`image`", Fault::Call)?.pixels;
+    let picture = decode(image, "`image`", Blame::Call)?.pixels;
     made(&drawing::change(picture, &String::from_utf8_lossy(prompt)))
 }
 
@@ -124,11 +124,11 @@ pub(super) fn detect(request: &Value, with_masks: bool) -> Answer {
         }
         Ok(object)
     });
-    let objects: Vec<Value> = objects.collect::<Result<_, Failure>>()?;
+    let objects: Vec<Value> = objects.collect::<Result<_, ToolFailure>>()?;
     Ok(json!({ "objects": objects }))
 }
 
 fn picture(data: &str) -> Result<RgbImage, Refusal> {
     let bytes = BASE64_STANDARD.decode(data).map_err(|error| Refusal::bad(error.to_string()))?;
-    Ok(decode(&bytes, "the picture", Fault::Call)?.pixels)
+    Ok(decode(&bytes, "the picture", Blame::Call)?.pixels)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::counts::{Counts, Tally};
+use super::counts::{LabelCounts, LabelTally};
 
 /// How many tools there are.
 pub(crate) const TOOLS: usize = 33;
@@ -12,11 +12,11 @@ pub(crate) const TOOLS: usize = 33;
 pub struct Corpus {
     /// The number of predictions.
     pub samples: u64,
-    tools: [Tally; TOOLS],
-    tool: Tally,
-    argname: Tally,
-    argvalue: Tally,
-    edge: Tally,
+    tools: [LabelTally; TOOLS],
+    tool: LabelTally,
+    argname: LabelTally,
+    argvalue: LabelTally,
+    edge: LabelTally,
     plan_tool: u64,
     plan_argname: u64,
     plan_argvalue: u64,
@@ -28,11 +28,11 @@ impl Default for Corpus {
     fn default() -> Self {
         Self {
             samples: 0,
-            tools: [Tally::default(); TOOLS],
-            tool: Tally::default(),
-            argname: Tally::default(),
-            argvalue: Tally::default(),
-            edge: Tally::default(),
+            tools: [LabelTally::default(); TOOLS],
+            tool: LabelTally::default(),
+            argname: LabelTally::default(),
+            argvalue: LabelTally::default(),
+            edge: LabelTally::default(),
             plan_tool: 0,
             plan_argname: 0,
             plan_argvalue: 0,
@@ -54,7 +54,7 @@ pub struct Shares {
 
 impl Shares {
     /// The shares of a tally.
-    pub(crate) fn of(tally: Tally) -> Self {
+    pub(crate) fn of(tally: LabelTally) -> Self {
         let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
         Self {
             precision: share(tally.right, tally.right + tally.extra),
@@ -81,7 +81,7 @@ impl Shares {
 
 /// The metrics of a corpus. All are shares from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Metrics {
+pub struct CorpusMetrics {
     /// Means over the tools: over all 33 as published, or only over those that occur.
     pub tool_macro: Shares,
     /// Pooled tools, with names of nonexistent tools counted as extra. The published code has no such metric.
@@ -101,12 +101,12 @@ pub struct Metrics {
     /// How different the orders of tools are. Lower is better.
     pub tool_normalized_edit_distance: f64,
     /// The counts behind [`argname`](Self::argname), [`argvalue`](Self::argvalue) and [`edge`](Self::edge).
-    pub tallies: [Tally; 3],
+    pub tallies: [LabelTally; 3],
 }
 
 impl Corpus {
     /// Adds a prediction.
-    pub fn add(&mut self, counts: &Counts) {
+    pub fn add(&mut self, counts: &LabelCounts) {
         self.samples += 1;
         for (place, tally) in self.tools.iter_mut().enumerate() {
             tally.right += u64::from(counts.tools_right.has(place));
@@ -126,26 +126,26 @@ impl Corpus {
 
     /// The correct metrics: the mean over tools covers only those that occur, and a metric is undefined if there was
     /// nothing to be right or wrong about. `None` without predictions.
-    pub fn metrics(&self) -> Option<Metrics> {
-        let occurs = |tally: &&Tally| tally.right + tally.extra + tally.missing > 0;
+    pub fn metrics(&self) -> Option<CorpusMetrics> {
+        let occurs = |tally: &&LabelTally| tally.right + tally.extra + tally.missing > 0;
         let classes: Vec<Shares> = self.tools.iter().filter(occurs).map(|tally| Shares::of(*tally)).collect();
         self.with(Shares::mean(&classes), |shares| shares)
     }
 
     /// The metrics as the published code computes them: the mean over tools covers all 33, and 0 replaces undefined
     /// values. `None` without predictions, for which that code fails.
-    pub fn original_metrics(&self) -> Option<Metrics> {
+    pub fn original_metrics(&self) -> Option<CorpusMetrics> {
         let classes = self.tools.map(Shares::of);
         self.with(Shares::mean(&classes), Shares::or_zero)
     }
 
-    fn with(&self, tool_macro: Shares, settle: fn(Shares) -> Shares) -> Option<Metrics> {
+    fn with(&self, tool_macro: Shares, settle: fn(Shares) -> Shares) -> Option<CorpusMetrics> {
         if self.samples == 0 {
             return None;
         }
         let samples = self.samples as f64;
         let likeness: f64 = self.likeness.iter().map(|(steps, alike)| *alike as f64 / *steps as f64).sum();
-        Some(Metrics {
+        Some(CorpusMetrics {
             tool_macro,
             tool: settle(Shares::of(self.tool)),
             argname: settle(Shares::of(self.argname)),
@@ -163,7 +163,7 @@ impl Corpus {
 /// The name of the one metric that the published code rounds differently.
 pub(super) const EDIT_DISTANCE: &str = "tool_normalized_edit_distance";
 
-impl Metrics {
+impl CorpusMetrics {
     /// The published metrics as percentages, by their published names.
     pub fn figures(&self) -> [(&'static str, Option<f64>); 16] {
         [
@@ -232,14 +232,14 @@ mod tests {
 
     #[test]
     fn the_order_of_predictions_does_not_show() {
-        let counts = |alike, steps| Counts {
+        let counts = |alike, steps| LabelCounts {
             tools_right: super::super::ToolSet(1),
             tools_extra: super::super::ToolSet(0),
             tools_missing: super::super::ToolSet(2),
             unknown_tools: 1,
-            argname: Tally { right: 1, extra: 2, missing: 3 },
-            argvalue: Tally::default(),
-            edge: Tally::default(),
+            argname: LabelTally { right: 1, extra: 2, missing: 3 },
+            argvalue: LabelTally::default(),
+            edge: LabelTally::default(),
             plan_tool: false,
             plan_argname: false,
             plan_argvalue: false,

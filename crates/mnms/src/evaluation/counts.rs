@@ -30,7 +30,7 @@ impl ToolSet {
 
 /// The number of labels that are right, extra (only in the prediction) and missing (only in the right plan).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub struct Tally {
+pub struct LabelTally {
     /// Labels in both.
     pub right: u64,
     /// Labels only in the prediction.
@@ -39,7 +39,7 @@ pub struct Tally {
     pub missing: u64,
 }
 
-impl Tally {
+impl LabelTally {
     /// Compares two lists as sets.
     fn of(predicted: &[String], gold: &[String]) -> Self {
         let predicted: HashSet<&String> = predicted.iter().collect();
@@ -61,7 +61,7 @@ impl Tally {
 
 /// What one prediction has in common with the right plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Counts {
+pub struct LabelCounts {
     /// Tools in both.
     pub tools_right: ToolSet,
     /// Tools only in the prediction.
@@ -71,11 +71,11 @@ pub struct Counts {
     /// Names in the prediction that belong to no tool.
     pub unknown_tools: u64,
     /// Tools with the names of their arguments.
-    pub argname: Tally,
+    pub argname: LabelTally,
     /// Tools with their arguments and values.
-    pub argvalue: Tally,
+    pub argvalue: LabelTally,
     /// Pairs of tools.
-    pub edge: Tally,
+    pub edge: LabelTally,
     /// Whether all tools are right, in the right order.
     pub plan_tool: bool,
     /// Whether the names of all arguments are right as well.
@@ -121,7 +121,7 @@ pub(super) fn tool_set(tools: &[String]) -> (ToolSet, u64) {
     (ToolSet(set), unknown.len() as u64)
 }
 
-impl Counts {
+impl LabelCounts {
     /// Compares the labels of a prediction with those of the right plan.
     pub(in crate::evaluation) fn of(predicted: &Labels, gold: &Labels, unknown: Unknown) -> Self {
         let (predicted_tools, unknown_tools) = tool_set(&predicted.tools);
@@ -139,9 +139,9 @@ impl Counts {
             tools_extra: ToolSet(predicted_tools.0 & !gold_tools.0),
             tools_missing: ToolSet(gold_tools.0 & !predicted_tools.0),
             unknown_tools,
-            argname: Tally::of(&predicted.argnames, &gold.argnames),
-            argvalue: Tally::of(&predicted.argvalues, &gold.argvalues),
-            edge: Tally::of(&predicted.edges, &gold.edges),
+            argname: LabelTally::of(&predicted.argnames, &gold.argnames),
+            argvalue: LabelTally::of(&predicted.argvalues, &gold.argvalues),
+            edge: LabelTally::of(&predicted.edges, &gold.edges),
             plan_tool: predicted.tools == gold.tools,
             plan_argname: predicted.argnames == gold.argnames,
             plan_argvalue: predicted.argvalues == gold.argvalues,
@@ -151,8 +151,8 @@ impl Counts {
     }
 
     /// Right, extra and missing tools. Names that belong to no tool count as extra.
-    pub fn tool(&self) -> Tally {
-        Tally {
+    pub fn tool(&self) -> LabelTally {
+        LabelTally {
             right: u64::from(self.tools_right.len()),
             extra: u64::from(self.tools_extra.len()) + self.unknown_tools,
             missing: u64::from(self.tools_missing.len()),

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::corpus::{Corpus, Metrics, round_as_numpy};
-use super::counts::{Counts, Tally, Unknown, tool_set};
+use super::corpus::{Corpus, CorpusMetrics, round_as_numpy};
+use super::counts::{LabelCounts, LabelTally, Unknown, tool_set};
 use super::labels::{BETWEEN, Labels, joined};
 use super::lines::{Call, Lines};
 use super::nodes::{Malformed, program};
@@ -16,7 +16,7 @@ use crate::literal::Literal;
 
 /// How predictions are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
+pub enum PredictionFormat {
     /// Lists of nodes.
     #[default]
     Json,
@@ -27,14 +27,14 @@ pub enum Format {
 /// An exception that stops the published evaluator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}: {message}")]
-pub struct Raised {
+pub struct EvaluatorException {
     /// Its class.
     pub kind: &'static str,
     /// Its message.
     pub message: String,
 }
 
-impl Raised {
+impl EvaluatorException {
     fn new(kind: &'static str, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
@@ -42,7 +42,7 @@ impl Raised {
 
 /// A prediction, parsed for comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct OriginalReading {
     /// The lines of code of the prediction; empty if it is malformed.
     pub code: String,
     /// Why it counts as empty.
@@ -53,20 +53,20 @@ pub struct Reading {
 
 /// A right plan with its alternatives, split into labels once for all predictions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gold {
+pub struct OriginalGold {
     /// The right plan, then its alternatives.
-    plans: Vec<Reading>,
+    plans: Vec<OriginalReading>,
     /// The tools of each.
     tools: Vec<(ToolSet, u64)>,
 }
 
 /// Splits plans into labels. It caches lines, so using one evaluator for many plans saves most of the work.
 #[derive(Debug, Default)]
-pub struct Evaluator {
+pub struct PlanSplitter {
     lines: Lines,
 }
 
-impl Evaluator {
+impl PlanSplitter {
     /// A right plan and its alternatives.
     ///
     /// # Errors
@@ -75,33 +75,37 @@ impl Evaluator {
         &mut self,
         plan: &'a Literal,
         alternatives: impl IntoIterator<Item = &'a Literal>,
-    ) -> Result<Gold, Raised> {
-        let plans: Vec<Reading> = std::iter::once(plan)
+    ) -> Result<OriginalGold, EvaluatorException> {
+        let plans: Vec<OriginalReading> = std::iter::once(plan)
             .chain(alternatives)
-            .map(|plan| self.read(plan, Format::Json))
+            .map(|plan| self.read(plan, PredictionFormat::Json))
             .collect::<Result<_, _>>()?;
         let tools = plans.iter().map(|plan| tool_set(&plan.labels.tools)).collect();
-        Ok(Gold { plans, tools })
+        Ok(OriginalGold { plans, tools })
     }
 
     /// A prediction. If a program is expected, a value that is not a text is converted as by Python's `str`.
     ///
     /// # Errors
     /// A call contains a `**`, on which the published code fails.
-    pub fn read(&mut self, prediction: &Literal, format: Format) -> Result<Reading, Raised> {
+    pub fn read(
+        &mut self,
+        prediction: &Literal,
+        format: PredictionFormat,
+    ) -> Result<OriginalReading, EvaluatorException> {
         let (code, malformed) = match format {
-            Format::Code => (prediction.python_str(), None),
-            Format::Json => match program(prediction) {
+            PredictionFormat::Code => (prediction.python_str(), None),
+            PredictionFormat::Json => match program(prediction) {
                 Ok(code) => (code, None),
                 Err(malformed) => (String::new(), Some(malformed)),
             },
         };
         let labels = labels(&self.lines.calls(&code))?;
-        Ok(Reading { code, malformed, labels })
+        Ok(OriginalReading { code, malformed, labels })
     }
 }
 
-fn labels(calls: &[std::rc::Rc<Call>]) -> Result<Labels, Raised> {
+fn labels(calls: &[std::rc::Rc<Call>]) -> Result<Labels, EvaluatorException> {
     let mut labels = Labels::default();
     for call in calls {
         let names = call.arguments.iter().map(|(name, _)| name.clone().ok_or_else(|| raised_by_stars(call)));
@@ -118,27 +122,27 @@ fn labels(calls: &[std::rc::Rc<Call>]) -> Result<Labels, Raised> {
 }
 
 /// The error from sorting names if one of them is `None`.
-fn raised_by_stars(call: &Call) -> Raised {
+fn raised_by_stars(call: &Call) -> EvaluatorException {
     let message = match call.arguments.iter().position(|(name, _)| name.is_none()) {
         _ if call.arguments.len() == 1 => "sequence item 1: expected str instance, NoneType found",
         Some(0) => "'<' not supported between instances of 'str' and 'NoneType'",
         _ => "'<' not supported between instances of 'NoneType' and 'str'",
     };
-    Raised::new("TypeError", message)
+    EvaluatorException::new("TypeError", message)
 }
 
-impl Gold {
+impl OriginalGold {
     /// The plan at that index: 0 is the right plan, followed by the alternatives.
-    pub fn plan(&self, place: usize) -> Option<&Reading> {
+    pub fn plan(&self, place: usize) -> Option<&OriginalReading> {
         self.plans.get(place)
     }
 
     /// The index of the plan whose set of tools fits a prediction best; in a tie, the first.
-    pub fn best_match(&self, prediction: &Reading) -> usize {
+    pub fn best_match(&self, prediction: &OriginalReading) -> usize {
         let (predicted, unknown) = tool_set(&prediction.labels.tools);
         let mut best = (0, f64::MIN);
         for (place, (tools, _)) in self.tools.iter().enumerate() {
-            let tally = Tally {
+            let tally = LabelTally {
                 right: u64::from((predicted.0 & tools.0).count_ones()),
                 extra: u64::from((predicted.0 & !tools.0).count_ones()) + unknown,
                 missing: u64::from((tools.0 & !predicted.0).count_ones()),
@@ -153,9 +157,9 @@ impl Gold {
     }
 
     /// Compares a prediction with the right plan, or with the plan from [`best_match`](Self::best_match).
-    pub fn compare(&self, prediction: &Reading, with_alternatives: bool) -> Counts {
+    pub fn compare(&self, prediction: &OriginalReading, with_alternatives: bool) -> LabelCounts {
         let place = if with_alternatives { self.best_match(prediction) } else { 0 };
-        Counts::of(&prediction.labels, &self.plans[place].labels, Unknown::AllAlike)
+        LabelCounts::of(&prediction.labels, &self.plans[place].labels, Unknown::AllAlike)
     }
 }
 
@@ -202,11 +206,11 @@ pub enum Pairs {
 
 /// The result of evaluating files.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct CorpusEvaluation {
     /// All pairs.
     pub corpus: Corpus,
     /// Their metrics.
-    pub metrics: Metrics,
+    pub metrics: CorpusMetrics,
     /// The number of predictions that count as empty because they are malformed.
     pub invalid: u64,
 }
@@ -218,14 +222,15 @@ pub struct Outcome {
 pub fn evaluate(
     gold: &[GoldRecord],
     predictions: &[PredictionRecord],
-    format: Format,
+    format: PredictionFormat,
     pairs: Pairs,
     with_alternatives: bool,
-) -> Result<Outcome, Raised> {
+) -> Result<CorpusEvaluation, EvaluatorException> {
     let key = |id: &Literal| format!("{} {}", id.type_name(), id.python_str());
     let mut last: HashMap<String, &Literal> = HashMap::new();
     for record in predictions {
-        let prediction = record.prediction.as_ref().ok_or_else(|| Raised::new("KeyError", "'prediction'"))?;
+        let prediction =
+            record.prediction.as_ref().ok_or_else(|| EvaluatorException::new("KeyError", "'prediction'"))?;
         last.insert(key(&record.id), prediction);
     }
     let by_id: HashMap<String, &GoldRecord> = gold.iter().map(|record| (key(&record.id), record)).collect();
@@ -233,13 +238,13 @@ pub fn evaluate(
         Pairs::OfGold => gold.iter().map(|record| &record.id).collect(),
         Pairs::OfPredictions => predictions.iter().map(|record| &record.id).collect(),
     };
-    let mut evaluator = Evaluator::default();
-    let mut readings: HashMap<String, Reading> = HashMap::new();
-    let mut golds: HashMap<String, Gold> = HashMap::new();
+    let mut evaluator = PlanSplitter::default();
+    let mut readings: HashMap<String, OriginalReading> = HashMap::new();
+    let mut golds: HashMap<String, OriginalGold> = HashMap::new();
     let (mut corpus, mut invalid) = (Corpus::default(), 0);
     for id in ids {
         let name = key(id);
-        let unknown = || Raised::new("KeyError", Quoted(id).to_string());
+        let unknown = || EvaluatorException::new("KeyError", Quoted(id).to_string());
         let record = by_id.get(&name).ok_or_else(unknown)?;
         if !golds.contains_key(&name) {
             let alternatives = if with_alternatives { plans_of(&record.alternatives)? } else { &[] };
@@ -253,21 +258,22 @@ pub fn evaluate(
         invalid += u64::from(reading.malformed.is_some());
         corpus.add(&gold.compare(reading, with_alternatives));
     }
-    let metrics =
-        corpus.original_metrics().ok_or_else(|| Raised::new("ZeroDivisionError", "division by zero"))?;
-    Ok(Outcome { corpus, metrics, invalid })
+    let metrics = corpus
+        .original_metrics()
+        .ok_or_else(|| EvaluatorException::new("ZeroDivisionError", "division by zero"))?;
+    Ok(CorpusEvaluation { corpus, metrics, invalid })
 }
 
-fn plans_of(alternatives: &Alternatives) -> Result<&[Literal], Raised> {
+fn plans_of(alternatives: &Alternatives) -> Result<&[Literal], EvaluatorException> {
     match alternatives {
-        Alternatives::Absent => Err(Raised::new("KeyError", "'alt_plans_str'")),
+        Alternatives::Absent => Err(EvaluatorException::new("KeyError", "'alt_plans_str'")),
         Alternatives::Null => {
-            Err(Raised::new("TypeError", "eval() arg 1 must be a string, bytes or code object"))
+            Err(EvaluatorException::new("TypeError", "eval() arg 1 must be a string, bytes or code object"))
         }
         Alternatives::Literal(Literal::List(plans)) => Ok(plans),
         Alternatives::Literal(other) => {
             let message = format!("can only concatenate list (not \"{}\") to list", other.type_name());
-            Err(Raised::new("TypeError", message))
+            Err(EvaluatorException::new("TypeError", message))
         }
     }
 }

@@ -9,9 +9,9 @@ mod program;
 
 use std::fmt::Write as _;
 
-use super::counts::{Counts, Tally, Unknown, place_of};
+use super::counts::{LabelCounts, LabelTally, Unknown, place_of};
 use super::labels::{BETWEEN, Labels, joined};
-use super::original::Format;
+use super::original::PredictionFormat;
 use crate::literal::Literal;
 
 /// The name of a step that has none. No tool is called this.
@@ -35,7 +35,7 @@ enum Part {
 
 /// A prediction, parsed for comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct OurReading {
     /// The labels to compare.
     pub labels: Labels,
     /// Part of it could not be parsed as a step. Such a part counts as no step or as a wrong one.
@@ -44,41 +44,41 @@ pub struct Reading {
 
 /// A right plan and its alternatives, split into labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gold {
-    plans: Vec<Reading>,
+pub struct OurGold {
+    plans: Vec<OurReading>,
 }
 
 /// Parses a prediction.
-pub fn read(prediction: &Literal, format: Format) -> Reading {
+pub fn read(prediction: &Literal, format: PredictionFormat) -> OurReading {
     let (steps, has_malformed) = steps_of(prediction, format);
-    Reading { labels: labels(&steps), has_malformed }
+    OurReading { labels: labels(&steps), has_malformed }
 }
 
 /// The steps of a plan, and whether something in it is not a step.
-fn steps_of(plan: &Literal, format: Format) -> (Vec<Step>, bool) {
+fn steps_of(plan: &Literal, format: PredictionFormat) -> (Vec<Step>, bool) {
     match (format, plan) {
-        (Format::Code, Literal::Text(text)) => program::steps(text),
+        (PredictionFormat::Code, Literal::Text(text)) => program::steps(text),
         // A plan of nodes is accepted in either format.
         _ => nodes::steps(plan),
     }
 }
 
-impl Gold {
+impl OurGold {
     /// A right plan and its alternatives.
     pub fn new<'a>(plan: &'a Literal, alternatives: impl IntoIterator<Item = &'a Literal>) -> Self {
         let plans = std::iter::once(plan).chain(alternatives);
-        Self { plans: plans.map(|plan| read(plan, Format::Json)).collect() }
+        Self { plans: plans.map(|plan| read(plan, PredictionFormat::Json)).collect() }
     }
 
     /// The plan at that index: 0 is the right plan, followed by the alternatives.
-    pub fn plan(&self, place: usize) -> Option<&Reading> {
+    pub fn plan(&self, place: usize) -> Option<&OurReading> {
         self.plans.get(place)
     }
 
     /// Compares a prediction with the right plan or alternative that shares most with it: first by tools, then by
     /// arguments, then by values, and the first in case of a tie. Also returns the index of that plan.
-    pub fn compare(&self, prediction: &Reading, with_alternatives: bool) -> (usize, Counts) {
-        let compare = |plan: &Reading| Counts::of(&prediction.labels, &plan.labels, Unknown::ByName);
+    pub fn compare(&self, prediction: &OurReading, with_alternatives: bool) -> (usize, LabelCounts) {
+        let compare = |plan: &OurReading| LabelCounts::of(&prediction.labels, &plan.labels, Unknown::ByName);
         let mut best = (0, compare(&self.plans[0]));
         if with_alternatives {
             for (place, plan) in self.plans.iter().enumerate().skip(1) {
@@ -93,8 +93,8 @@ impl Gold {
 }
 
 /// The criteria by which the closest plan is chosen.
-fn fit(counts: &Counts) -> [f64; 3] {
-    [counts.tool(), counts.argname, counts.argvalue].map(|Tally { right, extra, missing }| {
+fn fit(counts: &LabelCounts) -> [f64; 3] {
+    [counts.tool(), counts.argname, counts.argvalue].map(|LabelTally { right, extra, missing }| {
         let all = 2 * right + extra + missing;
         if all == 0 { 1.0 } else { 2.0 * right as f64 / all as f64 }
     })

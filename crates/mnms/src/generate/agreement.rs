@@ -44,7 +44,7 @@ impl PairAgreement {
 
 /// How well raters agree.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Agreement {
+pub struct RaterAgreement {
     /// The raters.
     pub raters: Vec<String>,
     /// The number of rows.
@@ -62,7 +62,7 @@ pub struct Agreement {
 }
 
 /// Computes all figures. The time is that of visiting each row once per pair of raters.
-pub fn agreement(ratings: &Ratings) -> Agreement {
+pub fn agreement(ratings: &Ratings) -> RaterAgreement {
     let count = ratings.raters.len();
     let mean = |rater: usize| {
         let given: Vec<f64> = ratings.rows.iter().filter_map(|(_, row)| row[rater]).collect();
@@ -73,7 +73,7 @@ pub fn agreement(ratings: &Ratings) -> Agreement {
         .map(|raters| pair(ratings, raters))
         .collect();
     let shares: Vec<f64> = pairs.iter().filter_map(PairAgreement::share).collect();
-    Agreement {
+    RaterAgreement {
         raters: ratings.raters.clone(),
         rows: ratings.rows.len(),
         means: (0..count).map(mean).collect(),

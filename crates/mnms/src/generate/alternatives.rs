@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use planproof_plan::{Part, Plan, Reference, Step, Value};
+use planproof_plan::{ArgumentValue, Plan, Reference, Step, TextPiece};
 use planproof_trace::{Catalogue, Draw};
 
 use super::graph::ToolGraph;
@@ -21,7 +21,7 @@ pub struct Alternatives(BTreeMap<String, Vec<Vec<String>>>);
 
 /// The plans derived from one plan.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Combined {
+pub struct CombinedPlans {
     /// The executable plans, ordered by position and alternative.
     pub plans: Vec<Plan>,
     /// The number of plans that are not executable: a step would lack an argument or would follow a tool that it
@@ -32,7 +32,7 @@ pub struct Combined {
     pub combinations: Option<u128>,
 }
 
-impl Combined {
+impl CombinedPlans {
     /// Whether some combinations were not tried.
     pub fn is_cut(&self) -> bool {
         self.combinations.is_none_or(|combinations| combinations > COMBINATIONS_MAX)
@@ -135,11 +135,11 @@ impl Alternatives {
         graph: &ToolGraph,
         plan: &Plan,
         draw: &mut Draw,
-    ) -> Combined {
+    ) -> CombinedPlans {
         let choices: Vec<&[Vec<String>]> = plan.steps.iter().map(|step| self.of(&step.tool)).collect();
         let all =
             choices.iter().try_fold(1u128, |product, paths| product.checked_mul(paths.len() as u128 + 1));
-        let mut combined = Combined { combinations: all.map(|all| all - 1), ..Combined::default() };
+        let mut combined = CombinedPlans { combinations: all.map(|all| all - 1), ..CombinedPlans::default() };
         let seed = draw.number();
         // Counts up, last step first; all zeros is the plan itself.
         let mut chosen = vec![0usize; choices.len()];
@@ -185,7 +185,7 @@ fn compose(catalogue: &Catalogue, plan: &Plan, paths: &[Option<&[String]>], draw
                 let original = catalogue.find(&step.tool)?;
                 for (nth, name) in path.iter().enumerate() {
                     let tool = catalogue.find(name)?;
-                    let mut known: Vec<(String, Value)> = Vec::new();
+                    let mut known: Vec<(String, ArgumentValue)> = Vec::new();
                     if nth == 0 {
                         let main = original.arguments.first()?;
                         let value = &arguments.iter().find(|(name, _)| *name == main.name)?.1;
@@ -212,11 +212,11 @@ fn moved(
     plan: &Plan,
     steps: &[Step],
     numbers: &BTreeMap<u64, u64>,
-    value: &Value,
-) -> Option<Value> {
-    let Value::Text(parts) = value else { return Some(value.clone()) };
-    let part = |part: &Part| {
-        let Part::Reference(Reference { step, key }) = part else { return Some(part.clone()) };
+    value: &ArgumentValue,
+) -> Option<ArgumentValue> {
+    let ArgumentValue::Text(parts) = value else { return Some(value.clone()) };
+    let part = |part: &TextPiece| {
+        let TextPiece::Reference(Reference { step, key }) = part else { return Some(part.clone()) };
         let number = *numbers.get(step)?;
         let now = catalogue.find(&steps.get(usize::try_from(number).ok()?)?.tool)?;
         let key = if now.has_output(key) {
@@ -226,9 +226,9 @@ fn moved(
             let given = catalogue.find(&before.tool)?.outputs.iter().find(|output| output.name == *key)?;
             now.outputs.iter().find(|output| output.kind == given.kind)?.name.clone()
         };
-        Some(Part::Reference(Reference { step: number, key }))
+        Some(TextPiece::Reference(Reference { step: number, key }))
     };
-    parts.iter().map(part).collect::<Option<_>>().map(Value::Text)
+    parts.iter().map(part).collect::<Option<_>>().map(ArgumentValue::Text)
 }
 
 #[cfg(test)]

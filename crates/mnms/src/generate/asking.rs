@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use planproof_plan::{Part, Plan, Reference, Step, Value};
+use planproof_plan::{ArgumentValue, Plan, Reference, Step, TextPiece};
 use planproof_trace::{Catalogue, Signature};
 use serde_json::{Map, Value as Json};
 
@@ -129,7 +129,7 @@ pub fn read_rewriting(answer: &str, plan: &Plan) -> Result<Plan, Vec<String>> {
         Err(fault) => return Err(vec![fault]),
     };
     let mut faults = Vec::new();
-    let mut found: BTreeMap<u64, Vec<Part>> = BTreeMap::new();
+    let mut found: BTreeMap<u64, Vec<TextPiece>> = BTreeMap::new();
     for step in rewritten(plan) {
         let before = step.arguments.iter().find(|(name, _)| name == "text").map(|(_, value)| value);
         match texts.get(&step.id.to_string()) {
@@ -151,13 +151,13 @@ pub fn read_rewriting(answer: &str, plan: &Plan) -> Result<Plan, Vec<String>> {
     for step in &mut plan.steps {
         let Some(parts) = found.remove(&step.id) else { continue };
         if let Some((_, value)) = step.arguments.iter_mut().find(|(name, _)| name == "text") {
-            *value = Value::Text(parts);
+            *value = ArgumentValue::Text(parts);
         }
     }
     Ok(plan)
 }
 
-fn rewritten_text(text: &Json, before: Option<&Value>) -> Result<Vec<Part>, String> {
+fn rewritten_text(text: &Json, before: Option<&ArgumentValue>) -> Result<Vec<TextPiece>, String> {
     let text = text.as_str().ok_or("is no text")?.trim();
     if text.is_empty() {
         return Err("is empty".to_owned());
@@ -169,22 +169,22 @@ fn rewritten_text(text: &Json, before: Option<&Value>) -> Result<Vec<Part>, Stri
         return Err("is a refusal".to_owned());
     }
     let parts = parts_of(text);
-    let references = |parts: &[Part]| {
+    let references = |parts: &[TextPiece]| {
         let mut all: Vec<(u64, String)> = parts
             .iter()
             .filter_map(|part| match part {
-                Part::Reference(reference) => Some((reference.step, reference.key.clone())),
-                Part::Words(_) => None,
+                TextPiece::Reference(reference) => Some((reference.step, reference.key.clone())),
+                TextPiece::Words(_) => None,
             })
             .collect();
         all.sort();
         all
     };
     let before = match before {
-        Some(Value::Text(parts)) => references(parts),
+        Some(ArgumentValue::Text(parts)) => references(parts),
         _ => Vec::new(),
     };
-    let is_torn = |part: &Part| matches!(part, Part::Words(words) if words.contains("<node-"));
+    let is_torn = |part: &TextPiece| matches!(part, TextPiece::Words(words) if words.contains("<node-"));
     if references(&parts) != before || parts.iter().any(is_torn) {
         return Err("does not refer to the same outputs as before".to_owned());
     }
@@ -193,7 +193,7 @@ fn rewritten_text(text: &Json, before: Option<&Value>) -> Result<Vec<Part>, Stri
 
 /// Splits a text into words and references of the form `<node-0>.text`. Anything that only resembles a reference
 /// remains plain text.
-pub(super) fn parts_of(text: &str) -> Vec<Part> {
+pub(super) fn parts_of(text: &str) -> Vec<TextPiece> {
     let mut parts = Vec::new();
     let (mut words, mut rest) = (String::new(), text);
     while let Some(place) = rest.find("<node-") {
@@ -202,9 +202,9 @@ pub(super) fn parts_of(text: &str) -> Vec<Part> {
         match reference_at(from) {
             Some((reference, length)) => {
                 if !words.is_empty() {
-                    parts.push(Part::Words(std::mem::take(&mut words)));
+                    parts.push(TextPiece::Words(std::mem::take(&mut words)));
                 }
-                parts.push(Part::Reference(reference));
+                parts.push(TextPiece::Reference(reference));
                 rest = &from[length..];
             }
             None => {
@@ -215,7 +215,7 @@ pub(super) fn parts_of(text: &str) -> Vec<Part> {
     }
     words.push_str(rest);
     if !words.is_empty() || parts.is_empty() {
-        parts.push(Part::Words(words));
+        parts.push(TextPiece::Words(words));
     }
     parts
 }
@@ -286,7 +286,11 @@ mod tests {
     }
 
     fn step(id: u64, tool: &str, text: &str) -> Step {
-        Step { id, tool: tool.to_owned(), arguments: vec![("text".to_owned(), Value::Text(parts_of(text)))] }
+        Step {
+            id,
+            tool: tool.to_owned(),
+            arguments: vec![("text".to_owned(), ArgumentValue::Text(parts_of(text)))],
+        }
     }
 
     fn texts() -> Plan {
@@ -354,9 +358,9 @@ mod tests {
         let answer = r#"{"texts": {"0": "a tale of a fox", "2": "a drawing of <node-1>.text, in ink"}}"#;
         let rewritten = read_rewriting(answer, &plan).unwrap();
         let texts: Vec<_> = rewritten.steps.iter().map(|step| &step.arguments[0].1).collect();
-        assert_eq!(texts[0], &Value::Text(vec![Part::Words("a tale of a fox".to_owned())]));
+        assert_eq!(texts[0], &ArgumentValue::Text(vec![TextPiece::Words("a tale of a fox".to_owned())]));
         assert_eq!(texts[1], &plan.steps[1].arguments[0].1);
-        assert_eq!(texts[2], &Value::Text(parts_of("a drawing of <node-1>.text, in ink")));
+        assert_eq!(texts[2], &ArgumentValue::Text(parts_of("a drawing of <node-1>.text, in ink")));
         assert_eq!(texts[2].references().count(), 1);
         assert_eq!(ask_to_rewrite("x", &Plan { steps: vec![step(0, "text summarization", "x")] }), None);
     }
@@ -388,8 +392,8 @@ mod tests {
 
     #[test]
     fn references_are_told_from_what_looks_like_them() {
-        let words = |text: &str| Part::Words(text.to_owned());
-        let reference = |step, key: &str| Part::Reference(Reference { step, key: key.to_owned() });
+        let words = |text: &str| TextPiece::Words(text.to_owned());
+        let reference = |step, key: &str| TextPiece::Reference(Reference { step, key: key.to_owned() });
         for (text, parts) in [
             ("", vec![words("")]),
             ("<node-12>.text", vec![reference(12, "text")]),

@@ -1,6 +1,6 @@
 //! Drafts: made by rule, read back, and laid out for raters.
 
-use planproof_plan::{Plan, Step, Value};
+use planproof_plan::{ArgumentValue, Plan, Step};
 use planproof_trace::Draw;
 use ruff_python_ast::{Expr, Number, UnaryOp};
 use ruff_python_parser::parse_expression;
@@ -13,7 +13,7 @@ use super::manifest::of_line;
 use super::phrases::query_by_rule;
 use super::published::{Draft, written_json};
 use super::sheet::{Ratings, SheetRow};
-use super::{Task, Tasks};
+use super::{PairingTask, Tasks};
 use crate::data;
 
 /// Longest line of drafts, in bytes.
@@ -38,7 +38,7 @@ pub struct DraftError {
 /// identical, one is kept.
 pub fn drafts_by_rule(tasks: &Tasks, queries: usize, seed: u64) -> Vec<Draft> {
     let mut drafts = Vec::new();
-    for (nth, Task { plan, .. }) in tasks.tasks.iter().enumerate() {
+    for (nth, PairingTask { plan, .. }) in tasks.tasks.iter().enumerate() {
         let draw = &mut Draw::new(seed, nth as u64, "mnms/queries/1");
         let mut written: Vec<String> = Vec::new();
         for _ in 0..queries {
@@ -106,7 +106,7 @@ fn read_draft(line: &str) -> Result<Draft, String> {
 
 /// The draft in a line of a case, with arguments in the order in which their tools take them.
 fn draft_of_case(line: &str) -> Result<Draft, String> {
-    let case = crate::Task::read(line).map_err(|error| error.what)?;
+    let case = crate::RequestCase::read(line).map_err(|error| error.what)?;
     let id = data::number(case.id());
     let id = id.ok_or_else(|| format!("the id {} does not end with the number of a query", case.id()))?;
     let query = case.request().to_owned();
@@ -144,8 +144,8 @@ fn read_plan(nodes: &Json) -> Result<Plan, String> {
             return Err("a step has not \"id\", \"name\" and \"args\"".to_owned());
         };
         let value = |value: &Json| match value {
-            Json::String(text) => Value::Text(parts_of(text)),
-            other => Value::Json(other.clone()),
+            Json::String(text) => ArgumentValue::Text(parts_of(text)),
+            other => ArgumentValue::Json(other.clone()),
         };
         let arguments =
             arguments.iter().filter_map(|pair| Some((pair[0].as_str()?.to_owned(), value(&pair[1]))));
@@ -201,7 +201,7 @@ fn number(number: &Number, is_negative: bool) -> Option<Json> {
 pub fn plan_in_lines(plan: &Plan) -> String {
     let nodes = written_json(plan);
     let line = |(step, node): (&Step, &Json)| {
-        let argument = |(name, _): &(String, Value)| match &node["args"][name] {
+        let argument = |(name, _): &(String, ArgumentValue)| match &node["args"][name] {
             Json::String(text) => format!("{name}: {text}"),
             other => format!("{name}: {other}"),
         };
@@ -249,7 +249,7 @@ pub fn rated_alternatives(ratings: &Ratings) -> Result<Alternatives, String> {
 
 #[cfg(test)]
 mod tests {
-    use planproof_suite::{Data, Selection, Suite as _};
+    use planproof_suite::{CaseSelection, Data, Suite as _};
 
     use super::*;
     use crate::catalogue;
@@ -281,7 +281,7 @@ mod tests {
         // Either form is valid data for the benchmark and yields the same cases.
         let load = |text: &str| -> Vec<String> {
             let (suite, data) = (crate::Mnms::default(), Data { text, file: "f" });
-            let cases = suite.load(Some(data), &Selection::First, None).unwrap();
+            let cases = suite.load(Some(data), &CaseSelection::First, None).unwrap();
             cases.iter().map(|case| case.to_line() + "\n").collect()
         };
         assert_eq!((load(&lines), load(&cases.concat())), (cases.clone(), cases));

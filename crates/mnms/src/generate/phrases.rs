@@ -1,7 +1,7 @@
 //! Queries by rule, in our own words: for data without a model, for tests, and for simulated models. They describe
 //! each step, one after the other, as people would not; to make data for a benchmark, use a model.
 
-use planproof_plan::{Part, Plan, Step, Value};
+use planproof_plan::{ArgumentValue, Plan, Step, TextPiece};
 use planproof_trace::Draw;
 
 /// The tool, two ways to ask for it with its arguments in braces, and a name for its result.
@@ -87,16 +87,16 @@ fn clause(plan: &Plan, step: &Step, draw: &mut Draw) -> String {
 }
 
 /// An argument as a query says it.
-fn mention(plan: &Plan, tool: &str, argument: &str, value: &Value) -> String {
+fn mention(plan: &Plan, tool: &str, argument: &str, value: &ArgumentValue) -> String {
     let parts = match value {
-        Value::Json(value) => return value.to_string(),
-        Value::Text(parts) => parts,
+        ArgumentValue::Json(value) => return value.to_string(),
+        ArgumentValue::Text(parts) => parts,
     };
     let said: String = parts
         .iter()
         .map(|part| match part {
-            Part::Words(words) => words.clone(),
-            Part::Reference(reference) => {
+            TextPiece::Words(words) => words.clone(),
+            TextPiece::Reference(reference) => {
                 let source = plan.steps.iter().find(|step| step.id == reference.step);
                 let called =
                     source.and_then(|source| row(&source.tool)).map_or("the result", |(_, _, gives)| gives);
@@ -153,9 +153,9 @@ mod tests {
         for (nth, task) in tasks.iter().enumerate() {
             let query = query_by_rule(&task.plan, &mut Draw::new(1, nth as u64, "test"));
             for (_, value) in task.plan.steps.iter().flat_map(|step| &step.arguments) {
-                let Value::Text(parts) = value else { continue };
+                let ArgumentValue::Text(parts) = value else { continue };
                 for part in parts {
-                    if let Part::Words(words) = part {
+                    if let TextPiece::Words(words) = part {
                         assert!(query.contains(words), "{query}");
                     }
                 }

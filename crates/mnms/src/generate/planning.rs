@@ -1,7 +1,7 @@
 //! Plans by rule: turns a sequence of tools and an input into numbered calls with all their arguments (the paper,
 //! section 3.2, step 4).
 
-use planproof_plan::{Part, Plan, Reference, Step, Value};
+use planproof_plan::{ArgumentValue, Plan, Reference, Step, TextPiece};
 use planproof_trace::{Catalogue, Draw, Signature};
 
 use super::graph::{EdgeRule, ToolGraph};
@@ -61,13 +61,13 @@ pub fn plan_of(catalogue: &Catalogue, sequence: &[usize], input: &Input, draw: &
 }
 
 /// A text without references.
-pub(super) fn words(text: &str) -> Value {
-    Value::Text(vec![Part::Words(text.to_owned())])
+pub(super) fn words(text: &str) -> ArgumentValue {
+    ArgumentValue::Text(vec![TextPiece::Words(text.to_owned())])
 }
 
 /// A reference and nothing else.
-fn output(step: u64, key: &str) -> Value {
-    Value::Text(vec![Part::Reference(Reference { step, key: key.to_owned() })])
+fn output(step: u64, key: &str) -> ArgumentValue {
+    ArgumentValue::Text(vec![TextPiece::Reference(Reference { step, key: key.to_owned() })])
 }
 
 /// Finds values for arguments.
@@ -80,7 +80,7 @@ pub(super) struct Filler<'a> {
 
 impl Filler<'_> {
     /// The arguments of a first tool.
-    fn first(&mut self, tool: &Signature) -> Option<Vec<(String, Value)>> {
+    fn first(&mut self, tool: &Signature) -> Option<Vec<(String, ArgumentValue)>> {
         let is_picture = tool.has_argument("image");
         let argument = |port: &planproof_trace::Port| {
             let value = match self.input.values.get(&port.name) {
@@ -100,9 +100,9 @@ impl Filler<'_> {
         catalogue: &Catalogue,
         steps: &[Step],
         tool: &Signature,
-        known: &[(String, Value)],
-    ) -> Option<Vec<(String, Value)>> {
-        let mut values: Vec<Option<Value>> = tool
+        known: &[(String, ArgumentValue)],
+    ) -> Option<Vec<(String, ArgumentValue)>> {
+        let mut values: Vec<Option<ArgumentValue>> = tool
             .arguments
             .iter()
             .map(|port| known.iter().find(|(name, _)| *name == port.name).map(|(_, value)| value.clone()))
@@ -184,13 +184,13 @@ fn gives_a_new_text(step: &Step) -> bool {
 }
 
 /// The value of the argument with that name in the first of these steps that has one.
-fn argument_of<'s>(mut steps: impl Iterator<Item = &'s Step>, name: &str) -> Option<Value> {
+fn argument_of<'s>(mut steps: impl Iterator<Item = &'s Step>, name: &str) -> Option<ArgumentValue> {
     steps.find_map(|step| step.arguments.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone()))
 }
 
 /// The current picture after these steps: the output of the last step that involves a picture or, if that step
 /// outputs objects or no picture at all, its input.
-fn picture(catalogue: &Catalogue, steps: &[Step]) -> Option<Value> {
+fn picture(catalogue: &Catalogue, steps: &[Step]) -> Option<ArgumentValue> {
     steps.iter().rev().find_map(|step| {
         let tool = catalogue.find(&step.tool)?;
         if tool.has_output("image") && !gives_objects(tool) {
@@ -201,7 +201,7 @@ fn picture(catalogue: &Catalogue, steps: &[Step]) -> Option<Value> {
 }
 
 /// The last output of a kind.
-fn latest(catalogue: &Catalogue, steps: &[Step], kind: &str) -> Option<Value> {
+fn latest(catalogue: &Catalogue, steps: &[Step], kind: &str) -> Option<ArgumentValue> {
     steps.iter().rev().find_map(|step| {
         let given = catalogue.find(&step.tool)?.outputs.iter().find(|output| output.kind == kind)?;
         Some(output(step.id, &given.name))
@@ -260,7 +260,7 @@ pub fn faults(catalogue: &Catalogue, graph: &ToolGraph, plan: &Plan) -> Vec<Stri
 
 /// Whether one of the steps takes exactly that picture: a step that finds objects in it under the rule of the list,
 /// any step under the rule of kinds.
-fn is_at_hand(catalogue: &Catalogue, rule: EdgeRule, steps: &[Step], picture: &Value) -> bool {
+fn is_at_hand(catalogue: &Catalogue, rule: EdgeRule, steps: &[Step], picture: &ArgumentValue) -> bool {
     steps.iter().any(|step| {
         (rule == EdgeRule::Kinds || catalogue.find(&step.tool).is_some_and(gives_objects))
             && step.arguments.iter().any(|(name, value)| name == "image" && value == picture)

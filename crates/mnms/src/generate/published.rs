@@ -3,12 +3,12 @@
 
 use std::fmt::Write as _;
 
-use planproof_plan::{Part, Plan, Step, Value};
+use planproof_plan::{ArgumentValue, Plan, Step, TextPiece};
 use planproof_suite::{Case as _, CaseError};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
-use crate::Task;
+use crate::RequestCase;
 use crate::data::ID_PREFIX;
 
 /// A query with its plan, as published.
@@ -53,7 +53,8 @@ impl Draft {
     pub fn to_case_line(&self) -> Result<String, CaseError> {
         let alternatives = self.alternatives.iter().map(written_json).collect();
         let id = format!("{ID_PREFIX}{}", self.id);
-        let task = Task::new(&id, &self.query, written_json(&self.plan), &program(&self.plan), alternatives)?;
+        let task =
+            RequestCase::new(&id, &self.query, written_json(&self.plan), &program(&self.plan), alternatives)?;
         Ok(task.to_line())
     }
 }
@@ -78,18 +79,18 @@ pub fn written_json(plan: &Plan) -> Json {
     plan.steps.iter().map(node).collect()
 }
 
-fn written_value(value: &Value) -> Json {
+fn written_value(value: &ArgumentValue) -> Json {
     match value {
-        Value::Json(value) => value.clone(),
-        Value::Text(parts) => Json::from(written_text(parts)),
+        ArgumentValue::Json(value) => value.clone(),
+        ArgumentValue::Text(parts) => Json::from(written_text(parts)),
     }
 }
 
 /// A text with its references written as `<node-0>.text`.
-pub(super) fn written_text(parts: &[Part]) -> String {
-    let piece = |part: &Part| match part {
-        Part::Words(words) => words.clone(),
-        Part::Reference(reference) => format!("<node-{}>.{}", reference.step, reference.key),
+pub(super) fn written_text(parts: &[TextPiece]) -> String {
+    let piece = |part: &TextPiece| match part {
+        TextPiece::Words(words) => words.clone(),
+        TextPiece::Reference(reference) => format!("<node-{}>.{}", reference.step, reference.key),
     };
     parts.iter().map(piece).collect()
 }
@@ -189,22 +190,22 @@ fn program(plan: &Plan) -> String {
     text
 }
 
-fn expression(name: &str, value: &Value) -> String {
+fn expression(name: &str, value: &ArgumentValue) -> String {
     let parts = match value {
-        Value::Text(parts) => parts,
-        Value::Json(value) => return python(value),
+        ArgumentValue::Text(parts) => parts,
+        ArgumentValue::Json(value) => return python(value),
     };
     if let (Some(reference), true) = (value.as_reference(), name != "text") {
         return format!("output{}['{}']", reference.step, reference.key);
     }
     let is_formatted = value.references().next().is_some();
-    let piece = |part: &Part| match part {
-        Part::Words(words) => {
+    let piece = |part: &TextPiece| match part {
+        TextPiece::Words(words) => {
             let words =
                 words.replace('\\', "\\\\").replace('"', "'").replace('\n', "\\n").replace('\r', "\\r");
             if is_formatted { words.replace('{', "{{").replace('}', "}}") } else { words }
         }
-        Part::Reference(reference) => format!("{{output{}['{}']}}", reference.step, reference.key),
+        TextPiece::Reference(reference) => format!("{{output{}['{}']}}", reference.step, reference.key),
     };
     let words: String = parts.iter().map(piece).collect();
     format!("{}\"{words}\"", if is_formatted { "f" } else { "" })
@@ -217,22 +218,22 @@ mod tests {
     use super::*;
     use crate::generate::planning::words;
 
-    fn step(id: u64, tool: &str, name: &str, value: Value) -> Step {
+    fn step(id: u64, tool: &str, name: &str, value: ArgumentValue) -> Step {
         Step { id, tool: tool.to_owned(), arguments: vec![(name.to_owned(), value)] }
     }
 
-    fn reference(step: u64, key: &str) -> Part {
-        Part::Reference(Reference { step, key: key.to_owned() })
+    fn reference(step: u64, key: &str) -> TextPiece {
+        TextPiece::Reference(Reference { step, key: key.to_owned() })
     }
 
     #[test]
     fn a_draft_is_written_in_the_published_form() {
-        let picture = Part::Words("a picture of {".to_owned());
+        let picture = TextPiece::Words("a picture of {".to_owned());
         let plan = Plan {
             steps: vec![
                 step(0, "text summarization", "text", words("It's \"new\"\n\\ \u{7}")),
-                step(1, "image generation", "text", Value::Text(vec![picture, reference(0, "text")])),
-                step(2, "image captioning", "image", Value::Text(vec![reference(1, "image")])),
+                step(1, "image generation", "text", ArgumentValue::Text(vec![picture, reference(0, "text")])),
+                step(2, "image captioning", "image", ArgumentValue::Text(vec![reference(1, "image")])),
             ],
         };
         let draft =

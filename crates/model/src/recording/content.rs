@@ -15,7 +15,9 @@ use super::wire::{
     ExchangeLine, Head, HeaderLine, ModelLine, SessionLine, SetupLine, ToolsLine, WireMessage, is_whole,
     types,
 };
-use super::{LINE_BYTES_MAX, NOTE_TYPES, Note, RECORDING_BYTES_MAX, RECORDING_SCHEMA, RecordingError};
+use super::{
+    LINE_BYTES_MAX, NOTE_TYPES, RECORDING_BYTES_MAX, RECORDING_SCHEMA, RecordingError, RecordingNote,
+};
 use crate::{Capabilities, Message, ReplyId, Settings};
 
 /// A recording as read from its file.
@@ -29,7 +31,7 @@ pub struct Recording {
     pub(super) setups: Vec<Setup>,
     pub(super) nodes: Vec<Node>,
     pub(super) exchanges: Vec<Exchange>,
-    pub(super) notes: Vec<Note>,
+    pub(super) notes: Vec<RecordingNote>,
     /// The parts of requests that do not count. They are removed from messages and tools; plain texts are unchanged.
     pub(super) may_differ: MayDiffer,
     /// Bytes up to the end of the last complete line.
@@ -160,7 +162,7 @@ impl Recording {
     }
 
     /// The lines that say what the requests were made for, in order.
-    pub fn notes(&self) -> &[Note] {
+    pub fn notes(&self) -> &[RecordingNote] {
         &self.notes
     }
 
@@ -350,7 +352,7 @@ impl Recording {
                 Ok(())
             }
             kind if NOTE_TYPES.contains(&kind) => {
-                self.notes.push(Note { kind: kind.to_owned(), json: text.to_owned() });
+                self.notes.push(RecordingNote { kind: kind.to_owned(), json: text.to_owned() });
                 Ok(())
             }
             other => Err(format!("its type {other:?} is not known")),

@@ -19,7 +19,9 @@ use super::request::{KeyedRequest, RequestBody};
 use super::wire::{
     self, ExchangeLine, HeaderLine, ModelLine, SessionLine, SetupLine, ToolsLine, WireMessage, types,
 };
-use super::{LINE_BYTES_MAX, NOTE_TYPES, Note, RECORDING_BYTES_MAX, RECORDING_SCHEMA, RecordingError};
+use super::{
+    LINE_BYTES_MAX, NOTE_TYPES, RECORDING_BYTES_MAX, RECORDING_SCHEMA, RecordingError, RecordingNote,
+};
 use crate::{ChatRequest, CompletionRequest, Model};
 
 /// Who writes a recording.
@@ -49,7 +51,7 @@ struct Shared {
 /// The content of the file when it was opened.
 #[derive(Debug, Default)]
 struct Before {
-    notes: Vec<Note>,
+    notes: Vec<RecordingNote>,
     torn_line: Option<u64>,
 }
 
@@ -156,7 +158,7 @@ impl RecordingFile {
     }
 
     /// The notes that were in the file when it was opened.
-    pub fn notes(&self) -> &[Note] {
+    pub fn notes(&self) -> &[RecordingNote] {
         &self.0.before.notes
     }
 
@@ -169,7 +171,7 @@ impl RecordingFile {
     ///
     /// # Errors
     /// [`RecordingError::CannotWrite`], also where an earlier write failed.
-    pub fn append(&self, note: &Note) -> Result<(), RecordingError> {
+    pub fn append(&self, note: &RecordingNote) -> Result<(), RecordingError> {
         debug_assert!(NOTE_TYPES.contains(&note.kind.as_str()), "{note:?}");
         let mut line = self.0.secrets.redact(&note.json).into_owned().into_bytes();
         line.push(b'\n');

@@ -28,7 +28,7 @@ use planproof_order::OrderSuite;
 use planproof_sim::{SimKind, SimModel};
 use planproof_store::{NewCampaign, Store, StoreLimits};
 use planproof_synth::file::write_case;
-use planproof_synth::{Case, Options, SynthesisCounts, Synthesizer, TopicBank, Wordings};
+use planproof_synth::{PlanningCase, SynthesisCounts, SynthesisOptions, Synthesizer, TopicBank, Wordings};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -249,10 +249,11 @@ async fn campaign(
 ) -> Result<(), Failure> {
     let model_name = model.name().to_owned();
     let agent_name = format!("{}@{model_name}", FunctionCallingAgent::KIND);
-    let options = Options { actions_min: actions, actions_max: actions, ..Options::default() };
+    let options =
+        SynthesisOptions { actions_min: actions, actions_max: actions, ..SynthesisOptions::default() };
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())?;
     let mut counts = SynthesisCounts::default();
-    let cases: Vec<Case> =
+    let cases: Vec<PlanningCase> =
         (0..runs).map(|index| synthesizer.case(7, index, &mut counts, &mut ())).collect::<Result<_, _>>()?;
     let store = Store::open(store, StoreLimits::default())?;
     let campaign = NewCampaign {

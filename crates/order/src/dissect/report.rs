@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use planproof_suite::statistics::wilson;
-use planproof_synth::Change;
+use planproof_synth::Replacement;
 
 use super::{
     Cause, CauseShare, ChangedPiece, DissectedCase, Dissection, DissectionReport, Enough, EnoughCounts,
-    ReportedTrial, SkippedTrial, Step, TopicErrors, Trial, TrialRecord, is_error,
+    ReportedTrial, SkippedTrial, TopicErrors, Trial, TrialRecord, TrialStep, is_error,
 };
 use crate::{OrderCase, OrderOutcome, OrderRun};
 
@@ -16,8 +16,8 @@ use crate::{OrderCase, OrderOutcome, OrderRun};
 const TOPICS_MAX: usize = 5;
 
 /// A change as it is reported.
-fn changed_piece(change: &Change) -> ChangedPiece {
-    let place = |span: planproof_synth::Span| [span.start, span.end];
+fn changed_piece(change: &Replacement) -> ChangedPiece {
+    let place = |span: planproof_synth::CharRange| [span.start, span.end];
     ChangedPiece {
         piece: change.piece.as_str(),
         from: change.from.clone(),
@@ -101,7 +101,7 @@ fn dissected_cases(
             passed: outcome.and_then(OrderRun::passed),
             class: outcome.and_then(class_of),
             unscored: outcome.and_then(|outcome| Some(outcome.verdict.as_ref().err()?.to_string())),
-            paragraph: (record.trial.step != Step::Rerun).then(|| record.case.paragraph.clone()),
+            paragraph: (record.trial.step != TrialStep::Rerun).then(|| record.case.paragraph.clone()),
             changes: record.changes.iter().map(changed_piece).collect(),
         }
     };

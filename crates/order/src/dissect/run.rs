@@ -6,7 +6,7 @@ use std::sync::Arc;
 use planproof_bench::rounds::{RoundWatch, run_rounds};
 use planproof_bench::{Campaign, CampaignEnd, CampaignError, Memory, Outcome, Supervision};
 use planproof_store::{StoreError, Writer};
-use planproof_synth::{Case, Mutator};
+use planproof_synth::{Mutator, PlanningCase};
 use planproof_trace::Draw;
 use tokio_util::sync::CancellationToken;
 
@@ -48,7 +48,7 @@ impl DissectionRun<'_> {
         known: Vec<TrialRecord>,
         stop: &CancellationToken,
         supervision: Supervision,
-        may_run: impl Fn(&Case) -> bool,
+        may_run: impl Fn(&PlanningCase) -> bool,
         keep: impl FnMut(u32, &[TrialRecord]) -> Result<(), StoreError>,
         observe: impl FnMut(&TrialRecord, &Outcome),
     ) -> Result<(CampaignEnd, Dissection), CampaignError> {

@@ -92,7 +92,7 @@ impl<'a> Search<'a> {
     fn make(&self, error: u32, trial: Trial) -> Result<TrialRecord, String> {
         let failed = self.cases[error as usize].case();
         let (mut case, changes) = match trial.step.mutation() {
-            None => (planproof_synth::Case::clone(failed), Vec::new()),
+            None => (planproof_synth::PlanningCase::clone(failed), Vec::new()),
             Some((mutation, stream)) => {
                 let index = u64::from(error) << 32 | u64::from(trial.number);
                 let seed = Draw::new(self.seed, index, stream).number();

@@ -1,9 +1,9 @@
 //! Learning data of agents that write their calls as text: each original request of their model, from the first wrong
 //! reply on, with a reply that executes the correct plan in the agent's own language.
 
-use planproof_agents::behaviour::retrace::{Demonstrated, ModelInput, Planned, Retracer};
+use planproof_agents::behaviour::retrace::{Demonstrated, ModelInput, PendingCall, Retracer};
 use planproof_model::Message;
-use planproof_synth::{Case, CaseTool, JudgeOptions, Verdict};
+use planproof_synth::{CaseTool, JudgeOptions, OracleVerdict, PlanningCase};
 use planproof_trace::{Event, EventKind, Tool, ToolCall, paired_calls};
 use serde_json::{Value, json};
 
@@ -12,8 +12,8 @@ use crate::GuardState;
 
 /// The lines of a failed run. `retracer` belongs to the agent's specification.
 pub(super) fn lines(
-    case: &Case,
-    verdict: &Verdict,
+    case: &PlanningCase,
+    verdict: &OracleVerdict,
     options: JudgeOptions,
     events: &[Event],
     retracer: &Retracer,
@@ -60,7 +60,11 @@ pub(super) fn lines(
 }
 
 /// The calls that are left, as near to the verdict's correct plan as possible.
-fn rest_of_plan(case: &Case, verdict: &Verdict, mut state: GuardState) -> Result<Vec<Planned>, LeftOut> {
+fn rest_of_plan(
+    case: &PlanningCase,
+    verdict: &OracleVerdict,
+    mut state: GuardState,
+) -> Result<Vec<PendingCall>, LeftOut> {
     let target = target(case, verdict);
     let mut plan = Vec::new();
     while !state.is_complete() {
@@ -68,7 +72,7 @@ fn rest_of_plan(case: &Case, verdict: &Verdict, mut state: GuardState) -> Result
         let call = call(case, right.action, right.start, plan.len());
         state.executed(&call);
         let task = case.actions[right.action].text.clone();
-        plan.push(Planned { tool: call.name, arguments: call.arguments, task });
+        plan.push(PendingCall { tool: call.name, arguments: call.arguments, task });
     }
     Ok(plan)
 }

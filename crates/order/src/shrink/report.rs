@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use planproof_synth::{ActionId, Case, NoShrinking, ShrinkEnd, Verdict};
+use planproof_synth::{ActionId, NoShrinking, OracleVerdict, PlanningCase, ShrinkEnd};
 use planproof_trace::TimeOfDay;
 
 use super::{
-    CaseSize, ExampleRun, NotShrunk, Requirement, ShrinkReport, Shrinking, ShrunkCase, ShrunkFailure,
+    CaseSize, ExampleRun, NotShrunk, ShrinkReport, Shrinking, ShrunkCase, ShrunkFailure, TargetRequirement,
     group_alike,
 };
 use crate::{OrderCase, OrderOutcome, OrderRun, violated_places};
 
-fn case_size(case: &Case) -> CaseSize {
+fn case_size(case: &PlanningCase) -> CaseSize {
     // Every sub-sentence states something.
     let places = case.constraint_sources().flatten().map(|source| (source.sentence, source.sub_sentence));
     let places: BTreeSet<(u32, u32)> = places.collect();
@@ -26,7 +26,7 @@ fn case_size(case: &Case) -> CaseSize {
     }
 }
 
-impl Requirement {
+impl TargetRequirement {
     fn describe(&self) -> String {
         match self {
             Self::Before { first, second } => format!("{first} before {second}"),
@@ -101,7 +101,7 @@ fn shrunk_case(
         case: case.id.clone(),
         group,
         class: target.class.as_str(),
-        violated: target.violated.as_ref().map(Requirement::describe),
+        violated: target.violated.as_ref().map(TargetRequirement::describe),
         end: shrunk.end.as_str(),
         is_open: *is_open,
         from: case_size(case),
@@ -127,7 +127,7 @@ fn shrunk_case(
 }
 
 /// The correct plan of a verdict, in words; with starts in the time form.
-fn plan(case: &Case, verdict: &Verdict) -> Vec<String> {
+fn plan(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<String> {
     let text =
         |id: &ActionId| case.actions.iter().find(|action| action.id == *id).map(|action| action.text.clone());
     let starts = verdict.time.as_ref().map_or(&[][..], |time| &time.repair_starts);

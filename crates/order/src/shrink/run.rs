@@ -5,7 +5,7 @@ use std::sync::Arc;
 use planproof_bench::rounds::{RoundWatch, run_rounds};
 use planproof_bench::{Campaign, CampaignEnd, CampaignError, Memory, Outcome, Supervision};
 use planproof_store::{StoreError, Writer};
-use planproof_synth::{Case, Shrinker};
+use planproof_synth::{PlanningCase, Shrinker};
 use planproof_trace::Draw;
 use tokio_util::sync::CancellationToken;
 
@@ -47,7 +47,7 @@ impl ShrinkRun<'_> {
         known: Vec<CandidateRecord>,
         stop: &CancellationToken,
         supervision: Supervision,
-        may_run: impl Fn(&Case, u32) -> bool,
+        may_run: impl Fn(&PlanningCase, u32) -> bool,
         keep: impl FnMut(u32, &[CandidateRecord]) -> Result<(), StoreError>,
         observe: impl FnMut(&CandidateRecord, &Outcome),
     ) -> Result<(CampaignEnd, Shrinking), CampaignError> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use planproof_bench::rounds::Rounds;
 use planproof_bench::{Outcome, Unit};
 use planproof_suite as suite;
-use planproof_synth::{Case, NoShrinking, ShrinkEnd, ShrinkSearch, Shrinker};
+use planproof_synth::{NoShrinking, PlanningCase, ShrinkEnd, ShrinkSearch, Shrinker};
 
 use super::{CandidateRecord, FailureCount, ShrinkOptions, Shrinking, ShrunkFailure, Target};
 use crate::{OrderCase, OrderOutcome, OrderRun, typed};
@@ -106,7 +106,7 @@ impl<'a> Search<'a> {
     }
 
     /// The record of a candidate, created if necessary.
-    fn place(&mut self, error: u32, number: Option<u32>, case: Case) -> usize {
+    fn place(&mut self, error: u32, number: Option<u32>, case: PlanningCase) -> usize {
         let key = (error, number.is_none(), case.paragraph.clone());
         let Self { places, records, .. } = self;
         *places.entry(key).or_insert_with(|| {
@@ -119,7 +119,7 @@ impl<'a> Search<'a> {
 impl Failure<'_> {
     /// What the next step requires: a case, which of the candidates it is, and which repeats of it. `None` if it is
     /// over.
-    fn wanted(&mut self, options: &ShrinkOptions) -> Option<(Case, Option<u32>, Range<u32>)> {
+    fn wanted(&mut self, options: &ShrinkOptions) -> Option<(PlanningCase, Option<u32>, Range<u32>)> {
         if let Stage::Searching(count) = self.stage {
             let more = count.runs_to_decide(options);
             let is_new = count.runs == 0;
@@ -127,7 +127,7 @@ impl Failure<'_> {
                 Some(candidate) if self.runs + more <= options.runs_max => {
                     let number = self.candidates + u32::from(is_new);
                     let id = format!("{}.candidate-{number}", self.id);
-                    let case = Case { id, ..candidate.clone() };
+                    let case = PlanningCase { id, ..candidate.clone() };
                     return Some((case, Some(number), count.runs..count.runs + more));
                 }
                 _ => self.stage = Stage::Confirming,
@@ -138,7 +138,7 @@ impl Failure<'_> {
             self.stage = Stage::Over;
             return None;
         }
-        let case = Case { id: format!("{}.shrunk", self.id), ..shrunk.case };
+        let case = PlanningCase { id: format!("{}.shrunk", self.id), ..shrunk.case };
         Some((case, None, 0..options.confirm))
     }
 

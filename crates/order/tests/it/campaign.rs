@@ -5,7 +5,7 @@ use planproof_bench::{CampaignError, RunProgress, Unit, Work};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
 use planproof_sim::{SimKind, SimModel};
 use planproof_store::{NewCampaign, Store, StoreLimits};
-use planproof_synth::Options;
+use planproof_synth::SynthesisOptions;
 use planproof_synth::file::write_case;
 use tokio_util::sync::CancellationToken;
 
@@ -31,7 +31,7 @@ impl Model for Down {
 
 #[tokio::test]
 async fn a_model_that_is_down_is_no_failure_of_the_agent() {
-    let campaign = campaign(Arc::new(Down), cases(Options::default(), 5));
+    let campaign = campaign(Arc::new(Down), cases(SynthesisOptions::default(), 5));
     let outcomes = run(&campaign, None, &HashSet::new()).await;
     assert!(outcomes.iter().all(|outcome| outcome.passed().is_none()));
     let reason = outcomes[0].verdict.as_ref().expect_err("it is unscored").to_string();
@@ -57,7 +57,7 @@ impl Model for Silent {
 
 #[tokio::test]
 async fn silence_is_a_timeout_and_stopping_stops() {
-    let mut campaign = campaign(Arc::new(Silent), cases(Options::default(), 3));
+    let mut campaign = campaign(Arc::new(Silent), cases(SynthesisOptions::default(), 3));
     let stop = CancellationToken::new();
     stop.cancel();
     let units = campaign.units_but(&HashSet::new());
@@ -83,7 +83,7 @@ async fn what_is_finished_is_not_run_again_and_traces_are_the_same_bytes() {
     let mut exports = Vec::new();
     for name in ["whole.db", "parts.db"] {
         let store = Store::open(&folder.join(name), StoreLimits::default()).expect("a new store");
-        let cases = cases(Options::default(), 40);
+        let cases = cases(SynthesisOptions::default(), 40);
         let row = NewCampaign {
             id: "test",
             created_ms: 0,

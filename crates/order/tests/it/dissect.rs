@@ -6,11 +6,13 @@ use std::sync::Arc;
 use planproof_bench::{Campaign, CampaignEnd, Supervision};
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
 use planproof_order::{
-    Cause, DissectOptions, Dissection, DissectionRun, Enough, OrderCase, OrderRun, Step, TrialRecord,
+    Cause, DissectOptions, Dissection, DissectionRun, Enough, OrderCase, OrderRun, TrialRecord, TrialStep,
     dissect, pick_errors,
 };
-use planproof_sim::{Fault, SimKind, SimModel};
-use planproof_synth::{Case, Mutator, Options, Synthesizer, TimeOptions, TopicBank, Wordings, read};
+use planproof_sim::{PlantedFault, SimKind, SimModel};
+use planproof_synth::{
+    Mutator, PlanningCase, SynthesisOptions, Synthesizer, TimeOptions, TopicBank, Wordings, read,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{campaign, run_typed, wrapped};
@@ -23,7 +25,11 @@ fn mutator() -> Mutator<'static> {
 }
 
 /// So many cases that `is_wanted`.
-pub(crate) fn cases_with(options: Options, count: usize, is_wanted: impl Fn(&Case) -> bool) -> Arc<[Case]> {
+pub(crate) fn cases_with(
+    options: SynthesisOptions,
+    count: usize,
+    is_wanted: impl Fn(&PlanningCase) -> bool,
+) -> Arc<[PlanningCase]> {
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())
         .expect("the options are in range");
     (0..)
@@ -40,7 +46,7 @@ pub(crate) struct Tested {
     pub(crate) cases: Arc<[Arc<OrderCase>]>,
 }
 
-pub(crate) fn of_fault(fault: Fault, cases: impl AsRef<[Case]>) -> Tested {
+pub(crate) fn of_fault(fault: PlantedFault, cases: impl AsRef<[PlanningCase]>) -> Tested {
     let model = Arc::new(SimModel::new(SimKind::Planted(fault)));
     Tested { cases: wrapped(cases.as_ref()), campaign: campaign(model, cases) }
 }
@@ -136,8 +142,8 @@ fn the_interval_is_that_of_the_binomial_distribution() {
 
 /// Dissects a thousand failures of a fault, and compares how often each cause is found with the theory.
 async fn check(
-    fault: Fault,
-    cases: Arc<[Case]>,
+    fault: PlantedFault,
+    cases: Arc<[PlanningCase]>,
     options: DissectOptions,
     theory: &BTreeMap<Cause, f64>,
 ) -> Dissection {
@@ -166,40 +172,44 @@ fn always(cause: Cause) -> BTreeMap<Cause, f64> {
 
 #[tokio::test]
 async fn a_misread_word_is_always_found() {
-    let cases =
-        cases_with(Options::default(), 1300, |case| case.paragraph.to_lowercase().contains(Fault::WORD));
-    let dissection = check(Fault::Word, cases, DissectOptions::default(), &always(Cause::Terminal)).await;
+    let cases = cases_with(SynthesisOptions::default(), 1300, |case| {
+        case.paragraph.to_lowercase().contains(PlantedFault::WORD)
+    });
+    let dissection =
+        check(PlantedFault::Word, cases, DissectOptions::default(), &always(Cause::Terminal)).await;
     assert!(dissection.errors.iter().all(|error| error.enough == Some(Enough::Wordings)));
 }
 
 #[tokio::test]
 async fn a_mishandled_topic_is_always_found() {
-    let options = Options { topic: Some(Fault::JOB.to_owned()), ..Options::default() };
+    let options =
+        SynthesisOptions { topic: Some(PlantedFault::JOB.to_owned()), ..SynthesisOptions::default() };
     let cases = cases_with(options, DISSECTIONS, |_| true);
-    check(Fault::Topic, cases, DissectOptions::default(), &always(Cause::Topic)).await;
+    check(PlantedFault::Topic, cases, DissectOptions::default(), &always(Cause::Topic)).await;
 }
 
 #[tokio::test]
 async fn a_structure_is_always_found() {
-    let cases = cases_with(Options::default(), DISSECTIONS, |case| case.paragraph.contains(", which "));
-    check(Fault::Structure, cases, DissectOptions::default(), &always(Cause::Structure)).await;
+    let cases =
+        cases_with(SynthesisOptions::default(), DISSECTIONS, |case| case.paragraph.contains(", which "));
+    check(PlantedFault::Structure, cases, DissectOptions::default(), &always(Cause::Structure)).await;
 }
 
 #[tokio::test]
 async fn a_shape_of_constraints_is_always_found() {
-    let cases = cases_with(Options::default(), 2500, |_| true);
-    check(Fault::Constraint, cases, DissectOptions::default(), &always(Cause::Constraint)).await;
+    let cases = cases_with(SynthesisOptions::default(), 2500, |_| true);
+    check(PlantedFault::Constraint, cases, DissectOptions::default(), &always(Cause::Constraint)).await;
 }
 
 #[tokio::test]
 async fn a_coin_is_found_as_often_as_theory_says() {
-    let cases = cases_with(Options::default(), 3700, |_| true);
-    let chance = f64::from(Fault::COIN.0) / f64::from(Fault::COIN.1);
+    let cases = cases_with(SynthesisOptions::default(), 3700, |_| true);
+    let chance = f64::from(PlantedFault::COIN.0) / f64::from(PlantedFault::COIN.1);
     let options = DissectOptions::default();
-    check(Fault::Coin, Arc::clone(&cases), options, &theory(chance, &options)).await;
+    check(PlantedFault::Coin, Arc::clone(&cases), options, &theory(chance, &options)).await;
     // Without reruns and with one variant of each kind the other causes are named often enough to be counted.
     let options = DissectOptions { variants: 1, reruns: 0, ..options };
-    let dissection = check(Fault::Coin, cases, options, &theory(chance, &options)).await;
+    let dissection = check(PlantedFault::Coin, cases, options, &theory(chance, &options)).await;
     let terminal = dissection.errors.iter().filter(|error| error.cause == Some(Cause::Terminal)).count();
     for (enough, share) in [
         (Enough::Either, (1.0 - chance) * (1.0 - chance)),
@@ -217,13 +227,15 @@ async fn a_coin_is_found_as_often_as_theory_says() {
 /// then does depends on more than the fault, so now and then something else is found.
 #[tokio::test]
 async fn faults_are_found_in_the_time_form() {
-    for (fault, cause) in [(Fault::Topic, Cause::Topic), (Fault::Structure, Cause::Structure)] {
-        let topic = (fault == Fault::Topic).then(|| Fault::JOB.to_owned());
-        let options = Options { time: Some(TimeOptions::default()), topic, ..Options::default() };
+    for (fault, cause) in [(PlantedFault::Topic, Cause::Topic), (PlantedFault::Structure, Cause::Structure)] {
+        let topic = (fault == PlantedFault::Topic).then(|| PlantedFault::JOB.to_owned());
+        let options =
+            SynthesisOptions { time: Some(TimeOptions::default()), topic, ..SynthesisOptions::default() };
         let tested = of_fault(
             fault,
             cases_with(options, 60, |case| {
-                !case.constraints.is_empty() && (fault == Fault::Topic || case.paragraph.contains(", which "))
+                !case.constraints.is_empty()
+                    && (fault == PlantedFault::Topic || case.paragraph.contains(", which "))
             }),
         );
         let outcomes = run_typed(&tested.campaign).await;
@@ -241,8 +253,8 @@ async fn faults_are_found_in_the_time_form() {
 
 #[tokio::test]
 async fn trials_are_cases_that_can_be_read_and_the_same_each_time() {
-    let cases = cases_with(Options::default(), 40, |_| true);
-    let tested = of_fault(Fault::Constraint, cases);
+    let cases = cases_with(SynthesisOptions::default(), 40, |_| true);
+    let tested = of_fault(PlantedFault::Constraint, cases);
     let outcomes = run_typed(&tested.campaign).await;
     let options = DissectOptions { variants: 2, reruns: 1, ..DissectOptions::default() };
     let errors = pick_errors(&outcomes, &options, tested.campaign.seed);
@@ -251,12 +263,12 @@ async fn trials_are_cases_that_can_be_read_and_the_same_each_time() {
     for record in &first.trials {
         read::verify(&record.case, read::Directions::shipped()).expect("a trial can be read back");
         assert!(ids.insert(record.case.id.clone()), "{} twice", record.case.id);
-        assert_eq!(record.changes.is_empty(), record.trial.step == Step::Rerun);
+        assert_eq!(record.changes.is_empty(), record.trial.step == TrialStep::Rerun);
     }
     assert_eq!(first.trials.len(), errors.len() * (1 + 3 * 2));
     let mut slow = tested.clone();
     slow.campaign.concurrency = std::num::NonZeroUsize::MIN;
-    let untimed = |dissection: Dissection| -> Vec<(Case, Option<bool>)> {
+    let untimed = |dissection: Dissection| -> Vec<(PlanningCase, Option<bool>)> {
         let of = |record: TrialRecord| (record.case, record.outcome.as_ref().and_then(OrderRun::passed));
         dissection.trials.into_iter().map(of).collect()
     };
@@ -289,8 +301,8 @@ async fn trials_are_cases_that_can_be_read_and_the_same_each_time() {
 /// What a budget cuts off goes on where it was, to the same end.
 #[tokio::test]
 async fn a_dissection_goes_on_where_a_budget_ended_it() {
-    let cases = cases_with(Options::default(), 30, |_| true);
-    let plain = of_fault(Fault::Structure, &cases);
+    let cases = cases_with(SynthesisOptions::default(), 30, |_| true);
+    let plain = of_fault(PlantedFault::Structure, &cases);
     let outcomes = run_typed(&plain.campaign).await;
     let options = DissectOptions { variants: 2, ..DissectOptions::default() };
     let errors = pick_errors(&outcomes, &options, plain.campaign.seed);
@@ -300,7 +312,7 @@ async fn a_dissection_goes_on_where_a_budget_ended_it() {
     let end = loop {
         let meter =
             Arc::new(Meter::new(Budget { tokens_max: Some(budget), ..Budget::default() }, Spent::default()));
-        let model = Arc::new(SimModel::new(SimKind::Planted(Fault::Structure)));
+        let model = Arc::new(SimModel::new(SimKind::Planted(PlantedFault::Structure)));
         let metered = campaign(Arc::new(MeteredModel::new(model, None, Arc::clone(&meter))), &cases);
         let run = dissection_run(&metered, &plain.cases, errors.clone(), options);
         let supervision = Supervision { meter: Some(meter), ..Supervision::default() };
@@ -328,8 +340,8 @@ async fn a_dissection_goes_on_where_a_budget_ended_it() {
 /// Fewer errors of a dissection are those that would have been drawn at its beginning, with their trials.
 #[tokio::test]
 async fn errors_are_drawn_before_or_after_the_same() {
-    let cases = cases_with(Options::default(), 30, |_| true);
-    let tested = of_fault(Fault::Structure, cases);
+    let cases = cases_with(SynthesisOptions::default(), 30, |_| true);
+    let tested = of_fault(PlantedFault::Structure, cases);
     let (outcomes, seed) = (run_typed(&tested.campaign).await, tested.campaign.seed);
     let options = DissectOptions { variants: 1, ..DissectOptions::default() };
     let all = pick_errors(&outcomes, &options, seed);

@@ -6,7 +6,7 @@ use planproof_bench::Campaign;
 use planproof_model::{ChatRequest, Message, Model, Settings};
 use planproof_order::{OrderOutcome, OrderRun as _, OrderSuite, mock_tools};
 use planproof_sim::{SimKind, SimModel};
-use planproof_synth::{Case, JudgeOptions, Options, Share, TimeOptions, judge};
+use planproof_synth::{InfeasibleShare, JudgeOptions, PlanningCase, SynthesisOptions, TimeOptions, judge};
 use planproof_tools::{SchemaCache, Toolbox};
 use planproof_trace::{Clock as _, EndReason, Event, EventKind, LogicalClock, Tool, ToolCall, ToolResult};
 
@@ -59,7 +59,7 @@ fn offered(style: Style, own: &[Tool], has_searched: bool) -> Arc<[Tool]> {
 }
 
 /// A whole run of the case behind such a framework: its events.
-async fn run_behind(kind: SimKind, case: &Case, style: Style) -> Vec<Event> {
+async fn run_behind(kind: SimKind, case: &PlanningCase, style: Style) -> Vec<Event> {
     let model = SimModel::new(kind);
     let tools = mock_tools(case, &SchemaCache::default()).expect("the case is good");
     let clock = LogicalClock::default();
@@ -131,11 +131,15 @@ async fn run_behind(kind: SimKind, case: &Case, style: Style) -> Vec<Event> {
 
 #[tokio::test]
 async fn what_plans_rightly_passes_behind_every_framework() {
-    let infeasible = Some(Share::new(0.4).expect("it is a share"));
+    let infeasible = Some(InfeasibleShare::new(0.4).expect("it is a share"));
     let forms = [
-        Options { actions_max: 6, ..Options::default() },
-        Options { actions_max: 5, time: Some(TimeOptions::default()), ..Options::default() },
-        Options { actions_max: 6, infeasible, ..Options::default() },
+        SynthesisOptions { actions_max: 6, ..SynthesisOptions::default() },
+        SynthesisOptions {
+            actions_max: 5,
+            time: Some(TimeOptions::default()),
+            ..SynthesisOptions::default()
+        },
+        SynthesisOptions { actions_max: 6, infeasible, ..SynthesisOptions::default() },
     ];
     for options in forms {
         for case in cases(options, 12).iter() {
@@ -153,7 +157,7 @@ async fn what_plans_rightly_passes_behind_every_framework() {
 /// A history in a form that nobody told it of, as DSPy's and others', is said not to be understood.
 #[tokio::test]
 async fn a_strange_history_is_said_not_to_be_understood() {
-    let case = &cases(Options::default(), 1)[0];
+    let case = &cases(SynthesisOptions::default(), 1)[0];
     let tools = mock_tools(case, &SchemaCache::default()).expect("the case is good");
     let request = ChatRequest {
         messages: vec![
@@ -175,7 +179,7 @@ async fn a_strange_history_is_said_not_to_be_understood() {
 /// In our own loop: many calls in a reply, made one after the other as they were written.
 #[tokio::test]
 async fn several_calls_of_one_reply_are_made_in_their_order() {
-    let cases = cases(Options { actions_min: 4, actions_max: 6, ..Options::default() }, 40);
+    let cases = cases(SynthesisOptions { actions_min: 4, actions_max: 6, ..SynthesisOptions::default() }, 40);
     let plain = campaign(Arc::new(SimModel::new(SimKind::Parallel)), &*cases);
     let flagged = |outcomes: &[OrderOutcome]| -> Vec<u32> {
         let is_flagged = |outcome: &&OrderOutcome| {

@@ -6,8 +6,8 @@ use planproof_bench::Campaign;
 use planproof_order::{GuardState, OrderOutcome, RightCall};
 use planproof_sim::{SimKind, SimModel};
 use planproof_synth::{
-    ActionId, Bound, Case, Class, ConstraintId, Day, Flag, JudgeOptions, Options, START_TIME_ARGUMENT,
-    TimeOptions, clock_time, judge, start_arguments,
+    ActionId, Bound, ConstraintId, Day, Flag, JudgeOptions, OrderClass, PlanningCase, START_TIME_ARGUMENT,
+    SynthesisOptions, TimeOptions, clock_time, judge, start_arguments,
 };
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 
@@ -15,21 +15,26 @@ use crate::{campaign, cases, run_typed};
 
 const COUNT: u64 = 120;
 
-fn both_forms() -> [Arc<[Case]>; 2] {
-    let basic = Options { actions_min: 3, actions_max: 6, distractors: 1, ..Options::default() };
-    let timed =
-        Options { time: Some(TimeOptions::default()), actions_min: 3, actions_max: 5, ..Options::default() };
+fn both_forms() -> [Arc<[PlanningCase]>; 2] {
+    let basic =
+        SynthesisOptions { actions_min: 3, actions_max: 6, distractors: 1, ..SynthesisOptions::default() };
+    let timed = SynthesisOptions {
+        time: Some(TimeOptions::default()),
+        actions_min: 3,
+        actions_max: 5,
+        ..SynthesisOptions::default()
+    };
     [cases(basic, COUNT), cases(timed, COUNT)]
 }
 
-fn with_guard(kind: SimKind, cases: Arc<[Case]>) -> Campaign {
+fn with_guard(kind: SimKind, cases: Arc<[PlanningCase]>) -> Campaign {
     let mut campaign = campaign(Arc::new(SimModel::new(kind)), cases);
     campaign.agent.guarded = true;
     campaign.agent.name = format!("repair:{}", campaign.agent.name);
     campaign
 }
 
-fn verdicts(outcomes: &[OrderOutcome]) -> impl Iterator<Item = &planproof_synth::Verdict> {
+fn verdicts(outcomes: &[OrderOutcome]) -> impl Iterator<Item = &planproof_synth::OracleVerdict> {
     outcomes.iter().map(|outcome| outcome.verdict.as_ref().expect("nothing outside fails"))
 }
 
@@ -44,7 +49,7 @@ async fn nothing_wrong_is_executed() {
             for verdict in verdicts(&outcomes) {
                 assert_eq!(verdict.first_wrong_call, None, "{kind:?}: {verdict:?}");
                 assert!(verdict.violated.is_empty(), "{kind:?}: {verdict:?}");
-                for class in [Class::OrderError, Class::Repeated, Class::Distractor] {
+                for class in [OrderClass::OrderError, OrderClass::Repeated, OrderClass::Distractor] {
                     assert!(!verdict.flags.contains(&Flag::Class(class)), "{kind:?}: {verdict:?}");
                 }
                 assert_eq!(verdict.held_back.is_empty(), !verdict.flags.contains(&Flag::HeldBack));
@@ -109,7 +114,7 @@ fn objections_are_the_oracles() {
 }
 
 /// A call of the tool, in the time form when the latest task has ended.
-fn call(case: &Case, tool: &str, made: &[ToolCall]) -> ToolCall {
+fn call(case: &PlanningCase, tool: &str, made: &[ToolCall]) -> ToolCall {
     let arguments = match &case.time {
         Some(time) if case.action_of_tool(tool).is_some() => {
             let minute = made.last().map_or(time.day.start, |last| {
@@ -125,7 +130,7 @@ fn call(case: &Case, tool: &str, made: &[ToolCall]) -> ToolCall {
 }
 
 /// By the verdict: the call brings what no continuation makes good.
-fn is_wrong_after(case: &Case, made: &[ToolCall], call: &ToolCall) -> bool {
+fn is_wrong_after(case: &PlanningCase, made: &[ToolCall], call: &ToolCall) -> bool {
     let mut events = Vec::new();
     for call in made.iter().chain([call]) {
         events.push(Event::new(0, EventKind::Call(call.clone())));
@@ -136,7 +141,7 @@ fn is_wrong_after(case: &Case, made: &[ToolCall], call: &ToolCall) -> bool {
     if case.is_restart(&call.name) {
         return false;
     }
-    let lasting = [Class::Repeated, Class::Distractor, Class::ParameterError];
+    let lasting = [OrderClass::Repeated, OrderClass::Distractor, OrderClass::ParameterError];
     verdict.first_wrong_call.is_some()
         || lasting.iter().any(|class| verdict.flags.contains(&Flag::Class(*class)))
 }
@@ -157,7 +162,7 @@ struct Plain {
 }
 
 impl Plain {
-    fn of(case: &Case) -> Self {
+    fn of(case: &PlanningCase) -> Self {
         let time = case.time.as_ref().expect("it is of the time form");
         let before = case.constraints.iter().map(|it| (it.id.clone(), Rule::Before(it.first, it.second)));
         let bounds = time.bounds.iter().map(|it| {
@@ -199,7 +204,7 @@ impl Plain {
     }
 }
 
-fn timed_call(case: &Case, (action, start): (usize, u16), number: usize) -> ToolCall {
+fn timed_call(case: &PlanningCase, (action, start): (usize, u16), number: usize) -> ToolCall {
     let arguments = start_arguments(clock_time(start));
     ToolCall { id: CallId::new(number.to_string()), name: case.actions[action].tool.clone(), arguments }
 }
@@ -208,7 +213,7 @@ fn timed_call(case: &Case, (action, start): (usize, u16), number: usize) -> Tool
 /// names, where a run went wrong, and the smallest set of constraints that forbade it, among all sets.
 #[test]
 fn in_the_time_form_guard_and_explanation_agree_with_all_continuations() {
-    let options = Options {
+    let options = SynthesisOptions {
         time: Some(TimeOptions {
             day: Day { start: 480, end: 660 },
             duration_min: Some(15),
@@ -217,7 +222,7 @@ fn in_the_time_form_guard_and_explanation_agree_with_all_continuations() {
         }),
         actions_min: 2,
         actions_max: 4,
-        ..Options::default()
+        ..SynthesisOptions::default()
     };
     let (mut counts, mut sizes) = ([0; 2], std::collections::BTreeMap::new());
     for (number, case) in cases(options, 40).iter().enumerate() {
@@ -260,7 +265,7 @@ fn in_the_time_form_guard_and_explanation_agree_with_all_continuations() {
 /// The core of the verdict on right calls and a wrong one, which must be the first wrong one; what was
 /// correct at that point is what the guard says.
 fn core_of(
-    case: &Case,
+    case: &PlanningCase,
     calls: &[(usize, u16)],
     wrong: (usize, u16),
     right_now: &[RightCall],

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use planproof_order::{OrderCase, OrderSuite};
 use planproof_suite::Case as _;
-use planproof_synth::Case;
+use planproof_synth::PlanningCase;
 use proptest::prelude::*;
 use serde_json::json;
 
 use crate::{chain, farm, synthesise};
 
 /// As comparisons have always told cases apart.
-fn is_same(a: &Case, b: &Case) -> bool {
+fn is_same(a: &PlanningCase, b: &PlanningCase) -> bool {
     a.query == b.query
         && a.actions == b.actions
         && a.tools == b.tools
@@ -21,7 +21,7 @@ fn is_same(a: &Case, b: &Case) -> bool {
 }
 
 /// A change of a case. The first five leave it the same case.
-fn change(case: &mut Case, number: usize, value: u32) {
+fn change(case: &mut PlanningCase, number: usize, value: u32) {
     let place = value as usize % case.actions.len();
     match number {
         0 => case.seed += u64::from(value),

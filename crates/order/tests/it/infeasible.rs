@@ -14,8 +14,8 @@ use planproof_sim::{SimKind, SimModel};
 use planproof_suite::{Card, Case as _, Judged};
 use planproof_synth::file::read_verdict;
 use planproof_synth::{
-    Case, Flag, JudgeOptions, Mutation, Mutator, Naming, NoShrinking, NoVariant, Options, Shrinker,
-    TimeOptions, TopicBank, Wordings, judge, read, report_arguments,
+    Flag, JudgeOptions, Mutation, Mutator, Naming, NoShrinking, NoVariant, PlanningCase, Shrinker,
+    SynthesisOptions, TimeOptions, TopicBank, Wordings, judge, read, report_arguments,
 };
 use planproof_trace::{Arguments, CallId, ToolCall, notation};
 
@@ -23,17 +23,17 @@ use crate::{campaign, cases, for_engine, run, run_typed, wrapped};
 
 const COUNT: u64 = 100;
 
-fn mixed(time: bool, share: f64) -> Arc<[Case]> {
+fn mixed(time: bool, share: f64) -> Arc<[PlanningCase]> {
     let time = time.then(TimeOptions::default);
-    let infeasible = planproof_synth::Share::new(share);
-    cases(Options { time, infeasible, ..Options::default() }, COUNT)
+    let infeasible = planproof_synth::InfeasibleShare::new(share);
+    cases(SynthesisOptions { time, infeasible, ..SynthesisOptions::default() }, COUNT)
 }
 
-fn of_kind(kind: SimKind, cases: &Arc<[Case]>) -> Campaign {
+fn of_kind(kind: SimKind, cases: &Arc<[PlanningCase]>) -> Campaign {
     campaign(Arc::new(SimModel::new(kind)), cases)
 }
 
-fn report(cases: &[Case], outcomes: &[Outcome]) -> Report {
+fn report(cases: &[PlanningCase], outcomes: &[Outcome]) -> Report {
     Report::new(ReportInput {
         suite: &OrderSuite::default(),
         agent: "test",
@@ -49,7 +49,7 @@ fn report(cases: &[Case], outcomes: &[Outcome]) -> Report {
 }
 
 /// What a report says of infeasible cases, which is what its section has.
-fn infeasible(report: &Report, cases: &[Case], outcomes: &[Outcome]) -> InfeasibleReport {
+fn infeasible(report: &Report, cases: &[PlanningCase], outcomes: &[Outcome]) -> InfeasibleReport {
     let cards: Vec<Card> = wrapped(cases).iter().map(|case| case.card().clone()).collect();
     let runs: Vec<Judged<'_>> = outcomes
         .iter()
@@ -110,7 +110,11 @@ async fn simulated_models_find_conflicts_as_they_read() {
 #[tokio::test]
 async fn a_misread_word_is_a_false_alarm() {
     let feasible = cases(
-        Options { infeasible: planproof_synth::Share::new(0.0), actions_max: 8, ..Options::default() },
+        SynthesisOptions {
+            infeasible: planproof_synth::InfeasibleShare::new(0.0),
+            actions_max: 8,
+            ..SynthesisOptions::default()
+        },
         400,
     );
     let fault = SimKind::find("planted/word").expect("there is such a fault");
@@ -130,7 +134,7 @@ async fn infeasible_cases_are_scored_apart() {
     let mixed = mixed(false, 0.4);
     let outcomes = run(&of_kind(SimKind::Careless, &mixed), None, &Default::default()).await;
     let both = report(&mixed, &outcomes);
-    let feasible: Vec<Case> = mixed.iter().filter(|case| case.is_feasible()).cloned().collect();
+    let feasible: Vec<PlanningCase> = mixed.iter().filter(|case| case.is_feasible()).cloned().collect();
     let is_feasible = |outcome: &&Outcome| mixed[outcome.ordinal as usize].is_feasible();
     let kept: Vec<Outcome> = (0..)
         .zip(outcomes.iter().filter(is_feasible))
@@ -150,7 +154,7 @@ async fn infeasible_cases_are_scored_apart() {
     assert_eq!(both.all_failed(), both.failed + found.failed);
     assert_eq!(found.detected + found.failed, found.runs);
     // And a campaign without them has no word of them.
-    let bare = cases(Options::default(), 5);
+    let bare = cases(SynthesisOptions::default(), 5);
     let outcomes = run(&of_kind(SimKind::Perfect, &bare), None, &Default::default()).await;
     let json = serde_json::to_string(&report(&bare, &outcomes)).expect("it is JSON");
     assert!(!["infeasible", "conflict", "false_alarm"].iter().any(|word| json.contains(word)), "{json}");

@@ -14,8 +14,8 @@ use planproof_model::{
 use planproof_order::learning::{Form, Language, LeftOut, lines};
 use planproof_order::mock_tools;
 use planproof_sim::{SimKind, SimModel};
-use planproof_spec::{Automaton, Compat, Monitor, Options as MonitorOptions, Outcome, Step, load, shipped};
-use planproof_synth::{Case, CaseTool, JudgeOptions, Options, TimeOptions, judge};
+use planproof_spec::{Automaton, Compat, Monitor, MonitorOptions, MonitorOutcome, NextStep, load, shipped};
+use planproof_synth::{CaseTool, JudgeOptions, PlanningCase, SynthesisOptions, TimeOptions, judge};
 use planproof_tools::{SchemaCache, Toolbox};
 use planproof_trace::{
     Continuation, EndReason, Event, EventKind, LogicalClock, Recorder, Tool, ToolCall, ToolResult,
@@ -78,7 +78,7 @@ impl Model for Overheard {
 /// Runs an agent on a case. Its events, and what its model was asked.
 async fn run(
     automaton: &Arc<Automaton>,
-    case: &Case,
+    case: &PlanningCase,
     kind: SimKind,
     continuation: Continuation,
 ) -> (Vec<Event>, Vec<String>) {
@@ -142,7 +142,7 @@ fn held(automaton: &Arc<Automaton>, tools: &[Tool], question: &str, text: &str) 
     let marks: Vec<String> =
         automaton.spec().states.iter().map(|state| format!("\n{}", state.prompt.value)).collect();
     while let Some(next) = rest.chars().next() {
-        let step = if monitor.step() == Step::Environment {
+        let step = if monitor.step() == NextStep::Environment {
             let end = marks.iter().filter_map(|mark| rest.find(mark.as_str())).min().unwrap_or(rest.len());
             let (written, after) = rest.split_at(end);
             rest = after;
@@ -151,22 +151,22 @@ fn held(automaton: &Arc<Automaton>, tools: &[Tool], question: &str, text: &str) 
             rest = &rest[next.len_utf8()..];
             monitor.push(next.to_string().as_bytes())
         };
-        assert_ne!(step, Step::Violation, "{:?} in {text}", monitor.violation());
+        assert_ne!(step, NextStep::Violation, "{:?} in {text}", monitor.violation());
     }
-    if monitor.step() == Step::Continue {
+    if monitor.step() == NextStep::Continue {
         monitor.end_of_output();
     }
-    let needs_answer = monitor.step() == Step::Environment;
+    let needs_answer = monitor.step() == NextStep::Environment;
     if needs_answer {
         monitor.environment("It is done.");
     }
     assert_eq!(monitor.counts().corrections, 0);
-    let is_end = monitor.outcome() == Some(&Outcome::Finished);
+    let is_end = monitor.outcome() == Some(&MonitorOutcome::Finished);
     assert!(is_end || needs_answer, "{:?}: {text}", monitor.step());
     (monitor.calls().iter().map(|call| call.call.clone()).collect(), is_end)
 }
 
-fn passes(case: &Case, calls: &[ToolCall]) -> bool {
+fn passes(case: &PlanningCase, calls: &[ToolCall]) -> bool {
     let mut events = Vec::new();
     for call in calls {
         events.push(Event::new(0, EventKind::Call(call.clone())));
@@ -181,7 +181,7 @@ async fn check(
     name: &str,
     kind: SimKind,
     continuation: Continuation,
-    cases: &[Case],
+    cases: &[PlanningCase],
 ) -> (usize, Vec<LeftOut>) {
     let automaton = compiled(name);
     let language = Language::Text(Retracer::new(automaton.clone()));
@@ -231,10 +231,15 @@ async fn check(
     (written, left_out)
 }
 
-fn both_forms(count: u64) -> [Arc<[Case]>; 2] {
-    let basic = Options { actions_min: 2, actions_max: 5, distractors: 1, ..Options::default() };
-    let timed =
-        Options { time: Some(TimeOptions::default()), actions_min: 2, actions_max: 4, ..Options::default() };
+fn both_forms(count: u64) -> [Arc<[PlanningCase]>; 2] {
+    let basic =
+        SynthesisOptions { actions_min: 2, actions_max: 5, distractors: 1, ..SynthesisOptions::default() };
+    let timed = SynthesisOptions {
+        time: Some(TimeOptions::default()),
+        actions_min: 2,
+        actions_max: 4,
+        ..SynthesisOptions::default()
+    };
     [cases(basic, count), cases(timed, count)]
 }
 

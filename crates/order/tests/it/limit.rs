@@ -12,19 +12,20 @@ use planproof_bench::{
 use planproof_order::OrderSuite;
 use planproof_sim::{SimKind, SimModel};
 use planproof_suite::{Card, Class, Scored, Suite as _};
-use planproof_synth::{Case, Options, Synthesizer, TopicBank, Wordings};
+use planproof_synth::{PlanningCase, SynthesisOptions, Synthesizer, TopicBank, Wordings};
 use planproof_trace::Draw;
 use tokio_util::sync::CancellationToken;
 
 use crate::{campaign, wrapped};
 
 /// The cases of a search.
-fn cases(plan: &LimitPlan) -> Arc<[Case]> {
+fn cases(plan: &LimitPlan) -> Arc<[PlanningCase]> {
     plan.levels().flat_map(|(actions, count)| drawn(actions, 7, count)).collect()
 }
 
-fn drawn(actions: u32, seed: u64, count: u32) -> Vec<Case> {
-    let options = Options { actions_min: actions, actions_max: actions, ..Options::default() };
+fn drawn(actions: u32, seed: u64, count: u32) -> Vec<PlanningCase> {
+    let options =
+        SynthesisOptions { actions_min: actions, actions_max: actions, ..SynthesisOptions::default() };
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped()).expect("in range");
     let first = u64::from(actions) * 100_000;
     (first..first + u64::from(count))
@@ -54,7 +55,7 @@ async fn search(plan: &LimitPlan, kind: SimKind, concurrency: usize) -> (LimitRe
     (report(plan, &cases, &runs), parts)
 }
 
-fn report(plan: &LimitPlan, cases: &[Case], runs: &[RunSummary]) -> LimitReport {
+fn report(plan: &LimitPlan, cases: &[PlanningCase], runs: &[RunSummary]) -> LimitReport {
     let cards: Vec<Card> =
         wrapped(cases).iter().map(|case| planproof_suite::Case::card(&**case).clone()).collect();
     LimitReport::new(

@@ -37,7 +37,10 @@ use planproof_order::{OrderCase, OrderOutcome, OrderSuite, typed};
 use planproof_store::Writer;
 use planproof_suite::{Case as _, Toolbox, Verdict};
 use planproof_synth::file::read_case;
-use planproof_synth::{Case, Options, REPORT_TOOL, Share, Synthesizer, TimeOptions, TopicBank, Wordings};
+use planproof_synth::{
+    InfeasibleShare, PlanningCase, REPORT_TOOL, SynthesisOptions, Synthesizer, TimeOptions, TopicBank,
+    Wordings,
+};
 use planproof_trace::{Event, ToolCall, ToolResult, notation};
 use tokio_util::sync::CancellationToken;
 
@@ -56,7 +59,7 @@ fn wrap(line: &str) -> Arc<OrderCase> {
     OrderSuite::default().wrap(read_case(line).expect("the case is good"))
 }
 
-fn cases(options: Options, count: u64) -> Arc<[Case]> {
+fn cases(options: SynthesisOptions, count: u64) -> Arc<[PlanningCase]> {
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())
         .expect("the options are in range");
     (0..count)
@@ -65,7 +68,7 @@ fn cases(options: Options, count: u64) -> Arc<[Case]> {
 }
 
 /// The cases as the suite judges them by default.
-fn wrapped(cases: &[Case]) -> Arc<[Arc<OrderCase>]> {
+fn wrapped(cases: &[PlanningCase]) -> Arc<[Arc<OrderCase>]> {
     let suite = OrderSuite::default();
     cases.iter().map(|case| suite.wrap(case.clone())).collect()
 }
@@ -75,7 +78,7 @@ fn for_engine(cases: &[Arc<OrderCase>]) -> Arc<[Arc<dyn planproof_suite::Case>]>
     cases.iter().map(|case| Arc::clone(case) as _).collect()
 }
 
-fn campaign(model: Arc<dyn Model>, cases: impl AsRef<[Case]>) -> Campaign {
+fn campaign(model: Arc<dyn Model>, cases: impl AsRef<[PlanningCase]>) -> Campaign {
     let name = format!("tools@{}", model.name());
     Campaign {
         id: "test".into(),
@@ -115,11 +118,11 @@ async fn run_typed(campaign: &Campaign) -> Vec<OrderOutcome> {
 }
 
 /// Case `index` of seed 7.
-fn synthesise(infeasible: Option<f64>, is_timed: bool, index: u64) -> Case {
-    let infeasible = infeasible.and_then(Share::new);
+fn synthesise(infeasible: Option<f64>, is_timed: bool, index: u64) -> PlanningCase {
+    let infeasible = infeasible.and_then(InfeasibleShare::new);
     let time = is_timed.then(TimeOptions::default);
     Synthesizer::new(
-        Options { infeasible, time, ..Options::default() },
+        SynthesisOptions { infeasible, time, ..SynthesisOptions::default() },
         Wordings::shipped(),
         TopicBank::shipped(),
     )

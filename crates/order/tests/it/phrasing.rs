@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use planproof_order::{OrderCase, OrderSuite};
 use planproof_suite::{Card, Case as _, Judged, Scored, Section, Suite as _};
-use planproof_synth::{Case, Options, RelationKind, TimeOptions};
+use planproof_synth::{PlanningCase, RelationKind, SynthesisOptions, TimeOptions};
 use serde_json::Value;
 
 use crate::{call, cases, judged, wrap, wrapped};
 
 /// The calls of all tasks in an order that keeps what `is_kept` says of each requirement of order, and does the
 /// opposite of the others; `None` where there is no such order.
-fn plan(case: &Case, is_kept: impl Fn(usize) -> bool) -> Option<String> {
+fn plan(case: &PlanningCase, is_kept: impl Fn(usize) -> bool) -> Option<String> {
     let mut before: Vec<(usize, usize)> = Vec::new();
     for (place, stated) in case.constraints.iter().enumerate() {
         let pair = (stated.first, stated.second);
@@ -30,7 +30,10 @@ fn plan(case: &Case, is_kept: impl Fn(usize) -> bool) -> Option<String> {
 
 /// The section of runs that break what `is_broken` says of a requirement, in as many cases as can be, with the number
 /// of violated requirements and the cases that failed.
-fn section_of(cases: &[Case], is_broken: impl Fn(&Case, usize) -> bool) -> (Section, u64, Vec<Case>) {
+fn section_of(
+    cases: &[PlanningCase],
+    is_broken: impl Fn(&PlanningCase, usize) -> bool,
+) -> (Section, u64, Vec<PlanningCase>) {
     let cases = wrapped(cases);
     let mut violated = 0;
     let mut failed = Vec::new();
@@ -67,9 +70,9 @@ fn rows(section: &Section, of: &str) -> Vec<Value> {
 
 #[test]
 fn an_agent_that_always_breaks_one_wording_is_found_out() {
-    let cases = cases(Options::default(), 300);
+    let cases = cases(SynthesisOptions::default(), 300);
     for wording in ["follows", "before, in front", "some time after"] {
-        let states = |case: &Case, place: usize| {
+        let states = |case: &PlanningCase, place: usize| {
             let phrasings = case.phrasings().expect("the paragraph is ours");
             phrasings[place].iter().any(|it| it.wording() == wording)
         };
@@ -89,9 +92,9 @@ fn an_agent_that_always_breaks_one_wording_is_found_out() {
 
 #[test]
 fn an_agent_that_always_breaks_one_relation_is_found_out() {
-    let cases = cases(Options::default(), 200);
+    let cases = cases(SynthesisOptions::default(), 200);
     for kind in [RelationKind::AfterRelative, RelationKind::BeforeList] {
-        let states = |case: &Case, place: usize| {
+        let states = |case: &PlanningCase, place: usize| {
             let phrasings = case.phrasings().expect("the paragraph is ours");
             phrasings[place].iter().any(|it| it.relation() == kind)
         };
@@ -102,7 +105,7 @@ fn an_agent_that_always_breaks_one_relation_is_found_out() {
 
 #[test]
 fn requirements_are_counted_once_for_each_of_their_wordings() {
-    let cases = cases(Options::default(), 60);
+    let cases = cases(SynthesisOptions::default(), 60);
     let (section, _, failed) = section_of(&cases, |_, place| place == 0);
     assert!(failed.len() > 20 && failed.len() < cases.len(), "{}", failed.len());
     let mut stated: BTreeMap<String, u64> = BTreeMap::new();
@@ -141,9 +144,9 @@ fn the_words_of_a_requirement_hold_its_wording() {
             _ => {}
         }
     }
-    let timed = Options { time: Some(TimeOptions::default()), ..Options::default() };
+    let timed = SynthesisOptions { time: Some(TimeOptions::default()), ..SynthesisOptions::default() };
     let (mut in_front, mut of_clock) = (0, 0);
-    for case in cases(Options::default(), 100).iter().chain(&*cases(timed, 100)) {
+    for case in cases(SynthesisOptions::default(), 100).iter().chain(&*cases(timed, 100)) {
         let phrasings = case.phrasings().expect("the paragraph is ours");
         assert_eq!(phrasings.len(), case.constraint_ids().count());
         for (sources, phrasings) in case.constraint_sources().zip(phrasings) {
@@ -173,9 +176,9 @@ fn the_words_of_a_requirement_hold_its_wording() {
 #[test]
 fn where_nothing_is_known_of_wordings_nothing_is_said() {
     // Written by another generator.
-    let case = planproof_synth::Case {
+    let case = planproof_synth::PlanningCase {
         paragraph: "Do it all.".to_owned(),
-        ..(*cases(Options::default(), 1))[0].clone()
+        ..(*cases(SynthesisOptions::default(), 1))[0].clone()
     };
     assert!(case.phrasings().is_none());
     let wrapped = OrderSuite::default().wrap(case);
@@ -183,13 +186,13 @@ fn where_nothing_is_known_of_wordings_nothing_is_said() {
     assert!(verdict.scored.scores.is_empty());
     assert!(sections(&[wrapped], &[verdict.scored]).is_empty());
     // Nothing was done, so nothing could be violated.
-    let case = wrap(&planproof_synth::file::write_case(&cases(Options::default(), 1)[0]));
+    let case = wrap(&planproof_synth::file::write_case(&cases(SynthesisOptions::default(), 1)[0]));
     assert!(judged(&case, "answer \"\"").scored.scores.is_empty());
 }
 
 #[test]
 fn runs_that_passed_say_nothing_of_wordings() {
-    let cases = wrapped(&cases(Options::default(), 20));
+    let cases = wrapped(&cases(SynthesisOptions::default(), 20));
     let scored: Vec<Scored> = cases
         .iter()
         .map(|wrapped| {
@@ -203,7 +206,7 @@ fn runs_that_passed_say_nothing_of_wordings() {
 
 #[test]
 fn where_failed_runs_kept_all_requirements_only_programs_read_of_it() {
-    let case = &wrapped(&cases(Options::default(), 1))[0];
+    let case = &wrapped(&cases(SynthesisOptions::default(), 1))[0];
     let right = plan(case.case(), |_| true).expect("the case is feasible");
     let verdict = judged(case, &format!("{}{right}", call("no_such_tool")));
     assert!(verdict.scored.class.is_some() && !verdict.scored.scores.is_empty());

@@ -8,7 +8,7 @@ use std::time::Duration;
 use planproof_bench::{CaseRuns, Report, ReportInput, RunSummary, Unit, Work, pick_findings};
 use planproof_order::OrderSuite;
 use planproof_sim::{SimKind, SimModel};
-use planproof_synth::Options;
+use planproof_synth::SynthesisOptions;
 use tokio_util::sync::CancellationToken;
 
 use crate::{campaign, cases, run};
@@ -16,7 +16,7 @@ use crate::{campaign, cases, run};
 const REPEATS: u32 = 4;
 
 fn repeated(kind: SimKind, count: u64) -> planproof_bench::Campaign {
-    let mut campaign = campaign(Arc::new(SimModel::new(kind)), cases(Options::default(), count));
+    let mut campaign = campaign(Arc::new(SimModel::new(kind)), cases(SynthesisOptions::default(), count));
     campaign.repeats = NonZeroU32::new(REPEATS).expect("not 0");
     campaign
 }

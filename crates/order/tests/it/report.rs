@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_bench::{
-    Candidate, Report, ReportInput, RunSummary, SummaryInput, SynthesisUse, Unit, card_from_json,
+    FindingCandidate, Report, ReportInput, RunSummary, SummaryInput, SynthesisUse, Unit, card_from_json,
     card_to_json, pick_findings, pick_smallest,
 };
 use planproof_order::{OrderSuite, violated_places};
@@ -11,7 +11,8 @@ use planproof_sim::{SimKind, SimModel};
 use planproof_suite::{Card, Case as _, Class, Suite as _, Unscored};
 use planproof_synth::file::read_verdict;
 use planproof_synth::{
-    Bound, Case, JudgeOptions, OneLook, Options, TimeOptions, clock_time, judge, start_arguments,
+    Bound, JudgeOptions, OneLook, PlanningCase, SynthesisOptions, TimeOptions, clock_time, judge,
+    start_arguments,
 };
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 
@@ -19,7 +20,7 @@ use crate::{campaign, cases, run};
 
 #[tokio::test]
 async fn totals_are_the_sums_of_the_verdicts() {
-    let options = Options { actions_max: 6, ..Options::default() };
+    let options = SynthesisOptions { actions_max: 6, ..SynthesisOptions::default() };
     let campaign = campaign(Arc::new(SimModel::new(SimKind::InOrder)), cases(options, 150));
     let outcomes = run(&campaign, None, &HashSet::new()).await;
     let report = Report::new(ReportInput {
@@ -48,7 +49,7 @@ async fn totals_are_the_sums_of_the_verdicts() {
 
 #[tokio::test]
 async fn findings_are_small_and_mark_the_violated_words() {
-    let cases = cases(Options::default(), 300);
+    let cases = cases(SynthesisOptions::default(), 300);
     let campaign = campaign(Arc::new(SimModel::new(SimKind::Careless)), &cases);
     let outcomes = run(&campaign, None, &HashSet::new()).await;
     let findings = pick_findings(&campaign.cases, &outcomes, 5);
@@ -75,7 +76,7 @@ async fn findings_are_small_and_mark_the_violated_words() {
 
 #[tokio::test]
 async fn summaries_give_the_same_report_and_the_same_findings() {
-    let options = Options { actions_min: 3, actions_max: 22, ..Options::default() };
+    let options = SynthesisOptions { actions_min: 3, actions_max: 22, ..SynthesisOptions::default() };
     let mut campaign = campaign(Arc::new(SimModel::new(SimKind::Clumsy)), cases(options, 60));
     campaign.limits.iterations = 20;
     let mut outcomes = run(&campaign, None, &HashSet::new()).await;
@@ -132,7 +133,7 @@ async fn summaries_give_the_same_report_and_the_same_findings() {
     });
     assert_eq!(serde_json::to_string(&again).expect("JSON"), serde_json::to_string(&report).expect("JSON"));
 
-    let candidates = runs.iter().filter_map(|run| Candidate::of(&cards[run.ordinal as usize], run));
+    let candidates = runs.iter().filter_map(|run| FindingCandidate::of(&cards[run.ordinal as usize], run));
     let picked: Vec<(u32, usize)> =
         pick_smallest(candidates, 9).iter().map(|pick| (pick.ordinal, pick.alike)).collect();
     let findings = pick_findings(&campaign.cases, &outcomes, 9);
@@ -143,7 +144,7 @@ async fn summaries_give_the_same_report_and_the_same_findings() {
 #[test]
 fn summaries_of_another_version_or_of_nothing_known_are_not_used() {
     let suite = OrderSuite::default();
-    let card = suite.wrap(cases(Options::default(), 1)[0].clone()).card().clone();
+    let card = suite.wrap(cases(SynthesisOptions::default(), 1)[0].clone()).card().clone();
     let text = card_to_json(&card);
     assert_eq!(card_from_json(&text), Some(card));
     let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
@@ -171,8 +172,9 @@ fn summaries_of_another_version_or_of_nothing_known_are_not_used() {
 /// each as early as its own clock times let it.
 #[test]
 fn baselines_are_what_the_oracle_says_of_their_orders() {
-    let timed = Options { time: Some(TimeOptions::default()), ..Options::default() };
-    for options in [Options { actions_min: 2, actions_max: 9, ..Options::default() }, timed] {
+    let timed = SynthesisOptions { time: Some(TimeOptions::default()), ..SynthesisOptions::default() };
+    for options in [SynthesisOptions { actions_min: 2, actions_max: 9, ..SynthesisOptions::default() }, timed]
+    {
         let mut passed = BTreeMap::new();
         let cases = cases(options, 400);
         let suite = OrderSuite::default();
@@ -198,7 +200,7 @@ fn baselines_are_what_the_oracle_says_of_their_orders() {
 }
 
 /// A trace of calls in this order, each answered at once; in the time form each as early as its own clock times let it.
-fn calls_in(case: &Case, order: &[usize]) -> Vec<Event> {
+fn calls_in(case: &PlanningCase, order: &[usize]) -> Vec<Event> {
     let mut events = Vec::new();
     let mut minute = case.time.as_ref().map_or(0, |time| time.day.start);
     for &place in order {

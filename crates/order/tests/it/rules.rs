@@ -5,16 +5,17 @@ use std::sync::Arc;
 use planproof_sim::{SimKind, SimModel};
 use planproof_suite::{Case as _, CheckState, Suite as _};
 use planproof_synth::{
-    Case, Class, JudgeOptions, Options, Share, Synthesizer, TimeOptions, TopicBank, Wordings,
+    InfeasibleShare, JudgeOptions, OrderClass, PlanningCase, SynthesisOptions, Synthesizer, TimeOptions,
+    TopicBank, Wordings,
 };
 use planproof_trace::notation;
 
 use crate::{campaign, run_typed, wrap, wrapped};
 
-fn cases(options: Options, count: u64) -> Arc<[Case]> {
+fn cases(options: SynthesisOptions, count: u64) -> Arc<[PlanningCase]> {
     let bank = TopicBank::from_json(include_str!("../../../../examples/own-tools/release.json"))
         .expect("the topics are good");
-    let options = Options { actions_min: 4, actions_max: 6, ..options };
+    let options = SynthesisOptions { actions_min: 4, actions_max: 6, ..options };
     let synthesizer =
         Synthesizer::new(options, Wordings::shipped(), &bank).expect("the options are in range");
     (0..count)
@@ -26,16 +27,16 @@ fn cases(options: Options, count: u64) -> Arc<[Case]> {
 async fn who_reads_the_rules_passes() {
     let time = Some(TimeOptions::default());
     for options in [
-        Options::default(),
-        Options { time, ..Options::default() },
-        Options { infeasible: Share::new(0.5), ..Options::default() },
+        SynthesisOptions::default(),
+        SynthesisOptions { time, ..SynthesisOptions::default() },
+        SynthesisOptions { infeasible: InfeasibleShare::new(0.5), ..SynthesisOptions::default() },
     ] {
         let cases = cases(options, 40);
         for kind in [SimKind::Perfect, SimKind::Parallel] {
             let outcomes = run_typed(&campaign(Arc::new(SimModel::new(kind)), &*cases)).await;
             for outcome in &outcomes {
                 let verdict = outcome.verdict.as_ref().expect("nothing outside fails");
-                let is_guess = kind == SimKind::Parallel && verdict.class == Some(Class::WrongValue);
+                let is_guess = kind == SimKind::Parallel && verdict.class == Some(OrderClass::WrongValue);
                 assert!(verdict.passed || is_guess, "{kind:?}: {verdict:?}");
             }
         }
@@ -45,7 +46,7 @@ async fn who_reads_the_rules_passes() {
 /// A careless model makes values up; a guard keeps those from being executed.
 #[tokio::test]
 async fn who_makes_values_up_is_found_out_and_kept_from_it() {
-    let cases = cases(Options::default(), 60);
+    let cases = cases(SynthesisOptions::default(), 60);
     let mut bare = campaign(Arc::new(SimModel::new(SimKind::Careless)), &*cases);
     let count = |outcomes: &[planproof_order::OrderOutcome]| {
         let verdicts = outcomes.iter().filter_map(|outcome| outcome.verdict.as_ref().ok());
@@ -58,7 +59,7 @@ async fn who_makes_values_up_is_found_out_and_kept_from_it() {
 
 #[test]
 fn a_wrong_value_has_words_of_its_own() {
-    let cases = cases(Options::default(), 40);
+    let cases = cases(SynthesisOptions::default(), 40);
     let case = cases.iter().find(|case| case.flow_arguments("close_incident").count() == 2);
     let case = case.expect("some case has both flows");
     let order = case.problem().order().expect("the case is feasible").first_sequence();

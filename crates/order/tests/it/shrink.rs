@@ -7,11 +7,13 @@ use std::sync::Arc;
 use planproof_bench::{Campaign, CampaignEnd, CampaignError, Supervision};
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
 use planproof_order::{
-    CandidateRecord, FailureCount, OrderCase, Requirement, ShrinkOptions, ShrinkRun, Shrinking,
-    ShrunkFailure, Target, group_alike, pick_failures, shrink, typed,
+    CandidateRecord, FailureCount, OrderCase, ShrinkOptions, ShrinkRun, Shrinking, ShrunkFailure, Target,
+    TargetRequirement, group_alike, pick_failures, shrink, typed,
 };
-use planproof_sim::{Fault, SimKind, SimModel};
-use planproof_synth::{Case, Class, Options, ShrinkEnd, ShrinkSearch, Shrinker, Wordings, read};
+use planproof_sim::{PlantedFault, SimKind, SimModel};
+use planproof_synth::{
+    OrderClass, PlanningCase, ShrinkEnd, ShrinkSearch, Shrinker, SynthesisOptions, Wordings, read,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::dissect::{Tested, cases_with, interval_99, of_fault};
@@ -21,8 +23,8 @@ fn shrinker() -> Shrinker<'static> {
     Shrinker::new(Wordings::shipped(), read::Directions::shipped())
 }
 
-fn with_actions(count: u32) -> Options {
-    Options { actions_min: count, actions_max: count, ..Options::default() }
+fn with_actions(count: u32) -> SynthesisOptions {
+    SynthesisOptions { actions_min: count, actions_max: count, ..SynthesisOptions::default() }
 }
 
 fn shrink_run<'a>(
@@ -69,8 +71,8 @@ async fn failures(tested: &Tested) -> Vec<(u32, Target)> {
 
 #[tokio::test]
 async fn a_misread_word_ends_in_one_sentence_that_has_it() {
-    let has = |case: &Case| case.paragraph.to_lowercase().contains(Fault::WORD);
-    let tested = of_fault(Fault::Word, cases_with(with_actions(8), 30, has));
+    let has = |case: &PlanningCase| case.paragraph.to_lowercase().contains(PlantedFault::WORD);
+    let tested = of_fault(PlantedFault::Word, cases_with(with_actions(8), 30, has));
     let shrinking = shrink(&tested, &failures(&tested).await, ShrinkOptions::default()).await;
     for failure in &shrinking.failures {
         let case = &failure.shrunk.case;
@@ -101,14 +103,14 @@ async fn a_misread_word_ends_in_one_sentence_that_has_it() {
 
 #[tokio::test]
 async fn a_chain_of_eight_actions_ends_in_one_of_three_and_the_violated_pair() {
-    let tested = of_fault(Fault::Constraint, cases_with(with_actions(8), 20, |_| true));
+    let tested = of_fault(PlantedFault::Constraint, cases_with(with_actions(8), 20, |_| true));
     let failures = failures(&tested).await;
     let shrinking = shrink(&tested, &failures, ShrinkOptions::default()).await;
     for failure in &shrinking.failures {
-        assert_eq!(failure.target.class, Class::OrderError);
+        assert_eq!(failure.target.class, OrderClass::OrderError);
         let case = &failure.shrunk.case;
         // The violated pair may lie beside the chain.
-        let smallest = Fault::CHAIN..=Fault::CHAIN + 2;
+        let smallest = PlantedFault::CHAIN..=PlantedFault::CHAIN + 2;
         assert!(smallest.contains(&case.actions.len()), "{}", case.paragraph);
         assert_eq!(failure.shrunk.end, ShrinkEnd::Minimal);
     }
@@ -132,7 +134,8 @@ async fn a_chain_of_eight_actions_ends_in_one_of_three_and_the_violated_pair() {
 /// Every case is taken once, those of each class by their size.
 #[tokio::test]
 async fn the_smallest_failures_are_picked_each_case_once() {
-    let Tested { mut campaign, cases } = of_fault(Fault::Coin, cases_with(Options::default(), 30, |_| true));
+    let Tested { mut campaign, cases } =
+        of_fault(PlantedFault::Coin, cases_with(SynthesisOptions::default(), 30, |_| true));
     campaign.repeats = campaign.repeats.saturating_add(3);
     let outcomes = run_typed(&campaign).await;
     let options = ShrinkOptions { failures_max: 7, ..ShrinkOptions::default() };
@@ -145,7 +148,7 @@ async fn the_smallest_failures_are_picked_each_case_once() {
 
 /// The chance that shrinking comes down to two actions, when each candidate that `can_fail` does so by the
 /// same chance: all ways that the decisions can go are followed.
-fn theory(case: &Case, can_fail: &impl Fn(&Case) -> bool, chance: f64) -> f64 {
+fn theory(case: &PlanningCase, can_fail: &impl Fn(&PlanningCase) -> bool, chance: f64) -> f64 {
     let search = shrinker().search(case).expect("the case is one of the generator");
     let mut ways: Vec<(f64, ShrinkSearch<'_>)> = vec![(1.0, search)];
     let (mut came_down, mut followed) = (0.0, 0);
@@ -172,8 +175,8 @@ fn theory(case: &Case, can_fail: &impl Fn(&Case) -> bool, chance: f64) -> f64 {
 }
 
 /// A case with as many actions that is put as plainly as can be, so that the ways of its shrinking can be counted.
-fn plain(case: &Case) -> Case {
-    let keeps = |smaller: &Case| Some(smaller.actions.len() == case.actions.len());
+fn plain(case: &PlanningCase) -> PlanningCase {
+    let keeps = |smaller: &PlanningCase| Some(smaller.actions.len() == case.actions.len());
     shrinker().shrink(case, &mut { keeps }).expect("the case is one of the generator").case
 }
 
@@ -183,17 +186,17 @@ fn plain(case: &Case) -> Case {
 async fn a_flaky_fault_comes_down_as_often_as_theory_says() {
     const SHRINKINGS: usize = 400;
     const ACTIONS: u32 = 5;
-    let some: Vec<Case> = cases_with(with_actions(ACTIONS), 20, |_| true).iter().map(plain).collect();
-    let some = of_fault(Fault::Coin, some);
+    let some: Vec<PlanningCase> = cases_with(with_actions(ACTIONS), 20, |_| true).iter().map(plain).collect();
+    let some = of_fault(PlantedFault::Coin, some);
     let (error, target) = failures(&some).await.swap_remove(0);
     let case = some.cases[error as usize].case();
-    let Some(Requirement::Before { first, second }) = &target.violated else { panic!("{target:?}") };
-    let can_fail = |candidate: &Case| {
+    let Some(TargetRequirement::Before { first, second }) = &target.violated else { panic!("{target:?}") };
+    let can_fail = |candidate: &PlanningCase| {
         let text = |place: usize| &candidate.actions[place].text;
         candidate.constraints.iter().any(|it| text(it.first) == first && text(it.second) == second)
     };
     // The same case again and again, each time with other runs.
-    let campaign = of_fault(Fault::Coin, vec![Case::clone(case); SHRINKINGS]);
+    let campaign = of_fault(PlantedFault::Coin, vec![PlanningCase::clone(case); SHRINKINGS]);
     let all: Vec<(u32, Target)> = (0..SHRINKINGS as u32).map(|place| (place, target.clone())).collect();
     for (failures_wanted, chance) in [(1, 1.0 - 0.7f64.powi(3)), (2, 3.0 * 0.09 * 0.7 + 0.027)] {
         let expected = theory(case, &can_fail, chance);
@@ -211,7 +214,7 @@ async fn a_flaky_fault_comes_down_as_often_as_theory_says() {
 
 #[tokio::test]
 async fn most_runs_end_it_with_what_was_found() {
-    let campaign = of_fault(Fault::Constraint, cases_with(with_actions(8), 3, |_| true));
+    let campaign = of_fault(PlantedFault::Constraint, cases_with(with_actions(8), 3, |_| true));
     let failures = &failures(&campaign).await[..1];
     let whole = &shrink(&campaign, failures, ShrinkOptions::default()).await.failures[0];
     let options = ShrinkOptions { runs_max: whole.runs / 2, ..ShrinkOptions::default() };
@@ -271,7 +274,7 @@ impl Kept {
 
 #[tokio::test]
 async fn a_shrinking_that_was_cut_off_anywhere_comes_to_the_same_end() {
-    let tested = of_fault(Fault::Coin, cases_with(with_actions(5), 20, |_| true));
+    let tested = of_fault(PlantedFault::Coin, cases_with(with_actions(5), 20, |_| true));
     let failures = failures(&tested).await;
     assert!(failures.len() > 2, "{}", failures.len());
     let options = ShrinkOptions { failures: 1, ..ShrinkOptions::default() };
@@ -298,7 +301,7 @@ async fn a_shrinking_that_was_cut_off_anywhere_comes_to_the_same_end() {
 #[tokio::test]
 async fn a_shrinking_goes_on_where_a_budget_ended_it() {
     let cases = cases_with(with_actions(6), 12, |_| true);
-    let plain = of_fault(Fault::Constraint, &cases);
+    let plain = of_fault(PlantedFault::Constraint, &cases);
     let failures = failures(&plain).await;
     assert!(failures.len() > 2, "{}", failures.len());
     let whole = shrink(&plain, &failures, ShrinkOptions::default()).await;
@@ -308,7 +311,7 @@ async fn a_shrinking_goes_on_where_a_budget_ended_it() {
     let end = loop {
         let meter =
             Arc::new(Meter::new(Budget { tokens_max: Some(budget), ..Budget::default() }, Spent::default()));
-        let model = Arc::new(SimModel::new(SimKind::Planted(Fault::Constraint)));
+        let model = Arc::new(SimModel::new(SimKind::Planted(PlantedFault::Constraint)));
         let model = Arc::new(MeteredModel::new(model, None, Arc::clone(&meter)));
         let metered = campaign(model, &cases);
         let run = shrink_run(&metered, &plain.cases, &failures, ShrinkOptions::default());

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use planproof_model::{ChatRequest, Message, Model, Settings};
 use planproof_order::OrderRun as _;
 use planproof_sim::{SimKind, SimModel};
-use planproof_synth::{Class, Flag, Options, TimeOptions};
+use planproof_synth::{Flag, OrderClass, SynthesisOptions, TimeOptions};
 use planproof_trace::Tool;
 
 use crate::{campaign, cases, run_typed};
 
 /// Failures by class of a simulated model on 200 cases of 3 to 6 actions.
-async fn classes(kind: SimKind) -> BTreeMap<Class, usize> {
-    let options = Options { actions_max: 6, ..Options::default() };
+async fn classes(kind: SimKind) -> BTreeMap<OrderClass, usize> {
+    let options = SynthesisOptions { actions_max: 6, ..SynthesisOptions::default() };
     let campaign = campaign(Arc::new(SimModel::new(kind)), cases(options, 200));
     let mut classes = BTreeMap::new();
     for outcome in run_typed(&campaign).await {
@@ -27,11 +27,11 @@ async fn each_kind_fails_in_its_own_way() {
     for (kind, expected) in [
         (SimKind::Perfect, None),
         (SimKind::Parallel, None),
-        (SimKind::InOrder, Some(Class::OrderError)),
-        (SimKind::Forgetful, Some(Class::ActionLost)),
-        (SimKind::Careless, Some(Class::OrderError)),
-        (SimKind::Clumsy, Some(Class::ActError)),
-        (SimKind::Endless, Some(Class::Timeout)),
+        (SimKind::InOrder, Some(OrderClass::OrderError)),
+        (SimKind::Forgetful, Some(OrderClass::ActionLost)),
+        (SimKind::Careless, Some(OrderClass::OrderError)),
+        (SimKind::Clumsy, Some(OrderClass::ActError)),
+        (SimKind::Endless, Some(OrderClass::Timeout)),
     ] {
         let classes = classes(kind).await;
         assert_eq!(
@@ -40,7 +40,7 @@ async fn each_kind_fails_in_its_own_way() {
             "{kind:?}"
         );
     }
-    assert_eq!(classes(SimKind::Endless).await[&Class::Timeout], 200);
+    assert_eq!(classes(SimKind::Endless).await[&OrderClass::Timeout], 200);
 }
 
 /// The same in the time form, where a clumsy model fails in more than one way.
@@ -50,14 +50,14 @@ async fn each_kind_fails_in_its_own_way_in_time() {
         (SimKind::Perfect, vec![]),
         (SimKind::Parallel, vec![]),
         // Whoever waits for one clock time may be too late for the next.
-        (SimKind::InOrder, vec![Class::ActionLost, Class::OrderError]),
-        (SimKind::Forgetful, vec![Class::ActionLost]),
-        (SimKind::Careless, vec![Class::OrderError]),
-        (SimKind::Clumsy, vec![Class::ActError, Class::ActionLost, Class::ParameterError]),
-        (SimKind::Endless, vec![Class::Timeout]),
+        (SimKind::InOrder, vec![OrderClass::ActionLost, OrderClass::OrderError]),
+        (SimKind::Forgetful, vec![OrderClass::ActionLost]),
+        (SimKind::Careless, vec![OrderClass::OrderError]),
+        (SimKind::Clumsy, vec![OrderClass::ActError, OrderClass::ActionLost, OrderClass::ParameterError]),
+        (SimKind::Endless, vec![OrderClass::Timeout]),
     ] {
         let time = Some(TimeOptions::default());
-        let options = Options { actions_max: 6, time, ..Options::default() };
+        let options = SynthesisOptions { actions_max: 6, time, ..SynthesisOptions::default() };
         let campaign = campaign(Arc::new(SimModel::new(kind)), cases(options, 150));
         let mut classes = BTreeMap::new();
         for outcome in run_typed(&campaign).await {
@@ -77,7 +77,7 @@ async fn each_kind_fails_in_its_own_way_in_time() {
 /// Forgetting happens as often as the kind's own figures say, within four standard deviations.
 #[tokio::test]
 async fn mistakes_come_at_the_stated_rate() {
-    let options = Options { actions_min: 5, actions_max: 5, ..Options::default() };
+    let options = SynthesisOptions { actions_min: 5, actions_max: 5, ..SynthesisOptions::default() };
     let campaign = campaign(Arc::new(SimModel::new(SimKind::Forgetful)), cases(options, 2000));
     let outcomes = run_typed(&campaign).await;
     let failed = outcomes.iter().filter(|outcome| outcome.passed() == Some(false)).count() as f64;
@@ -88,12 +88,13 @@ async fn mistakes_come_at_the_stated_rate() {
 
 #[tokio::test]
 async fn a_clumsy_model_sometimes_recovers() {
-    let campaign = campaign(Arc::new(SimModel::new(SimKind::Clumsy)), cases(Options::default(), 200));
+    let campaign =
+        campaign(Arc::new(SimModel::new(SimKind::Clumsy)), cases(SynthesisOptions::default(), 200));
     let outcomes = run_typed(&campaign).await;
     let recovered = outcomes
         .iter()
         .filter_map(|outcome| outcome.verdict.as_ref().ok())
-        .filter(|verdict| verdict.passed && verdict.flags.contains(&Flag::Class(Class::ActError)))
+        .filter(|verdict| verdict.passed && verdict.flags.contains(&Flag::Class(OrderClass::ActError)))
         .count();
     assert!(recovered > 0);
 }

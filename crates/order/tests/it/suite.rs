@@ -26,7 +26,7 @@ fn the_suite_can_be_registered() {
     let registry = Registry::new(vec![suite]).expect("its classes are ranked");
     let suite = registry.find("order").expect("it is there");
     let classes: Vec<&str> = suite.classes().iter().map(|class| class.name).collect();
-    assert_eq!(classes, planproof_synth::Class::ALL.map(planproof_synth::Class::as_str));
+    assert_eq!(classes, planproof_synth::OrderClass::ALL.map(planproof_synth::OrderClass::as_str));
     let flags: Vec<&str> = suite.flags().iter().map(|flag| flag.name).collect();
     assert_eq!(flags, Flag::ALL.map(Flag::as_str));
     assert!(suite.read("{}").is_err_and(|error| error.to_string().contains("planproof/case/v1")));

@@ -11,7 +11,7 @@ use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, Mo
 use planproof_sim::{SimKind, SimModel};
 use planproof_store::{NewCampaign, Store, StoreLimits, Writer};
 use planproof_synth::file::write_case;
-use planproof_synth::{Case, Options};
+use planproof_synth::{PlanningCase, SynthesisOptions};
 use planproof_trace::{FinishReason, Secrets, Usage};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{campaign, cases, run};
 
 /// A campaign of a simulated model that is held to so many tokens.
-fn metered(cases: &Arc<[Case]>, tokens_max: u64, spent: Spent) -> (Campaign, Supervision) {
+fn metered(cases: &Arc<[PlanningCase]>, tokens_max: u64, spent: Spent) -> (Campaign, Supervision) {
     let meter = Arc::new(Meter::new(Budget { tokens_max: Some(tokens_max), ..Budget::default() }, spent));
     let model = MeteredModel::new(Arc::new(SimModel::new(SimKind::Careless)), None, Arc::clone(&meter));
     let supervision = Supervision { meter: Some(meter), ..Supervision::default() };
@@ -47,7 +47,7 @@ fn verdicts(outcomes: &[Outcome]) -> BTreeMap<u32, Option<bool>> {
 
 #[tokio::test]
 async fn a_budget_ends_a_campaign_and_a_larger_one_finishes_it() {
-    let cases = cases(Options::default(), 60);
+    let cases = cases(SynthesisOptions::default(), 60);
     let whole =
         run(&campaign(Arc::new(SimModel::new(SimKind::Careless)), &*cases), None, &HashSet::new()).await;
     let tokens: u64 =
@@ -75,7 +75,7 @@ async fn a_budget_ends_a_campaign_and_a_larger_one_finishes_it() {
     }
 }
 
-fn store(cases: &[Case]) -> (Store, std::path::PathBuf) {
+fn store(cases: &[PlanningCase]) -> (Store, std::path::PathBuf) {
     let name = format!("planproof-supervision-{}-{:?}.db", std::process::id(), std::thread::current().id());
     let path = std::env::temp_dir().join(name);
     let store = Store::open(&path, StoreLimits::default()).expect("a new store");
@@ -104,7 +104,7 @@ fn remove(path: &std::path::Path) {
 
 #[tokio::test]
 async fn what_was_refused_stays_unfinished_in_the_store() {
-    let cases = cases(Options::default(), 30);
+    let cases = cases(SynthesisOptions::default(), 30);
     let (store, path) = store(&cases);
     let (campaign, supervision) = metered(&cases, 12_000, Spent::default());
     let writer = store.writer().expect("it can be written");
@@ -149,7 +149,7 @@ impl Model for Slow {
 
 #[tokio::test]
 async fn a_deadline_ends_the_runs_that_go_on() {
-    let cases = cases(Options::default(), 20);
+    let cases = cases(SynthesisOptions::default(), 20);
     let never = Duration::from_secs(3600);
     let campaign = campaign(Arc::new(Slow { says: "", takes: never }), cases);
     let start = Instant::now();
@@ -166,7 +166,7 @@ async fn a_deadline_ends_the_runs_that_go_on() {
 
 #[tokio::test]
 async fn a_deadline_far_off_changes_nothing() {
-    let cases = cases(Options::default(), 20);
+    let cases = cases(SynthesisOptions::default(), 20);
     let campaign = campaign(Arc::new(SimModel::new(SimKind::Perfect)), cases);
     let deadline = Some(Instant::now() + Duration::from_secs(3600));
     let (end, outcomes) =
@@ -178,7 +178,7 @@ async fn a_deadline_far_off_changes_nothing() {
 #[tokio::test]
 async fn keys_stay_out_of_traces_and_verdicts() {
     const KEY: &str = "sk-3f9c27e1d0";
-    let cases = cases(Options::default(), 2);
+    let cases = cases(SynthesisOptions::default(), 2);
     let (store, path) = store(&cases);
     let campaign =
         campaign(Arc::new(Slow { says: "My key is sk-3f9c27e1d0.", takes: Duration::ZERO }), cases);

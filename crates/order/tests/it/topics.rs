@@ -11,7 +11,8 @@ use planproof_order::topics::{
 use planproof_sim::{SimKind, SimModel};
 use planproof_synth::file::{read_case, write_case};
 use planproof_synth::{
-    Case, Class, Mutation, Mutator, Options, Synthesizer, TimeOptions, TopicBank, Wordings, read,
+    Mutation, Mutator, OrderClass, PlanningCase, SynthesisOptions, Synthesizer, TimeOptions, TopicBank,
+    Wordings, read,
 };
 use planproof_trace::{FinishReason, Tool, Usage};
 use serde_json::{Map, Value, json};
@@ -229,7 +230,7 @@ fn own(job: &str) -> OwnTools {
     OwnTools { job: job.to_owned(), ..OwnTools::default() }
 }
 
-fn cases(bank: &TopicBank, options: Options, count: u64) -> Arc<[Case]> {
+fn cases(bank: &TopicBank, options: SynthesisOptions, count: u64) -> Arc<[PlanningCase]> {
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), bank).expect("the options are in range");
     let case = |index| synthesizer.case(7, index, &mut Default::default(), &mut ()).expect("there is room");
     (0..count).map(case).collect()
@@ -242,7 +243,8 @@ async fn own_tools_are_tested_with_their_schemas() {
     let bank = TopicBank::new(vec![named.topic]).expect("the topic is good");
     prove_topics(&bank).expect("sentences about it have one reading");
     for time in [None, Some(TimeOptions::default())] {
-        let options = Options { actions_max: 4, distractors: 2, time, ..Options::default() };
+        let options =
+            SynthesisOptions { actions_max: 4, distractors: 2, time, ..SynthesisOptions::default() };
         let cases = cases(&bank, options, 40);
         for case in cases.iter() {
             read::verify(case, read::Directions::shipped()).expect("text and constraints say the same");
@@ -266,7 +268,7 @@ async fn own_tools_are_tested_with_their_schemas() {
             let outcomes = run_typed(&campaign).await;
             let passed = outcomes.iter().filter(|outcome| outcome.passed() == Some(true)).count();
             let act_errors = outcomes.iter().filter(|outcome| {
-                outcome.verdict.as_ref().is_ok_and(|verdict| verdict.class == Some(Class::ActError))
+                outcome.verdict.as_ref().is_ok_and(|verdict| verdict.class == Some(OrderClass::ActError))
             });
             match kind {
                 SimKind::Perfect => assert_eq!(passed, 40, "{time:?}"),
@@ -294,7 +296,8 @@ fn variants_have_the_tools_of_their_tasks() {
         TopicBank::new(vec![named("clerk", &tools()), named("porter", &others)]).expect("both are good");
     let mutator = Mutator::new(Wordings::shipped(), &bank);
     for time in [None, Some(TimeOptions::default())] {
-        let options = Options { actions_min: 2, actions_max: 4, time, ..Options::default() };
+        let options =
+            SynthesisOptions { actions_min: 2, actions_max: 4, time, ..SynthesisOptions::default() };
         for case in cases(&bank, options, 30).iter() {
             // As it comes back from the store.
             let case = read_case(&write_case(case)).expect("it is a case");

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value as Json;
 
 use crate::graph::cycle::cycles;
-use crate::graph::fault::{Field, GraphFault, GraphFaults, GraphProblem, GraphSite};
-use crate::graph::form::{StatedConstraint, SubTask, SubTaskGraph};
+use crate::graph::fault::{GraphFault, GraphFaults, GraphField, GraphProblem, GraphSite};
+use crate::graph::form::{SubTask, SubTaskGraph, WordedConstraint};
 use crate::graph::links::{Links, places};
 use crate::limits::{
     CONSTRAINT_CHARACTERS_MAX, CONSTRAINTS_MAX, GRAPH_FAULTS_MAX, ID_CHARACTERS_MAX, SUB_TASKS_MAX,
@@ -36,13 +36,13 @@ impl SubTaskGraph {
         for (place, sub_task) in self.sub_tasks.iter().enumerate() {
             let site = GraphSite::sub_task(place, &sub_task.id);
             let mut problems = Vec::new();
-            text(Field::Id, &sub_task.id, ID_CHARACTERS_MAX, &mut problems);
+            text(GraphField::Id, &sub_task.id, ID_CHARACTERS_MAX, &mut problems);
             if sub_task.id.contains(char::is_control) {
                 problems.push(GraphProblem::IdUnfit);
             }
-            text(Field::Task, &sub_task.task, TASK_CHARACTERS_MAX, &mut problems);
+            text(GraphField::Task, &sub_task.task, TASK_CHARACTERS_MAX, &mut problems);
             self::executor(&sub_task.executor, executors, &mut problems);
-            list(Field::After, sub_task.after.len(), SUB_TASKS_MAX, &mut problems);
+            list(GraphField::After, sub_task.after.len(), SUB_TASKS_MAX, &mut problems);
             faults.extend(problems.into_iter().map(|problem| GraphFault::new(site.clone(), problem)));
             constraints(&sub_task.constraints, &site, &mut faults);
             faults.extend(structure.iter().filter(|fault| fault.site.place == Some(place)).cloned());
@@ -101,7 +101,7 @@ fn dependencies(
 
 fn executor(executor: &str, executors: &[&str], problems: &mut Vec<GraphProblem>) {
     if executor.trim().is_empty() {
-        problems.push(GraphProblem::TextEmpty { field: Field::Executor });
+        problems.push(GraphProblem::TextEmpty { field: GraphField::Executor });
     } else if !executors.contains(&executor) {
         problems.push(GraphProblem::ExecutorUnknown {
             executor: executor.to_owned(),
@@ -111,13 +111,13 @@ fn executor(executor: &str, executors: &[&str], problems: &mut Vec<GraphProblem>
     }
 }
 
-fn constraints(constraints: &[StatedConstraint], of: &GraphSite, faults: &mut Vec<GraphFault>) {
+fn constraints(constraints: &[WordedConstraint], of: &GraphSite, faults: &mut Vec<GraphFault>) {
     let mut problems = Vec::new();
-    list(Field::Constraints, constraints.len(), CONSTRAINTS_MAX, &mut problems);
+    list(GraphField::Constraints, constraints.len(), CONSTRAINTS_MAX, &mut problems);
     faults.extend(problems.into_iter().map(|problem| GraphFault::new(of.clone(), problem)));
     for (place, constraint) in constraints.iter().enumerate().take(CONSTRAINTS_MAX) {
         let mut problems = Vec::new();
-        text(Field::Words, &constraint.words, CONSTRAINT_CHARACTERS_MAX, &mut problems);
+        text(GraphField::Words, &constraint.words, CONSTRAINT_CHARACTERS_MAX, &mut problems);
         typed(constraint.typed.as_ref(), &mut problems);
         let site = of.clone().constraint(place);
         faults.extend(problems.into_iter().map(|problem| GraphFault::new(site.clone(), problem)));
@@ -129,12 +129,12 @@ fn typed(typed: Option<&Json>, problems: &mut Vec<GraphProblem>) {
         None => 0,
         Some(Json::Object(_)) => typed.map(|typed| typed.to_string().len()).unwrap_or_default(),
         Some(other) => {
-            problems.push(GraphProblem::FieldOfOtherKind { field: Field::Typed, found: kind(other) });
+            problems.push(GraphProblem::FieldOfOtherKind { field: GraphField::Typed, found: kind(other) });
             return;
         }
     };
     if length > TYPED_BYTES_MAX {
-        let field = Field::Typed;
+        let field = GraphField::Typed;
         problems.push(GraphProblem::TextTooLong { field, length, limit: TYPED_BYTES_MAX });
     }
 }
@@ -150,7 +150,7 @@ fn kind(value: &Json) -> &'static str {
     }
 }
 
-fn text(field: Field, text: &str, limit: usize, problems: &mut Vec<GraphProblem>) {
+fn text(field: GraphField, text: &str, limit: usize, problems: &mut Vec<GraphProblem>) {
     let length = text.chars().count();
     if text.trim().is_empty() {
         problems.push(GraphProblem::TextEmpty { field });
@@ -159,7 +159,7 @@ fn text(field: Field, text: &str, limit: usize, problems: &mut Vec<GraphProblem>
     }
 }
 
-fn list(field: Field, count: usize, limit: usize, problems: &mut Vec<GraphProblem>) {
+fn list(field: GraphField, count: usize, limit: usize, problems: &mut Vec<GraphProblem>) {
     if count > limit {
         problems.push(GraphProblem::ListTooLong { field, count, limit });
     }

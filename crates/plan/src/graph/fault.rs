@@ -40,7 +40,7 @@ pub struct GraphSite {
 
 /// A field of a graph, a sub-task or a constraint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Field {
+pub enum GraphField {
     /// The list of sub-tasks.
     SubTasks,
     /// The id of a sub-task.
@@ -86,7 +86,7 @@ pub enum GraphProblem {
     /// A field is missing.
     FieldMissing {
         /// Which.
-        field: Field,
+        field: GraphField,
     },
     /// A field is given twice.
     FieldTwice {
@@ -96,7 +96,7 @@ pub enum GraphProblem {
     /// A field has a value of the wrong kind.
     FieldOfOtherKind {
         /// Which.
-        field: Field,
+        field: GraphField,
         /// What it is.
         found: &'static str,
     },
@@ -105,9 +105,9 @@ pub enum GraphProblem {
         /// Its name.
         field: String,
         /// The field that was probably meant.
-        nearest: Option<Field>,
+        nearest: Option<GraphField>,
         /// All that there are.
-        known: &'static [Field],
+        known: &'static [GraphField],
     },
     /// An object is expected.
     NoObject {
@@ -117,12 +117,12 @@ pub enum GraphProblem {
     /// A text says nothing.
     TextEmpty {
         /// Its field.
-        field: Field,
+        field: GraphField,
     },
     /// A text is too long.
     TextTooLong {
         /// Its field.
-        field: Field,
+        field: GraphField,
         /// Its length: characters, of `typed` bytes of JSON.
         length: usize,
         /// The limit.
@@ -131,7 +131,7 @@ pub enum GraphProblem {
     /// There are too many entries in a list.
     ListTooLong {
         /// Its field.
-        field: Field,
+        field: GraphField,
         /// A value cannot be represented exactly.
         count: usize,
         /// The limit.
@@ -140,7 +140,7 @@ pub enum GraphProblem {
     /// It comes after an unknown sub-task.
     ValueUnfit {
         /// Its field.
-        field: Field,
+        field: GraphField,
         /// Why.
         problem: Box<ParseFault>,
     },
@@ -176,7 +176,7 @@ pub enum GraphProblem {
     },
 }
 
-impl Field {
+impl GraphField {
     /// How it is written.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -236,7 +236,7 @@ impl GraphFault {
 
 impl GraphProblem {
     /// The field, if the fault is about one.
-    pub(crate) fn field(&self) -> Option<Field> {
+    pub(crate) fn field(&self) -> Option<GraphField> {
         match self {
             Self::FieldMissing { field }
             | Self::FieldOfOtherKind { field, .. }
@@ -244,17 +244,17 @@ impl GraphProblem {
             | Self::TextTooLong { field, .. }
             | Self::ListTooLong { field, .. }
             | Self::ValueUnfit { field, .. } => Some(*field),
-            Self::NoSubTasks => Some(Field::SubTasks),
-            Self::IdUnfit | Self::IdTwice { .. } => Some(Field::Id),
-            Self::AfterItself | Self::AfterUnknown { .. } => Some(Field::After),
-            Self::ExecutorUnknown { .. } => Some(Field::Executor),
+            Self::NoSubTasks => Some(GraphField::SubTasks),
+            Self::IdUnfit | Self::IdTwice { .. } => Some(GraphField::Id),
+            Self::AfterItself | Self::AfterUnknown { .. } => Some(GraphField::After),
+            Self::ExecutorUnknown { .. } => Some(GraphField::Executor),
             _ => None,
         }
     }
 
     /// How to mend it, as an instruction. A sentence without its full stop.
     pub fn mend(&self) -> String {
-        let fields = |fields: &[Field]| listed(fields.iter().map(|field| field.as_str()));
+        let fields = |fields: &[GraphField]| listed(fields.iter().map(|field| field.as_str()));
         match self {
             Self::NoJson(_) => "Write one JSON object with `sub_tasks` and `constraints`".to_owned(),
             Self::NoGraph { .. } => {
@@ -279,7 +279,7 @@ impl GraphProblem {
             }
             Self::NoObject { .. } => "Write an object".to_owned(),
             Self::TextEmpty { field } => format!("Write {}", field.expected()),
-            Self::TextTooLong { limit, field: Field::Typed, .. } => {
+            Self::TextTooLong { limit, field: GraphField::Typed, .. } => {
                 format!("Write it with at most {limit} bytes, or state the constraint in words alone")
             }
             Self::TextTooLong { limit, .. } => format!("Say it with at most {limit} characters"),
@@ -369,7 +369,7 @@ impl fmt::Display for GraphProblem {
             Self::NoObject { found } => write!(out, "it is {found}, not an object"),
             Self::TextEmpty { field } => write!(out, "`{}` is empty", field.as_str()),
             Self::TextTooLong { field, length, limit } => {
-                let units = if *field == Field::Typed { "bytes" } else { "characters" };
+                let units = if *field == GraphField::Typed { "bytes" } else { "characters" };
                 write!(out, "`{}` has {length} {units}, and at most {limit} are allowed", field.as_str())
             }
             Self::ListTooLong { field, count, limit } => {

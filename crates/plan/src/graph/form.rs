@@ -13,7 +13,7 @@ pub struct SubTaskGraph {
     pub sub_tasks: Vec<SubTask>,
     /// The global constraints: those that need the results of two or more sub-tasks (PMC, definition 4.2).
     #[serde(default)]
-    pub constraints: Vec<StatedConstraint>,
+    pub constraints: Vec<WordedConstraint>,
 }
 
 /// A part of the task that one executor carries out.
@@ -30,12 +30,12 @@ pub struct SubTask {
     pub after: Vec<String>,
     /// The local constraints: those that its own result alone meets or violates (PMC, definition 4.1).
     #[serde(default)]
-    pub constraints: Vec<StatedConstraint>,
+    pub constraints: Vec<WordedConstraint>,
 }
 
 /// A constraint in the words of the task, perhaps with a checkable form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StatedConstraint {
+pub struct WordedConstraint {
     /// What has to hold, in words.
     pub words: String,
     /// The same in the format of crate `constraint`. It is only stored here, and may be invalid.
@@ -50,7 +50,7 @@ impl SubTaskGraph {
     }
 }
 
-impl StatedConstraint {
+impl WordedConstraint {
     /// A constraint in words alone.
     pub fn in_words(words: impl Into<String>) -> Self {
         Self { words: words.into(), typed: None }

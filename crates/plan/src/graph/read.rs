@@ -3,17 +3,18 @@
 use serde_json::Value as Json;
 
 use crate::fault::ParseFault;
-use crate::graph::fault::{Field, GraphFault, GraphFaults, GraphProblem, GraphSite};
-use crate::graph::form::{StatedConstraint, SubTask, SubTaskGraph};
+use crate::graph::fault::{GraphFault, GraphFaults, GraphField, GraphProblem, GraphSite};
+use crate::graph::form::{SubTask, SubTaskGraph, WordedConstraint};
 use crate::json::{Node, Tree};
 use crate::limits::{GRAPH_FAULTS_MAX, SUB_TASKS_MAX};
 use crate::read_json::{exact, is_alike, values};
 use crate::words::{listed, nearest};
 
 /// The fields of each kind of object.
-const OF_GRAPH: &[Field] = &[Field::SubTasks, Field::Constraints];
-const OF_SUB_TASK: &[Field] = &[Field::Id, Field::Task, Field::Executor, Field::After, Field::Constraints];
-const OF_CONSTRAINT: &[Field] = &[Field::Words, Field::Typed];
+const OF_GRAPH: &[GraphField] = &[GraphField::SubTasks, GraphField::Constraints];
+const OF_SUB_TASK: &[GraphField] =
+    &[GraphField::Id, GraphField::Task, GraphField::Executor, GraphField::After, GraphField::Constraints];
+const OF_CONSTRAINT: &[GraphField] = &[GraphField::Words, GraphField::Typed];
 
 /// The most keys of an unsuitable object that a message names.
 const NAMED_KEYS_MAX: usize = 5;
@@ -53,7 +54,7 @@ pub fn read_graph(reply: &str, executors: &[&str]) -> Result<SubTaskGraph, Graph
         // Unreadable parts were left empty, which is not another fault.
         let is_known = |found: &GraphFault| {
             faults.iter().filter(|fault| fault.site.is_same_place(&found.site)).any(|fault| {
-                let field = found.problem.field().filter(|field| *field != Field::After);
+                let field = found.problem.field().filter(|field| *field != GraphField::After);
                 matches!(*fault.problem, GraphProblem::NoObject { .. })
                     || (field.is_some() && field == fault.problem.field())
             })
@@ -72,7 +73,7 @@ fn is_of_size(fault: &GraphFault) -> bool {
 
 fn is_like_graph(node: &Node) -> bool {
     let Tree::Object(entries) = &node.tree else { return false };
-    entries.iter().any(|(key, _)| key == Field::SubTasks.as_str())
+    entries.iter().any(|(key, _)| key == GraphField::SubTasks.as_str())
 }
 
 /// What a value is that is no graph.
@@ -103,7 +104,7 @@ impl Reading<'_> {
     fn graph(&mut self, entries: &Entries) -> SubTaskGraph {
         let site = GraphSite::graph();
         self.look_at_fields(&site, entries, OF_GRAPH);
-        let nodes = self.list(&site, entries, Field::SubTasks).unwrap_or_default();
+        let nodes = self.list(&site, entries, GraphField::SubTasks).unwrap_or_default();
         if nodes.len() > SUB_TASKS_MAX {
             let problem = GraphProblem::TooManySubTasks { count: nodes.len(), limit: SUB_TASKS_MAX };
             self.report(&site, problem);
@@ -119,68 +120,68 @@ impl Reading<'_> {
             self.report(&site, GraphProblem::NoObject { found: node.tree.kind() });
             return empty();
         };
-        let id = entry(entries, Field::Id).and_then(id_of);
+        let id = entry(entries, GraphField::Id).and_then(id_of);
         let site = GraphSite::sub_task(place, id.as_deref().unwrap_or_default());
         self.look_at_fields(&site, entries, OF_SUB_TASK);
-        let id = match (id, entry(entries, Field::Id)) {
+        let id = match (id, entry(entries, GraphField::Id)) {
             (Some(id), _) => id,
-            (None, Some(node)) => self.other_kind(&site, Field::Id, node),
-            (None, None) => self.missing(&site, Field::Id),
+            (None, Some(node)) => self.other_kind(&site, GraphField::Id, node),
+            (None, None) => self.missing(&site, GraphField::Id),
         };
-        let after = self.list(&site, entries, Field::After).unwrap_or_default();
+        let after = self.list(&site, entries, GraphField::After).unwrap_or_default();
         let mut ids = Vec::new();
         for node in after {
             match id_of(node) {
                 Some(id) => ids.push(id),
                 None => {
                     let found = "a list with something else in it";
-                    self.report(&site, GraphProblem::FieldOfOtherKind { field: Field::After, found });
+                    self.report(&site, GraphProblem::FieldOfOtherKind { field: GraphField::After, found });
                     break;
                 }
             }
         }
         SubTask {
             id,
-            task: self.text(&site, entries, Field::Task),
-            executor: self.text(&site, entries, Field::Executor),
+            task: self.text(&site, entries, GraphField::Task),
+            executor: self.text(&site, entries, GraphField::Executor),
             after: ids,
             constraints: self.constraints(&site, entries),
         }
     }
 
-    fn constraints(&mut self, site: &GraphSite, entries: &Entries) -> Vec<StatedConstraint> {
-        let nodes = self.list(site, entries, Field::Constraints).unwrap_or_default();
+    fn constraints(&mut self, site: &GraphSite, entries: &Entries) -> Vec<WordedConstraint> {
+        let nodes = self.list(site, entries, GraphField::Constraints).unwrap_or_default();
         let constraint = |(place, node)| self.constraint(&site.clone().constraint(place), node);
         nodes.iter().enumerate().map(constraint).collect()
     }
 
-    fn constraint(&mut self, site: &GraphSite, node: &Node) -> StatedConstraint {
+    fn constraint(&mut self, site: &GraphSite, node: &Node) -> WordedConstraint {
         let entries = match &node.tree {
-            Tree::Text(words) => return StatedConstraint::in_words(words.as_str()),
+            Tree::Text(words) => return WordedConstraint::in_words(words.as_str()),
             Tree::Object(entries) => entries,
             tree => {
                 self.report(site, GraphProblem::NoObject { found: tree.kind() });
-                return StatedConstraint::in_words("");
+                return WordedConstraint::in_words("");
             }
         };
         self.look_at_fields(site, entries, OF_CONSTRAINT);
-        let words = self.text(site, entries, Field::Words);
-        let typed = entry(entries, Field::Typed).filter(|node| node.tree != Tree::Null);
+        let words = self.text(site, entries, GraphField::Words);
+        let typed = entry(entries, GraphField::Typed).filter(|node| node.tree != Tree::Null);
         let typed = typed.and_then(|node| match exact(node) {
             Ok(typed) => Some(typed),
             Err((problem, at)) => {
                 let problem = Box::new(ParseFault::at(problem, self.reply, at));
-                self.report(site, GraphProblem::ValueUnfit { field: Field::Typed, problem });
+                self.report(site, GraphProblem::ValueUnfit { field: GraphField::Typed, problem });
                 None::<Json>
             }
         });
-        StatedConstraint { words, typed }
+        WordedConstraint { words, typed }
     }
 
     /// Reports unknown and duplicate fields.
-    fn look_at_fields(&mut self, site: &GraphSite, entries: &Entries, known: &'static [Field]) {
+    fn look_at_fields(&mut self, site: &GraphSite, entries: &Entries, known: &'static [GraphField]) {
         let before = self.faults.len();
-        let mut seen: Vec<Field> = Vec::new();
+        let mut seen: Vec<GraphField> = Vec::new();
         for (key, _) in entries {
             match known.iter().find(|field| field.as_str() == key) {
                 Some(field) if seen.contains(field) => {
@@ -200,7 +201,7 @@ impl Reading<'_> {
         }
     }
 
-    fn text(&mut self, site: &GraphSite, entries: &Entries, field: Field) -> String {
+    fn text(&mut self, site: &GraphSite, entries: &Entries, field: GraphField) -> String {
         match entry(entries, field) {
             Some(Node { tree: Tree::Text(text), .. }) => text.clone(),
             Some(node) => self.other_kind(site, field, node),
@@ -209,10 +210,10 @@ impl Reading<'_> {
     }
 
     /// The entries of a list, which may be missing or `null` unless it is the list of sub-tasks.
-    fn list<'n>(&mut self, site: &GraphSite, entries: &'n Entries, field: Field) -> Option<&'n [Node]> {
+    fn list<'n>(&mut self, site: &GraphSite, entries: &'n Entries, field: GraphField) -> Option<&'n [Node]> {
         match entry(entries, field) {
             Some(Node { tree: Tree::List(nodes), .. }) => Some(nodes),
-            Some(Node { tree: Tree::Null, .. }) | None if field != Field::SubTasks => None,
+            Some(Node { tree: Tree::Null, .. }) | None if field != GraphField::SubTasks => None,
             Some(node) => {
                 self.other_kind(site, field, node);
                 None
@@ -224,19 +225,19 @@ impl Reading<'_> {
         }
     }
 
-    fn other_kind(&mut self, site: &GraphSite, field: Field, node: &Node) -> String {
+    fn other_kind(&mut self, site: &GraphSite, field: GraphField, node: &Node) -> String {
         self.report(site, GraphProblem::FieldOfOtherKind { field, found: node.tree.kind() });
         String::new()
     }
 
-    fn missing(&mut self, site: &GraphSite, field: Field) -> String {
+    fn missing(&mut self, site: &GraphSite, field: GraphField) -> String {
         self.report(site, GraphProblem::FieldMissing { field });
         String::new()
     }
 }
 
 /// The value of a field, the first one if it is duplicate.
-fn entry(entries: &Entries, field: Field) -> Option<&Node> {
+fn entry(entries: &Entries, field: GraphField) -> Option<&Node> {
     entries.iter().find(|(key, _)| key == field.as_str()).map(|(_, node)| node)
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Number, Value as Json};
 
-use super::{Code, Failure, Unexpected, python, unexpected};
+use super::{PlanRefusal, RefusalCode, Unexpected, python, unexpected};
 use crate::fault::ParseProblem;
 use crate::json::{self, Dialect, Node, Tree};
 use crate::reply::MARKER;
@@ -15,7 +15,7 @@ const PYTHON_DIGITS_MAX: usize = 4300;
 
 /// How plans are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum PlanningMode {
     /// All at once.
     MultiStep,
     /// One step a turn.
@@ -29,12 +29,13 @@ pub enum Mode {
 ///
 /// # Errors
 /// The published parser refuses the reply.
-pub fn read_json(reply: &str, mode: Mode) -> Result<Json, Failure> {
+pub fn read_json(reply: &str, mode: PlanningMode) -> Result<Json, PlanRefusal> {
     let text = reply.replace('\n', "").replace("\\_", "_").replace('\\', "");
     let mut text = text.split_once(MARKER).map_or(text.as_str(), |(_, behind)| behind);
     text = text.find('{').map_or(text, |place| &text[place..]);
     text = text.rfind('}').map_or(text, |place| &text[..=place]);
-    let failure = |problem: ParseProblem| Failure { code: Code::Json, message: problem.to_string() };
+    let failure =
+        |problem: ParseProblem| PlanRefusal { code: RefusalCode::Json, message: problem.to_string() };
     let node = match json::read(text, 0, Dialect::Python, PYTHON_NESTING_MAX) {
         Ok((node, behind)) => {
             let rest = text[behind..].trim_start_matches([' ', '\t', '\r']);
@@ -51,11 +52,11 @@ pub fn read_json(reply: &str, mode: Mode) -> Result<Json, Failure> {
     };
     let value = value(&node)?;
     match (mode, &node.tree) {
-        (Mode::StepByStep, _) => Ok(value),
-        (Mode::MultiStep, Tree::Null | Tree::Bool(_) | Tree::Number(_)) => {
+        (PlanningMode::StepByStep, _) => Ok(value),
+        (PlanningMode::MultiStep, Tree::Null | Tree::Bool(_) | Tree::Number(_)) => {
             Err(Unexpected(format!("{} has no keys", node.tree.kind())).into())
         }
-        (Mode::MultiStep, _) => Ok(nodes(value)?),
+        (PlanningMode::MultiStep, _) => Ok(nodes(value)?),
     }
 }
 
@@ -111,11 +112,11 @@ fn number(digits: &str) -> Result<Json, Unexpected> {
 ///
 /// # Errors
 /// The published parser refuses the reply.
-pub fn read_python(reply: &str) -> Result<String, Failure> {
+pub fn read_python(reply: &str) -> Result<String, PlanRefusal> {
     let text = reply.replace("\\_", "_").replace('\\', "");
     let text = text.split_once(MARKER).map_or(text.as_str(), |(_, behind)| behind);
     let enclosed = text.split_once("```python").and_then(|(_, behind)| behind.split_once("```"));
-    let unknown = |message: &str| Failure { code: Code::Unknown, message: message.to_owned() };
+    let unknown = |message: &str| PlanRefusal { code: RefusalCode::Unknown, message: message.to_owned() };
     let Some((program, _)) = enclosed else {
         return Err(unknown("the program does not stand between ```python and ```"));
     };

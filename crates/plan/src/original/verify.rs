@@ -6,23 +6,23 @@ use planproof_trace::{Catalogue, Signature};
 use serde_json::{Map, Value as Json};
 
 use super::references::{self, Id};
-use super::{Code, Unexpected, Verdict, unexpected};
+use super::{PublishedVerdict, RefusalCode, Unexpected, unexpected};
 use crate::text::OPENING;
 
 type Arguments = Map<String, Json>;
 
 /// The published verifier's result for a plan, which may be any value.
-pub fn verify(plan: &Json, catalogue: &Catalogue) -> Verdict {
-    verify_nodes(plan, catalogue).unwrap_or_else(Verdict::from)
+pub fn verify(plan: &Json, catalogue: &Catalogue) -> PublishedVerdict {
+    verify_nodes(plan, catalogue).unwrap_or_else(PublishedVerdict::from)
 }
 
 /// The published verifier's result for a single step, which may be any value: references are not checked.
-pub fn verify_step(step: &Json, catalogue: &Catalogue) -> Verdict {
-    verify_node(step, catalogue).unwrap_or_else(Verdict::from)
+pub fn verify_step(step: &Json, catalogue: &Catalogue) -> PublishedVerdict {
+    verify_node(step, catalogue).unwrap_or_else(PublishedVerdict::from)
 }
 
-fn verify_node(step: &Json, catalogue: &Catalogue) -> Result<Verdict, Unexpected> {
-    let mut verdict = Verdict::default();
+fn verify_node(step: &Json, catalogue: &Catalogue) -> Result<PublishedVerdict, Unexpected> {
+    let mut verdict = PublishedVerdict::default();
     if let Some(signature) = tool(field(step, "name")?, catalogue, &mut verdict)? {
         check_arguments(signature, arguments(step)?, &mut verdict);
     }
@@ -76,9 +76,9 @@ impl<'p> Graph<'p> {
     }
 }
 
-fn verify_nodes(plan: &Json, catalogue: &Catalogue) -> Result<Verdict, Unexpected> {
+fn verify_nodes(plan: &Json, catalogue: &Catalogue) -> Result<PublishedVerdict, Unexpected> {
     let graph = Graph::read(plan)?;
-    let mut verdict = Verdict::default();
+    let mut verdict = PublishedVerdict::default();
     for place in 0..graph.nodes.len() {
         let (name, arguments) = graph.attributes(place)?;
         let Some(signature) = tool(name, catalogue, &mut verdict)? else { continue };
@@ -98,12 +98,12 @@ fn verify_nodes(plan: &Json, catalogue: &Catalogue) -> Result<Verdict, Unexpecte
 fn tool<'c>(
     name: &Json,
     catalogue: &'c Catalogue,
-    verdict: &mut Verdict,
+    verdict: &mut PublishedVerdict,
 ) -> Result<Option<&'c Signature>, Unexpected> {
     let signature = known(name, catalogue)?;
     if signature.is_none() {
         let name = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
-        verdict.add(Code::Tools, format!("{name} is no tool of the list"));
+        verdict.add(RefusalCode::Tools, format!("{name} is no tool of the list"));
     }
     Ok(signature)
 }
@@ -116,7 +116,7 @@ fn known<'c>(name: &Json, catalogue: &'c Catalogue) -> Result<Option<&'c Signatu
     }
 }
 
-fn check_arguments(signature: &Signature, arguments: &Arguments, verdict: &mut Verdict) {
+fn check_arguments(signature: &Signature, arguments: &Arguments, verdict: &mut PublishedVerdict) {
     let names: Vec<&str> = arguments.keys().map(String::as_str).collect();
     super::check_arguments(signature, &names, verdict);
 }
@@ -127,7 +127,7 @@ fn check_references(
     signature: &Signature,
     graph: &Graph<'_>,
     catalogue: &Catalogue,
-    verdict: &mut Verdict,
+    verdict: &mut PublishedVerdict,
 ) -> Result<(), Unexpected> {
     if !text.contains(OPENING) {
         return Ok(());
@@ -135,7 +135,7 @@ fn check_references(
     let references = references::find(text);
     if references.is_empty() {
         let message = format!("`{argument}` has a reference that is not written <node-ID>.KEY");
-        verdict.add(Code::Arguments(signature.name.clone()), message);
+        verdict.add(RefusalCode::Arguments(signature.name.clone()), message);
     }
     for reference in references {
         let id = references::first_digit(reference.text)?;
@@ -152,12 +152,12 @@ pub(super) fn check_edge(
     first: Option<&Signature>,
     second: Option<&Signature>,
     catalogue: &Catalogue,
-    verdict: &mut Verdict,
+    verdict: &mut PublishedVerdict,
 ) {
     if let (Some(first), Some(second)) = (first, second)
         && !catalogue.may_follow(&first.name, &second.name)
     {
-        verdict.add(Code::Tools, format!("{} should not follow {}", second.name, first.name));
+        verdict.add(RefusalCode::Tools, format!("{} should not follow {}", second.name, first.name));
     }
 }
 

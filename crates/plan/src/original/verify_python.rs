@@ -7,17 +7,17 @@ use ruff_python_ast::{Expr, ExprCall, ExprFString, ExprSubscript, InterpolatedSt
 
 use super::breadth_first::{Node, walk};
 use super::verify::check_edge;
-use super::{Code, Unexpected, Verdict, python, unexpected};
+use super::{PublishedVerdict, RefusalCode, Unexpected, python, unexpected};
 
 /// The published verifier's result for a program. It raises on anything but Python 3.11.
-pub fn verify_program(text: &str, catalogue: &Catalogue) -> Verdict {
-    let Ok(module) = python::tree(text) else { return Verdict::raised() };
-    verify_body(module.suite(), catalogue).unwrap_or_else(Verdict::from)
+pub fn verify_program(text: &str, catalogue: &Catalogue) -> PublishedVerdict {
+    let Ok(module) = python::tree(text) else { return PublishedVerdict::raised() };
+    verify_body(module.suite(), catalogue).unwrap_or_else(PublishedVerdict::from)
 }
 
-fn verify_body(body: &[Stmt], catalogue: &Catalogue) -> Result<Verdict, Unexpected> {
+fn verify_body(body: &[Stmt], catalogue: &Catalogue) -> Result<PublishedVerdict, Unexpected> {
     let mut calls: Vec<&ExprCall> = Vec::new();
-    let mut program = Program { catalogue, variables: HashMap::new(), verdict: Verdict::default() };
+    let mut program = Program { catalogue, variables: HashMap::new(), verdict: PublishedVerdict::default() };
     collect(body, &mut calls, &mut program.variables);
     // The last call of each tool, at the position of the first.
     let mut last: Vec<(&Signature, &ExprCall)> = Vec::new();
@@ -28,7 +28,7 @@ fn verify_body(body: &[Stmt], catalogue: &Catalogue) -> Result<Verdict, Unexpect
         };
         let Some(signature) = name.as_deref().and_then(|name| catalogue.find(name)) else {
             let name = name.unwrap_or_else(|| "None".to_owned());
-            program.verdict.add(Code::Tools, format!("{name} is no tool of the list"));
+            program.verdict.add(RefusalCode::Tools, format!("{name} is no tool of the list"));
             continue;
         };
         let names: Vec<&str> = keywords(call).map(|(name, _)| name).collect();
@@ -73,7 +73,7 @@ fn keywords(call: &ExprCall) -> impl Iterator<Item = (&str, &Expr)> {
 struct Program<'a> {
     catalogue: &'a Catalogue,
     variables: HashMap<&'a str, &'a Expr>,
-    verdict: Verdict,
+    verdict: PublishedVerdict,
 }
 
 impl Program<'_> {
@@ -82,7 +82,7 @@ impl Program<'_> {
             Expr::Name(name) => {
                 if let Expr::Call(_) = self.variable(name.id.as_str())? {
                     let message = format!("`{argument}` should be written {}['KEY']", name.id);
-                    self.verdict.add(Code::Arguments(taker.name.clone()), message);
+                    self.verdict.add(RefusalCode::Arguments(taker.name.clone()), message);
                 }
                 Ok(())
             }

@@ -5,7 +5,7 @@ use ruff_python_parser::Parsed;
 
 use super::parse::{Depth, parse};
 use super::straight_line;
-use crate::fault::{ParseFault, ParseProblem, Position};
+use crate::fault::{ParseFault, ParseProblem, TextPosition};
 use crate::limits::{STEPS_MAX, TEXT_BYTES_MAX};
 use crate::plan::Plan;
 use crate::reply::{self, Block, Region};
@@ -18,7 +18,7 @@ const ENTRY: &str = "def solve";
 
 /// A program that a model wrote.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Program {
+pub struct PlanProgram {
     /// Its text.
     pub text: String,
     /// The plan, if the program calls tools one after the other and does nothing else. A program with loops,
@@ -33,7 +33,7 @@ pub struct Program {
 ///
 /// # Errors
 /// There is no program in it, or several; it is not Python; or it exceeds a limit of [`limits`](crate::limits).
-pub fn read_python(reply: &str) -> Result<Program, ParseFault> {
+pub fn read_python(reply: &str) -> Result<PlanProgram, ParseFault> {
     if reply.len() > TEXT_BYTES_MAX {
         return Err(ParseFault::new(ParseProblem::TooLong { bytes: reply.len(), limit: TEXT_BYTES_MAX }));
     }
@@ -60,10 +60,10 @@ pub fn read_python(reply: &str) -> Result<Program, ParseFault> {
     {
         return Ok(program);
     }
-    Err(fault.behind(Position::of(reply, region.start)))
+    Err(fault.behind(TextPosition::of(reply, region.start)))
 }
 
-fn program(text: &str) -> Result<Program, ParseFault> {
+fn program(text: &str) -> Result<PlanProgram, ParseFault> {
     let module = parse_program(text)?;
     let plan = straight_line::plan(module.syntax(), text);
     if let Some(plan) = &plan
@@ -72,7 +72,7 @@ fn program(text: &str) -> Result<Program, ParseFault> {
         let problem = ParseProblem::TooManySteps { steps: plan.steps.len(), limit: STEPS_MAX };
         return Err(ParseFault::new(problem));
     }
-    Ok(Program { text: text.to_owned(), plan })
+    Ok(PlanProgram { text: text.to_owned(), plan })
 }
 
 /// The syntax tree of a program.

@@ -11,7 +11,7 @@ use ruff_python_ast::{Expr, ExprCall, ModModule, Stmt};
 use super::names;
 use super::values::{self, Draft, DraftPart, Source};
 use crate::limits::TEXT_BYTES_MAX;
-use crate::plan::{Part, Plan, Reference, Step, Value};
+use crate::plan::{ArgumentValue, Plan, Reference, Step, TextPiece};
 use crate::text::{are_plain, is_key};
 
 /// The plan of a program, or `None` if it does something that no plan can express.
@@ -252,7 +252,7 @@ impl Builder<'_> {
             }),
         };
         let value = |draft: &Draft| match draft {
-            Draft::Json(json) => Some(Value::Json(json.clone())),
+            Draft::Json(json) => Some(ArgumentValue::Json(json.clone())),
             Draft::Text(parts) => text(parts, &step_of),
         };
         let steps = self.calls.iter().zip(&ids).map(|(call, id)| {
@@ -281,30 +281,30 @@ impl Builder<'_> {
 }
 
 /// The parts in normal form, if a plan can express them: words joined, none of them empty or readable as a reference.
-fn text(parts: &[DraftPart], step_of: &dyn Fn(&Source) -> Option<u64>) -> Option<Value> {
-    let mut joined: Vec<Part> = Vec::new();
+fn text(parts: &[DraftPart], step_of: &dyn Fn(&Source) -> Option<u64>) -> Option<ArgumentValue> {
+    let mut joined: Vec<TextPiece> = Vec::new();
     for part in parts {
         match part {
             DraftPart::Words(words) => match joined.last_mut() {
-                Some(Part::Words(before)) => before.push_str(words),
+                Some(TextPiece::Words(before)) => before.push_str(words),
                 _ if words.is_empty() => {}
-                _ => joined.push(Part::Words(words.clone())),
+                _ => joined.push(TextPiece::Words(words.clone())),
             },
             DraftPart::Output(source, key) => {
                 let step = step_of(source)?;
                 is_key(key).then_some(())?;
-                joined.push(Part::Reference(Reference { step, key: key.clone() }));
+                joined.push(TextPiece::Reference(Reference { step, key: key.clone() }));
             }
         }
     }
-    let is_plain = |part: &Part| matches!(part, Part::Words(words) if !are_plain(words));
+    let is_plain = |part: &TextPiece| matches!(part, TextPiece::Words(words) if !are_plain(words));
     if joined.iter().any(is_plain) {
         return None;
     }
     if joined.is_empty() {
-        joined.push(Part::Words(String::new()));
+        joined.push(TextPiece::Words(String::new()));
     }
-    Some(Value::Text(joined))
+    Some(ArgumentValue::Text(joined))
 }
 
 fn is_print(call: &ExprCall) -> bool {

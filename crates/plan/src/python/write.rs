@@ -11,7 +11,7 @@ use std::fmt::Write;
 use serde_json::Value as Json;
 
 use super::names;
-use crate::plan::{Part, Plan, Reference, Step, Value};
+use crate::plan::{ArgumentValue, Plan, Reference, Step, TextPiece};
 
 /// The argument whose references are published as f-strings even if they are alone.
 const TEXT_ARGUMENT: &str = "text";
@@ -46,13 +46,13 @@ fn callee(tool: &str) -> String {
     }
 }
 
-fn argument(name: &str, value: &Value) -> String {
+fn argument(name: &str, value: &ArgumentValue) -> String {
     let value = match value {
-        Value::Json(json) => json_literal(json),
-        Value::Text(parts) => match &parts[..] {
+        ArgumentValue::Json(json) => json_literal(json),
+        ArgumentValue::Text(parts) => match &parts[..] {
             [] => literal(""),
-            [Part::Words(words)] => literal(words),
-            [Part::Reference(reference)] if name != TEXT_ARGUMENT => subscript(reference),
+            [TextPiece::Words(words)] => literal(words),
+            [TextPiece::Reference(reference)] if name != TEXT_ARGUMENT => subscript(reference),
             parts => formatted(parts),
         },
     };
@@ -67,10 +67,10 @@ fn subscript(Reference { step, key }: &Reference) -> String {
     format!("{}['{key}']", names::variable(*step))
 }
 
-fn formatted(parts: &[Part]) -> String {
+fn formatted(parts: &[TextPiece]) -> String {
     let parts = parts.iter().map(|part| match part {
-        Part::Words(words) => escaped(words).replace('{', "{{").replace('}', "}}"),
-        Part::Reference(reference) => format!("{{{}}}", subscript(reference)),
+        TextPiece::Words(words) => escaped(words).replace('{', "{{").replace('}', "}}"),
+        TextPiece::Reference(reference) => format!("{{{}}}", subscript(reference)),
     });
     format!("f\"{}\"", parts.collect::<String>())
 }

@@ -32,7 +32,7 @@ pub struct Review {
     /// The task of the team.
     pub task: String,
     /// Why the person is asked now.
-    pub moment: Moment,
+    pub moment: ReviewReason,
     /// The graph as it is now.
     pub graph: SubTaskGraph,
     /// The states of its sub-tasks, in their order.
@@ -49,7 +49,7 @@ pub struct Review {
 /// Why a person is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "at")]
-pub enum Moment {
+pub enum ReviewReason {
     /// The graph exists, and nothing has started yet.
     Planned,
     /// A sub-task has ended.
@@ -62,7 +62,7 @@ pub enum Moment {
 /// What a person decides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do", deny_unknown_fields)]
-pub enum Decision {
+pub enum ReviewDecision {
     /// The team goes on.
     Approve,
     /// This sub-task replaces the one with its id. It and all its dependents run again.
@@ -116,17 +116,17 @@ mod tests {
             constraints: Vec::new(),
         };
         for (decision, json) in [
-            (Decision::Approve, r#"{"do":"approve"}"#),
-            (Decision::Stop, r#"{"do":"stop"}"#),
-            (Decision::Rerun { id: id() }, r#"{"do":"rerun","id":"hotel"}"#),
+            (ReviewDecision::Approve, r#"{"do":"approve"}"#),
+            (ReviewDecision::Stop, r#"{"do":"stop"}"#),
+            (ReviewDecision::Rerun { id: id() }, r#"{"do":"rerun","id":"hotel"}"#),
             (
-                Decision::Edit { sub_task },
+                ReviewDecision::Edit { sub_task },
                 r#"{"do":"edit","sub_task":{"id":"hotel","task":"Find a hotel.","executor":"worker","after":[],"constraints":[]}}"#,
             ),
         ] {
             assert_eq!(serde_json::to_string(&decision).unwrap(), json);
-            assert_eq!(serde_json::from_str::<Decision>(json).unwrap(), decision);
+            assert_eq!(serde_json::from_str::<ReviewDecision>(json).unwrap(), decision);
         }
-        assert!(serde_json::from_str::<Decision>(r#"{"do":"drop","id":"a","why":"b"}"#).is_err());
+        assert!(serde_json::from_str::<ReviewDecision>(r#"{"do":"drop","id":"a","why":"b"}"#).is_err());
     }
 }

@@ -4,16 +4,16 @@ use std::collections::HashSet;
 
 use planproof_trace::{Catalogue, Port, Signature};
 
-use super::fault::Problem;
+use super::fault::StepFault;
 use crate::words::nearest;
 
-pub(super) fn unknown_tool(tool: &str, catalogue: &Catalogue) -> Problem {
+pub(super) fn unknown_tool(tool: &str, catalogue: &Catalogue) -> StepFault {
     let names = catalogue.signatures().iter().map(|signature| signature.name.as_str());
-    Problem::ToolUnknown { tool: tool.to_owned(), nearest: nearest(tool, names) }
+    StepFault::ToolUnknown { tool: tool.to_owned(), nearest: nearest(tool, names) }
 }
 
-pub(super) fn unknown_key(argument: &str, signature: &Signature, key: &str) -> Problem {
-    Problem::KeyUnknown {
+pub(super) fn unknown_key(argument: &str, signature: &Signature, key: &str) -> StepFault {
+    StepFault::KeyUnknown {
         argument: argument.to_owned(),
         tool: signature.name.clone(),
         key: key.to_owned(),
@@ -23,14 +23,14 @@ pub(super) fn unknown_key(argument: &str, signature: &Signature, key: &str) -> P
 }
 
 /// The faults in the argument names of a call.
-pub(super) fn check<'n>(signature: &Signature, given: impl Iterator<Item = &'n str>) -> Vec<Problem> {
+pub(super) fn check<'n>(signature: &Signature, given: impl Iterator<Item = &'n str>) -> Vec<StepFault> {
     let mut problems = Vec::new();
     let mut seen = HashSet::new();
     for argument in given {
         if !seen.insert(argument) {
-            problems.push(Problem::ArgumentTwice { argument: argument.to_owned() });
+            problems.push(StepFault::ArgumentTwice { argument: argument.to_owned() });
         } else if !signature.has_argument(argument) {
-            problems.push(Problem::ArgumentUnknown {
+            problems.push(StepFault::ArgumentUnknown {
                 tool: signature.name.clone(),
                 argument: argument.to_owned(),
                 nearest: nearest(argument, names(&signature.arguments)),
@@ -39,7 +39,7 @@ pub(super) fn check<'n>(signature: &Signature, given: impl Iterator<Item = &'n s
         }
     }
     let missing = signature.arguments.iter().filter(|argument| !seen.contains(argument.name.as_str()));
-    problems.extend(missing.map(|argument| Problem::ArgumentMissing {
+    problems.extend(missing.map(|argument| StepFault::ArgumentMissing {
         tool: signature.name.clone(),
         argument: argument.name.clone(),
     }));
@@ -55,16 +55,16 @@ pub(super) fn check_kind(
     giver: &Signature,
     output: &Port,
     is_among_words: bool,
-) -> Option<Problem> {
+) -> Option<StepFault> {
     let is_of_words = |port: &Port| KINDS_OF_WORDS.contains(&port.kind.as_str());
     let (key, given) = (output.name.clone(), output.kind.clone());
     let (argument_name, tool) = (argument.name.clone(), giver.name.clone());
     if is_among_words && !is_of_words(output) {
-        return Some(Problem::NotForWords { argument: argument_name, tool, key, given });
+        return Some(StepFault::NotForWords { argument: argument_name, tool, key, given });
     }
     let fits = argument.kind == output.kind || is_of_words(argument) && is_of_words(output);
     let taken = argument.kind.clone();
-    (!fits).then_some(Problem::OtherKind { argument: argument_name, taken, tool, key, given })
+    (!fits).then_some(StepFault::OtherKind { argument: argument_name, taken, tool, key, given })
 }
 
 pub(super) fn may_not_follow(
@@ -72,9 +72,9 @@ pub(super) fn may_not_follow(
     first: &Signature,
     second: &Signature,
     catalogue: &Catalogue,
-) -> Problem {
+) -> StepFault {
     let follower = |place: &usize| catalogue.signatures().get(*place).map(|signature| signature.name.clone());
-    Problem::MayNotFollow {
+    StepFault::MayNotFollow {
         argument: argument.to_owned(),
         first: first.name.clone(),
         second: second.name.clone(),

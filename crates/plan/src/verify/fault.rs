@@ -4,21 +4,21 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::fault::Position;
+use crate::fault::TextPosition;
 use crate::words::{cut, listed};
 
 /// A reason why a plan cannot be executed. It is a model's mistake, and its text is addressed to the model.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub struct Fault {
+pub struct VerificationFault {
     /// Where it is.
-    pub site: Site,
+    pub site: PlanSite,
     /// What it is.
-    pub problem: Box<Problem>,
+    pub problem: Box<StepFault>,
 }
 
 /// The part of a plan that a fault is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Site {
+pub enum PlanSite {
     /// All of it.
     Plan,
     /// A step.
@@ -29,12 +29,12 @@ pub enum Site {
         id: u64,
     },
     /// A place in a program.
-    Program(Position),
+    Program(TextPosition),
 }
 
 /// What a fault has to do with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FaultKind {
+pub enum StepFaultKind {
     /// Which tool is called.
     Tool,
     /// Which arguments it is given.
@@ -47,7 +47,7 @@ pub enum FaultKind {
 
 /// The fault of a step. Names are those of the plan; suggestions for them are separate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Problem {
+pub enum StepFault {
     /// The plan calls nothing.
     NoStep,
     /// There is no such tool.
@@ -200,47 +200,47 @@ pub enum Problem {
     },
 }
 
-impl Fault {
-    pub(crate) fn new(site: Site, problem: Problem) -> Self {
+impl VerificationFault {
+    pub(crate) fn new(site: PlanSite, problem: StepFault) -> Self {
         Self { site, problem: Box::new(problem) }
     }
 
     /// What it has to do with.
-    pub fn kind(&self) -> FaultKind {
+    pub fn kind(&self) -> StepFaultKind {
         match *self.problem {
-            Problem::NoStep | Problem::ToolUnknown { .. } => FaultKind::Tool,
-            Problem::ArgumentUnknown { .. }
-            | Problem::ArgumentMissing { .. }
-            | Problem::ArgumentTwice { .. }
-            | Problem::ArgumentsTooMany { .. } => FaultKind::Arguments,
-            Problem::IdTwice { .. }
-            | Problem::ReferenceMalformed { .. }
-            | Problem::ReferenceOfOtherForm { .. }
-            | Problem::ReferenceInValue { .. }
-            | Problem::KeyMissing { .. }
-            | Problem::StepMissing { .. }
-            | Problem::StepNotEarlier { .. }
-            | Problem::KeyUnknown { .. }
-            | Problem::OtherKind { .. }
-            | Problem::NotForWords { .. }
-            | Problem::OutputMissing { .. }
-            | Problem::OutputNotForWords { .. } => FaultKind::Reference,
-            Problem::MayNotFollow { .. } => FaultKind::Connection,
+            StepFault::NoStep | StepFault::ToolUnknown { .. } => StepFaultKind::Tool,
+            StepFault::ArgumentUnknown { .. }
+            | StepFault::ArgumentMissing { .. }
+            | StepFault::ArgumentTwice { .. }
+            | StepFault::ArgumentsTooMany { .. } => StepFaultKind::Arguments,
+            StepFault::IdTwice { .. }
+            | StepFault::ReferenceMalformed { .. }
+            | StepFault::ReferenceOfOtherForm { .. }
+            | StepFault::ReferenceInValue { .. }
+            | StepFault::KeyMissing { .. }
+            | StepFault::StepMissing { .. }
+            | StepFault::StepNotEarlier { .. }
+            | StepFault::KeyUnknown { .. }
+            | StepFault::OtherKind { .. }
+            | StepFault::NotForWords { .. }
+            | StepFault::OutputMissing { .. }
+            | StepFault::OutputNotForWords { .. } => StepFaultKind::Reference,
+            StepFault::MayNotFollow { .. } => StepFaultKind::Connection,
         }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for VerificationFault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.site {
-            Site::Plan => write!(out, "{}", self.problem),
-            Site::Step { id, .. } => write!(out, "step {id}: {}", self.problem),
-            Site::Program(position) => write!(out, "{position}: {}", self.problem),
+            PlanSite::Plan => write!(out, "{}", self.problem),
+            PlanSite::Step { id, .. } => write!(out, "step {id}: {}", self.problem),
+            PlanSite::Program(position) => write!(out, "{position}: {}", self.problem),
         }
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for StepFault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let meant = |nearest: &Option<String>| {
             nearest.as_ref().map(|nearest| format!(", did you mean `{nearest}`?")).unwrap_or_default()

@@ -6,49 +6,50 @@ use planproof_trace::{Catalogue, Signature};
 use serde_json::Value as Json;
 
 use super::arguments;
-use super::fault::{Fault, Problem, Site};
-use crate::plan::{Part, Plan, Reference, Step, Value};
+use super::fault::{PlanSite, StepFault, VerificationFault};
+use crate::plan::{ArgumentValue, Plan, Reference, Step, TextPiece};
 use crate::text::OPENING;
 
 /// All faults of a plan, step by step. Empty if it can be executed.
 ///
 /// Takes time in proportion to the size of the plan, except that each output that comes [from further
 /// back](crate::verify) may require a search of all steps in between.
-pub fn verify(plan: &Plan, catalogue: &Catalogue) -> Vec<Fault> {
+pub fn verify(plan: &Plan, catalogue: &Catalogue) -> Vec<VerificationFault> {
     if plan.steps.is_empty() {
-        return vec![Fault::new(Site::Plan, Problem::NoStep)];
+        return vec![VerificationFault::new(PlanSite::Plan, StepFault::NoStep)];
     }
     let mut verifier = Verifier::new(&plan.steps, catalogue);
     (0..plan.steps.len()).flat_map(|place| verifier.step(place)).collect()
 }
 
 /// All faults of a step that follows these.
-pub fn verify_next(earlier: &Plan, step: &Step, catalogue: &Catalogue) -> Vec<Fault> {
+pub fn verify_next(earlier: &Plan, step: &Step, catalogue: &Catalogue) -> Vec<VerificationFault> {
     let steps: Vec<Step> = earlier.steps.iter().chain([step]).cloned().collect();
     Verifier::new(&steps, catalogue).step(earlier.steps.len())
 }
 
 /// The faults of a single step: its tool, its arguments, and the form of its references.
-pub fn verify_step(step: &Step, catalogue: &Catalogue) -> Vec<Fault> {
-    let site = Site::Step { place: 0, id: step.id };
+pub fn verify_step(step: &Step, catalogue: &Catalogue) -> Vec<VerificationFault> {
+    let site = PlanSite::Step { place: 0, id: step.id };
     let Some(signature) = catalogue.find(&step.tool) else {
-        return vec![Fault::new(site, arguments::unknown_tool(&step.tool, catalogue))];
+        return vec![VerificationFault::new(site, arguments::unknown_tool(&step.tool, catalogue))];
     };
     let mut problems = arguments::check(signature, step.arguments.iter().map(|(name, _)| name.as_str()));
     problems.extend(malformed(step));
-    problems.into_iter().map(|problem| Fault::new(site, problem)).collect()
+    problems.into_iter().map(|problem| VerificationFault::new(site, problem)).collect()
 }
 
 /// Texts that look like references and are none.
-fn malformed(step: &Step) -> Vec<Problem> {
-    let problem = |(name, value): &(String, Value)| match value {
-        Value::Text(parts) => {
-            let is_malformed = |part: &Part| matches!(part, Part::Words(words) if words.contains(OPENING));
+fn malformed(step: &Step) -> Vec<StepFault> {
+    let problem = |(name, value): &(String, ArgumentValue)| match value {
+        ArgumentValue::Text(parts) => {
+            let is_malformed =
+                |part: &TextPiece| matches!(part, TextPiece::Words(words) if words.contains(OPENING));
             let argument = name.clone();
-            parts.iter().any(is_malformed).then_some(Problem::ReferenceMalformed { argument })
+            parts.iter().any(is_malformed).then_some(StepFault::ReferenceMalformed { argument })
         }
-        Value::Json(json) => {
-            holds_opening(json).then(|| Problem::ReferenceInValue { argument: name.clone() })
+        ArgumentValue::Json(json) => {
+            holds_opening(json).then(|| StepFault::ReferenceInValue { argument: name.clone() })
         }
     };
     step.arguments.iter().filter_map(problem).collect()
@@ -89,12 +90,12 @@ impl<'p> Verifier<'p> {
         Self { steps, catalogue, places, visited: vec![0; steps.len()], visits: 0 }
     }
 
-    fn step(&mut self, place: usize) -> Vec<Fault> {
+    fn step(&mut self, place: usize) -> Vec<VerificationFault> {
         let step = &self.steps[place];
-        let site = Site::Step { place, id: step.id };
+        let site = PlanSite::Step { place, id: step.id };
         let mut problems = Vec::new();
         if let Some(first) = self.places.get(&step.id).copied().filter(|first| *first != place) {
-            problems.push(Problem::IdTwice { first });
+            problems.push(StepFault::IdTwice { first });
         }
         let signature = self.catalogue.find(&step.tool);
         let mut inputs: Vec<Input<'p>> = Vec::new();
@@ -119,7 +120,7 @@ impl<'p> Verifier<'p> {
         if let Some(signature) = signature {
             problems.extend(self.connections(signature, &inputs));
         }
-        problems.into_iter().map(|problem| Fault::new(site, problem)).collect()
+        problems.into_iter().map(|problem| VerificationFault::new(site, problem)).collect()
     }
 
     /// The reference, if it is valid; `None` if its tool is unknown, which is a fault of that step.
@@ -130,14 +131,14 @@ impl<'p> Verifier<'p> {
         reference: &Reference,
         taker: Option<&Signature>,
         is_among_words: bool,
-    ) -> Result<Option<Input<'p>>, Problem> {
+    ) -> Result<Option<Input<'p>>, StepFault> {
         let (name, number) = (argument.to_owned(), reference.step);
         let Some(&from) = self.places.get(&number) else {
-            return Err(Problem::StepMissing { argument: name, step: number });
+            return Err(StepFault::StepMissing { argument: name, step: number });
         };
         if from >= place {
             let is_itself = from == place;
-            return Err(Problem::StepNotEarlier { argument: name, step: number, is_itself });
+            return Err(StepFault::StepNotEarlier { argument: name, step: number, is_itself });
         }
         let Some(giver) = self.catalogue.find(&self.steps[from].tool) else { return Ok(None) };
         let Some(output) = giver.outputs.iter().find(|output| output.name == reference.key) else {
@@ -151,7 +152,7 @@ impl<'p> Verifier<'p> {
     }
 
     /// The inputs that come neither from tools that this one may follow, nor from further back.
-    fn connections(&mut self, taker: &Signature, inputs: &[Input<'_>]) -> Vec<Problem> {
+    fn connections(&mut self, taker: &Signature, inputs: &[Input<'_>]) -> Vec<StepFault> {
         let (direct, others): (Vec<_>, Vec<_>) =
             inputs.iter().partition(|input| self.catalogue.may_follow(&input.giver.name, &taker.name));
         let Some(earliest) = others.iter().map(|input| input.from).min() else { return Vec::new() };

@@ -13,9 +13,9 @@ use ruff_python_ast::{
 use ruff_text_size::{Ranged, TextSize};
 
 use super::arguments;
-use super::fault::{Fault, Problem, Site};
+use super::fault::{PlanSite, StepFault, VerificationFault};
 use super::plan::verify;
-use crate::fault::{ParseFault, Position};
+use crate::fault::{ParseFault, TextPosition};
 use crate::python::{names, parse_program, straight_line_plan};
 use crate::text::OPENING;
 
@@ -26,7 +26,7 @@ const FAULTS_MAX: usize = 100;
 ///
 /// # Errors
 /// It is not Python, or exceeds a limit of [`limits`](crate::limits).
-pub fn verify_program(text: &str, catalogue: &Catalogue) -> Result<Vec<Fault>, ParseFault> {
+pub fn verify_program(text: &str, catalogue: &Catalogue) -> Result<Vec<VerificationFault>, ParseFault> {
     let module = parse_program(text)?;
     if let Some(plan) = straight_line_plan(module.syntax(), text) {
         return Ok(verify(&plan, catalogue).into_iter().map(in_python).collect());
@@ -38,22 +38,22 @@ pub fn verify_program(text: &str, catalogue: &Catalogue) -> Result<Vec<Fault>, P
     let mut verifier = Verifier { catalogue, tools: &tools, defined, calls: 0, problems: Vec::new() };
     verifier.visit_body(module.suite());
     if verifier.calls == 0 && verifier.problems.is_empty() {
-        return Ok(vec![Fault::new(Site::Plan, Problem::NoStep)]);
+        return Ok(vec![VerificationFault::new(PlanSite::Plan, StepFault::NoStep)]);
     }
-    let fault = |(at, problem): (TextSize, Problem)| {
-        let site = Site::Program(Position::of(text, at.to_usize()));
-        Fault::new(site, problem)
+    let fault = |(at, problem): (TextSize, StepFault)| {
+        let site = PlanSite::Program(TextPosition::of(text, at.to_usize()));
+        VerificationFault::new(site, problem)
     };
     Ok(verifier.problems.into_iter().take(FAULTS_MAX).map(fault).collect())
 }
 
 /// The fault as one of a program, which requires another form of references.
-fn in_python(Fault { site, problem }: Fault) -> Fault {
+fn in_python(VerificationFault { site, problem }: VerificationFault) -> VerificationFault {
     let problem = match *problem {
-        Problem::ReferenceMalformed { argument } => Problem::ReferenceOfOtherForm { argument },
+        StepFault::ReferenceMalformed { argument } => StepFault::ReferenceOfOtherForm { argument },
         problem => problem,
     };
-    Fault::new(site, problem)
+    VerificationFault::new(site, problem)
 }
 
 /// What a program defines itself.
@@ -133,7 +133,7 @@ struct Verifier<'c> {
     defined: Defined<'c>,
     /// How many calls of tools there are.
     calls: usize,
-    problems: Vec<(TextSize, Problem)>,
+    problems: Vec<(TextSize, StepFault)>,
 }
 
 /// The parts of an argument, as far as they can be determined.
@@ -176,7 +176,7 @@ impl<'c> Verifier<'c> {
         let taken = signature.arguments.len();
         if by_place.len() > taken {
             let (tool, given) = (signature.name.clone(), by_place.len());
-            self.problems.push((at, Problem::ArgumentsTooMany { tool, given, taken }));
+            self.problems.push((at, StepFault::ArgumentsTooMany { tool, given, taken }));
         }
         let by_place =
             signature.arguments.iter().zip(by_place.iter()).map(|(port, value)| (port.name.as_str(), value));
@@ -216,14 +216,14 @@ impl<'c> Verifier<'c> {
         port: Option<&Port>,
         piece: Piece<'_>,
         is_among_words: bool,
-    ) -> Result<Option<&'c Signature>, Problem> {
+    ) -> Result<Option<&'c Signature>, StepFault> {
         match piece {
             Piece::Words(words) if words.contains(OPENING) => {
-                Err(Problem::ReferenceOfOtherForm { argument: argument.to_owned() })
+                Err(StepFault::ReferenceOfOtherForm { argument: argument.to_owned() })
             }
             Piece::Words(_) => Ok(None),
             Piece::Variable(variable) => match self.defined.tool_of(variable) {
-                Some(giver) => Err(Problem::KeyMissing {
+                Some(giver) => Err(StepFault::KeyMissing {
                     argument: argument.to_owned(),
                     variable: variable.to_owned(),
                     known: arguments::owned(&giver.outputs),

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use planproof_mnms::catalogue;
-use planproof_plan::original::{self, Mode};
+use planproof_plan::original::{self, PlanningMode};
 use planproof_plan::{
-    Plan, Step, Value, read_json, read_python, read_step_json, substitute, to_json_text, to_python, verify,
-    verify_program,
+    ArgumentValue, Plan, Step, read_json, read_python, read_step_json, substitute, to_json_text, to_python,
+    verify, verify_program,
 };
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -124,7 +124,7 @@ fn look_at(text: &str) {
     if let Some(program) = program {
         verify_program(&program.text, catalogue()).unwrap();
     }
-    for mode in [Mode::MultiStep, Mode::StepByStep] {
+    for mode in [PlanningMode::MultiStep, PlanningMode::StepByStep] {
         if let Ok(plan) = original::read_json(text, mode) {
             let _ = (original::verify(&plan, catalogue()), original::verify_step(&plan, catalogue()));
             let _ = original::execute(&plan, catalogue());
@@ -148,7 +148,7 @@ proptest! {
 
     #[test]
     fn any_text_is_an_argument(text in any_text()) {
-        let arguments = vec![("text".to_owned(), Value::text(&text))];
+        let arguments = vec![("text".to_owned(), ArgumentValue::text(&text))];
         let plan = Plan { steps: vec![Step { id: 3, tool: text, arguments }] };
         let _ = verify(&plan, catalogue());
         let _ = substitute(&plan.steps[0].arguments[0].1, &|_| None::<&Json>);

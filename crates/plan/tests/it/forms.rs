@@ -1,8 +1,8 @@
 //! A plan stays the same on its way through JSON and Python.
 
 use planproof_plan::{
-    Part, Plan, Reference, Step, Value, read_json, read_python, read_step_json, step_to_json, to_json,
-    to_json_text, to_python,
+    ArgumentValue, Plan, Reference, Step, TextPiece, read_json, read_python, read_step_json, step_to_json,
+    to_json, to_json_text, to_python,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
@@ -43,36 +43,36 @@ fn json() -> impl Strategy<Value = Json> {
 }
 
 /// Texts in normal form: words joined, none of them empty, none that reads as a reference.
-fn text() -> impl Strategy<Value = Value> {
-    let part = prop_oneof![words().prop_map(Part::Words), reference().prop_map(Part::Reference)];
+fn text() -> impl Strategy<Value = ArgumentValue> {
+    let part = prop_oneof![words().prop_map(TextPiece::Words), reference().prop_map(TextPiece::Reference)];
     prop::collection::vec(part, 0..5)
         .prop_map(|parts| {
-            let mut joined: Vec<Part> = Vec::new();
+            let mut joined: Vec<TextPiece> = Vec::new();
             for part in parts {
                 match (joined.last_mut(), part) {
-                    (_, Part::Words(words)) if words.is_empty() => {}
-                    (Some(Part::Words(before)), Part::Words(words)) => before.push_str(&words),
+                    (_, TextPiece::Words(words)) if words.is_empty() => {}
+                    (Some(TextPiece::Words(before)), TextPiece::Words(words)) => before.push_str(&words),
                     (_, part) => joined.push(part),
                 }
             }
-            let reads_as_reference = |part: &Part| match part {
-                Part::Words(words) => Value::text(words).references().next().is_some(),
-                Part::Reference(_) => false,
+            let reads_as_reference = |part: &TextPiece| match part {
+                TextPiece::Words(words) => ArgumentValue::text(words).references().next().is_some(),
+                TextPiece::Reference(_) => false,
             };
             joined.retain(|part| !reads_as_reference(part));
-            if joined.is_empty() { Value::text("") } else { Value::Text(joined) }
+            if joined.is_empty() { ArgumentValue::text("") } else { ArgumentValue::Text(joined) }
         })
         .prop_filter("words that became neighbours", |value| match value {
-            Value::Text(parts) => {
-                !parts.windows(2).any(|pair| matches!(pair, [Part::Words(_), Part::Words(_)]))
+            ArgumentValue::Text(parts) => {
+                !parts.windows(2).any(|pair| matches!(pair, [TextPiece::Words(_), TextPiece::Words(_)]))
             }
-            Value::Json(_) => true,
+            ArgumentValue::Json(_) => true,
         })
 }
 
 fn plan() -> impl Strategy<Value = Plan> {
     let name = || prop_oneof![Just("text".to_owned()), "[a-z]{1,6}( [a-z]{1,4})?", words()];
-    let value = prop_oneof![3 => text(), 1 => json().prop_map(Value::Json)];
+    let value = prop_oneof![3 => text(), 1 => json().prop_map(ArgumentValue::Json)];
     let arguments = prop::collection::btree_map(name(), value, 0..4);
     let id = prop_oneof![0..4_u64, any::<u64>()];
     let step = (id, name(), arguments.prop_map(|map| map.into_iter().collect()).prop_shuffle());

@@ -5,7 +5,7 @@ mod replies;
 mod schedule;
 mod twin;
 
-use planproof_plan::graph::{StatedConstraint, SubTask, SubTaskGraph};
+use planproof_plan::graph::{SubTask, SubTaskGraph, WordedConstraint};
 
 /// The executors of all tests.
 const EXECUTORS: [&str; 3] = ["flights", "hotels", "writer"];
@@ -32,7 +32,7 @@ fn graph(text: &str) -> SubTaskGraph {
 
 /// A graph as the paper's example of a journey has it: a place to stay depends on the flight.
 fn journey() -> SubTaskGraph {
-    let budget = StatedConstraint::in_words("all of it costs at most 900 dollars");
+    let budget = WordedConstraint::in_words("all of it costs at most 900 dollars");
     SubTaskGraph {
         sub_tasks: vec![
             SubTask {
@@ -43,7 +43,7 @@ fn journey() -> SubTaskGraph {
             SubTask {
                 executor: "hotels".to_owned(),
                 task: "Find hotels near the airport of arrival.".to_owned(),
-                constraints: vec![StatedConstraint::in_words("two nights")],
+                constraints: vec![WordedConstraint::in_words("two nights")],
                 ..sub_task("hotel", &["flight"])
             },
             SubTask { task: "Write down the weather in May.".to_owned(), ..sub_task("weather", &[]) },

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use planproof_mnms::catalogue;
-use planproof_plan::original::{Mode, execute, read_json, read_python, verify, verify_program, verify_step};
+use planproof_plan::original::{
+    PlanningMode, execute, read_json, read_python, verify, verify_program, verify_step,
+};
 use planproof_plan::{read_json as read_json_rightly, verify as verify_rightly};
 use serde_json::{Value as Json, json};
 
@@ -79,14 +81,14 @@ fn replies_are_cut_as_published() {
         ("\u{feff}[]", json.clone(), json),
     ] {
         assert_eq!(
-            (read(text, Mode::MultiStep), read(text, Mode::StepByStep)),
+            (read(text, PlanningMode::MultiStep), read(text, PlanningMode::StepByStep)),
             (multi_step, step_by_step),
             "{text}"
         );
     }
     let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
-    assert_eq!(read(&deep, Mode::StepByStep), unknown);
-    assert_eq!(read(&"9".repeat(4301), Mode::StepByStep), unknown);
+    assert_eq!(read(&deep, PlanningMode::StepByStep), unknown);
+    assert_eq!(read(&"9".repeat(4301), PlanningMode::StepByStep), unknown);
 }
 
 /// What compiles under Python 3.11, and of what only a tree is made.

@@ -1,6 +1,6 @@
 //! What is read of a model's reply, and what is said of one that cannot be read.
 
-use planproof_plan::{ParseProblem, Value, read_json, read_python, read_step_json, to_json};
+use planproof_plan::{ArgumentValue, ParseProblem, read_json, read_python, read_step_json, to_json};
 use serde_json::{Value as Json, json};
 
 const STEP: &str = r#"{"id": 0, "name": "count", "args": {"objects": "<node-3>.objects"}}"#;
@@ -53,11 +53,11 @@ fn escapes_stay_what_they_are() {
     let plan = read_json(reply).unwrap();
     assert_eq!(plan.steps[0].tool, "text_generation");
     let text = "a \"b\" \\n\né😀 RESULT #: ```\n```\tend";
-    assert_eq!(plan.steps[0].arguments[0].1, Value::text(text));
+    assert_eq!(plan.steps[0].arguments[0].1, ArgumentValue::text(text));
     let fenced = format!("RESULT #:\n```json\n{}\n```", reply.replace("RESULT #: ", ""));
     assert_eq!(
         read_json(&fenced).unwrap().steps[0].arguments[0].1,
-        Value::text(&text.replace("RESULT #: ", ""))
+        ArgumentValue::text(&text.replace("RESULT #: ", ""))
     );
 }
 

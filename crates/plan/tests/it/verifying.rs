@@ -2,8 +2,8 @@
 
 use planproof_mnms::catalogue;
 use planproof_plan::{
-    Fault, Plan, Reference, Step, Value, read_json, substitute, to_python, verify, verify_next,
-    verify_program, verify_step,
+    ArgumentValue, Plan, Reference, Step, VerificationFault, read_json, substitute, to_python, verify,
+    verify_next, verify_program, verify_step,
 };
 use serde_json::{Value as Json, json};
 
@@ -11,7 +11,7 @@ fn plan(nodes: &Json) -> Plan {
     read_json(&nodes.to_string()).unwrap()
 }
 
-fn told(faults: &[Fault]) -> Vec<String> {
+fn told(faults: &[VerificationFault]) -> Vec<String> {
     faults.iter().map(|fault| format!("{:?} {fault}", fault.kind())).collect()
 }
 
@@ -92,7 +92,7 @@ fn the_next_step_is_held_to_those_before_it() {
     let next = |tool: &str, text: &str| Step {
         id: 1,
         tool: tool.to_owned(),
-        arguments: vec![("text".to_owned(), Value::text(text))],
+        arguments: vec![("text".to_owned(), ArgumentValue::text(text))],
     };
     assert_eq!(told(&verify_next(&earlier, &next("text generation", "<node-0>.text"), catalogue())), [""; 0]);
     let faults = verify_next(&earlier, &next("wikipedia simple search", "<node-0>.text"), catalogue());
@@ -110,7 +110,8 @@ fn values_take_the_place_of_references() {
     let give = |reference: &Reference| {
         if reference.step == 0 { outputs.get(&reference.key) } else { None }
     };
-    let substituted = |text: &str| substitute(&Value::text(text), &give).map_err(|fault| fault.to_string());
+    let substituted =
+        |text: &str| substitute(&ArgumentValue::text(text), &give).map_err(|fault| fault.to_string());
     assert_eq!(substituted("<node-0>.objects"), Ok(json!([{"label": "dog"}])));
     assert_eq!(substituted("<node-0>.number"), Ok(json!(3)));
     assert_eq!(substituted("<node-0>.number of <node-0>.text<>s"), Ok(json!("3 of a dogs")));
@@ -120,7 +121,7 @@ fn values_take_the_place_of_references() {
     let list = "`objects` of step 0 is a list and cannot stand among words";
     assert_eq!(substituted("the <node-0>.objects"), Err(list.to_owned()));
     assert!(substituted("the <node-0>.none").is_err());
-    assert_eq!(substitute(&Value::Json(json!([1])), &give), Ok(json!([1])));
+    assert_eq!(substitute(&ArgumentValue::Json(json!([1])), &give), Ok(json!([1])));
 }
 
 #[test]

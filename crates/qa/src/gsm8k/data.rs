@@ -4,7 +4,7 @@ use planproof_measure::numbers::STRICT_MARK;
 use planproof_suite::CaseError;
 use serde::Deserialize;
 
-use super::problem::Problem;
+use super::problem::WordProblem;
 use planproof_suite::rows::{DataError, lines};
 
 /// Prefix of the ids of problems from a file; the number of the line follows.
@@ -29,7 +29,7 @@ struct Row {
 /// The first line that is not a problem: no JSON, an answer without `#### ` and a number after it, or beyond the
 /// limits [`LINE_BYTES_MAX`](planproof_suite::rows::LINE_BYTES_MAX) and
 /// [`LINES_MAX`](planproof_suite::rows::LINES_MAX).
-pub fn read_data(text: &str, file: &str) -> Result<Vec<Problem>, DataError> {
+pub fn read_data(text: &str, file: &str) -> Result<Vec<WordProblem>, DataError> {
     read(text, file, ID_PREFIX)
 }
 
@@ -37,14 +37,14 @@ pub fn read_data(text: &str, file: &str) -> Result<Vec<Problem>, DataError> {
 ///
 /// # Errors
 /// None; the data is embedded and tested.
-pub fn own() -> Result<Vec<Problem>, DataError> {
+pub fn own() -> Result<Vec<WordProblem>, DataError> {
     read(OWN, "own.jsonl", OWN_ID_PREFIX)
 }
 
 /// What a line of the published data looks like.
 const EXAMPLE: &str = r##"a line such as {"question": "How many ...?", "answer": "... #### 18"}"##;
 
-fn read(text: &str, file: &str, prefix: &str) -> Result<Vec<Problem>, DataError> {
+fn read(text: &str, file: &str, prefix: &str) -> Result<Vec<WordProblem>, DataError> {
     let mut problems = Vec::new();
     for line in lines(text, file) {
         let (number, line) = line?;
@@ -56,7 +56,7 @@ fn read(text: &str, file: &str, prefix: &str) -> Result<Vec<Problem>, DataError>
             return Err(DataError::new(file, Some(number), what));
         };
         let problem =
-            Problem::new(&format!("{prefix}{number}"), &row.question, solution.trim_end(), answer.trim());
+            WordProblem::new(&format!("{prefix}{number}"), &row.question, solution.trim_end(), answer.trim());
         problems.push(problem.map_err(|CaseError { what }| DataError::new(file, Some(number), what))?);
     }
     Ok(problems)
@@ -64,7 +64,7 @@ fn read(text: &str, file: &str, prefix: &str) -> Result<Vec<Problem>, DataError>
 
 #[cfg(test)]
 mod tests {
-    use planproof_suite::Selection;
+    use planproof_suite::CaseSelection;
 
     use super::*;
     use planproof_suite::rows::{LINE_BYTES_MAX, LINES_MAX, read_places};
@@ -72,8 +72,8 @@ mod tests {
     const TWO: &str = "{\"question\":\"One?\",\"answer\":\"It is <<1=1>>1.\\n#### 1\"}\n\n\
                        {\"question\":\"Two?\",\"answer\":\"#### 2,000\",\"more\":0}\n";
 
-    fn ids(problems: &[Problem]) -> Vec<&str> {
-        problems.iter().map(Problem::id).collect()
+    fn ids(problems: &[WordProblem]) -> Vec<&str> {
+        problems.iter().map(WordProblem::id).collect()
     }
 
     #[test]
@@ -113,23 +113,25 @@ mod tests {
     #[test]
     fn problems_are_selected() {
         let all = own().unwrap();
-        let take = |selection: &Selection, limit| selection.take(all.clone(), limit);
-        assert_eq!(take(&Selection::First, Some(3)).unwrap(), all[..3]);
-        assert_eq!(take(&Selection::First, None).unwrap(), all);
-        let drawn = take(&Selection::Shuffled(7), None).unwrap();
-        assert_eq!(take(&Selection::Shuffled(7), Some(4)).unwrap(), drawn[..4]);
+        let take = |selection: &CaseSelection, limit| selection.take(all.clone(), limit);
+        assert_eq!(take(&CaseSelection::First, Some(3)).unwrap(), all[..3]);
+        assert_eq!(take(&CaseSelection::First, None).unwrap(), all);
+        let drawn = take(&CaseSelection::Shuffled(7), None).unwrap();
+        assert_eq!(take(&CaseSelection::Shuffled(7), Some(4)).unwrap(), drawn[..4]);
         assert_ne!(drawn, all);
-        assert_ne!(take(&Selection::Shuffled(8), None).unwrap(), drawn);
+        assert_ne!(take(&CaseSelection::Shuffled(8), None).unwrap(), drawn);
         let mut sorted = ids(&drawn);
         sorted.sort_unstable();
         let mut expected = ids(&all);
         expected.sort_unstable();
         assert_eq!(sorted, expected);
         let places = read_places(r#"{"note": "x", "order": [9, 0, 9]}"#, "y").unwrap();
-        let taken = take(&Selection::Places(places.clone()), Some(2)).unwrap();
+        let taken = take(&CaseSelection::Places(places.clone()), Some(2)).unwrap();
         assert_eq!(ids(&taken), ["gsm8k-own-10", "gsm8k-own-1"]);
-        assert!(take(&Selection::Places(places), None).unwrap_err().what.contains("twice"));
-        assert!(take(&Selection::Places(vec![10]), None).unwrap_err().what.contains("beyond the last of 10"));
+        assert!(take(&CaseSelection::Places(places), None).unwrap_err().what.contains("twice"));
+        assert!(
+            take(&CaseSelection::Places(vec![10]), None).unwrap_err().what.contains("beyond the last of 10")
+        );
         for broken in ["", "{}", "[1, -1]", r#"{"a": [1], "b": [2]}"#] {
             assert!(read_places(broken, "y").is_err(), "{broken}");
         }

@@ -1,19 +1,19 @@
 //! A verdict in words.
 
-use planproof_suite::{Content, EventNote, Explanation, Fact, Step, Verdict};
+use planproof_suite::{Content, EventNote, Explanation, Fact, SequenceStep, Verdict};
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 
 use super::Scoring;
-use super::judge::{Called, Detail};
-use super::problem::Problem;
+use super::judge::{CalculatorCall, WordProblemDetail};
+use super::problem::WordProblem;
 use planproof_suite::runs::{call_notes, on_one_line, shortened};
 
 /// Most characters of an answer without a number that its gist repeats.
 const GIST_CHARACTERS_MAX: usize = 120;
 
 /// What went wrong, in one line.
-fn gist(detail: &Detail) -> String {
+fn gist(detail: &WordProblemDetail) -> String {
     let answer = detail.answer.as_deref().unwrap_or_default();
     let found = match detail.scoring {
         Scoring::Paper => &detail.extracted,
@@ -31,9 +31,9 @@ fn gist(detail: &Detail) -> String {
     }
 }
 
-pub(super) fn explain(problem: &Problem, verdict: &Verdict) -> Explanation {
+pub(super) fn explain(problem: &WordProblem, verdict: &Verdict) -> Explanation {
     let text = problem.question().to_owned();
-    let Some(detail) = Detail::of(verdict) else {
+    let Some(detail) = WordProblemDetail::of(verdict) else {
         let gist = verdict.class().map_or("passed", planproof_suite::Class::as_str).to_owned();
         return Explanation { text, gist, ..Explanation::default() };
     };
@@ -58,7 +58,7 @@ pub(super) fn explain(problem: &Problem, verdict: &Verdict) -> Explanation {
     }
 }
 
-fn strict_in_words(detail: &Detail) -> String {
+fn strict_in_words(detail: &WordProblemDetail) -> String {
     match (detail.strict, &detail.extracted_strict) {
         (true, _) => "right by the strict rule too".to_owned(),
         (false, Some(number)) => format!("wrong by the strict rule, which finds `{number}`"),
@@ -66,8 +66,8 @@ fn strict_in_words(detail: &Detail) -> String {
     }
 }
 
-fn steps(detail: &Detail) -> Vec<Step> {
-    let step = |Called { expression, result, is_error }: &Called| Step {
+fn steps(detail: &WordProblemDetail) -> Vec<SequenceStep> {
+    let step = |CalculatorCall { expression, result, is_error }: &CalculatorCall| SequenceStep {
         text: match result {
             Some(result) if *is_error => format!("{expression}: {result}"),
             Some(result) => format!("{expression} = {result}"),
@@ -76,21 +76,21 @@ fn steps(detail: &Detail) -> Vec<Step> {
         when: None,
         is_wrong: *is_error,
     };
-    let mut steps: Vec<Step> = detail.calls.iter().map(step).collect();
+    let mut steps: Vec<SequenceStep> = detail.calls.iter().map(step).collect();
     let more = detail.calls_total.saturating_sub(steps.len() as u64);
     if more > 0 {
-        steps.push(Step { text: format!("and {more} more"), when: None, is_wrong: false });
+        steps.push(SequenceStep { text: format!("and {more} more"), when: None, is_wrong: false });
     }
     steps
 }
 
 /// Numbers the calls, and marks those with an error.
 pub(super) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
-    Detail::of(verdict).map(|detail| call_notes(detail.calls_total, events)).unwrap_or_default()
+    WordProblemDetail::of(verdict).map(|detail| call_notes(detail.calls_total, events)).unwrap_or_default()
 }
 
 pub(super) fn run_cells(verdict: &Verdict) -> Vec<String> {
-    match Detail::of(verdict) {
+    match WordProblemDetail::of(verdict) {
         Some(detail) => vec![
             detail.extracted.unwrap_or_default(),
             detail.extracted_strict.unwrap_or_default(),
@@ -101,11 +101,11 @@ pub(super) fn run_cells(verdict: &Verdict) -> Vec<String> {
     }
 }
 
-pub(super) fn metadata(problem: &Problem, verdict: Option<&Verdict>) -> Map<String, Value> {
+pub(super) fn metadata(problem: &WordProblem, verdict: Option<&Verdict>) -> Map<String, Value> {
     let mut metadata = Map::new();
     metadata.insert("gold".to_owned(), json!(problem.right().as_str()));
     metadata.insert("steps".to_owned(), json!(planproof_suite::Case::card(problem).size));
-    if let Some(detail) = verdict.and_then(Detail::of) {
+    if let Some(detail) = verdict.and_then(WordProblemDetail::of) {
         metadata.insert("extracted".to_owned(), json!(detail.extracted));
         metadata.insert("extracted_strict".to_owned(), json!(detail.extracted_strict));
         metadata.insert("strict".to_owned(), json!(detail.strict));
@@ -121,8 +121,8 @@ mod tests {
 
     use super::*;
 
-    fn problem() -> Problem {
-        Problem::new("p", "What is 3 times 6?", "<<3*6=18>>18", "18").unwrap()
+    fn problem() -> WordProblem {
+        WordProblem::new("p", "What is 3 times 6?", "<<3*6=18>>18", "18").unwrap()
     }
 
     fn explained(events: &str) -> (Verdict, Explanation) {

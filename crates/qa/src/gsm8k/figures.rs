@@ -179,10 +179,10 @@ mod tests {
     use planproof_trace::notation::parse;
 
     use super::*;
-    use crate::gsm8k::{Gsm8k, Problem};
+    use crate::gsm8k::{Gsm8k, WordProblem};
 
     fn with_runs<T>(answers: &[&str], look: impl FnOnce(&[Judged<'_>]) -> T) -> T {
-        let problem = Problem::new("p", "What is 3 times 6?", "", "18").unwrap();
+        let problem = WordProblem::new("p", "What is 3 times 6?", "", "18").unwrap();
         let card: &Card = problem.card();
         let judge = |events: &&str| problem.judge(&parse(events).unwrap()).ok();
         let verdicts: Vec<Option<Verdict>> = answers.iter().map(judge).collect();

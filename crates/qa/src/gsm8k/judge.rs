@@ -6,7 +6,7 @@ use planproof_trace::{Arguments, Event, ToolCall, paired_calls};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::problem::Problem;
+use super::problem::WordProblem;
 use super::{CLASSES, FLAGS, Scoring};
 use planproof_suite::runs::{Ended, shortened};
 
@@ -30,7 +30,7 @@ pub(super) const CALLS_SCORE: &str = "calculator_calls";
 
 /// The judge's whole result for a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Detail {
+pub struct WordProblemDetail {
     /// [`VERDICT_SCHEMA`].
     pub schema: String,
     /// Id of the case.
@@ -57,14 +57,14 @@ pub struct Detail {
     /// Why the run ended, unless the agent ended it by an answer.
     pub ended: Option<String>,
     /// The calls, the first [`CALLS_KEPT_MAX`] of them.
-    pub calls: Vec<Called>,
+    pub calls: Vec<CalculatorCall>,
     /// How many calls there were.
     pub calls_total: u64,
 }
 
 /// A call of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Called {
+pub struct CalculatorCall {
     /// The expression to be calculated; for a call without one, its tool and arguments.
     pub expression: String,
     /// Its answer; `None` if there is none.
@@ -74,9 +74,9 @@ pub struct Called {
 }
 
 /// Judges a run of a problem.
-pub(super) fn judge(problem: &Problem, events: &[Event]) -> Result<Verdict, Unscored> {
+pub(super) fn judge(problem: &WordProblem, events: &[Event]) -> Result<Verdict, Unscored> {
     let ended = Ended::of(events)?;
-    let calls = paired_calls(events).into_iter().map(|paired| Called {
+    let calls = paired_calls(events).into_iter().map(|paired| CalculatorCall {
         expression: shortened(&expression(paired.call), CALL_CHARACTERS_MAX),
         result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
         is_error: paired.result.is_some_and(|(_, result)| result.is_error),
@@ -96,7 +96,7 @@ fn expression(call: &ToolCall) -> String {
 }
 
 /// The verdict on a run with these calls and this end.
-pub(super) fn verdict(problem: &Problem, ended: &Ended<'_>, mut calls: Vec<Called>) -> Verdict {
+pub(super) fn verdict(problem: &WordProblem, ended: &Ended<'_>, mut calls: Vec<CalculatorCall>) -> Verdict {
     let answer = match ended {
         Ended::Answered(text) => Some(*text),
         Ended::AtLimit(_) | Ended::Broken(_) => None,
@@ -128,7 +128,7 @@ pub(super) fn verdict(problem: &Problem, ended: &Ended<'_>, mut calls: Vec<Calle
     let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
     let calls_total = calls.len();
     calls.truncate(CALLS_KEPT_MAX);
-    let detail = Detail {
+    let detail = WordProblemDetail {
         schema: VERDICT_SCHEMA.to_owned(),
         case: problem.id().to_owned(),
         passed,
@@ -159,7 +159,7 @@ pub(super) fn verdict(problem: &Problem, ended: &Ended<'_>, mut calls: Vec<Calle
     }
 }
 
-impl Detail {
+impl WordProblemDetail {
     /// The document of a verdict of this suite; `None` for that of another, or a broken one.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)
@@ -173,8 +173,8 @@ mod tests {
 
     use super::*;
 
-    fn problem() -> Problem {
-        Problem::new("p", "What is 3 times 6?", "<<3*6=18>>18", "18").unwrap()
+    fn problem() -> WordProblem {
+        WordProblem::new("p", "What is 3 times 6?", "<<3*6=18>>18", "18").unwrap()
     }
 
     fn judged(events: &str) -> Verdict {
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(verdict.class().map(Class::as_str), class, "{events}");
         assert_eq!(verdict.scored.flags, flags, "{events}");
         assert_eq!(verdict.scored.score(STRICT_SCORE), Some(strict), "{events}");
-        let detail = Detail::of(&verdict).unwrap();
+        let detail = WordProblemDetail::of(&verdict).unwrap();
         assert_eq!((detail.passed, detail.class.as_deref()), (class.is_none(), class));
         assert!(!verdict.detail.contains('\n'));
     }
@@ -208,7 +208,7 @@ mod tests {
         let events = r#####"call calculator {"expression":"3*6"} | ok "18" | call calculator {"expression":"3x6"} | err "cannot" |
             call calc malformed "3*6" | err "no such tool" | call calculator {"expression":"1"} | answer "#### 18""#####;
         check(events, None, &["calculator_used", "calculator_error"], 1.0);
-        let detail = Detail::of(&judged(events)).unwrap();
+        let detail = WordProblemDetail::of(&judged(events)).unwrap();
         assert_eq!(detail.calls_total, 4);
         let calls: Vec<_> = detail
             .calls
@@ -225,7 +225,7 @@ mod tests {
             ]
         );
         let many = format!("{}answer \"18\"", "call calculator | ok | ".repeat(CALLS_KEPT_MAX + 1));
-        let detail = Detail::of(&judged(&many)).unwrap();
+        let detail = WordProblemDetail::of(&judged(&many)).unwrap();
         assert_eq!((detail.calls.len(), detail.calls_total), (CALLS_KEPT_MAX, CALLS_KEPT_MAX as u64 + 1));
     }
 
@@ -241,7 +241,7 @@ mod tests {
     fn long_answers_keep_both_ends() {
         let text = format!("a{}18", "x".repeat(5_000));
         let verdict = judged(&format!("answer \"{text}\""));
-        let answer = Detail::of(&verdict).unwrap().answer.unwrap();
+        let answer = WordProblemDetail::of(&verdict).unwrap().answer.unwrap();
         assert_eq!(answer.chars().count(), ANSWER_CHARACTERS_MAX);
         assert!(verdict.passed() && answer.starts_with('a') && answer.ends_with("18"));
         assert_eq!(shortened("abcde", 4), "a…de");

@@ -3,15 +3,15 @@
 use planproof_suite::{Case, Judged, Verdict};
 
 use super::judge::verdict;
-use super::problem::Problem;
+use super::problem::WordProblem;
 use planproof_suite::rows::{DataError, matched};
 use planproof_suite::runs::Ended;
 
 /// All predictions for a list of problems.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Predictions {
+pub struct PredictionScores {
     /// One for each problem, in the order of the problems.
-    pub predictions: Vec<Prediction>,
+    pub predictions: Vec<ScoredPrediction>,
     /// The ids of the problems without a prediction. They count as not answered.
     pub missing: Vec<String>,
     /// How many are right by the rule of the problems' scoring.
@@ -22,7 +22,7 @@ pub struct Predictions {
 
 /// The prediction for a problem.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prediction {
+pub struct ScoredPrediction {
     /// Id of the problem.
     pub id: String,
     /// Its line, from 1; `None` if it is missing.
@@ -31,16 +31,17 @@ pub struct Prediction {
     pub verdict: Verdict,
 }
 
-impl Predictions {
+impl PredictionScores {
     /// The predictions as judged runs, from which the suite makes the figures of a report. `problems` are those that
     /// the predictions were scored with.
-    pub fn judged<'a>(&'a self, problems: &'a [Problem]) -> Vec<Judged<'a>> {
-        let judged = |(ordinal, (prediction, problem)): (usize, (&'a Prediction, &'a Problem))| Judged {
-            ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
-            repeat: 0,
-            card: problem.card(),
-            scored: Some(&prediction.verdict.scored),
-        };
+    pub fn judged<'a>(&'a self, problems: &'a [WordProblem]) -> Vec<Judged<'a>> {
+        let judged =
+            |(ordinal, (prediction, problem)): (usize, (&'a ScoredPrediction, &'a WordProblem))| Judged {
+                ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
+                repeat: 0,
+                card: problem.card(),
+                scored: Some(&prediction.verdict.scored),
+            };
         self.predictions.iter().zip(problems).enumerate().map(judged).collect()
     }
 }
@@ -53,10 +54,11 @@ impl Predictions {
 /// The first line that is not a prediction, has an unknown or repeated id, exceeds the number of problems, or has an
 /// id while others have none; a line or file beyond [`LINE_BYTES_MAX`](planproof_suite::rows::LINE_BYTES_MAX) and
 /// [`LINES_MAX`](planproof_suite::rows::LINES_MAX).
-pub fn score(problems: &[Problem], text: &str, file: &str) -> Result<Predictions, DataError> {
-    let ids: Vec<&str> = problems.iter().map(Problem::id).collect();
+pub fn score(problems: &[WordProblem], text: &str, file: &str) -> Result<PredictionScores, DataError> {
+    let ids: Vec<&str> = problems.iter().map(WordProblem::id).collect();
     let found = matched(&ids, "problem", text, file)?;
-    let mut scored = Predictions { predictions: Vec::new(), missing: Vec::new(), right: 0, right_strict: 0 };
+    let mut scored =
+        PredictionScores { predictions: Vec::new(), missing: Vec::new(), right: 0, right_strict: 0 };
     for (problem, found) in problems.iter().zip(found) {
         if found.is_none() {
             scored.missing.push(problem.id().to_owned());
@@ -66,7 +68,7 @@ pub fn score(problems: &[Problem], text: &str, file: &str) -> Result<Predictions
         scored.right += usize::from(verdict.passed());
         let is_strict = verdict.scored.score(super::judge::STRICT_SCORE).is_some_and(|value| value > 0.5);
         scored.right_strict += usize::from(is_strict);
-        scored.predictions.push(Prediction { id: problem.id().to_owned(), line, verdict });
+        scored.predictions.push(ScoredPrediction { id: problem.id().to_owned(), line, verdict });
     }
     Ok(scored)
 }
@@ -78,7 +80,7 @@ mod tests {
     use super::*;
     use crate::gsm8k::{Gsm8k, read_data};
 
-    fn problems() -> Vec<Problem> {
+    fn problems() -> Vec<WordProblem> {
         let line = |number: u32| format!("{{\"question\":\"{number}?\",\"answer\":\"#### {number}\"}}\n");
         read_data(&(1..=3).map(line).collect::<String>(), "data").unwrap()
     }

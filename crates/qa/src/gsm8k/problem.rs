@@ -35,7 +35,7 @@ static TOOLS: LazyLock<Arc<dyn Toolbox>> = LazyLock::new(|| Arc::new(Calculator:
 
 /// A word problem.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Problem {
+pub struct WordProblem {
     line: Line,
     right: RightNumber,
     prompt: String,
@@ -56,7 +56,7 @@ struct Line {
     scoring: Scoring,
 }
 
-impl Problem {
+impl WordProblem {
     /// A problem with that id, whose answers are judged by the paper's rule. `solution` is the worked solution with
     /// its annotations and may be empty; `answer` is the right answer as in the data after `####`, such as `14,500`.
     ///
@@ -159,7 +159,7 @@ impl Problem {
     }
 }
 
-impl Case for Problem {
+impl Case for WordProblem {
     fn card(&self) -> &Card {
         &self.card
     }
@@ -204,7 +204,7 @@ impl Case for Problem {
 
     /// The number found in the answer, by each rule.
     fn essence(&self, verdict: &Verdict) -> String {
-        let Some(detail) = super::Detail::of(verdict) else { return String::new() };
+        let Some(detail) = super::WordProblemDetail::of(verdict) else { return String::new() };
         let number = |number: Option<String>| number.unwrap_or_else(|| "no number".to_owned());
         format!("answer {}, strictly {}", number(detail.extracted), number(detail.extracted_strict))
     }
@@ -246,26 +246,27 @@ impl Case for Problem {
 mod tests {
     use super::*;
 
-    fn problem() -> Problem {
-        Problem::new("p", "How many are 1,000 and 2? ", "They are <<1,000+2=1002>>1,002.", "1,002").unwrap()
+    fn problem() -> WordProblem {
+        WordProblem::new("p", "How many are 1,000 and 2? ", "They are <<1,000+2=1002>>1,002.", "1,002")
+            .unwrap()
     }
 
     #[test]
     fn problems_are_written_and_read() {
         let problem = problem();
         let line = problem.to_line();
-        assert_eq!(Problem::read(&line), Ok(problem.clone()));
+        assert_eq!(WordProblem::read(&line), Ok(problem.clone()));
         assert!(line.starts_with(r#"{"schema":"planproof/gsm8k/v1","id":"p","#) && !line.contains('\n'));
         assert_eq!(problem.prompt(), format!("How many are 1,000 and 2?\n\n{ANSWER_FORM}"));
         assert_eq!((problem.card().size, problem.card().detail_sizes), (1, [6, 26]));
         assert_eq!(problem.cells(), ["1", "1002"]);
-        let other = Problem::new("q", "How many are 1,000 and 2?", "", "1002").unwrap();
+        let other = WordProblem::new("q", "How many are 1,000 and 2?", "", "1002").unwrap();
         assert_eq!(problem.identity(), other.identity());
     }
 
     #[test]
     fn other_lines_are_refused_with_a_way_out() {
-        let refusal = |line: &str| Problem::read(line).unwrap_err().what;
+        let refusal = |line: &str| WordProblem::read(line).unwrap_err().what;
         for (line, words) in [
             ("{", "no case of planproof/gsm8k/v1"),
             ("[]", "names no schema"),
@@ -302,7 +303,7 @@ mod tests {
         for (right, wrong) in
             [("-1", "0"), ("-0.5", "-10.5"), ("2.5", "12.5"), ("9223372036854775807", "19223372036854775807")]
         {
-            assert_eq!(Problem::new("p", "Why?", "", right).unwrap().wrong(), wrong);
+            assert_eq!(WordProblem::new("p", "Why?", "", right).unwrap().wrong(), wrong);
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_measure::answers::{Agreement, Rule};
-use planproof_measure::supporting::Fact;
+use planproof_measure::answers::{AnswerAgreement, Normalisation};
+use planproof_measure::supporting::SupportingFact;
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
 };
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::answer::ANSWER_LINE;
-use super::{Benchmark, Detail, MakeTools, Scoring, explain, judge, pages};
+use super::{Benchmark, MakePageTools, QuestionDetail, Scoring, explain, judge, pages};
 use planproof_suite::runs::{refuse_schema, shortened};
 
 /// Longest line of a case, in bytes.
@@ -44,12 +44,12 @@ const HOPS: u32 = 2;
 
 /// A question with its right answers.
 #[derive(Clone)]
-pub struct Question {
+pub struct QuestionCase {
     benchmark: Benchmark,
     line: Line,
     prompt: String,
     card: Card,
-    tools: Option<MakeTools>,
+    tools: Option<MakePageTools>,
 }
 
 /// A question as a line of JSON.
@@ -68,7 +68,7 @@ pub(super) struct Line {
     pub(super) titles: Vec<String>,
     /// The sentences of them that it needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) facts: Vec<Fact>,
+    pub(super) facts: Vec<SupportingFact>,
     /// The sort of question.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) kind: String,
@@ -80,7 +80,7 @@ pub(super) struct Line {
     pub(super) own_pages: bool,
 }
 
-impl Question {
+impl QuestionCase {
     /// The question in a line of JSON.
     ///
     /// # Errors
@@ -141,7 +141,7 @@ impl Question {
 
     /// The same, with tools for every run.
     #[must_use]
-    pub fn with_tools(mut self, tools: MakeTools) -> Self {
+    pub fn with_tools(mut self, tools: MakePageTools) -> Self {
         self.tools = Some(tools);
         self
     }
@@ -184,12 +184,12 @@ impl Question {
     }
 
     /// The supporting sentences; empty if the data does not contain them.
-    pub fn facts(&self) -> &[Fact] {
+    pub fn facts(&self) -> &[SupportingFact] {
         &self.line.facts
     }
 
     /// How an answer compares with the right ones by the official rule.
-    pub fn officially(&self, answer: &str) -> Agreement {
+    pub fn officially(&self, answer: &str) -> AnswerAgreement {
         let rights: Vec<&str> = match &self.line.accepted[..] {
             [] => vec![self.right()],
             accepted => accepted.iter().map(String::as_str).collect(),
@@ -198,8 +198,8 @@ impl Question {
     }
 
     /// The comparison with the right one as in the paper's code.
-    pub fn by_paper(&self, answer: &str) -> Agreement {
-        Rule::Hotpot.compare(answer, self.right())
+    pub fn by_paper(&self, answer: &str) -> AnswerAgreement {
+        Normalisation::Hotpot.compare(answer, self.right())
     }
 
     /// An answer that is not right, the same every time.
@@ -210,13 +210,13 @@ impl Question {
     }
 }
 
-impl fmt::Debug for Question {
+impl fmt::Debug for QuestionCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Question").field("line", &self.line).finish_non_exhaustive()
     }
 }
 
-impl Case for Question {
+impl Case for QuestionCase {
     fn card(&self) -> &Card {
         &self.card
     }
@@ -263,7 +263,7 @@ impl Case for Question {
 
     /// The short answer.
     fn essence(&self, verdict: &Verdict) -> String {
-        match Detail::of(verdict).and_then(|detail| detail.found) {
+        match QuestionDetail::of(verdict).and_then(|detail| detail.found) {
             Some(found) => format!("answer {}", shortened(&found, 200)),
             None => String::new(),
         }

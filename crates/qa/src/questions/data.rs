@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
-use planproof_measure::answers::Rule;
-use planproof_measure::supporting::Fact;
+use planproof_measure::answers::Normalisation;
+use planproof_measure::supporting::SupportingFact;
 use planproof_suite::CaseError;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::Benchmark;
-use super::case::{Line, Question};
+use super::case::{Line, QuestionCase};
 use planproof_suite::rows::{DataError, lines};
 
 const OWN: [(Benchmark, &str); 2] = [
@@ -112,7 +112,7 @@ const HARNESS: (&str, &str) = ("Question:", "Answer:");
 /// # Errors
 /// The first unreadable question, with its line; two questions with one id; a line or file beyond the limits
 /// [`LINE_BYTES_MAX`](planproof_suite::rows::LINE_BYTES_MAX) and [`LINES_MAX`](planproof_suite::rows::LINES_MAX).
-pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<Question>, DataError> {
+pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<QuestionCase>, DataError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut read = Reading { benchmark, file, questions: Vec::new(), ids: HashSet::new() };
     let whole =
@@ -161,7 +161,7 @@ fn example(benchmark: Benchmark) -> &'static str {
 ///
 /// # Errors
 /// None; the data is embedded and tested.
-pub fn own(benchmark: Benchmark) -> Result<Vec<Question>, DataError> {
+pub fn own(benchmark: Benchmark) -> Result<Vec<QuestionCase>, DataError> {
     let text = OWN.iter().find(|(of, _)| *of == benchmark).map_or("", |(_, text)| text);
     let mut questions = Vec::new();
     for line in lines(text, "own.jsonl") {
@@ -178,7 +178,7 @@ pub fn own(benchmark: Benchmark) -> Result<Vec<Question>, DataError> {
             own_pages: true,
             ..Line::default()
         };
-        let question = Question::of_line(benchmark, line);
+        let question = QuestionCase::of_line(benchmark, line);
         questions
             .push(question.map_err(|CaseError { what }| DataError::new("own.jsonl", Some(number), what))?);
     }
@@ -212,7 +212,7 @@ pub(super) fn official_predictions(text: &str) -> Option<HashMap<String, String>
 ///
 /// # Errors
 /// The value of `sp` has another form; the text says which is required.
-pub(super) fn official_facts(text: &str) -> Result<Option<HashMap<String, Vec<Fact>>>, String> {
+pub(super) fn official_facts(text: &str) -> Result<Option<HashMap<String, Vec<SupportingFact>>>, String> {
     #[derive(Deserialize)]
     struct Whole {
         sp: Option<Value>,
@@ -233,13 +233,13 @@ fn is_trivia_file(text: &str) -> bool {
 struct Reading<'f> {
     benchmark: Benchmark,
     file: &'f str,
-    questions: Vec<Question>,
+    questions: Vec<QuestionCase>,
     ids: HashSet<String>,
 }
 
 impl Reading<'_> {
     fn hotpot(&mut self, row: HotpotRow, line: Option<usize>) -> Result<(), DataError> {
-        let (named, facts): (Vec<String>, Vec<Fact>) = match row.supporting_facts {
+        let (named, facts): (Vec<String>, Vec<SupportingFact>) = match row.supporting_facts {
             Some(Facts::Pairs(pairs)) => (pairs.iter().map(|(title, _)| title.clone()).collect(), pairs),
             Some(Facts::Columns { title, sent_id }) if title.len() == sent_id.len() => {
                 (title.clone(), title.into_iter().zip(sent_id).collect())
@@ -296,7 +296,7 @@ impl Reading<'_> {
         let TriviaAnswer { value, aliases, normalized_aliases, human_answers } = answer;
         let aliases = if normalized_aliases.is_empty() { aliases } else { normalized_aliases };
         let mut accepted: Vec<String> =
-            aliases.iter().chain(&human_answers).map(|alias| Rule::Trivia.normal(alias)).collect();
+            aliases.iter().chain(&human_answers).map(|alias| Normalisation::Trivia.normal(alias)).collect();
         accepted.sort_unstable();
         accepted.dedup();
         self.add(id, Line { question, answer: value, accepted, ..Line::default() }, line)
@@ -307,7 +307,7 @@ impl Reading<'_> {
         let whole = Line { id: id.clone(), ..question };
         let place = format!("question {}: ", self.questions.len() + 1);
         let place = if line.is_some() { String::new() } else { place };
-        let question = Question::of_line(self.benchmark, whole)
+        let question = QuestionCase::of_line(self.benchmark, whole)
             .map_err(|CaseError { what }| self.fault(line, format!("{place}{what}")))?;
         if !self.ids.insert(id.clone()) {
             return Err(self.fault(line, format!("{place}two questions have the id `{id}`")));
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn questions_of_our_own_are_answered_by_pages_of_our_own() {
-        use planproof_tools::pages::{Found, PageSource as _};
+        use planproof_tools::pages::{PageLookup, PageSource as _};
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         for benchmark in [Benchmark::HotpotQa, Benchmark::TriviaQa] {
             let questions = own(benchmark).unwrap();
@@ -398,7 +398,8 @@ mod tests {
                 let mut text = String::new();
                 for call in question.gold().unwrap().calls {
                     let title = call.arguments["title"].as_str().unwrap().to_owned();
-                    let Ok(Found::Page { text: page, .. }) = runtime.block_on(OwnPages::get().find(&title))
+                    let Ok(PageLookup::Page { text: page, .. }) =
+                        runtime.block_on(OwnPages::get().find(&title))
                     else {
                         panic!("{}: there is no page {title}", question.id());
                     };

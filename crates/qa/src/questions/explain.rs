@@ -1,11 +1,11 @@
 //! A verdict in words.
 
-use planproof_suite::{Content, EventNote, Explanation, Fact, Step, Verdict};
+use planproof_suite::{Content, EventNote, Explanation, Fact, SequenceStep, Verdict};
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 
-use super::judge::{Called, Detail};
-use super::{Question, Scoring};
+use super::judge::{PageCall, QuestionDetail};
+use super::{QuestionCase, Scoring};
 use planproof_suite::runs::{call_notes, on_one_line, shortened};
 
 /// Most characters of an answer that its gist repeats.
@@ -15,7 +15,7 @@ const GIST_CHARACTERS_MAX: usize = 120;
 const STEP_CHARACTERS_MAX: usize = 100;
 
 /// What went wrong, in one line.
-fn gist(detail: &Detail) -> String {
+fn gist(detail: &QuestionDetail) -> String {
     let short = |text: &str| shortened(&on_one_line(text), GIST_CHARACTERS_MAX);
     match (detail.class.as_deref(), &detail.ended, &detail.found) {
         (None, ..) => "passed".to_owned(),
@@ -26,9 +26,9 @@ fn gist(detail: &Detail) -> String {
     }
 }
 
-pub(super) fn explain(question: &Question, verdict: &Verdict) -> Explanation {
+pub(super) fn explain(question: &QuestionCase, verdict: &Verdict) -> Explanation {
     let text = question.question().to_owned();
-    let Some(detail) = Detail::of(verdict) else {
+    let Some(detail) = QuestionDetail::of(verdict) else {
         let gist = verdict.class().map_or("passed", planproof_suite::Class::as_str).to_owned();
         return Explanation { text, gist, ..Explanation::default() };
     };
@@ -53,7 +53,7 @@ pub(super) fn explain(question: &Question, verdict: &Verdict) -> Explanation {
     }
 }
 
-fn rules_in_words(detail: &Detail) -> String {
+fn rules_in_words(detail: &QuestionDetail) -> String {
     let word = |holds: bool| if holds { "right" } else { "wrong" };
     let decides = match detail.scoring {
         Scoring::Official => "the official rule decides",
@@ -67,8 +67,8 @@ fn rules_in_words(detail: &Detail) -> String {
     )
 }
 
-fn steps(detail: &Detail) -> Vec<Step> {
-    let step = |Called { call, result, is_error }: &Called| Step {
+fn steps(detail: &QuestionDetail) -> Vec<SequenceStep> {
+    let step = |PageCall { call, result, is_error }: &PageCall| SequenceStep {
         text: match result {
             Some(result) => format!("{call}: {}", shortened(&on_one_line(result), STEP_CHARACTERS_MAX)),
             None => format!("{call}, without a result"),
@@ -76,22 +76,22 @@ fn steps(detail: &Detail) -> Vec<Step> {
         when: None,
         is_wrong: *is_error,
     };
-    let mut steps: Vec<Step> = detail.calls.iter().map(step).collect();
+    let mut steps: Vec<SequenceStep> = detail.calls.iter().map(step).collect();
     let more = detail.calls_total.saturating_sub(steps.len() as u64);
     if more > 0 {
-        steps.push(Step { text: format!("and {more} more"), when: None, is_wrong: false });
+        steps.push(SequenceStep { text: format!("and {more} more"), when: None, is_wrong: false });
     }
     steps
 }
 
 /// Numbers the calls, and marks those with an error.
 pub(super) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
-    Detail::of(verdict).map(|detail| call_notes(detail.calls_total, events)).unwrap_or_default()
+    QuestionDetail::of(verdict).map(|detail| call_notes(detail.calls_total, events)).unwrap_or_default()
 }
 
 pub(super) fn run_cells(verdict: &Verdict) -> Vec<String> {
     let one = |holds: bool| u8::from(holds).to_string();
-    match Detail::of(verdict) {
+    match QuestionDetail::of(verdict) {
         Some(detail) => vec![
             detail.found.unwrap_or_default(),
             format!("{:.4}", detail.f1),
@@ -103,11 +103,11 @@ pub(super) fn run_cells(verdict: &Verdict) -> Vec<String> {
     }
 }
 
-pub(super) fn metadata(question: &Question, verdict: Option<&Verdict>) -> Map<String, Value> {
+pub(super) fn metadata(question: &QuestionCase, verdict: Option<&Verdict>) -> Map<String, Value> {
     let mut metadata = Map::new();
     metadata.insert("gold".to_owned(), json!(question.right()));
     metadata.insert("kind".to_owned(), json!(question.kind()));
-    if let Some(detail) = verdict.and_then(Detail::of) {
+    if let Some(detail) = verdict.and_then(QuestionDetail::of) {
         metadata.insert("found".to_owned(), json!(detail.found));
         metadata.insert("f1".to_owned(), json!(detail.f1));
         metadata.insert("official".to_owned(), json!(detail.official));
@@ -125,10 +125,10 @@ mod tests {
     use super::*;
     use crate::questions::Benchmark;
 
-    fn question() -> Question {
+    fn question() -> QuestionCase {
         let line =
             r#"{"schema":"planproof/hotpotqa/v1","id":"q","question":"Who?","answer":"Ann","kind":"bridge"}"#;
-        Question::read(Benchmark::HotpotQa, line).unwrap()
+        QuestionCase::read(Benchmark::HotpotQa, line).unwrap()
     }
 
     fn explained(events: &str) -> (Verdict, Explanation) {

@@ -1,12 +1,12 @@
 //! The supporting sentences in a prediction of HotpotQA.
 
-use planproof_measure::answers::Agreement;
-use planproof_measure::supporting::{Fact, facts, joint};
+use planproof_measure::answers::AnswerAgreement;
+use planproof_measure::supporting::{SupportingFact, facts, joint};
 use planproof_suite::{Figure, Judged, Metric, Score, Scored, Section};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::Question;
+use super::QuestionCase;
 
 /// The names of the figures: of the facts, then of answer and facts together; each as 1 or 0 for all right, then F1,
 /// precision and recall, 0 to 1.
@@ -55,9 +55,9 @@ pub struct Figures {
     pub recall: f64,
 }
 
-impl From<Agreement> for Figures {
-    fn from(found: Agreement) -> Self {
-        let Agreement { is_exact: exact, f1, precision, recall } = found;
+impl From<AnswerAgreement> for Figures {
+    fn from(found: AnswerAgreement) -> Self {
+        let AnswerAgreement { is_exact: exact, f1, precision, recall } = found;
         Self { exact, f1, precision, recall }
     }
 }
@@ -71,9 +71,13 @@ impl Figures {
 impl FactFigures {
     /// The figures of a prediction: the comparison of its answer by the official rule, and its facts, if any. As in
     /// the official script a prediction without facts gets no partial score.
-    pub(super) fn of(question: &Question, answer: Agreement, named: Option<&[Fact]>) -> Self {
+    pub(super) fn of(
+        question: &QuestionCase,
+        answer: AnswerAgreement,
+        named: Option<&[SupportingFact]>,
+    ) -> Self {
         let Some(named) = named else {
-            let none = Figures::from(Agreement::default());
+            let none = Figures::from(AnswerAgreement::default());
             return Self { facts: none, joint: none };
         };
         let found = facts(named, question.facts());

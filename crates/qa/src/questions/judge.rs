@@ -1,12 +1,12 @@
 //! From the events of a run to a verdict.
 
-use planproof_measure::supporting::Fact;
+use planproof_measure::supporting::SupportingFact;
 use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
 use planproof_trace::{Event, paired_calls};
 use serde::{Deserialize, Serialize};
 
 use super::facts::{self, FactFigures};
-use super::{Benchmark, CLASSES, FLAGS, Question, Scoring, short_answer};
+use super::{Benchmark, CLASSES, FLAGS, QuestionCase, Scoring, short_answer};
 use planproof_suite::runs::{Ended, shortened};
 
 /// Most characters of an agent's answer in a verdict: for a longer one the beginning and the end.
@@ -52,7 +52,7 @@ pub(super) const SCORE_NAMES: [&str; 12] = {
 
 /// The judge's whole result for a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Detail {
+pub struct QuestionDetail {
     /// [`Benchmark::verdict_schema`].
     pub schema: String,
     /// Id of the case.
@@ -83,14 +83,14 @@ pub struct Detail {
     /// Why the run ended, unless the agent ended it by an answer.
     pub ended: Option<String>,
     /// The calls, the first [`CALLS_KEPT_MAX`] of them.
-    pub calls: Vec<Called>,
+    pub calls: Vec<PageCall>,
     /// How many calls there were.
     pub calls_total: u64,
 }
 
 /// A call of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Called {
+pub struct PageCall {
     /// The tool and its arguments.
     pub call: String,
     /// Its answer; `None` if there is none.
@@ -100,11 +100,11 @@ pub struct Called {
 }
 
 /// Judges a run of a question.
-pub(super) fn judge(question: &Question, events: &[Event]) -> Result<Verdict, Unscored> {
+pub(super) fn judge(question: &QuestionCase, events: &[Event]) -> Result<Verdict, Unscored> {
     let ended = Ended::of(events)?;
     let calls = paired_calls(events).into_iter().map(|paired| {
         let call = format!("{} {}", paired.call.name, paired.call.arguments.to_text());
-        Called {
+        PageCall {
             call: shortened(&call, CALL_CHARACTERS_MAX),
             result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
             is_error: paired.result.is_some_and(|(_, result)| result.is_error),
@@ -116,10 +116,10 @@ pub(super) fn judge(question: &Question, events: &[Event]) -> Result<Verdict, Un
 /// The verdict on a run with these calls and this end. `named` are the supporting sentences of a prediction of
 /// HotpotQA, if predictions have any: then `Some(None)` is a prediction without them.
 pub(super) fn verdict(
-    question: &Question,
+    question: &QuestionCase,
     ended: &Ended<'_>,
-    mut calls: Vec<Called>,
-    named: Option<Option<&[Fact]>>,
+    mut calls: Vec<PageCall>,
+    named: Option<Option<&[SupportingFact]>>,
 ) -> Verdict {
     let answer = ended.answer();
     let found = answer.map(short_answer).filter(|found| !found.is_empty());
@@ -150,7 +150,7 @@ pub(super) fn verdict(
     let facts = named.map(|named| FactFigures::of(question, officially, named));
     let calls_total = calls.len();
     calls.truncate(CALLS_KEPT_MAX);
-    let detail = Detail {
+    let detail = QuestionDetail {
         schema: question.benchmark().verdict_schema().to_owned(),
         case: question.id().to_owned(),
         passed,
@@ -187,7 +187,7 @@ pub(super) fn verdict(
     }
 }
 
-impl Detail {
+impl QuestionDetail {
     /// The document of a verdict of these suites; `None` for that of another, or a broken one.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         let is_ours = |detail: &Self| {
@@ -204,18 +204,18 @@ mod tests {
 
     use super::*;
 
-    fn question(scoring: &str) -> Question {
+    fn question(scoring: &str) -> QuestionCase {
         let line = r#"{"schema":"planproof/triviaqa/v1","id":"q","question":"Who?","answer":"Ann O'Dell",
             "accepted":["Ann O'Dell","Lady Ann"],"scoring":"SCORING"}"#;
-        Question::read(Benchmark::TriviaQa, &line.replace("SCORING", scoring)).unwrap()
+        QuestionCase::read(Benchmark::TriviaQa, &line.replace("SCORING", scoring)).unwrap()
     }
 
     #[track_caller]
-    fn check(scoring: &str, events: &str, class: Option<&str>, flags: &[&str]) -> Detail {
+    fn check(scoring: &str, events: &str, class: Option<&str>, flags: &[&str]) -> QuestionDetail {
         let verdict = question(scoring).judge(&parse(events).unwrap()).unwrap();
         assert_eq!(verdict.class().map(Class::as_str), class, "{events}");
         assert_eq!(verdict.scored.flags, flags, "{events}");
-        let detail = Detail::of(&verdict).unwrap();
+        let detail = QuestionDetail::of(&verdict).unwrap();
         assert_eq!((detail.passed, detail.class.as_deref()), (class.is_none(), class));
         assert!(!verdict.detail.contains('\n'));
         detail

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use planproof_suite::{BoxFuture, NoTools, Toolbox};
-use planproof_tools::pages::{Found, PageSource, SIMILAR_MAX, SearchTools, SourceFailure, Style};
+use planproof_tools::pages::{PageLookup, PageSource, SIMILAR_MAX, SearchTools, SourceFailure, Style};
 use serde::Deserialize;
 
 /// The name of the tool that finds a page by its title.
@@ -41,10 +41,10 @@ impl OwnPages {
     }
 
     /// The page with that title, ignoring case; the titles that share most words with it if there is none.
-    fn look_for(&self, title: &str) -> Found {
+    fn look_for(&self, title: &str) -> PageLookup {
         let wanted = title.trim().to_lowercase();
         if let Some(page) = self.pages.iter().find(|page| page.title.to_lowercase() == wanted) {
-            return Found::Page { title: page.title.clone(), text: page.text.clone() };
+            return PageLookup::Page { title: page.title.clone(), text: page.text.clone() };
         }
         let words: Vec<&str> = wanted.split_whitespace().collect();
         let score = |page: &Page| {
@@ -57,7 +57,7 @@ impl OwnPages {
         ranked.retain(|(score, _)| *score > (0, 0));
         // The sort is stable, so that equals stay in the order of the file.
         ranked.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-        Found::Missing {
+        PageLookup::Missing {
             similar: ranked.into_iter().take(SIMILAR_MAX).map(|(_, page)| page.title.clone()).collect(),
         }
     }
@@ -68,7 +68,7 @@ impl PageSource for OwnPages {
         format!("a collection of {} documents", self.pages.len())
     }
 
-    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<Found, SourceFailure>> {
+    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<PageLookup, SourceFailure>> {
         Box::pin(async move { Ok(self.look_for(title)) })
     }
 }
@@ -98,10 +98,10 @@ mod tests {
     fn pages_are_found_by_their_titles() {
         let pages = OwnPages::get();
         assert!(
-            matches!(pages.look_for(" port vellin "), Found::Page { title, .. } if title == "Port Vellin")
+            matches!(pages.look_for(" port vellin "), PageLookup::Page { title, .. } if title == "Port Vellin")
         );
-        let Found::Missing { similar } = pages.look_for("the lighthouse of Vellin") else { panic!() };
+        let PageLookup::Missing { similar } = pages.look_for("the lighthouse of Vellin") else { panic!() };
         assert_eq!(similar[0], "Port Vellin");
-        assert_eq!(pages.look_for("\u{1f600}"), Found::Missing { similar: Vec::new() });
+        assert_eq!(pages.look_for("\u{1f600}"), PageLookup::Missing { similar: Vec::new() });
     }
 }

@@ -10,7 +10,7 @@ use planproof_agents::{
     Agent, BehaviourAgent, BehaviourOptions, FunctionCallingAgent, RunContext, RunLimits, Surroundings,
 };
 use planproof_model::Model;
-use planproof_qa::gsm8k::{Detail, Gsm8k, Problem, own};
+use planproof_qa::gsm8k::{Gsm8k, WordProblem, WordProblemDetail, own};
 use planproof_sim::GoldModel;
 use planproof_spec::{Compat, load, shipped};
 use planproof_suite::{Case, Class, Judged, Suite, Unscored, Verdict};
@@ -26,7 +26,7 @@ fn gold<'a>(cases: impl Iterator<Item = &'a dyn Case>, error_rate: f64) -> Arc<d
     Arc::new(GoldModel::new(cases.map(key).collect(), error_rate, 1))
 }
 
-fn model(problems: &[Problem], error_rate: f64) -> Arc<dyn Model> {
+fn model(problems: &[WordProblem], error_rate: f64) -> Arc<dyn Model> {
     gold(problems.iter().map(|problem| problem as &dyn Case), error_rate)
 }
 
@@ -70,7 +70,7 @@ async fn agents_with_the_key_solve_our_own_problems() {
         for problem in &problems {
             let events = run(&*agent, problem).await;
             let verdict = problem.judge(&events).unwrap();
-            let detail = Detail::of(&verdict).unwrap();
+            let detail = WordProblemDetail::of(&verdict).unwrap();
             assert!(verdict.passed() && detail.strict, "{name}: {}: {detail:?}", problem.id());
             assert_eq!(problem.explain(&verdict).gist, "passed");
             let is_caller = !name.starts_with("direct") && !name.starts_with("cot");

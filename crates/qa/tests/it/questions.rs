@@ -1,6 +1,6 @@
 //! Agents with a simulated model that is handed the answers, on questions about our own pages.
 
-use planproof_qa::questions::{Benchmark, Detail, own};
+use planproof_qa::questions::{Benchmark, QuestionDetail, own};
 use planproof_suite::{Case, Class};
 
 use super::{agents, gold, run};
@@ -13,7 +13,7 @@ async fn agents_with_the_key_answer_our_own_questions() {
             for question in &questions {
                 let events = run(&*agent, question).await;
                 let verdict = question.judge(&events).unwrap();
-                let detail = Detail::of(&verdict).unwrap();
+                let detail = QuestionDetail::of(&verdict).unwrap();
                 assert!(verdict.passed() && detail.paper, "{name}: {}: {detail:?}", question.id());
                 let is_caller = !name.starts_with("direct") && !name.starts_with("cot");
                 let calls = if is_caller { question.card().size } else { 0 };

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use planproof_bench::{DamagedRun, IsolationAccount, Metrics, Sections, Tokens};
+use planproof_bench::{DamagedRunRow, IsolationAccount, Metrics, Sections, Tokens};
 use planproof_suite::Metric;
 use serde::Serialize;
 
-use super::{Change, CompareError, Comparison};
+use super::{CaseChange, CompareError, Comparison};
 use crate::ReportedCampaign;
 
 /// Schema name of a matrix file.
@@ -47,7 +47,7 @@ pub struct Combination {
     pub agent: String,
     /// The parts that it combines.
     #[serde(flatten)]
-    pub parts: Parts,
+    pub parts: CombinationParts,
     /// Whether the model is one of our simulations, in which case the figures say nothing about any real model.
     pub simulated: bool,
     /// Passed runs.
@@ -81,7 +81,7 @@ pub struct Combination {
     pub seal: Option<String>,
     /// Runs that are left out because they differ from what was written to the run store; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub damaged: Vec<DamagedRun>,
+    pub damaged: Vec<DamagedRunRow>,
     /// The isolation of the agent's program; absent if planproof starts no program for this agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolation: Option<IsolationAccount>,
@@ -91,7 +91,7 @@ pub struct Combination {
 
 /// The parts of a combination, besides its number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Parts {
+pub struct CombinationParts {
     /// The kind of agent, without its model and settings.
     pub kind: String,
     /// Its model; null for a program or a service that does not name one.
@@ -146,7 +146,7 @@ impl MatrixTable {
     /// Its campaign cannot be compared with the first one.
     pub fn add(
         &mut self,
-        parts: Parts,
+        parts: CombinationParts,
         campaign: &ReportedCampaign<'_>,
         first: Option<&ReportedCampaign<'_>>,
     ) -> Result<(), CompareError> {
@@ -222,8 +222,8 @@ impl Against {
             difference: comparison.difference,
             low: interval.map(|interval| interval.low),
             high: interval.map(|interval| interval.high),
-            fixed: comparison.count(Change::Fixed),
-            broken: comparison.count(Change::Broken),
+            fixed: comparison.count(CaseChange::Fixed),
+            broken: comparison.count(CaseChange::Broken),
             p_value: comparison.p_value,
         }
     }

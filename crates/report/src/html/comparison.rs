@@ -16,7 +16,7 @@ use super::text::{Foreign, count, counted, percent_range};
 use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, command, events, run};
 use crate::ReportedCampaign;
 use crate::campaign::capitalised;
-use crate::compare::{Change, ComparedCase, Comparison, Side, Success, shown_runs};
+use crate::compare::{CaseChange, ComparedCampaign, ComparedCase, Comparison, Success, shown_runs};
 
 /// Which campaigns are compared, and a banner if one of them is a simulation.
 pub(super) fn head(comparison: &Comparison, a: &ReportedCampaign<'_>, b: &ReportedCampaign<'_>) -> Markup {
@@ -39,7 +39,7 @@ pub(super) fn head(comparison: &Comparison, a: &ReportedCampaign<'_>, b: &Report
     }
 }
 
-fn of_side(letter: &str, side: &Side, campaign: &ReportedCampaign<'_>) -> Markup {
+fn of_side(letter: &str, side: &ComparedCampaign, campaign: &ReportedCampaign<'_>) -> Markup {
     html! {
         div {
             h2 { span.letter.(letter) { (letter) } " " (Foreign::short(&side.agent, NAME_CHARACTERS_MAX)) }
@@ -58,8 +58,9 @@ pub(super) fn key_figures(comparison: &Comparison) -> Markup {
             (percent_range(success.low, success.high))
         }
     };
-    let [fixed, broken] = [Change::Fixed, Change::Broken].map(|change| comparison.count(change));
-    let changes = Change::ALL.map(|change| Bar::new(change.as_str(), meaning(change), &comparison.changes));
+    let [fixed, broken] = [CaseChange::Fixed, CaseChange::Broken].map(|change| comparison.count(change));
+    let changes =
+        CaseChange::ALL.map(|change| Bar::new(change.as_str(), meaning(change), &comparison.changes));
     html! {
         section aria-labelledby="figures" {
             h2 #figures { "On the cases that both have" }
@@ -129,15 +130,15 @@ fn others(comparison: &Comparison) -> Markup {
     }
 }
 
-fn meaning(change: Change) -> &'static str {
+fn meaning(change: CaseChange) -> &'static str {
     match change {
-        Change::Broken => "Passed in A, failed in B.",
-        Change::Fixed => "Failed in A, passed in B.",
-        Change::OtherClass => "Failed in both, in different classes.",
-        Change::SameClass => "Failed in both, in the same class.",
-        Change::BothPassed => "Passed in both.",
-        Change::Unscored => "One of the runs says nothing of its agent, or both.",
-        Change::NotRun => "One of the runs is not finished, or both.",
+        CaseChange::Broken => "Passed in A, failed in B.",
+        CaseChange::Fixed => "Failed in A, passed in B.",
+        CaseChange::OtherClass => "Failed in both, in different classes.",
+        CaseChange::SameClass => "Failed in both, in the same class.",
+        CaseChange::BothPassed => "Passed in both.",
+        CaseChange::Unscored => "One of the runs says nothing of its agent, or both.",
+        CaseChange::NotRun => "One of the runs is not finished, or both.",
     }
 }
 
@@ -146,7 +147,7 @@ pub(super) fn classes(comparison: &Comparison) -> Markup {
     let scored: Vec<&ComparedCase> = comparison.cases.iter().filter(|case| case.change.is_scored()).collect();
     let failed = scored.iter().flat_map(|case| [case.class_a, case.class_b]);
     // Cases that passed in both are counted but not listed.
-    let both = comparison.count(Change::BothPassed);
+    let both = comparison.count(CaseChange::BothPassed);
     let ends: BTreeSet<Option<&str>> = failed.chain((both > 0).then_some(None)).collect();
     if ends.iter().all(Option::is_none) {
         return Markup::default();
@@ -334,8 +335,9 @@ fn changed<'a>(
         let outcome = *outcome?;
         Some(Run { letter, campaign: *campaign, outcome, verdict: outcome.verdict.as_ref().ok()? })
     };
-    let is_change =
-        |case: &&ComparedCase| matches!(case.change, Change::Broken | Change::Fixed | Change::OtherClass);
+    let is_change = |case: &&ComparedCase| {
+        matches!(case.change, CaseChange::Broken | CaseChange::Fixed | CaseChange::OtherClass)
+    };
     let apart = comparison.apart.iter().flat_map(|apart| &apart.cases);
     let mut changed: Vec<Changed<'_>> = comparison
         .cases
@@ -370,7 +372,7 @@ fn show(changed: &Changed<'_>) -> Markup {
         {
             summary {
                 h3 {
-                    span.class.passed[change == Change::Fixed] { (change.as_str()) } " "
+                    span.class.passed[change == CaseChange::Fixed] { (change.as_str()) } " "
                     "case " (Foreign::short(&case.card().id, NAME_CHARACTERS_MAX)) ", "
                     (a.campaign.sized(case.card()))
                 } " "

@@ -2,7 +2,7 @@
 //! right.
 
 use maud::{Markup, html};
-use planproof_suite::{Check, CheckState, Content, Explanation, Fact, Mark, Step};
+use planproof_suite::{Check, CheckState, Content, Explanation, Fact, Mark, SequenceStep};
 
 use super::text::{Foreign, count, counted};
 use super::{NAME_CHARACTERS_MAX, bars, graph, map, timeline};
@@ -219,12 +219,14 @@ fn content(content: &Content) -> Markup {
 }
 
 /// Steps, with the wrong one marked. Equal adjacent steps are counted.
-fn sequence(steps: &[Step]) -> Markup {
+fn sequence(steps: &[SequenceStep]) -> Markup {
     if steps.is_empty() {
         return html! { "nothing" };
     }
-    let is_alike = |one: &Step, next: &Step| one.text == next.text && one.when == next.when && !next.is_wrong;
-    let rows: Vec<&[Step]> = steps.chunk_by(is_alike).collect();
+    let is_alike = |one: &SequenceStep, next: &SequenceStep| {
+        one.text == next.text && one.when == next.when && !next.is_wrong
+    };
+    let rows: Vec<&[SequenceStep]> = steps.chunk_by(is_alike).collect();
     html! {
         ol.plan {
             @for row in rows.iter().take(STEPS_MAX) {
@@ -241,7 +243,7 @@ fn sequence(steps: &[Step]) -> Markup {
     }
 }
 
-fn step(step: &Step) -> Markup {
+fn step(step: &SequenceStep) -> Markup {
     html! {
         (Foreign::short(&step.text, NAME_CHARACTERS_MAX))
         @if let Some(when) = &step.when { " " span.quiet { (Foreign::short(when, NAME_CHARACTERS_MAX)) } }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use planproof_bench::{BaselineRates, BySize, DamagedRun, MonitorUse, Rate, Report, Sections};
+use planproof_bench::{BaselineRates, BySize, DamagedRunRow, MonitorUse, Rate, Report, Sections};
 use planproof_suite::{ClassInfo, Figure, FlagInfo, Suite, Table};
 
 use super::chart::{Point, Series, Style, success_by_size};
@@ -78,7 +78,7 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
 
 /// A banner about damaged runs, with what is wrong with each; empty if there are none. `whose` names their
 /// campaign.
-pub(super) fn damaged(runs: &[DamagedRun], whose: &str) -> Markup {
+pub(super) fn damaged(runs: &[DamagedRunRow], whose: &str) -> Markup {
     let named: Vec<String> =
         runs.iter().map(|run| format!("case {}, repeat {}: {}", run.case, run.repeat, run.why)).collect();
     html! {

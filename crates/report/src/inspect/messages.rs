@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use planproof_suite::Case;
 use planproof_trace::{
-    Actor, Arguments, EndReason, Event, EventKind, FinishReason, LimitKind, Pairing, Trace,
+    Actor, Arguments, CallPairing, EndReason, Event, EventKind, FinishReason, LimitKind, Trace,
 };
 use serde_json::{Map, Value};
 
@@ -35,7 +35,7 @@ impl<'a> Conversation<'a> {
             model,
             messages: Vec::new(),
             actor: None,
-            pairing: Pairing::default(),
+            pairing: CallPairing::default(),
             names: Vec::new(),
             open: HashMap::new(),
             stop_reason: "unknown",
@@ -83,7 +83,7 @@ struct Writer<'a> {
     messages: Vec<Message<'a>>,
     /// The agent of the current event.
     actor: Option<&'a Actor>,
-    pairing: Pairing,
+    pairing: CallPairing,
     /// The tools of the calls.
     names: Vec<&'a str>,
     open: HashMap<Option<&'a Actor>, Open>,

@@ -1,8 +1,8 @@
 use planproof_report::compare::agents::{AgentTable, AgentTableBuilder, CASES_SHOWN_MAX, CaseOfAll};
-use planproof_report::compare::{Change, CompareError, Comparison};
+use planproof_report::compare::{CaseChange, CompareError, Comparison};
 use planproof_report::html;
 use planproof_sim::SimKind;
-use planproof_synth::{Case, Options};
+use planproof_synth::{PlanningCase, SynthesisOptions};
 use planproof_trace::EndReason;
 
 use crate::campaigns::{TestCampaign, cases, right_plan, run};
@@ -18,7 +18,7 @@ fn table(campaigns: &[&TestCampaign]) -> Result<AgentTable, CompareError> {
 
 #[test]
 fn a_table_says_what_each_campaign_and_each_pair_says() {
-    let options = Options { actions_max: 6, ..Options::default() };
+    let options = SynthesisOptions { actions_max: 6, ..SynthesisOptions::default() };
     let campaigns = [SimKind::Perfect, SimKind::InOrder, SimKind::Forgetful, SimKind::Clumsy]
         .map(|kind| TestCampaign::simulated(kind, options.clone(), 60));
     let table = table(&campaigns.each_ref()).unwrap();
@@ -37,19 +37,19 @@ fn a_table_says_what_each_campaign_and_each_pair_says() {
         };
         assert_eq!(difference.p_value, comparison.p_value);
         assert!((difference.difference.unwrap() - comparison.difference.unwrap()).abs() < 1e-12);
-        assert_eq!(difference.fixed, comparison.count(Change::Fixed));
-        assert_eq!(difference.broken, comparison.count(Change::Broken));
+        assert_eq!(difference.fixed, comparison.count(CaseChange::Fixed));
+        assert_eq!(difference.broken, comparison.count(CaseChange::Broken));
     }
     assert_eq!(table.agents.iter().filter(|row| row.against_first.is_none()).count(), 1);
 }
 
 #[test]
 fn only_cases_with_a_score_in_all_count() {
-    let cases = cases(Options::default(), 6);
+    let cases = cases(SynthesisOptions::default(), 6);
     let answer = || EndReason::Answered { text: "Done.".into() };
-    let right = |case: &Case| Some(run(case, &right_plan(case), answer()));
-    let down = |case: &Case| Some(run(case, &[], EndReason::Unscored { reason: "down".into() }));
-    let nothing = |case: &Case| Some(run(case, &[], answer()));
+    let right = |case: &PlanningCase| Some(run(case, &right_plan(case), answer()));
+    let down = |case: &PlanningCase| Some(run(case, &[], EndReason::Unscored { reason: "down".into() }));
+    let nothing = |case: &PlanningCase| Some(run(case, &[], answer()));
     let campaign =
         |agent: &str, count: usize, runs| TestCampaign::of_runs(agent, None, cases[..count].to_vec(), runs);
     let [c0, c1, c2, c3, c4, c5] = cases.as_slice() else { panic!("six cases") };
@@ -76,7 +76,7 @@ fn only_cases_with_a_score_in_all_count() {
 
 #[test]
 fn without_a_score_nothing_is_said() {
-    let campaign = TestCampaign::of_runs("a", None, cases(Options::default(), 2), vec![None, None]);
+    let campaign = TestCampaign::of_runs("a", None, cases(SynthesisOptions::default(), 2), vec![None, None]);
     let table = table(&[&campaign, &campaign, &campaign]).unwrap();
     let json = serde_json::to_value(&table).unwrap();
     assert_eq!(json["schema"], "planproof/agents/v1");
@@ -92,7 +92,7 @@ fn without_a_score_nothing_is_said() {
 
 #[test]
 fn the_page_has_a_row_for_each_and_is_all_ours() {
-    let options = Options { actions_max: 6, ..Options::default() };
+    let options = SynthesisOptions { actions_max: 6, ..SynthesisOptions::default() };
     let simulated = TestCampaign::simulated(SimKind::InOrder, options, 12);
     let runs = vec![None; 12];
     let foreign =
@@ -111,7 +111,7 @@ fn the_page_has_a_row_for_each_and_is_all_ours() {
 /// as in the file.
 #[test]
 fn cases_on_which_campaigns_differ_come_first() {
-    let options = Options { actions_max: 6, ..Options::default() };
+    let options = SynthesisOptions { actions_max: 6, ..SynthesisOptions::default() };
     let kinds = [SimKind::Perfect, SimKind::InOrder, SimKind::Careless];
     let campaigns = kinds.map(|kind| TestCampaign::simulated(kind, options.clone(), 260));
     let table = table(&campaigns.each_ref()).unwrap();

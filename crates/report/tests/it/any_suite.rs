@@ -14,7 +14,7 @@ use planproof_agents::{FunctionCallingAgent, RunLimits};
 use planproof_bench::{AgentUnderTest, Campaign, Outcome, Report, ReportInput, Unit, Work};
 use planproof_model::Model;
 use planproof_model::recording::{Origin, Recording, RecordingFile, RecordingModel, ReplayModel};
-use planproof_report::compare::{Change, Comparison};
+use planproof_report::compare::{CaseChange, Comparison};
 use planproof_report::{
     CommandLines, ReportedCampaign, TraceSource, csv, html, inspect, junit, step_summary,
 };
@@ -129,7 +129,7 @@ async fn is_replayed_and_reported(test: &str, suite: &dyn Suite, cases: Cases<'_
     let reported_a = reported(&a, &report_a, &traces_a);
     let reported_b = reported(&b, &report_b, &traces_b);
     let compared = Comparison::new(&reported_a, &reported_b).unwrap();
-    assert_eq!((compared.common, compared.count(Change::Fixed)), (cases.len() as u64, report_a.failed));
+    assert_eq!((compared.common, compared.count(CaseChange::Fixed)), (cases.len() as u64, report_a.failed));
     let failed = a.iter().find(|outcome| outcome.passed() == Some(false)).unwrap();
     let (case, class) = (&cases[failed.ordinal as usize], failed.class().unwrap());
     let limits = html::HtmlLimits::default();

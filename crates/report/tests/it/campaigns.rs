@@ -8,7 +8,7 @@ use planproof_bench::{Outcome, Report, ReportInput, SynthesisUse, Unit};
 use planproof_order::{OrderCase, OrderOutcome, OrderSuite, mock_tools, typed};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_sim::{SimKind, SimModel};
-use planproof_synth::{Case, Options, Synthesizer, TopicBank, Verdict, Wordings};
+use planproof_synth::{OracleVerdict, PlanningCase, SynthesisOptions, Synthesizer, TopicBank, Wordings};
 use planproof_tools::{SchemaCache, Toolbox};
 use planproof_trace::{
     Actor, Arguments, CallId, Draw, EndReason, Event, EventKind, FinishReason, Header, LogicalClock,
@@ -27,7 +27,7 @@ pub(crate) struct TestCampaign {
     pub(crate) command_line: String,
     pub(crate) commands: CommandLines,
     /// Change them only through [`change`](Self::change).
-    pub(crate) cases: Vec<Case>,
+    pub(crate) cases: Vec<PlanningCase>,
     suite: OrderSuite,
     /// The cases in the form that the engine takes.
     engine: Vec<Arc<dyn planproof_suite::Case>>,
@@ -50,13 +50,13 @@ impl TestCampaign {
     }
 
     /// The function-calling loop with a simulated model on this number of cases.
-    pub(crate) fn simulated(kind: SimKind, options: Options, count: u64) -> Self {
+    pub(crate) fn simulated(kind: SimKind, options: SynthesisOptions, count: u64) -> Self {
         let cases = cases(options, count);
         Self::repeated(kind, cases, 1)
     }
 
     /// The same on these cases, each run this number of times.
-    pub(crate) fn repeated(kind: SimKind, cases: Vec<Case>, repeats: u32) -> Self {
+    pub(crate) fn repeated(kind: SimKind, cases: Vec<PlanningCase>, repeats: u32) -> Self {
         let simulation = Simulation::new(kind);
         let run = |unit: u32| Some(simulation.run(&cases[(unit / repeats) as usize], unit));
         let runs = (0..cases.len() as u32 * repeats).map(run).collect();
@@ -67,10 +67,11 @@ impl TestCampaign {
     /// An agent that fails in every possible way (except those of the time form): every class and flag, unscored
     /// runs for two reasons, and cases that were not run. `count` should be at least 39.
     pub(crate) fn of_everything(count: u64) -> Self {
-        let cases = cases(Options { actions_max: 6, distractors: 1, ..Options::default() }, count);
+        let cases =
+            cases(SynthesisOptions { actions_max: 6, distractors: 1, ..SynthesisOptions::default() }, count);
         let [careless, forgetful, clumsy, endless] =
             [SimKind::Careless, SimKind::Forgetful, SimKind::Clumsy, SimKind::Endless].map(Simulation::new);
-        let run_of = |ordinal: u32, case: &Case| {
+        let run_of = |ordinal: u32, case: &PlanningCase| {
             let plan = right_plan(case);
             let distractor = case.tools.iter().find(|tool| case.action_of_tool(&tool.name).is_none());
             let distractor = distractor.map_or("", |tool| &tool.name);
@@ -99,7 +100,7 @@ impl TestCampaign {
     pub(crate) fn of_runs(
         agent: &str,
         model: Option<&str>,
-        cases: Vec<Case>,
+        cases: Vec<PlanningCase>,
         runs: Vec<Option<Vec<Event>>>,
     ) -> Self {
         Self::of_repeated_runs(agent, model, cases, 1, runs)
@@ -109,7 +110,7 @@ impl TestCampaign {
     pub(crate) fn of_repeated_runs(
         agent: &str,
         model: Option<&str>,
-        cases: Vec<Case>,
+        cases: Vec<PlanningCase>,
         repeats: u32,
         runs: Vec<Option<Vec<Event>>>,
     ) -> Self {
@@ -170,7 +171,7 @@ impl TestCampaign {
     }
 
     /// Changes a case after its runs were judged.
-    pub(crate) fn change(&mut self, place: usize, change: impl FnOnce(&mut Case)) {
+    pub(crate) fn change(&mut self, place: usize, change: impl FnOnce(&mut PlanningCase)) {
         change(&mut self.cases[place]);
         self.engine[place] = self.suite.wrap(self.cases[place].clone());
     }
@@ -186,7 +187,7 @@ impl TestCampaign {
     }
 
     /// The verdict on the outcome at this position.
-    pub(crate) fn verdict(&self, place: usize) -> Verdict {
+    pub(crate) fn verdict(&self, place: usize) -> OracleVerdict {
         typed(&self.outcomes[place]).verdict.expect("it is scored")
     }
 
@@ -226,7 +227,7 @@ impl Simulation {
         }
     }
 
-    pub(crate) fn run(&self, case: &Case, ordinal: u32) -> Vec<Event> {
+    pub(crate) fn run(&self, case: &PlanningCase, ordinal: u32) -> Vec<Event> {
         let recorder = Recorder::new(Arc::new(LogicalClock::default()));
         let tools = mock_tools(case, &self.schemas).expect("drawn cases have usable tools");
         let toolbox: Arc<dyn Toolbox> = Arc::new(tools);
@@ -247,13 +248,13 @@ impl Simulation {
 }
 
 /// The tools of a correct plan.
-pub(crate) fn right_plan(case: &Case) -> Vec<&str> {
+pub(crate) fn right_plan(case: &PlanningCase) -> Vec<&str> {
     let plan = case.problem().solve().expect("drawn cases have a right plan");
     plan.iter().map(|variable| case.actions[variable.index()].tool.as_str()).collect()
 }
 
 /// A run that calls these tools one after the other, all of them successfully.
-pub(crate) fn run(case: &Case, tools: &[&str], end: EndReason) -> Vec<Event> {
+pub(crate) fn run(case: &PlanningCase, tools: &[&str], end: EndReason) -> Vec<Event> {
     let mut kinds = vec![EventKind::Query { text: case.query.clone() }];
     for (place, tool) in tools.iter().enumerate() {
         let usage = Usage { input_tokens: 100, output_tokens: 10 };
@@ -265,7 +266,7 @@ pub(crate) fn run(case: &Case, tools: &[&str], end: EndReason) -> Vec<Event> {
 }
 
 /// A run that calls all tools before it receives any answer.
-fn overlapping(case: &Case, tools: &[&str]) -> Vec<Event> {
+fn overlapping(case: &PlanningCase, tools: &[&str]) -> Vec<Event> {
     let mut kinds = vec![EventKind::Query { text: case.query.clone() }];
     kinds.extend(tools.iter().enumerate().map(|(place, tool)| call(place, tool)));
     kinds.extend(tools.iter().enumerate().map(|(place, tool)| result(place, &case.mock_answer(tool))));
@@ -284,7 +285,7 @@ fn result(place: usize, text: &str) -> EventKind {
 
 /// The same run for the agent that answers when a sample does not: all of its events except query and end belong to
 /// the actor `other`.
-pub(crate) fn acted_by_samples(case: &Case, events: Vec<Event>) -> Vec<Event> {
+pub(crate) fn acted_by_samples(case: &PlanningCase, events: Vec<Event>) -> Vec<Event> {
     let actor = |name: &str| Some(Actor::new(name).expect("a name"));
     let said = EventKind::Turn {
         text: "No idea.".into(),
@@ -311,7 +312,7 @@ pub(crate) fn dated(kinds: Vec<EventKind>) -> Vec<Event> {
 }
 
 /// Randomly drawn cases.
-pub(crate) fn cases(options: Options, count: u64) -> Vec<Case> {
+pub(crate) fn cases(options: SynthesisOptions, count: u64) -> Vec<PlanningCase> {
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())
         .expect("the options are in range");
     (0..count)

@@ -1,15 +1,15 @@
-use planproof_report::compare::{COMPARISON_SCHEMA, Change, CompareError, Comparison};
+use planproof_report::compare::{COMPARISON_SCHEMA, CaseChange, CompareError, Comparison};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_sim::SimKind;
-use planproof_synth::{Case, Options, Verdict};
+use planproof_synth::{OracleVerdict, PlanningCase, SynthesisOptions};
 use planproof_trace::EndReason;
 
 use crate::campaigns::{TestCampaign, cases, right_plan, run};
 use crate::html::{hostile, violated_characters};
 use crate::markup::{Element, parse};
 
-fn options() -> Options {
-    Options { actions_max: 6, ..Options::default() }
+fn options() -> SynthesisOptions {
+    SynthesisOptions { actions_max: 6, ..SynthesisOptions::default() }
 }
 
 fn compare(a: &TestCampaign, b: &TestCampaign) -> Comparison {
@@ -32,12 +32,16 @@ fn cases_are_counted_by_what_became_of_them() {
     let count = |of_a: bool, of_b: bool| {
         (0..120).filter(|&place| passed(&a, place) == of_a && passed(&b, place) == of_b).count() as u64
     };
-    assert_eq!(comparison.count(Change::Fixed), count(false, true));
-    assert_eq!(comparison.count(Change::Broken), count(true, false));
-    assert_eq!(comparison.count(Change::BothPassed), count(true, true));
+    assert_eq!(comparison.count(CaseChange::Fixed), count(false, true));
+    assert_eq!(comparison.count(CaseChange::Broken), count(true, false));
+    assert_eq!(comparison.count(CaseChange::BothPassed), count(true, true));
     // One fails by wrong order, the other by forgetting actions.
-    assert_eq!(comparison.count(Change::OtherClass), count(false, false));
-    assert!(Change::ALL[..3].iter().all(|change| comparison.count(*change) > 0), "{:?}", comparison.changes);
+    assert_eq!(comparison.count(CaseChange::OtherClass), count(false, false));
+    assert!(
+        CaseChange::ALL[..3].iter().all(|change| comparison.count(*change) > 0),
+        "{:?}",
+        comparison.changes
+    );
     assert_eq!(
         (comparison.common, comparison.only_a, comparison.only_b, comparison.scored),
         (120, 0, 0, 120)
@@ -49,16 +53,16 @@ fn cases_are_counted_by_what_became_of_them() {
     assert!(comparison.p_value.unwrap() < 0.001, "{:?}", comparison.p_value);
     let groups = &comparison.by_size;
     assert_eq!(groups.iter().map(|group| group.cases).sum::<u64>(), 120);
-    assert_eq!(groups.iter().map(|group| group.fixed).sum::<u64>(), comparison.count(Change::Fixed));
+    assert_eq!(groups.iter().map(|group| group.fixed).sum::<u64>(), comparison.count(CaseChange::Fixed));
     assert_eq!(groups.iter().map(|group| group.a.passed).sum::<u64>(), a.report.passed);
-    assert_eq!(comparison.cases.len() as u64, 120 - comparison.count(Change::BothPassed));
+    assert_eq!(comparison.cases.len() as u64, 120 - comparison.count(CaseChange::BothPassed));
 }
 
 #[test]
 fn a_campaign_compared_with_itself_has_not_changed() {
     let campaign = TestCampaign::of_everything(52);
     let comparison = compare(&campaign, &campaign);
-    let changed: Vec<u64> = Change::ALL.map(|change| comparison.count(change)).to_vec();
+    let changed: Vec<u64> = CaseChange::ALL.map(|change| comparison.count(change)).to_vec();
     let report = &campaign.report;
     assert_eq!(changed, [0, 0, 0, report.failed, report.passed, report.unscored, report.not_run]);
     assert_eq!((comparison.difference, comparison.p_value), (Some(0.0), Some(1.0)));
@@ -68,16 +72,25 @@ fn a_campaign_compared_with_itself_has_not_changed() {
 fn runs_without_a_score_are_in_no_rate() {
     let cases = cases(options(), 6);
     let answer = || EndReason::Answered { text: "Done.".into() };
-    let right = |case: &Case| Some(run(case, &right_plan(case), answer()));
-    let down = |case: &Case| Some(run(case, &[], EndReason::Unscored { reason: "down".into() }));
-    let nothing = |case: &Case| Some(run(case, &[], answer()));
+    let right = |case: &PlanningCase| Some(run(case, &right_plan(case), answer()));
+    let down = |case: &PlanningCase| Some(run(case, &[], EndReason::Unscored { reason: "down".into() }));
+    let nothing = |case: &PlanningCase| Some(run(case, &[], answer()));
     let campaign = |runs: Vec<_>| TestCampaign::of_runs("tools@x", None, cases.clone(), runs);
     let [c0, c1, c2, c3, c4, c5] = cases.as_slice() else { panic!("six cases") };
     let a = campaign(vec![right(c0), right(c1), down(c2), down(c3), None, nothing(c5)]);
     let b = campaign(vec![nothing(c0), right(c1), right(c2), down(c3), right(c4), right(c5)]);
     let comparison = compare(&a, &b);
-    let changes: Vec<Change> = comparison.cases.iter().map(|case| case.change).collect();
-    assert_eq!(changes, [Change::Broken, Change::Unscored, Change::Unscored, Change::NotRun, Change::Fixed]);
+    let changes: Vec<CaseChange> = comparison.cases.iter().map(|case| case.change).collect();
+    assert_eq!(
+        changes,
+        [
+            CaseChange::Broken,
+            CaseChange::Unscored,
+            CaseChange::Unscored,
+            CaseChange::NotRun,
+            CaseChange::Fixed
+        ]
+    );
     assert_eq!(comparison.scored, 3);
     assert_eq!((comparison.a.success.passed, comparison.b.success.passed), (2, 2));
     let none = campaign(vec![None, None, None, None, None, None]);
@@ -90,7 +103,7 @@ fn runs_without_a_score_are_in_no_rate() {
 fn the_same_id_is_not_yet_the_same_case() {
     let a = TestCampaign::simulated(SimKind::Perfect, options(), 20);
     // The same seed with other options gives the same ids with other texts.
-    let other = Options { actions_min: 7, actions_max: 7, ..Options::default() };
+    let other = SynthesisOptions { actions_min: 7, actions_max: 7, ..SynthesisOptions::default() };
     let b = TestCampaign::simulated(SimKind::Perfect, other, 15);
     assert_eq!(
         Comparison::new(&a.reported(), &b.reported()).expect_err("no case is the same").to_string(),
@@ -113,17 +126,17 @@ fn the_same_id_is_not_yet_the_same_case() {
 
 #[test]
 fn a_comparison_is_written_as_its_schema_says() {
-    let cases = cases(Options { actions_max: 3, ..Options::default() }, 2);
-    let runs = |plan: &dyn Fn(&Case) -> Vec<String>| {
-        let one = |case: &Case| {
+    let cases = cases(SynthesisOptions { actions_max: 3, ..SynthesisOptions::default() }, 2);
+    let runs = |plan: &dyn Fn(&PlanningCase) -> Vec<String>| {
+        let one = |case: &PlanningCase| {
             let plan = plan(case);
             let plan: Vec<&str> = plan.iter().map(String::as_str).collect();
             Some(run(case, &plan, EndReason::Answered { text: String::new() }))
         };
         cases.iter().map(one).collect()
     };
-    let right = |case: &Case| right_plan(case).into_iter().map(str::to_owned).collect::<Vec<_>>();
-    let reversed = |case: &Case| right(case).into_iter().rev().collect::<Vec<_>>();
+    let right = |case: &PlanningCase| right_plan(case).into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let reversed = |case: &PlanningCase| right(case).into_iter().rev().collect::<Vec<_>>();
     let a = TestCampaign::of_runs("tools@sim/x", Some("sim/x"), cases.clone(), runs(&right));
     let b = TestCampaign::of_runs("command:./b", None, cases.clone(), runs(&reversed));
     let json = serde_json::to_string_pretty(&compare(&a, &b)).expect("it has a form in JSON");
@@ -235,7 +248,7 @@ fn the_page_shows_every_changed_case_with_both_runs() {
     let page = page(&a, &b, &HtmlLimits::default());
     let shown = page.all("details", "case");
     let kinds: Vec<&str> = shown.iter().map(|details| details.attribute("data-class")).collect();
-    let expected: Vec<&str> = [Change::Broken, Change::Fixed, Change::OtherClass]
+    let expected: Vec<&str> = [CaseChange::Broken, CaseChange::Fixed, CaseChange::OtherClass]
         .into_iter()
         .flat_map(|change| vec![change.as_str(); comparison.count(change) as usize])
         .collect();
@@ -259,7 +272,7 @@ fn the_page_shows_every_changed_case_with_both_runs() {
     let values: Vec<String> = page.all("p", "value").iter().map(|value| value.text()).collect();
     assert_eq!(
         values[3..],
-        [comparison.count(Change::Fixed), comparison.count(Change::Broken)].map(|n| n.to_string())
+        [comparison.count(CaseChange::Fixed), comparison.count(CaseChange::Broken)].map(|n| n.to_string())
     );
     assert!(page.only("p", "test").text().contains("with probability below 0.0001"));
     let main = page.only("main", "").text();
@@ -268,12 +281,12 @@ fn the_page_shows_every_changed_case_with_both_runs() {
 
 #[test]
 fn both_runs_have_their_own_marks_where_they_violate_different_constraints() {
-    let cases = cases(Options { actions_min: 4, ..options() }, 12);
+    let cases = cases(SynthesisOptions { actions_min: 4, ..options() }, 12);
     let answer = || EndReason::Answered { text: String::new() };
     let limit = || EndReason::LimitReached { limit: planproof_trace::LimitKind::Iterations, value: 9 };
     // One is entirely wrong, the other only at its end.
     let campaign = |end: &dyn Fn() -> EndReason, reversed: usize| {
-        let wrong = |case: &Case| {
+        let wrong = |case: &PlanningCase| {
             let mut plan = right_plan(case);
             let from = plan.len().saturating_sub(reversed);
             plan[from..].reverse();
@@ -293,7 +306,8 @@ fn both_runs_have_their_own_marks_where_they_violate_different_constraints() {
             let place = place.expect("only cases of the campaigns are shown");
             let verdicts = [&a, &b].map(|side| side.verdict(place));
             let [of_a, of_b] = verdicts.each_ref().map(|it| violated_characters(&cases[place], it));
-            let ids = |verdict: &Verdict| verdict.violated.iter().map(|it| it.id.clone()).collect::<Vec<_>>();
+            let ids =
+                |verdict: &OracleVerdict| verdict.violated.iter().map(|it| it.id.clone()).collect::<Vec<_>>();
             let paragraphs = details.all("p", "paragraph");
             assert!(paragraphs.iter().all(|paragraph| paragraph.text() == cases[place].paragraph));
             let marked: Vec<usize> = paragraphs.iter().map(|it| characters(&it.all("mark", ""))).collect();
@@ -325,7 +339,7 @@ fn a_comparison_without_changes_or_without_room_has_a_page_too() {
     let limits = HtmlLimits { cases_max: 2, ..HtmlLimits::default() };
     let page = page(&a, &b, &limits);
     assert_eq!(page.all("details", "case").len(), 2);
-    let rest = compare(&a, &b).count(Change::Broken) - 2;
+    let rest = compare(&a, &b).count(CaseChange::Broken) - 2;
     assert!(page.text().contains(&format!("no room for {rest} further case")));
 }
 
@@ -346,7 +360,7 @@ fn hostile_text_stays_text_in_comparisons() {
 /// Each case of the cross table is in one cell, by its class in A and in B.
 #[test]
 fn classes_of_both_stand_against_each_other() {
-    let options = Options { actions_max: 6, ..Options::default() };
+    let options = SynthesisOptions { actions_max: 6, ..SynthesisOptions::default() };
     let [a, b] =
         [SimKind::InOrder, SimKind::Forgetful].map(|kind| TestCampaign::simulated(kind, options.clone(), 60));
     let compared = compare(&a, &b);
@@ -359,7 +373,7 @@ fn classes_of_both_stand_against_each_other() {
     let number = |text: &String| if text == "·" { 0 } else { text.parse::<u64>().unwrap() };
     let cells: Vec<u64> = cells.iter().map(number).collect();
     assert_eq!(cells.len(), 4 * 4);
-    assert_eq!(cells[0], compared.count(planproof_report::compare::Change::BothPassed));
+    assert_eq!(cells[0], compared.count(planproof_report::compare::CaseChange::BothPassed));
     assert!(cells[0] > 0);
     let inner: u64 = (0..3).flat_map(|row| &cells[row * 4..row * 4 + 3]).sum();
     assert_eq!((inner, cells[15]), (compared.scored, compared.scored));

@@ -5,7 +5,7 @@ use planproof_bench::Unit;
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_sim::SimKind;
-use planproof_synth::{Case, Class, ConstraintId, Options, Source, Verdict};
+use planproof_synth::{ConstraintId, OracleVerdict, OrderClass, PlanningCase, Source, SynthesisOptions};
 use planproof_trace::{
     ATTACHMENTS_MAX, Arguments, Attachment, Attachments, CallId, EndReason, EventKind, FinishReason,
     PictureType, ToolCall, ToolResult, Trace, Usage,
@@ -42,7 +42,7 @@ fn outline(page: &Element) -> String {
 
 #[test]
 fn the_parts_come_in_order() {
-    let options = Options { actions_max: 3, ..Options::default() };
+    let options = SynthesisOptions { actions_max: 3, ..SynthesisOptions::default() };
     let campaign = TestCampaign::simulated(SimKind::InOrder, options, 4);
     let page = parsed(&campaign);
     insta::assert_snapshot!(outline(&page), @r#"
@@ -144,20 +144,22 @@ fn headings_skip_no_level() {
 }
 
 /// The places where the case states a constraint of either kind.
-fn sources<'a>(case: &'a Case, id: &ConstraintId) -> &'a [Source] {
+fn sources<'a>(case: &'a PlanningCase, id: &ConstraintId) -> &'a [Source] {
     let mut all = case.constraint_ids().zip(case.constraint_sources());
     all.find(|(known, _)| *known == id).expect("a verdict names constraints of its case").1
 }
 
 /// The characters of the paragraph that state what was violated, according to the constraints' own positions.
-pub(crate) fn violated_characters(case: &Case, verdict: &Verdict) -> BTreeSet<usize> {
+pub(crate) fn violated_characters(case: &PlanningCase, verdict: &OracleVerdict) -> BTreeSet<usize> {
     let violated = verdict.violated.iter().flat_map(|violated| sources(case, &violated.id));
     violated.flat_map(|source| source.start as usize..source.end as usize).collect()
 }
 
 #[test]
 fn marks_cover_exactly_the_violated_words() {
-    for options in [Options { actions_max: 7, ..Options::default() }, crate::time_form::options()] {
+    for options in
+        [SynthesisOptions { actions_max: 7, ..SynthesisOptions::default() }, crate::time_form::options()]
+    {
         marks_cover_exactly_what_is_violated(&TestCampaign::simulated(SimKind::Careless, options, 80));
     }
 }
@@ -215,7 +217,7 @@ fn marks_cover_exactly_what_is_violated(campaign: &TestCampaign) {
 
 #[test]
 fn the_first_wrong_call_is_marked_in_the_trace() {
-    let campaign = TestCampaign::simulated(SimKind::Careless, Options::default(), 60);
+    let campaign = TestCampaign::simulated(SimKind::Careless, SynthesisOptions::default(), 60);
     for details in parsed(&campaign).all("details", "case") {
         let ordinal = campaign.cases.iter().position(|case| case.id == details.attribute("data-case"));
         let case = &campaign.cases[ordinal.unwrap()];
@@ -236,7 +238,7 @@ fn the_first_wrong_call_is_marked_in_the_trace() {
 
 #[test]
 fn rows_of_agents_within_the_agent_have_their_names() {
-    let case = cases(Options::default(), 1).swap_remove(0);
+    let case = cases(SynthesisOptions::default(), 1).swap_remove(0);
     let wrong = &right_plan(&case)[1..];
     let events = run(&case, wrong, EndReason::Answered { text: "All done.".into() });
     let events = acted_by_samples(&case, events);
@@ -272,8 +274,8 @@ fn every_class_has_a_finding_and_all_failures_are_shown() {
 
 #[test]
 fn a_simulation_says_so_and_a_real_model_is_no_simulation() {
-    let cases = cases(Options::default(), 3);
-    let runs = |cases: &[Case]| {
+    let cases = cases(SynthesisOptions::default(), 3);
+    let runs = |cases: &[PlanningCase]| {
         let answer = || EndReason::Answered { text: "Done.".into() };
         cases.iter().map(|case| Some(run(case, &right_plan(case), answer()))).collect()
     };
@@ -290,7 +292,7 @@ fn a_simulation_says_so_and_a_real_model_is_no_simulation() {
 #[test]
 fn campaigns_without_failures_have_pages_too() {
     let text = |campaign: &TestCampaign| parsed(campaign).only("main", "").text();
-    let perfect = TestCampaign::simulated(SimKind::Perfect, Options::default(), 5);
+    let perfect = TestCampaign::simulated(SimKind::Perfect, SynthesisOptions::default(), 5);
     assert!(text(&perfect).contains("Failing casesNo case failed."));
     assert_eq!(parsed(&perfect).all("details", "passed-case").len(), 5);
 
@@ -298,7 +300,7 @@ fn campaigns_without_failures_have_pages_too() {
     assert!(text(&none).contains("no case has a score"));
     assert!(text(&none).ends_with("No run has a score yet, so there is nothing to show."));
 
-    let cases = cases(Options::default(), 3);
+    let cases = cases(SynthesisOptions::default(), 3);
     let waiting = TestCampaign::of_runs("tools@x", None, cases.clone(), vec![None, None, None]);
     assert!(text(&waiting).contains("3 cases have no finished run."));
 
@@ -350,7 +352,7 @@ fn what_has_no_room_is_summed_up_and_its_traces_are_not_fetched() {
 
 #[test]
 fn a_broken_trace_is_a_note() {
-    let mut campaign = TestCampaign::simulated(SimKind::Careless, Options::default(), 60);
+    let mut campaign = TestCampaign::simulated(SimKind::Careless, SynthesisOptions::default(), 60);
     let failed: Vec<usize> = campaign
         .outcomes
         .iter()
@@ -381,7 +383,7 @@ fn the_same_campaign_is_the_same_bytes() {
 
 #[test]
 fn the_drawing_has_a_point_and_an_interval_for_each_number_of_actions() {
-    let options = Options { actions_min: 19, actions_max: 22, ..Options::default() };
+    let options = SynthesisOptions { actions_min: 19, actions_max: 22, ..SynthesisOptions::default() };
     let campaign = TestCampaign::simulated(SimKind::Careless, options, 12);
     let page = parsed(&campaign);
     let drawing = &page.only("figure", "chart").all("svg", "")[0];
@@ -408,7 +410,7 @@ fn pictures(name: &str, count: usize) -> Attachments {
 
 #[test]
 fn pictures_stand_beside_the_results_that_made_them() {
-    let cases = cases(Options::default(), 1);
+    let cases = cases(SynthesisOptions::default(), 1);
     let tool = &cases[0].actions[0].tool;
     // The failing run with this number of results, each with the maximum number of pictures.
     let page_of = |results: usize| {
@@ -438,7 +440,7 @@ fn pictures_stand_beside_the_results_that_made_them() {
 
 /// A campaign in which every text that can come from outside is `text`.
 pub(crate) fn hostile(text: &str) -> TestCampaign {
-    let mut cases = cases(Options { distractors: 1, ..Options::default() }, 5);
+    let mut cases = cases(SynthesisOptions { distractors: 1, ..SynthesisOptions::default() }, 5);
     for case in &mut cases {
         case.id += text;
         case.topic = text.to_owned();
@@ -455,7 +457,7 @@ pub(crate) fn hostile(text: &str) -> TestCampaign {
         case.query = format!("{text}{}{text}", case.paragraph);
     }
     let usage = Usage { input_tokens: u64::MAX / 16, output_tokens: 1 };
-    let run_of = |place: usize, case: &Case| {
+    let run_of = |place: usize, case: &PlanningCase| {
         let mut tools = right_plan(case);
         tools.reverse();
         let end = match place {
@@ -535,7 +537,7 @@ fn long_text_is_cut() {
     assert!(everywhere.contains("more characters)"));
     parse(&everywhere).expect("the page is all ours");
 
-    let cases = cases(Options::default(), 1);
+    let cases = cases(SynthesisOptions::default(), 1);
     let answered = |text: String| {
         let run = run(&cases[0], &[], EndReason::Answered { text });
         page(&TestCampaign::of_runs("tools@x", None, cases.clone(), vec![Some(run)])).len()
@@ -563,8 +565,13 @@ fn every_class_has_a_gist() {
     let campaign = TestCampaign::of_everything(39);
     let page = parsed(&campaign);
     // These only occur in campaigns with the time form, infeasible cases or rules of a topic.
-    let others = [Class::ParameterError, Class::FalseAlarm, Class::ConflictMissed, Class::WrongValue];
-    for class in Class::ALL.into_iter().filter(|class| !others.contains(class)) {
+    let others = [
+        OrderClass::ParameterError,
+        OrderClass::FalseAlarm,
+        OrderClass::ConflictMissed,
+        OrderClass::WrongValue,
+    ];
+    for class in OrderClass::ALL.into_iter().filter(|class| !others.contains(class)) {
         let gists = page.find(&|element| element.attribute("data-class") == class.as_str());
         assert!(!gists.is_empty(), "{class:?}");
         assert!(

@@ -1,23 +1,23 @@
 //! Infeasible cases in every report: separate from the others, with what was reported about them.
 
 use planproof_report::compare::agents::AgentTableBuilder;
-use planproof_report::compare::{Change, Comparison};
+use planproof_report::compare::{CaseChange, Comparison};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{csv, inspect, junit, step_summary};
 use planproof_sim::SimKind;
-use planproof_synth::{Case, Options, REPORT_TOOL, Share, report_arguments};
+use planproof_synth::{InfeasibleShare, PlanningCase, REPORT_TOOL, SynthesisOptions, report_arguments};
 use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 use serde_json::Value;
 
 use crate::campaigns::{TestCampaign, cases, dated, right_plan, run};
 use crate::markup::{Element, parse};
 
-fn options() -> Options {
-    Options { infeasible: Share::new(0.5), ..Options::default() }
+fn options() -> SynthesisOptions {
+    SynthesisOptions { infeasible: InfeasibleShare::new(0.5), ..SynthesisOptions::default() }
 }
 
 /// A run that reports these sentences after some tasks.
-fn reporting(case: &Case, tasks: &[&str], sentences: &[u64]) -> Vec<Event> {
+fn reporting(case: &PlanningCase, tasks: &[&str], sentences: &[u64]) -> Vec<Event> {
     let answered = || EndReason::Answered { text: "That cannot be done.".into() };
     let mut kinds: Vec<EventKind> =
         run(case, tasks, answered()).into_iter().map(|event| event.kind).collect();
@@ -36,7 +36,7 @@ fn reporting(case: &Case, tasks: &[&str], sentences: &[u64]) -> Vec<Event> {
 fn everything() -> TestCampaign {
     let mut drawn = cases(options(), 60);
     let mut take = |feasible: bool, large: bool| {
-        let is_it = |case: &Case| case.is_feasible() == feasible && (!large || case.sentences() > 2);
+        let is_it = |case: &PlanningCase| case.is_feasible() == feasible && (!large || case.sentences() > 2);
         let place = drawn.iter().position(is_it).expect("there are enough of all kinds");
         drawn.remove(place)
     };
@@ -51,8 +51,9 @@ fn everything() -> TestCampaign {
         take(false, false),
         take(false, false),
     ];
-    let conflict = |case: &Case| case.conflict.iter().flatten().map(|it| u64::from(*it)).collect::<Vec<_>>();
-    let all = |case: &Case| (1..=case.sentences() as u64 + 1).collect::<Vec<_>>();
+    let conflict =
+        |case: &PlanningCase| case.conflict.iter().flatten().map(|it| u64::from(*it)).collect::<Vec<_>>();
+    let all = |case: &PlanningCase| (1..=case.sentences() as u64 + 1).collect::<Vec<_>>();
     let answer = || EndReason::Answered { text: "All done.".into() };
     let runs = vec![
         Some(run(&chosen[0], &right_plan(&chosen[0]), answer())),
@@ -116,7 +117,7 @@ fn the_page_marks_the_sentences_in_conflict() {
     {
         assert!(figures.replace(' ', "").contains(&figure.replace(' ', "")), "{figure}: {figures}");
     }
-    let without = TestCampaign::simulated(SimKind::Careless, Options::default(), 10);
+    let without = TestCampaign::simulated(SimKind::Careless, SynthesisOptions::default(), 10);
     assert!(self::page(&without).find(&|it| it.attribute("aria-labelledby") == "infeasible").is_empty());
 }
 
@@ -195,7 +196,7 @@ fn comparisons_keep_them_apart() {
     assert_eq!((infeasible.a.passed, infeasible.b.passed), (0, found.passed));
     assert_eq!((infeasible.fixed, infeasible.broken), (found.passed, 0));
     assert_eq!(
-        comparison.count(Change::Fixed),
+        comparison.count(CaseChange::Fixed),
         comparison.by_size.iter().map(|group| group.fixed).sum::<u64>()
     );
     let page = text(|out| {
@@ -203,9 +204,9 @@ fn comparisons_keep_them_apart() {
             .expect("a vector takes everything");
     });
     let page = parse(&page).expect("the page is all ours");
-    let changed = comparison.count(Change::Fixed)
-        + comparison.count(Change::Broken)
-        + comparison.count(Change::OtherClass)
+    let changed = comparison.count(CaseChange::Fixed)
+        + comparison.count(CaseChange::Broken)
+        + comparison.count(CaseChange::OtherClass)
         + infeasible.fixed;
     assert_eq!(page.all("details", "case").len() as u64, changed);
 

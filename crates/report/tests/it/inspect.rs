@@ -1,6 +1,6 @@
 use planproof_report::inspect::{InspectError, file_name, write};
 use planproof_sim::SimKind;
-use planproof_synth::Options;
+use planproof_synth::SynthesisOptions;
 use planproof_trace::EndReason;
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ fn samples_come_last_because_inspect_reads_no_further() {
 
 #[test]
 fn messages_of_agents_within_the_agent_have_their_names() {
-    let case = cases(Options::default(), 1).swap_remove(0);
+    let case = cases(SynthesisOptions::default(), 1).swap_remove(0);
     let plan = right_plan(&case);
     let events = run(&case, &plan, EndReason::Answered { text: "All done.".into() });
     let voted = acted_by_samples(&case, events);
@@ -79,7 +79,7 @@ fn messages_of_agents_within_the_agent_have_their_names() {
 
 #[test]
 fn figures_agree_with_the_report() {
-    let campaign = TestCampaign::simulated(SimKind::Careless, Options::default(), 200);
+    let campaign = TestCampaign::simulated(SimKind::Careless, SynthesisOptions::default(), 200);
     let log = log(&campaign);
     let report = &campaign.report;
     let samples = log["samples"].as_array().expect("a list");
@@ -99,7 +99,7 @@ fn figures_agree_with_the_report() {
 #[test]
 fn the_target_does_not_depend_on_the_agent() {
     let logs = [SimKind::Careless, SimKind::Perfect]
-        .map(|kind| log(&TestCampaign::simulated(kind, Options::default(), 30)));
+        .map(|kind| log(&TestCampaign::simulated(kind, SynthesisOptions::default(), 30)));
     let targets = logs.each_ref().map(|log| {
         let samples = log["samples"].as_array().expect("a list");
         samples.iter().map(|sample| sample["target"].clone()).collect::<Vec<_>>()

@@ -1,12 +1,12 @@
 //! Pages of searches for the capability limit, and reports of campaigns with repeats.
 
 use planproof_bench::{LimitPlan, LimitReport, RunSummary, SummaryInput};
-use planproof_report::compare::{Change, Comparison};
+use planproof_report::compare::{CaseChange, Comparison};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{csv, junit};
 use planproof_sim::SimKind;
 use planproof_suite::Card;
-use planproof_synth::{Case, Options};
+use planproof_synth::{PlanningCase, SynthesisOptions};
 
 use crate::campaigns::{TestCampaign, cases};
 use crate::markup::{Element, parse};
@@ -19,12 +19,13 @@ fn page(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Element {
 
 fn search(kind: SimKind, plan: LimitPlan) -> (TestCampaign, LimitReport) {
     let level = |(actions, count): (u32, u32)| {
-        let options = Options { actions_min: actions, actions_max: actions, ..Options::default() };
+        let options =
+            SynthesisOptions { actions_min: actions, actions_max: actions, ..SynthesisOptions::default() };
         let mut drawn = cases(options, count.into());
         drawn.iter_mut().for_each(|case| case.id = format!("{actions}-{}", case.id));
         drawn
     };
-    let cases: Vec<Case> = plan.levels().flat_map(level).collect();
+    let cases: Vec<PlanningCase> = plan.levels().flat_map(level).collect();
     let campaign = TestCampaign::repeated(kind, cases, 1);
     let reported = campaign.reported();
     let cards: Vec<Card> = reported.cases.iter().map(|case| case.card().clone()).collect();
@@ -65,7 +66,7 @@ fn the_page_of_a_search_has_both_drawings_and_their_figures() {
 
 #[test]
 fn a_page_with_repeats_shows_each_failing_case_once_for_each_class() {
-    let campaign = TestCampaign::repeated(SimKind::Careless, cases(Options::default(), 40), 4);
+    let campaign = TestCampaign::repeated(SimKind::Careless, cases(SynthesisOptions::default(), 40), 4);
     let page = page(|out| html::write(&campaign.reported(), &HtmlLimits::default(), out));
     let repeated = campaign.report.repeated.as_ref().expect("there are repeats");
     assert_eq!(page.all("details", "case").len() as u64, repeated.flaky + repeated.never);
@@ -86,7 +87,7 @@ fn a_page_with_repeats_shows_each_failing_case_once_for_each_class() {
 
 #[test]
 fn comparisons_with_repeats_are_of_shares() {
-    let cases = cases(Options::default(), 40);
+    let cases = cases(SynthesisOptions::default(), 40);
     let a = TestCampaign::repeated(SimKind::Careless, cases.clone(), 4);
     let b = TestCampaign::repeated(SimKind::InOrder, cases, 2);
     let (reported_a, reported_b) = (a.reported(), b.reported());
@@ -96,8 +97,8 @@ fn comparisons_with_repeats_are_of_shares() {
         let shares = [(case.passed_a, case.runs_a), (case.passed_b, case.runs_b)]
             .map(|(passed, runs)| f64::from(passed) / f64::from(runs));
         match case.change {
-            Change::Fixed => assert!(shares[1] > shares[0]),
-            Change::Broken => assert!(shares[1] < shares[0]),
+            CaseChange::Fixed => assert!(shares[1] > shares[0]),
+            CaseChange::Broken => assert!(shares[1] < shares[0]),
             _ => assert_eq!(shares[0], shares[1]),
         }
     }

@@ -1,20 +1,20 @@
 use std::collections::BTreeMap;
 
 use planproof_report::compare::Comparison;
-use planproof_report::compare::matrix::{MatrixTable, Parts};
+use planproof_report::compare::matrix::{CombinationParts, MatrixTable};
 use planproof_report::html;
 use planproof_sim::SimKind;
-use planproof_synth::Options;
+use planproof_synth::SynthesisOptions;
 
 use crate::campaigns::TestCampaign;
 use crate::markup::parse;
 
-fn parts(kind: &str, settings: &[(&str, &str)]) -> Parts {
+fn parts(kind: &str, settings: &[(&str, &str)]) -> CombinationParts {
     let settings = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-    Parts { kind: kind.to_owned(), model: Some("sim/x".to_owned()), settings: settings.collect() }
+    CombinationParts { kind: kind.to_owned(), model: Some("sim/x".to_owned()), settings: settings.collect() }
 }
 
-fn table(campaigns: &[TestCampaign], parts: &[Parts]) -> MatrixTable {
+fn table(campaigns: &[TestCampaign], parts: &[CombinationParts]) -> MatrixTable {
     let reported: Vec<_> = campaigns.iter().map(TestCampaign::reported).collect();
     let mut table = MatrixTable::new("m", "order", 40, 1);
     for (place, (parts, campaign)) in parts.iter().zip(&reported).enumerate() {
@@ -26,7 +26,7 @@ fn table(campaigns: &[TestCampaign], parts: &[Parts]) -> MatrixTable {
 #[test]
 fn every_combination_says_what_its_report_and_its_comparison_say() {
     let kinds = [SimKind::Perfect, SimKind::InOrder, SimKind::Forgetful];
-    let campaigns = kinds.map(|kind| TestCampaign::simulated(kind, Options::default(), 40));
+    let campaigns = kinds.map(|kind| TestCampaign::simulated(kind, SynthesisOptions::default(), 40));
     let all =
         [parts("a", &[]), parts("b", &[("format", "json")]), parts("b", &[("format", "code"), ("x", "1")])];
     let table = table(&campaigns, &all);
@@ -55,8 +55,8 @@ fn every_combination_says_what_its_report_and_its_comparison_say() {
 
 #[test]
 fn its_page_shows_every_line_and_lets_nothing_act() {
-    let mut campaigns =
-        [SimKind::Perfect, SimKind::InOrder].map(|kind| TestCampaign::simulated(kind, Options::default(), 5));
+    let mut campaigns = [SimKind::Perfect, SimKind::InOrder]
+        .map(|kind| TestCampaign::simulated(kind, SynthesisOptions::default(), 5));
     let hostile = "<script>alert(1)</script>\u{202e}";
     campaigns[1].report.agent = hostile.to_owned();
     let mut all = [parts(hostile, &[("format", hostile)]), parts("b", &[])];

@@ -1,7 +1,7 @@
 //! Small campaigns written by hand: one with a run of every kind, and one with hostile texts.
 
 use planproof_constraint::Variable;
-use planproof_synth::{Case, Options};
+use planproof_synth::{PlanningCase, SynthesisOptions};
 use planproof_trace::{
     Arguments, CallId, EndReason, Event, EventKind, FinishReason, LimitKind, ToolCall, ToolResult, Usage,
 };
@@ -11,7 +11,7 @@ use crate::campaigns::{TestCampaign, cases, dated};
 /// A run of every kind: passed, wrong order, refused calls, unscored, timed out, an external agent with overlapping
 /// calls, an external agent that failed, not run.
 pub(crate) fn mixed(agent: &str, model: Option<&str>) -> TestCampaign {
-    let cases = cases(Options::default(), 8);
+    let cases = cases(SynthesisOptions::default(), 8);
     let runs = vec![
         Some(in_process(&cases[0], right_plan(&cases[0]))),
         Some(in_process(&cases[1], right_plan(&cases[1]).into_iter().rev().collect())),
@@ -39,7 +39,7 @@ pub(crate) fn mixed(agent: &str, model: Option<&str>) -> TestCampaign {
 /// Two runs, one failed and one unscored, in which every text that is not ours is `text`. The id of the second case
 /// has the suffix `2`, because ids must differ.
 pub(crate) fn hostile(text: &str) -> TestCampaign {
-    let mut cases = cases(Options::default(), 2);
+    let mut cases = cases(SynthesisOptions::default(), 2);
     for (case, behind) in cases.iter_mut().zip(["", "2"]) {
         case.id = format!("{text}{behind}");
         case.topic = text.to_owned();
@@ -78,7 +78,7 @@ pub(crate) fn hostile(text: &str) -> TestCampaign {
 }
 
 /// The positions of a correct plan's actions.
-fn right_plan(case: &Case) -> Vec<usize> {
+fn right_plan(case: &PlanningCase) -> Vec<usize> {
     let order = case.problem().order().expect("drawn cases can be solved");
     order.first_sequence().into_iter().map(Variable::index).collect()
 }
@@ -88,14 +88,14 @@ fn turn(text: &str, calls: u32) -> EventKind {
     EventKind::Turn { text: text.into(), calls, finish, usage: Usage { input_tokens: 100, output_tokens: 7 } }
 }
 
-fn call(case: &Case, action: usize) -> (EventKind, EventKind) {
+fn call(case: &PlanningCase, action: usize) -> (EventKind, EventKind) {
     let tool = &case.actions[action].tool;
     let id = CallId::new(format!("call_{action}"));
     let call = ToolCall { id: id.clone(), name: tool.clone(), arguments: Arguments::none() };
     (EventKind::Call(call), EventKind::Result(ToolResult::ok(id, case.mock_answer(tool))))
 }
 
-fn called(case: &Case, plan: Vec<usize>, with_turns: bool) -> Vec<EventKind> {
+fn called(case: &PlanningCase, plan: Vec<usize>, with_turns: bool) -> Vec<EventKind> {
     let mut events = vec![EventKind::Query { text: case.query.clone() }];
     for action in plan {
         let (call, result) = call(case, action);
@@ -105,14 +105,14 @@ fn called(case: &Case, plan: Vec<usize>, with_turns: bool) -> Vec<EventKind> {
     events
 }
 
-fn in_process(case: &Case, plan: Vec<usize>) -> Vec<Event> {
+fn in_process(case: &PlanningCase, plan: Vec<usize>) -> Vec<Event> {
     let mut events = called(case, plan, true);
     events.extend([turn("All done.", 0), EventKind::End(EndReason::Answered { text: "All done.".into() })]);
     dated(events)
 }
 
 /// Two calls in one turn, both refused, and then an answer.
-fn with_refused_calls(case: &Case) -> Vec<Event> {
+fn with_refused_calls(case: &PlanningCase) -> Vec<Event> {
     let call = |id: &str, name: &str, arguments| {
         EventKind::Call(ToolCall { id: CallId::new(id), name: name.into(), arguments })
     };
@@ -129,12 +129,12 @@ fn with_refused_calls(case: &Case) -> Vec<Event> {
     ])
 }
 
-fn ended(case: &Case, reason: EndReason) -> Vec<Event> {
+fn ended(case: &PlanningCase, reason: EndReason) -> Vec<Event> {
     dated(vec![EventKind::Query { text: case.query.clone() }, EventKind::End(reason)])
 }
 
 /// The correct plan without turns, with the first two calls at once.
-fn external(case: &Case) -> Vec<Event> {
+fn external(case: &PlanningCase) -> Vec<Event> {
     let plan = right_plan(case);
     let mut events = vec![EventKind::Query { text: case.query.clone() }];
     let ((first, first_result), (second, second_result)) = (call(case, plan[0]), call(case, plan[1]));

@@ -10,7 +10,7 @@ use planproof_order::{
 use planproof_report::CommandLines;
 use planproof_report::html::HtmlLimits;
 use planproof_sim::SimKind;
-use planproof_synth::{Case, Options, Share, Shrinker, Wordings, read};
+use planproof_synth::{InfeasibleShare, PlanningCase, Shrinker, SynthesisOptions, Wordings, read};
 use proptest::prelude::*;
 
 use crate::campaigns::{Simulation, TestCampaign};
@@ -23,7 +23,11 @@ const CONFIRM: u32 = 2;
 /// A model that follows the order of mention, on feasible and infeasible cases, and its failures, shrunk as in a
 /// campaign except that a single run decides whether a case fails.
 fn shrunk() -> (TestCampaign, Shrinking) {
-    let options = Options { infeasible: Share::new(0.25), actions_max: 5, ..Options::default() };
+    let options = SynthesisOptions {
+        infeasible: InfeasibleShare::new(0.25),
+        actions_max: 5,
+        ..SynthesisOptions::default()
+    };
     let mut campaign = TestCampaign::simulated(SimKind::InOrder, options, 14);
     let shrinking = shrinking(&campaign, ShrinkOptions { failures_max: 4, ..ShrinkOptions::default() });
     let candidates = format!("{}.shrinking", campaign.id);
@@ -34,18 +38,19 @@ fn shrunk() -> (TestCampaign, Shrinking) {
 
 fn shrinking(campaign: &TestCampaign, options: ShrinkOptions) -> Shrinking {
     let (simulation, suite) = (Simulation::new(SimKind::InOrder), OrderSuite::default());
-    let run = |case: &Case, unit: Unit| {
+    let run = |case: &PlanningCase, unit: Unit| {
         let events = simulation.run(case, unit.ordinal);
         typed(&Outcome::of(&*suite.wrap(case.clone()), unit, &events, Default::default()))
     };
-    let is_hit = |target: &Target, case: &Case, outcome: &OrderOutcome| {
+    let is_hit = |target: &Target, case: &PlanningCase, outcome: &OrderOutcome| {
         outcome.verdict.as_ref().is_ok_and(|verdict| target.is_hit(case, verdict))
     };
     let shrinker = Shrinker::new(Wordings::shipped(), read::Directions::shipped());
     let (mut failures, mut candidates) = (Vec::new(), Vec::new());
     let picked = pick_failures(&campaign.orders(), &campaign.typed(), &options);
     for (place, (error, target)) in (0..).zip(picked) {
-        let mut fails = |case: &Case| Some(is_hit(&target, case, &run(case, Unit { ordinal: 0, repeat: 0 })));
+        let mut fails =
+            |case: &PlanningCase| Some(is_hit(&target, case, &run(case, Unit { ordinal: 0, repeat: 0 })));
         let case = &campaign.cases[error as usize];
         let shrunk = shrinker.shrink(case, &mut fails).expect("drawn cases can be shrunk");
         let outcome = |repeat| (repeat, run(&shrunk.case, Unit { ordinal: place, repeat }));
@@ -161,7 +166,7 @@ fn what_was_not_shrunk_is_named_with_the_reason() {
 
 #[test]
 fn where_nothing_failed_nothing_is_taken() {
-    let options = Options { actions_max: 5, ..Options::default() };
+    let options = SynthesisOptions { actions_max: 5, ..SynthesisOptions::default() };
     let mut campaign = TestCampaign::simulated(SimKind::Perfect, options, 3);
     let nothing = shrinking(&campaign, ShrinkOptions::default());
     campaign.report.shrinking =

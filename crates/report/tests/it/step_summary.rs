@@ -2,7 +2,7 @@ use std::sync::LazyLock;
 
 use planproof_report::step_summary::{SUMMARY_BYTES_MAX, write};
 use planproof_sim::SimKind;
-use planproof_synth::Options;
+use planproof_synth::SynthesisOptions;
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options as MarkdownOptions, Parser, Tag, TextMergeStream};
 
@@ -39,7 +39,7 @@ fn only_simulations_are_called_so() {
 
 #[test]
 fn what_is_too_long_is_left_out_with_a_note() {
-    let mut campaign = TestCampaign::simulated(SimKind::Careless, Options::default(), 100);
+    let mut campaign = TestCampaign::simulated(SimKind::Careless, SynthesisOptions::default(), 100);
     let whole = summary(&campaign);
     assert!(whole.contains("#### 5.") && !whole.contains("too long"));
     for place in 0..100 {

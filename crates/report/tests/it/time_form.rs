@@ -4,7 +4,9 @@ use planproof_report::compare::Comparison;
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{csv, inspect, junit};
 use planproof_sim::SimKind;
-use planproof_synth::{Bound, Case, ConstraintId, Flag, Options, TimeOptions, Verdict, clock_time};
+use planproof_synth::{
+    Bound, ConstraintId, Flag, OracleVerdict, PlanningCase, SynthesisOptions, TimeOptions, clock_time,
+};
 use roxmltree::Document;
 use serde_json::{Value, json};
 
@@ -13,8 +15,8 @@ use crate::markup::{Element, parse};
 
 const KINDS: [SimKind; 3] = [SimKind::InOrder, SimKind::Careless, SimKind::Clumsy];
 
-pub(crate) fn options() -> Options {
-    Options { actions_max: 5, time: Some(TimeOptions::default()), ..Options::default() }
+pub(crate) fn options() -> SynthesisOptions {
+    SynthesisOptions { actions_max: 5, time: Some(TimeOptions::default()), ..SynthesisOptions::default() }
 }
 
 fn campaign(kind: SimKind) -> TestCampaign {
@@ -34,14 +36,14 @@ fn page(campaign: &TestCampaign) -> Element {
 }
 
 /// The runs with a verdict, in the order of the campaign.
-fn judged(campaign: &TestCampaign) -> impl Iterator<Item = (&Case, Verdict)> {
+fn judged(campaign: &TestCampaign) -> impl Iterator<Item = (&PlanningCase, OracleVerdict)> {
     let cases = &campaign.cases;
     let runs = campaign.typed().into_iter();
     runs.map(|run| (&cases[run.ordinal as usize], run.verdict.expect("it is scored")))
 }
 
 /// The constraint as in Inspect's log, without its words, and as a sentence.
-fn demand(case: &Case, id: &ConstraintId) -> (Value, String) {
+fn demand(case: &PlanningCase, id: &ConstraintId) -> (Value, String) {
     let text = |place: usize| &case.actions[place].text;
     if let Some(stated) = case.constraints.iter().find(|stated| stated.id == *id) {
         let [before, after] = [stated.first, stated.second].map(text);

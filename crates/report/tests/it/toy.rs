@@ -50,8 +50,8 @@ impl Suite for Sums {
     fn flags(&self) -> &'static [FlagInfo] {
         &[]
     }
-    fn unit(&self) -> suite::Unit {
-        suite::Unit { one: "digit", many: "digits" }
+    fn unit(&self) -> suite::SizeUnit {
+        suite::SizeUnit { one: "digit", many: "digits" }
     }
     fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
         Ok(Sum::of(line.trim().parse().map_err(|_| CaseError::new("no number"))?))

@@ -11,8 +11,9 @@ use std::time::Duration;
 use planproof_agents::AgentSpec;
 use planproof_bench::{CampaignEnd, CampaignError, Outcome, RunProgress};
 use planproof_runner::{
-    Begun, BudgetOptions, Cases, Complete, Ended, Halted, Keeping, NewCampaign, Prepared, ProgramOptions,
-    RecordedCampaign, Replay, Resumed, RunnerError, StoreOptions, Watch, begin, carry_out, replay, resume,
+    Begun, BudgetOptions, CampaignOutcome, Cases, Complete, Halted, Keeping, Prepared, ProgramOptions,
+    RecordedCampaign, Replay, RequestedCampaign, Resumed, RunnerError, StoreOptions, Watch, begin, carry_out,
+    replay, resume,
 };
 use planproof_store::Store;
 use tokio_util::sync::CancellationToken;
@@ -29,8 +30,8 @@ fn store(folder: &Folder) -> StoreOptions {
     StoreOptions { path: folder.path("below/runs.db"), pages_max: None }
 }
 
-fn new(folder: &Folder) -> NewCampaign {
-    NewCampaign {
+fn new(folder: &Folder) -> RequestedCampaign {
+    RequestedCampaign {
         agent: AgentSpec::parse("tools@toy/done").expect("an agent"),
         repeats: NonZeroU32::MIN,
         seed: 7,
@@ -73,7 +74,7 @@ impl Watch for StopAfter {
 /// A completion that does nothing.
 type Nothing = fn(Complete<'_, '_>) -> std::future::Ready<Result<CampaignEnd, CampaignError>>;
 
-async fn run(prepared: &Prepared, runs: usize) -> Ended {
+async fn run(prepared: &Prepared, runs: usize) -> CampaignOutcome {
     let stop = CancellationToken::new();
     let mut watch = StopAfter(runs, stop.clone());
     let next = |outcomes: &[Outcome]| prepared.all_at_once(outcomes);
@@ -137,7 +138,7 @@ async fn a_campaign_begins_is_cut_off_resumes_and_is_replayed() {
 async fn a_budget_ends_a_campaign_and_a_larger_one_lets_it_go_on() {
     let (folder, world) = (Folder::new("budget"), Playground::default());
     let tokens = |most| BudgetOptions { max_tokens: Some(most), ..BudgetOptions::default() };
-    let with_budget = NewCampaign { budgets: tokens(20), keeping: Keeping::Nowhere, ..new(&folder) };
+    let with_budget = RequestedCampaign { budgets: tokens(20), keeping: Keeping::Nowhere, ..new(&folder) };
     let begun = begin(&world, &with_budget, cases).expect("it begins");
     let ended = run(&begun, usize::MAX).await;
     assert_eq!(ended.progress.ended_by.as_deref(), Some("20 tokens"));
@@ -160,7 +161,7 @@ async fn a_budget_ends_a_campaign_and_a_larger_one_lets_it_go_on() {
 fn a_campaign_that_never_ran_resumes_within_its_budget() {
     let (folder, world) = (Folder::new("unborn"), Playground::default());
     let budgets = BudgetOptions { max_tokens: Some(20), ..BudgetOptions::default() };
-    drop(begin(&world, &NewCampaign { budgets, ..new(&folder) }, cases).expect("it begins"));
+    drop(begin(&world, &RequestedCampaign { budgets, ..new(&folder) }, cases).expect("it begins"));
     let kept = store(&folder).open().expect("the store");
     let budgets = kept.campaign("last").expect("it is there").progress.budgets;
     assert!(budgets.contains(r#""max_tokens":20"#), "{budgets}");
@@ -172,11 +173,11 @@ fn what_cannot_begin_leaves_no_store() {
     let (folder, world) = (Folder::new("wrong"), Playground::default());
     let spec = |name| AgentSpec::parse(name).expect("an agent's name");
     let all = [
-        (NewCampaign { agent: spec("tools@toy/other"), ..new(&folder) }, "there is no model toy/other"),
-        (NewCampaign { repeats: NonZeroU32::MAX, ..new(&folder) }, "a campaign has at most 100000"),
-        (NewCampaign { serve_model: Some("toy/done".into()), ..new(&folder) }, "--serve-model is for"),
+        (RequestedCampaign { agent: spec("tools@toy/other"), ..new(&folder) }, "there is no model toy/other"),
+        (RequestedCampaign { repeats: NonZeroU32::MAX, ..new(&folder) }, "a campaign has at most 100000"),
+        (RequestedCampaign { serve_model: Some("toy/done".into()), ..new(&folder) }, "--serve-model is for"),
         (
-            NewCampaign {
+            RequestedCampaign {
                 budgets: BudgetOptions { max_cost: Some(1.0), ..BudgetOptions::default() },
                 ..new(&folder)
             },

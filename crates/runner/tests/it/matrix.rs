@@ -2,10 +2,10 @@
 
 use planproof_agents::AgentSpec;
 use planproof_runner::{
-    BudgetOptions, COMBINATIONS_MAX, Keeping, Left, Matrix, NewCampaign, RunnerError, begin_matrix,
-    combinations, parts,
+    BudgetOptions, COMBINATIONS_MAX, Keeping, Left, RequestedCampaign, ResumedMatrix, RunnerError,
+    begin_matrix, combinations, parts,
 };
-use planproof_store::{Progress, Spent};
+use planproof_store::{Progress, StoredSpent};
 use tokio::time::Instant;
 
 use crate::toys::{Folder, Playground};
@@ -74,7 +74,7 @@ fn what_one_has_spent_the_others_do_not_have() {
     let (folder, world) = (Folder::new("matrix"), Playground::default());
     let spec = |name| AgentSpec::parse(name).expect("an agent");
     let budgets = BudgetOptions { max_tokens: Some(100), ..BudgetOptions::default() };
-    let asked = NewCampaign { budgets, keeping: Keeping::Nowhere, ..new(&folder) };
+    let asked = RequestedCampaign { budgets, keeping: Keeping::Nowhere, ..new(&folder) };
     let agents = [spec("tools@toy/done"), spec("responses@toy/done")];
     let id = begin_matrix(&world, &asked, &agents, cases).expect("it begins");
     let kept = store(&folder).open().expect("the store");
@@ -84,8 +84,8 @@ fn what_one_has_spent_the_others_do_not_have() {
         [format!("{id}.1"), format!("{id}.2")]
     );
     let row = || kept.matrix(&id).expect("reads").expect("it is there");
-    let open = |new: &BudgetOptions| Matrix::open(&kept, row(), new, Instant::now());
-    let left = |matrix: &Matrix, place: usize| -> Result<Option<u64>, RunnerError> {
+    let open = |new: &BudgetOptions| ResumedMatrix::open(&kept, row(), new, Instant::now());
+    let left = |matrix: &ResumedMatrix, place: usize| -> Result<Option<u64>, RunnerError> {
         let rows = kept.campaigns_of_matrix(&id)?;
         Ok(match matrix.left(&rows, &rows[place].id)? {
             Left::Some(budgets) => budgets.max_tokens,
@@ -95,7 +95,7 @@ fn what_one_has_spent_the_others_do_not_have() {
     let matrix = open(&BudgetOptions::default()).expect("it goes on");
     assert_eq!(left(&matrix, 0).expect("known"), Some(100));
     let spend = |place: usize, tokens: u64| {
-        let spent = Spent { input_tokens: tokens, ..Spent::default() };
+        let spent = StoredSpent { input_tokens: tokens, ..StoredSpent::default() };
         let writer = kept.writer().expect("starts");
         writer
             .set_progress(&rows[place].id, &Progress { spent, ..Progress::default() })

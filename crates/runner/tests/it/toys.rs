@@ -13,8 +13,8 @@ use planproof_runner::{
     World,
 };
 use planproof_suite::{
-    Card, Case, CaseError, Class, ClassInfo, Explanation, FlagInfo, Scored, Suite, Toolbox, Unit, Unscored,
-    Verdict,
+    Card, Case, CaseError, Class, ClassInfo, Explanation, FlagInfo, Scored, SizeUnit, Suite, Toolbox,
+    Unscored, Verdict,
 };
 use planproof_tools::{MockTool, MockTools, SchemaCache};
 use planproof_trace::{Event, FinishReason, Secrets, Tool, Usage};
@@ -98,8 +98,8 @@ impl Suite for Toys {
         &[]
     }
 
-    fn unit(&self) -> Unit {
-        Unit { one: "part", many: "parts" }
+    fn unit(&self) -> SizeUnit {
+        SizeUnit { one: "part", many: "parts" }
     }
 }
 

@@ -6,9 +6,9 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::process::{BreakOff, Worker};
-use crate::functions::{Call, CallError, Functions};
-use crate::limits::{Limits, VALUE_DEPTH_MAX};
-use crate::outcome::{End, Outcome};
+use crate::functions::{CallError, Functions, ProgramCall};
+use crate::limits::{SandboxLimits, VALUE_DEPTH_MAX};
+use crate::outcome::{ProgramEnd, ProgramOutcome};
 use crate::protocol::{FromWorker, Run, ToWorker};
 
 /// Time beyond the limit of a run after which a worker is killed. The interpreter checks its clock between steps, and
@@ -19,7 +19,7 @@ const DEADLINE_GRACE: Duration = Duration::from_secs(1);
 pub(super) struct Talk<'a> {
     functions: &'a dyn Functions,
     names: Vec<String>,
-    limits: Limits,
+    limits: SandboxLimits,
     run: Run,
     printed: String,
     calls: usize,
@@ -32,8 +32,8 @@ impl<'a> Talk<'a> {
         Self { functions, names, limits, run, printed: String::new(), calls: 0, was_answered: false }
     }
 
-    pub(super) fn outcome(self, end: End) -> Outcome {
-        Outcome { end, printed: self.printed, calls: self.calls }
+    pub(super) fn outcome(self, end: ProgramEnd) -> ProgramOutcome {
+        ProgramOutcome { end, printed: self.printed, calls: self.calls }
     }
 
     /// Whether a worker has sent anything about the program.
@@ -42,7 +42,7 @@ impl<'a> Talk<'a> {
     }
 
     /// Has a worker run the program, and makes its calls. The worker's messages are checked against its limits.
-    pub(super) async fn hold(&mut self, worker: &mut Worker) -> Result<End, BreakOff> {
+    pub(super) async fn hold(&mut self, worker: &mut Worker) -> Result<ProgramEnd, BreakOff> {
         let mut say = ToWorker::Run(Box::new(self.run.clone()));
         worker.runs += 1;
         let line_bytes_max = self.limits.line_bytes_max();
@@ -63,7 +63,7 @@ impl<'a> Talk<'a> {
                 }
                 FromWorker::Call { id: _, function, args, kwargs, printed } => {
                     self.print(&printed)?;
-                    say = self.answer(Call { function, args, kwargs }).await?;
+                    say = self.answer(ProgramCall { function, args, kwargs }).await?;
                 }
                 FromWorker::Ready => return Err(BreakOff::Nonsense("it says that it is ready".into())),
             }
@@ -79,7 +79,7 @@ impl<'a> Talk<'a> {
     }
 
     /// Makes a call of the program's.
-    async fn answer(&mut self, call: Call) -> Result<ToWorker, BreakOff> {
+    async fn answer(&mut self, call: ProgramCall) -> Result<ToWorker, BreakOff> {
         if !self.names.contains(&call.function) || self.calls >= self.limits.calls {
             return Err(BreakOff::Nonsense("it makes a call that it may not make".into()));
         }

@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use rustix::process::Signal;
 
 use super::process::{BreakOff, LastWords, Worker};
-use crate::outcome::{End, Limit};
+use crate::outcome::{Limit, ProgramEnd};
 
 /// Rust's messages when memory is exhausted. The second is for a single request larger than any address.
 const NO_MEMORY: [&str; 2] = ["memory allocation of", "capacity overflow"];
@@ -13,30 +13,30 @@ const NO_MEMORY: [&str; 2] = ["memory allocation of", "capacity overflow"];
 const NO_STACK: [&str; 2] = ["overflowed its stack", "stack overflow"];
 
 /// The end of a run whose worker did not report one. The worker is gone afterwards.
-pub(super) async fn end(worker: Worker, break_off: BreakOff) -> End {
+pub(super) async fn end(worker: Worker, break_off: BreakOff) -> ProgramEnd {
     match break_off {
         BreakOff::Silent => {
             worker.kill().await;
-            End::Limit(Limit::Time)
+            ProgramEnd::Limit(Limit::Time)
         }
         BreakOff::Nonsense(how) => {
             worker.kill().await;
-            End::Crashed { how }
+            ProgramEnd::Crashed { how }
         }
         BreakOff::Gone => of_last_words(&worker.last_words().await),
     }
 }
 
-fn of_last_words(words: &LastWords) -> End {
+fn of_last_words(words: &LastWords) -> ProgramEnd {
     let signal = words.status.and_then(|status| status.signal());
     let says = |any: &[&str]| any.iter().any(|text| words.complaints.contains(text));
     if signal == Some(Signal::XCPU.as_raw()) {
-        End::Limit(Limit::Time)
+        ProgramEnd::Limit(Limit::Time)
     } else if says(&NO_MEMORY) {
-        End::Limit(Limit::Memory)
+        ProgramEnd::Limit(Limit::Memory)
     } else if says(&NO_STACK) {
-        End::Limit(Limit::Recursion)
+        ProgramEnd::Limit(Limit::Recursion)
     } else {
-        End::Crashed { how: words.describe() }
+        ProgramEnd::Crashed { how: words.describe() }
     }
 }

@@ -8,7 +8,7 @@ use monty_types::{CodeLoc, ExcType, MontyException};
 use ruff_python_stdlib::builtins::is_python_builtin;
 
 use super::values::cut;
-use crate::outcome::{End, Exception, Lack, Limit};
+use crate::outcome::{Exception, Lack, Limit, ProgramEnd};
 
 /// The version of Python whose builtins count as such: 3.`MINOR`.
 const MINOR: u8 = 14;
@@ -29,26 +29,26 @@ const FORMATS: [&str; 2] =
 const INTERNAL: &str = "Internal error in monty";
 
 /// The end of a program that does not compile. `lines` is the number of its own lines.
-pub(super) fn uncompiled(exception: &MontyException, lines: u32) -> End {
+pub(super) fn uncompiled(exception: &MontyException, lines: u32) -> ProgramEnd {
     let message = exception.message().unwrap_or_default();
     let line = line(exception, lines);
     match exception.exc_type() {
         ExcType::NotImplementedError => {
             let what = message.strip_prefix(SYNTAX).unwrap_or(message);
-            End::Unsupported { lack: Lack::Syntax(cut(what)), line }
+            ProgramEnd::Unsupported { lack: Lack::Syntax(cut(what)), line }
         }
         ExcType::SyntaxError if SIZES.iter().any(|size| message.contains(size)) => {
-            End::Unsupported { lack: Lack::Ability(cut(message)), line }
+            ProgramEnd::Unsupported { lack: Lack::Ability(cut(message)), line }
         }
-        ExcType::SyntaxError if message.contains("too deeply nested") => End::Limit(Limit::Recursion),
-        ExcType::RecursionError => End::Limit(Limit::Recursion),
-        ExcType::MemoryError => End::Limit(Limit::Memory),
+        ExcType::SyntaxError if message.contains("too deeply nested") => ProgramEnd::Limit(Limit::Recursion),
+        ExcType::RecursionError => ProgramEnd::Limit(Limit::Recursion),
+        ExcType::MemoryError => ProgramEnd::Limit(Limit::Memory),
         _ => raised(exception, line),
     }
 }
 
 /// The end of a program that raised an exception.
-pub(super) fn uncaught(exception: &MontyException, lines: u32, is_hosts: bool) -> End {
+pub(super) fn uncaught(exception: &MontyException, lines: u32, is_hosts: bool) -> ProgramEnd {
     let line = line(exception, lines);
     if is_hosts || is_from_raise(exception) {
         return raised(exception, line);
@@ -56,10 +56,10 @@ pub(super) fn uncaught(exception: &MontyException, lines: u32, is_hosts: bool) -
     let message = exception.message().unwrap_or_default();
     let lack = match exception.exc_type() {
         ExcType::TimeoutError if message.starts_with("time limit exceeded") => {
-            return End::Limit(Limit::Time);
+            return ProgramEnd::Limit(Limit::Time);
         }
-        ExcType::MemoryError => return End::Limit(Limit::Memory),
-        ExcType::RecursionError => return End::Limit(Limit::Recursion),
+        ExcType::MemoryError => return ProgramEnd::Limit(Limit::Memory),
+        ExcType::RecursionError => return ProgramEnd::Limit(Limit::Recursion),
         ExcType::ModuleNotFoundError => Some(Lack::Module(cut(quoted(message).unwrap_or(message)))),
         ExcType::ImportError => Some(Lack::Member(cut(message))),
         ExcType::AttributeError
@@ -89,7 +89,7 @@ pub(super) fn uncaught(exception: &MontyException, lines: u32, is_hosts: bool) -
         }
         _ => None,
     };
-    lack.map_or_else(|| raised(exception, line), |lack| End::Unsupported { lack, line })
+    lack.map_or_else(|| raised(exception, line), |lack| ProgramEnd::Unsupported { lack, line })
 }
 
 /// Whether a `raise` statement raised it. Apart from these only imports and attributes are shown without a caret, and
@@ -107,8 +107,8 @@ fn is_from_raise(exception: &MontyException) -> bool {
     }
 }
 
-fn raised(exception: &MontyException, line: Option<u32>) -> End {
-    End::Raised(Exception {
+fn raised(exception: &MontyException, line: Option<u32>) -> ProgramEnd {
+    ProgramEnd::Raised(Exception {
         kind: exception.exc_type().to_string(),
         message: cut(exception.message().unwrap_or_default()),
         line,

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::limits::{Limits, MEMORY_BYTES_MAX};
+use crate::limits::{MEMORY_BYTES_MAX, SandboxLimits};
 
 /// CPU time beyond the limit of a run after which the system ends the worker: the interpreter and then the host act
 /// first, and this is for when there is no host any more.
@@ -82,7 +82,7 @@ pub(super) fn confine(stack_bytes: usize) -> Result<Confined, String> {
 
 impl Confined {
     /// Sets what the next run may use.
-    pub(super) fn allow(&self, limits: &Limits) -> Result<(), String> {
+    pub(super) fn allow(&self, limits: &SandboxLimits) -> Result<(), String> {
         let spent = clock_gettime(ClockId::ProcessCPUTime).tv_sec;
         let seconds = u64::try_from(spent).unwrap_or(0) + limits.time.as_secs() + 1 + CPU_GRACE_SECONDS;
         let bytes = self.idle_bytes + limits.memory_bytes + MEMORY_SLACK_BYTES;

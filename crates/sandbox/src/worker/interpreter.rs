@@ -13,8 +13,8 @@ use super::Host;
 use super::classify;
 use super::printed::Printed;
 use super::values::{NotJson, Writer, from_json, repr};
-use crate::limits::Limits;
-use crate::outcome::{End, Lack, Limit, Returned};
+use crate::limits::SandboxLimits;
+use crate::outcome::{Lack, Limit, ProgramEnd, Returned};
 use crate::program::Entry;
 use crate::protocol::{FromWorker, Run, ToWorker};
 
@@ -25,7 +25,7 @@ const FILE: &str = "plan.py";
 ///
 /// # Errors
 /// The host is gone or violates the protocol.
-pub(super) fn run(run: Run, host: &mut Host<'_>) -> io::Result<(End, String)> {
+pub(super) fn run(run: Run, host: &mut Host<'_>) -> io::Result<(ProgramEnd, String)> {
     let lines = u32::try_from(run.program.lines().count()).unwrap_or(u32::MAX);
     let mut session = Session {
         host,
@@ -38,7 +38,7 @@ pub(super) fn run(run: Run, host: &mut Host<'_>) -> io::Result<(End, String)> {
     };
     let end = session.run(with_entry(run.program, &run.entry))?;
     // Whatever the reported end: a program could have caught the exception for this limit.
-    let end = if session.printed.is_over { End::Limit(Limit::Output) } else { end };
+    let end = if session.printed.is_over { ProgramEnd::Limit(Limit::Output) } else { end };
     Ok((end, session.printed.take()))
 }
 
@@ -53,14 +53,14 @@ fn with_entry(program: String, entry: &Entry) -> String {
 type Progress = Result<RunProgress, MontyException>;
 
 /// What a step of a session leads to: another, or the end.
-type Next = ControlFlow<End, Progress>;
+type Next = ControlFlow<ProgramEnd, Progress>;
 
 struct Session<'a, 'h> {
     host: &'a mut Host<'h>,
     /// Lines of the program's own.
     lines: u32,
     functions: Vec<String>,
-    limits: Limits,
+    limits: SandboxLimits,
     printed: Printed,
     calls: u64,
     /// The exception that the host raised last.
@@ -68,7 +68,7 @@ struct Session<'a, 'h> {
 }
 
 impl Session<'_, '_> {
-    fn run(&mut self, text: String) -> io::Result<End> {
+    fn run(&mut self, text: String) -> io::Result<ProgramEnd> {
         let options = CompileOptions { assert_message_annotations: AssertMessageAnnotations::Off };
         let program = match MontyRun::new(text, FILE, Vec::new(), options) {
             Ok(program) => program,
@@ -86,14 +86,14 @@ impl Session<'_, '_> {
         loop {
             let next = match progress {
                 Err(exception) => Next::Break(self.uncaught(&exception)),
-                Ok(_) if self.printed.is_over => Next::Break(End::Limit(Limit::Output)),
+                Ok(_) if self.printed.is_over => Next::Break(ProgramEnd::Limit(Limit::Output)),
                 Ok(RunProgress::Complete(value)) => Next::Break(self.finished(&value)),
                 Ok(RunProgress::FunctionCall(call)) => self.call(call)?,
                 Ok(RunProgress::NameLookup(lookup)) => self.look_up(lookup),
                 Ok(RunProgress::OsCall(call)) => self.system(call),
                 Ok(RunProgress::ResolveFutures(_)) => {
                     let lack = Lack::Ability("awaiting what is not there yet".into());
-                    Next::Break(End::Unsupported { lack, line: None })
+                    Next::Break(ProgramEnd::Unsupported { lack, line: None })
                 }
             };
             match next {
@@ -103,18 +103,18 @@ impl Session<'_, '_> {
         }
     }
 
-    fn uncaught(&self, exception: &MontyException) -> End {
+    fn uncaught(&self, exception: &MontyException) -> ProgramEnd {
         let is_hosts = self.hosts_exception.as_ref().is_some_and(|(kind, message)| {
             *kind == exception.exc_type() && Some(message.as_str()) == exception.message()
         });
         classify::uncaught(exception, self.lines, is_hosts)
     }
 
-    fn finished(&self, value: &MontyObject) -> End {
+    fn finished(&self, value: &MontyObject) -> ProgramEnd {
         match Writer::new(self.limits.value_bytes).value(value) {
-            Ok(value) => End::Finished { value: Returned::Json(value) },
-            Err(NotJson::Kind(_)) => End::Finished { value: Returned::Other(repr(value)) },
-            Err(NotJson::TooLarge) => End::Limit(Limit::ValueBytes),
+            Ok(value) => ProgramEnd::Finished { value: Returned::Json(value) },
+            Err(NotJson::Kind(_)) => ProgramEnd::Finished { value: Returned::Other(repr(value)) },
+            Err(NotJson::TooLarge) => ProgramEnd::Limit(Limit::ValueBytes),
         }
     }
 
@@ -135,7 +135,7 @@ impl Session<'_, '_> {
         let exception = MontyException::new(ExcType::PermissionError, Some(format!("no {name} here")));
         let aborted = call.abort(exception, PrintWriter::Callback(&mut self.printed));
         let line = aborted.err().and_then(|exception| classify::line(&exception, self.lines));
-        Next::Break(End::Unsupported { lack: Lack::System(name.into()), line })
+        Next::Break(ProgramEnd::Unsupported { lack: Lack::System(name.into()), line })
     }
 
     fn call(&mut self, call: FunctionCall) -> io::Result<Next> {
@@ -146,14 +146,14 @@ impl Session<'_, '_> {
         }
         self.calls += 1;
         if usize::try_from(self.calls).unwrap_or(usize::MAX) > self.limits.calls {
-            return Ok(Next::Break(End::Limit(Limit::Calls)));
+            return Ok(Next::Break(ProgramEnd::Limit(Limit::Calls)));
         }
         let mut writer = Writer::new(self.limits.value_bytes);
         let args = call.args.iter().map(|value| writer.value(value)).collect::<Result<Vec<_>, _>>();
         let written = args.and_then(|args| Ok((args, writer.members(&call.kwargs)?)));
         let (args, kwargs) = match written {
             Ok(written) => written,
-            Err(NotJson::TooLarge) => return Ok(Next::Break(End::Limit(Limit::ValueBytes))),
+            Err(NotJson::TooLarge) => return Ok(Next::Break(ProgramEnd::Limit(Limit::ValueBytes))),
             Err(NotJson::Kind(what)) => {
                 let message = format!("{}() takes values that JSON has, not {what}", call.function_name);
                 return Ok(Next::Continue(self.raise(call, ExcType::TypeError, message)));

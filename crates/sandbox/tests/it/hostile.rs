@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
-use planproof_sandbox::{End, Limits, Program, Returned, Sandbox};
+use planproof_sandbox::{Program, ProgramEnd, Returned, Sandbox, SandboxLimits};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -66,11 +66,11 @@ impl Attempt {
         let repeated = self.repeat.map_or(String::new(), |(text, times)| text.repeat(times));
         let text = self.program.replace("FILE", &secret.path).replace("REPEAT", &repeated);
         let is_timed = self.end.iter().any(|end| end == "limit time");
-        let limits = Limits {
+        let limits = SandboxLimits {
             time: TIME[usize::from(!is_timed)],
             memory_bytes: 64 * 1024 * 1024,
             calls: 100,
-            ..Limits::default()
+            ..SandboxLimits::default()
         };
         let tools = Tools::default();
         let begun = Instant::now();
@@ -92,7 +92,7 @@ impl Attempt {
         // Nobody else is harmed.
         let good = Program::function("def solve():\n    return caption(image='x.png')['text']", "solve");
         let outcome = wait(SANDBOX.run(&good, &Tools::default(), &limits))?;
-        let expected = End::Finished { value: Returned::Json(json!("a picture of \"x.png\"")) };
+        let expected = ProgramEnd::Finished { value: Returned::Json(json!("a picture of \"x.png\"")) };
         if outcome.end == expected { Ok(()) } else { Err(format!("afterwards: {outcome:?}").into()) }
     }
 }

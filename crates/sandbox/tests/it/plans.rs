@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use planproof_sandbox::{Call, End, Exception, Lack, Limit, Limits, NoFunctions, Outcome, Program, Returned};
+use planproof_sandbox::{
+    Exception, Lack, Limit, NoFunctions, Program, ProgramCall, ProgramEnd, ProgramOutcome, Returned,
+    SandboxLimits,
+};
 use serde_json::{Value, json};
 
 use crate::support::{Tools, in_short, run, sandbox, wait};
@@ -24,15 +27,15 @@ crate::tests![
     waiting_for_a_tool_takes_no_time,
 ];
 
-fn solve(text: &str, tools: &Tools) -> Outcome {
-    run(&Program::function(text, "solve"), tools, &Limits::default())
+fn solve(text: &str, tools: &Tools) -> ProgramOutcome {
+    run(&Program::function(text, "solve"), tools, &SandboxLimits::default())
 }
 
 /// The value of a program without tools.
 fn value(text: &str) -> Value {
-    let outcome = run(&Program::whole(text), &NoFunctions, &Limits::default());
+    let outcome = run(&Program::whole(text), &NoFunctions, &SandboxLimits::default());
     match outcome.end {
-        End::Finished { value: Returned::Json(value) } => value,
+        ProgramEnd::Finished { value: Returned::Json(value) } => value,
         other => panic!("{text}: {other}"),
     }
 }
@@ -47,11 +50,11 @@ def solve():
 ";
     let outcome = solve(text, &tools);
     let value = json!({"first": {"text": "a picture of \"2.jpg\""}, "second": "de"});
-    assert_eq!(outcome.end, End::Finished { value: Returned::Json(value) });
+    assert_eq!(outcome.end, ProgramEnd::Finished { value: Returned::Json(value) });
     assert_eq!(outcome.calls, 2);
     let calls = tools.calls.into_inner().unwrap();
     let kwargs = json!({"image": "2.jpg"}).as_object().unwrap().clone();
-    assert_eq!(calls[0], Call { function: "caption".into(), args: vec![], kwargs });
+    assert_eq!(calls[0], ProgramCall { function: "caption".into(), args: vec![], kwargs });
     assert_eq!(calls[1].args, [json!("a picture of \"2.jpg\", seen"), json!("de")]);
 }
 
@@ -64,7 +67,7 @@ def solve():
 ";
     let outcome = solve(text, &tools);
     let value = json!([true, 1.0, true, ["text", "big", "half", "none"]]);
-    assert_eq!(outcome.end, End::Finished { value: Returned::Json(sorted_keys(value)) });
+    assert_eq!(outcome.end, ProgramEnd::Finished { value: Returned::Json(sorted_keys(value)) });
     let call = &tools.calls.into_inner().unwrap()[0];
     assert_eq!(
         call.args,
@@ -85,10 +88,10 @@ fn errors_of_tools_can_be_caught() {
     let caught =
         "def solve():\n    try:\n        fail(1)\n    except ValueError as e:\n        return str(e)\n";
     let outcome = solve(caught, &Tools::default());
-    assert_eq!(outcome.end, End::Finished { value: Returned::Json(json!("no such picture")) });
+    assert_eq!(outcome.end, ProgramEnd::Finished { value: Returned::Json(json!("no such picture")) });
     let outcome = solve("def solve():\n    x = 1\n    fail(x)\n", &Tools::default());
     let exception = Exception { kind: "ValueError".into(), message: "no such picture".into(), line: Some(3) };
-    assert_eq!(outcome.end, End::Raised(exception));
+    assert_eq!(outcome.end, ProgramEnd::Raised(exception));
 }
 
 fn values_of_python_become_json() {
@@ -110,8 +113,8 @@ fn values_of_python_become_json() {
         ("float('inf')", "inf"),
         ("len", "<built-in function len>"),
     ] {
-        let outcome = run(&Program::whole(text), &NoFunctions, &Limits::default());
-        assert_eq!(outcome.end, End::Finished { value: Returned::Other(expected.into()) }, "{text}");
+        let outcome = run(&Program::whole(text), &NoFunctions, &SandboxLimits::default());
+        assert_eq!(outcome.end, ProgramEnd::Finished { value: Returned::Other(expected.into()) }, "{text}");
     }
 }
 
@@ -162,8 +165,8 @@ fn what_is_not_supported() {
         ("x = b'%d' % 1", Lack::Syntax("% formatting".into()), 1),
         ("x = 'a %s' % 1", Lack::Syntax("% formatting".into()), 1),
     ] {
-        let outcome = run(&Program::whole(text), &NoFunctions, &Limits::default());
-        assert_eq!(outcome.end, End::Unsupported { lack, line: Some(line) }, "{text}");
+        let outcome = run(&Program::whole(text), &NoFunctions, &SandboxLimits::default());
+        assert_eq!(outcome.end, ProgramEnd::Unsupported { lack, line: Some(line) }, "{text}");
     }
     // A program may do without what it asks for in vain.
     assert_eq!(value("try:\n    import numpy\nexcept ImportError:\n    x = 1\nx"), json!(1));
@@ -178,8 +181,8 @@ fn failures_name_their_line() {
         ("def solve():\n    return caption()['image']\n", "NameError", Some(2)),
         ("x = 1\n", "NameError", None),
     ] {
-        match run(&Program::function(text, "solve"), &NoFunctions, &Limits::default()).end {
-            End::Raised(exception) => {
+        match run(&Program::function(text, "solve"), &NoFunctions, &SandboxLimits::default()).end {
+            ProgramEnd::Raised(exception) => {
                 assert_eq!((exception.kind.as_str(), exception.line), (kind, line), "{text}");
             }
             other => panic!("{text}: {other}"),
@@ -200,11 +203,11 @@ def solve():
     // Also what was printed before a call of a program that has to be killed.
     let text = "def solve():\n    print('one')\n    caption(image='x')\n    x = [1]\n    while True:\n        x = x + x\n";
     let outcome = solve(text, &Tools::default());
-    assert_eq!((outcome.end, outcome.printed.as_str()), (End::Limit(Limit::Memory), "one\n"));
+    assert_eq!((outcome.end, outcome.printed.as_str()), (ProgramEnd::Limit(Limit::Memory), "one\n"));
 }
 
 fn limits_have_maxima() {
-    let endless = Limits {
+    let endless = SandboxLimits {
         memory_bytes: u64::MAX,
         time: Duration::MAX,
         output_bytes: usize::MAX,
@@ -223,15 +226,16 @@ fn limits_have_maxima() {
 fn input_is_refused_where_it_is_asked_for() {
     let text = "def solve():\n    return 'never input('\n";
     let program = Program::function(text, "solve");
-    assert_eq!(in_short(&run(&program, &NoFunctions, &Limits::default()).end), "finished");
-    let outcome = run(&program.refusing_input(), &NoFunctions, &Limits::default());
-    assert_eq!(outcome.end, End::Refused { found: "input(".into() });
+    assert_eq!(in_short(&run(&program, &NoFunctions, &SandboxLimits::default()).end), "finished");
+    let outcome = run(&program.refusing_input(), &NoFunctions, &SandboxLimits::default());
+    assert_eq!(outcome.end, ProgramEnd::Refused { found: "input(".into() });
 }
 
 fn nothing_is_left_for_the_next_program() {
     let sandbox = sandbox(1);
-    let run =
-        |text: &str| wait(sandbox.run(&Program::whole(text), &Tools::default(), &Limits::default())).unwrap();
+    let run = |text: &str| {
+        wait(sandbox.run(&Program::whole(text), &Tools::default(), &SandboxLimits::default())).unwrap()
+    };
     let first = "import math\nimport json\nmine = 1\nmath_was = math\ndef helper():\n    return 1\nhelper()";
     assert_eq!(in_short(&run(first).end), "finished");
     // The first program came to its end, so the same worker runs the following ones.
@@ -241,7 +245,7 @@ fn nothing_is_left_for_the_next_program() {
     let patched = "import math\ntry:\n    math.pi = 3\nexcept Exception:\n    pass\nint = str\n1";
     assert_eq!(in_short(&run(patched).end), "finished");
     let outcome = run("import math\n[math.pi > 3.1, int('1') + 1]");
-    assert_eq!(outcome.end, End::Finished { value: Returned::Json(json!([true, 2])) });
+    assert_eq!(outcome.end, ProgramEnd::Finished { value: Returned::Json(json!([true, 2])) });
     assert_eq!(run("x = 1\nx").printed, "");
 }
 
@@ -254,7 +258,7 @@ def f():
 print({'b', 'a', 'c', 1}, hash('a'), id(A()) == id(f), A(), f, hash(f), hash((1, 'x')), [A()], id(f))
 ";
     let outcomes: Vec<_> =
-        (0..3).map(|_| run(&Program::whole(text), &NoFunctions, &Limits::default())).collect();
+        (0..3).map(|_| run(&Program::whole(text), &NoFunctions, &SandboxLimits::default())).collect();
     assert_eq!(in_short(&outcomes[0].end), "finished", "{}", outcomes[0].end);
     assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]), "{outcomes:#?}");
 }
@@ -267,7 +271,7 @@ impl planproof_sandbox::Functions for Slow {
         vec!["wait".into()]
     }
 
-    fn call(&self, _: Call) -> planproof_sandbox::CallFuture<'_> {
+    fn call(&self, _: ProgramCall) -> planproof_sandbox::CallFuture<'_> {
         Box::pin(async {
             tokio::time::sleep(Duration::from_millis(1200)).await;
             Ok(json!(1))
@@ -276,7 +280,7 @@ impl planproof_sandbox::Functions for Slow {
 }
 
 fn waiting_for_a_tool_takes_no_time() {
-    let limits = Limits { time: Duration::from_secs(1), ..Limits::default() };
+    let limits = SandboxLimits { time: Duration::from_secs(1), ..SandboxLimits::default() };
     let outcome = run(&Program::whole("[wait() for i in [1, 2]]"), &Slow, &limits);
-    assert_eq!(outcome.end, End::Finished { value: Returned::Json(json!([1, 1])) });
+    assert_eq!(outcome.end, ProgramEnd::Finished { value: Returned::Json(json!([1, 1])) });
 }

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::sync::{LazyLock, Mutex};
 
 use planproof_sandbox::{
-    Call, CallError, CallFuture, End, Exception, Functions, Lack, Limits, Outcome, Program, Sandbox,
-    WorkerCommand,
+    CallError, CallFuture, Exception, Functions, Lack, Program, ProgramCall, ProgramEnd, ProgramOutcome,
+    Sandbox, SandboxLimits, WorkerCommand,
 };
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -28,14 +28,14 @@ pub(crate) fn sandbox(workers: usize) -> Sandbox {
 }
 
 /// Runs a program in a sandbox of its own.
-pub(crate) fn run(program: &Program, functions: &dyn Functions, limits: &Limits) -> Outcome {
+pub(crate) fn run(program: &Program, functions: &dyn Functions, limits: &SandboxLimits) -> ProgramOutcome {
     wait(sandbox(1).run(program, functions, limits)).unwrap()
 }
 
 /// Tools as a plan has them. They write down what they are given.
 #[derive(Default)]
 pub(crate) struct Tools {
-    pub(crate) calls: Mutex<Vec<Call>>,
+    pub(crate) calls: Mutex<Vec<ProgramCall>>,
 }
 
 impl Functions for Tools {
@@ -43,7 +43,7 @@ impl Functions for Tools {
         ["caption", "translate", "fail", "huge", "deep"].map(str::to_owned).into()
     }
 
-    fn call(&self, call: Call) -> CallFuture<'_> {
+    fn call(&self, call: ProgramCall) -> CallFuture<'_> {
         let answer = match call.function.as_str() {
             "caption" => Ok(json!({"text": format!("a picture of {}", call.kwargs["image"])})),
             "translate" => Ok(json!({"text": call.args, "big": u64::MAX, "half": 0.5, "none": null})),
@@ -57,11 +57,11 @@ impl Functions for Tools {
 }
 
 /// The end of a run in a few words, as `tests/data/hostile` has them.
-pub(crate) fn in_short(end: &End) -> String {
+pub(crate) fn in_short(end: &ProgramEnd) -> String {
     match end {
-        End::Finished { .. } => "finished".into(),
-        End::Raised(Exception { kind, .. }) => format!("raised {kind}"),
-        End::Unsupported { lack, .. } => match lack {
+        ProgramEnd::Finished { .. } => "finished".into(),
+        ProgramEnd::Raised(Exception { kind, .. }) => format!("raised {kind}"),
+        ProgramEnd::Unsupported { lack, .. } => match lack {
             Lack::Module(name) => format!("unsupported module {name}"),
             Lack::Member(_) => "unsupported member".into(),
             Lack::Builtin(name) => format!("unsupported builtin {name}"),
@@ -69,8 +69,8 @@ pub(crate) fn in_short(end: &End) -> String {
             Lack::System(name) => format!("unsupported system {name}"),
             Lack::Ability(_) => "unsupported ability".into(),
         },
-        End::Limit(limit) => format!("limit {limit}"),
-        End::Refused { .. } => "refused".into(),
-        End::Crashed { .. } => "crashed".into(),
+        ProgramEnd::Limit(limit) => format!("limit {limit}"),
+        ProgramEnd::Refused { .. } => "refused".into(),
+        ProgramEnd::Crashed { .. } => "crashed".into(),
     }
 }

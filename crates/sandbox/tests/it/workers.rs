@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use planproof_sandbox::{
-    Call, CallFuture, End, Functions, Limits, NoFunctions, Program, Sandbox, SandboxError, WORKER_ARGUMENT,
-    WorkerCommand,
+    CallFuture, Functions, NoFunctions, Program, ProgramCall, ProgramEnd, Sandbox, SandboxError,
+    SandboxLimits, WORKER_ARGUMENT, WorkerCommand,
 };
 use serde_json::json;
 
@@ -120,7 +120,7 @@ impl Own {
     }
 
     fn run(&self, program: &Program) -> String {
-        in_short(&wait(self.sandbox.run(program, &NoFunctions, &Limits::default())).unwrap().end)
+        in_short(&wait(self.sandbox.run(program, &NoFunctions, &SandboxLimits::default())).unwrap().end)
     }
 }
 
@@ -182,7 +182,7 @@ fn liar(lines: &[&str]) -> Sandbox {
 }
 
 fn a_lying_worker_is_not_believed() {
-    let limits = Limits { output_bytes: 10, value_bytes: 10, ..Limits::default() };
+    let limits = SandboxLimits { output_bytes: 10, value_bytes: 10, ..SandboxLimits::default() };
     let ended = |printed: &str| format!(r#"{{"ended":{{"end":{{"limit":"time"}},"printed":"{printed}"}}}}"#);
     let call = r#"{"call":{"id":1,"function":"shut_down","args":[],"kwargs":{},"printed":""}}"#;
     for (line, expected) in [
@@ -195,14 +195,14 @@ fn a_lying_worker_is_not_believed() {
     ] {
         let outcome = wait(liar(&[&line]).run(&good(), &NoFunctions, &limits)).unwrap();
         match outcome.end {
-            End::Crashed { how } => assert!(how.starts_with(expected), "{line}: {how}"),
+            ProgramEnd::Crashed { how } => assert!(how.starts_with(expected), "{line}: {how}"),
             end => assert_eq!(in_short(&end), expected),
         }
     }
 }
 
 fn a_silent_worker_is_killed() {
-    let limits = Limits { time: Duration::from_millis(200), ..Limits::default() };
+    let limits = SandboxLimits { time: Duration::from_millis(200), ..SandboxLimits::default() };
     let begun = Instant::now();
     let outcome = wait(liar(&[]).run(&good(), &NoFunctions, &limits)).unwrap();
     assert_eq!(in_short(&outcome.end), "limit time");
@@ -217,7 +217,7 @@ impl Functions for Killer {
         vec!["strike".into()]
     }
 
-    fn call(&self, _: Call) -> CallFuture<'_> {
+    fn call(&self, _: ProgramCall) -> CallFuture<'_> {
         Box::pin(async {
             kill(self.0);
             Ok(json!(null))
@@ -228,8 +228,9 @@ impl Functions for Killer {
 fn a_killed_worker_is_the_outcome_of_its_run_alone() {
     let own = Own::new();
     let outcome =
-        wait(own.sandbox.run(&Program::whole("strike()"), &Killer(own.id), &Limits::default())).unwrap();
-    let End::Crashed { how } = &outcome.end else { panic!("{outcome:?}") };
+        wait(own.sandbox.run(&Program::whole("strike()"), &Killer(own.id), &SandboxLimits::default()))
+            .unwrap();
+    let ProgramEnd::Crashed { how } = &outcome.end else { panic!("{outcome:?}") };
     assert!(how.contains("signal: 9"), "{how}");
     assert_eq!(outcome.calls, 1);
     assert_eq!(own.run(&good()), "finished");
@@ -251,7 +252,10 @@ fn workers_run_side_by_side() {
                 .map(|_| {
                     let sandbox = Arc::clone(&sandbox);
                     tokio::spawn(async move {
-                        sandbox.run(&Program::whole(text), &NoFunctions, &Limits::default()).await.unwrap()
+                        sandbox
+                            .run(&Program::whole(text), &NoFunctions, &SandboxLimits::default())
+                            .await
+                            .unwrap()
                     })
                 })
                 .collect();
@@ -271,7 +275,7 @@ fn workers_run_side_by_side() {
 fn a_dropped_run_leaves_no_worker() {
     let own = Own::new();
     let program = Program::whole("while True:\n    pass");
-    let limits = Limits::default();
+    let limits = SandboxLimits::default();
     wait(async {
         let run = own.sandbox.run(&program, &NoFunctions, &limits);
         assert!(tokio::time::timeout(Duration::from_millis(200), run).await.is_err());
@@ -291,7 +295,8 @@ fn a_dropped_sandbox_leaves_no_worker() {
 fn a_worker_ends_with_its_host() {
     let exe = std::env::current_exe().unwrap();
     let limits =
-        serde_json::to_string(&Limits { time: Duration::from_secs(1), ..Limits::default() }).unwrap();
+        serde_json::to_string(&SandboxLimits { time: Duration::from_secs(1), ..SandboxLimits::default() })
+            .unwrap();
     let run = format!(
         r#"{{"run":{{"program":"while True:\n    pass","entry":"whole","functions":[],"limits":{limits}}}}}"#
     );

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::search::Search;
-use super::{ExportError, Nodes, Scope, Start, prompts_without_overlap};
+use super::{ExportError, GrammarStart, Nodes, Scope, prompts_without_overlap};
 use crate::limits::EXPORT_BYTES_MAX;
 use crate::{Automaton, StateId};
 
@@ -18,10 +18,10 @@ pub fn gbnf(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportErr
     let nodes = Nodes::new(automaton, scope.start, scope.end);
     let mut out = String::new();
     let name = |node: usize| match scope.start {
-        Start::Prompt(_) if node == 0 => "root".to_owned(),
+        GrammarStart::Prompt(_) if node == 0 => "root".to_owned(),
         _ => format!("s{node}"),
     };
-    if let Start::Content { .. } = scope.start {
+    if let GrammarStart::Content { .. } = scope.start {
         let starts: Vec<String> = nodes.starts.iter().map(|start| name(*start)).collect();
         rule(&mut out, "root", &starts);
     }

@@ -2,22 +2,22 @@
 
 use std::fmt::Write;
 
-use super::{End, Nodes, Start};
+use super::{GrammarEnd, GrammarStart, Nodes};
 use crate::{Automaton, StateId};
 
 /// The states of a behaviour and their successors, in layers. A state that occurs several times in the behaviour,
 /// with different successors, is several nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Graph {
+pub struct StateGraph {
     /// The nodes.
-    pub nodes: Vec<GraphNode>,
+    pub nodes: Vec<StateNode>,
     /// The ways between them.
-    pub edges: Vec<GraphEdge>,
+    pub edges: Vec<StateEdge>,
 }
 
-/// A node of a [`Graph`].
+/// A node of a [`StateGraph`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GraphNode {
+pub struct StateNode {
     /// The state.
     pub state: StateId,
     /// Its name.
@@ -36,9 +36,9 @@ pub struct GraphNode {
     pub place: usize,
 }
 
-/// An edge of a [`Graph`]. No two lead from one node to the same.
+/// An edge of a [`StateGraph`]. No two lead from one node to the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GraphEdge {
+pub struct StateEdge {
     /// Index of the node it leaves.
     pub from: usize,
     /// Index of the node it enters.
@@ -48,9 +48,9 @@ pub struct GraphEdge {
 }
 
 /// The graph of an automaton.
-pub fn graph(automaton: &Automaton) -> Graph {
+pub fn graph(automaton: &Automaton) -> StateGraph {
     // The first node represents the beginning, and is left out.
-    let nodes = Nodes::new(automaton, Start::Prompt(automaton.start()), End::Run);
+    let nodes = Nodes::new(automaton, GrammarStart::Prompt(automaton.start()), GrammarEnd::Run);
     let count = nodes.nodes.len();
     let mut layers = vec![usize::MAX; count];
     let mut open: Vec<usize> = nodes.next[0].clone();
@@ -64,11 +64,11 @@ pub fn graph(automaton: &Automaton) -> Graph {
         layer += 1;
     }
     let mut places = vec![0; layer];
-    let mut graph = Graph { nodes: Vec::new(), edges: Vec::new() };
+    let mut graph = StateGraph { nodes: Vec::new(), edges: Vec::new() };
     for number in 1..count {
         let Some(id) = nodes.nodes[number].state else { continue };
         let (state, layer) = (automaton.state(id), layers[number]);
-        graph.nodes.push(GraphNode {
+        graph.nodes.push(StateNode {
             state: id,
             name: state.name.value.clone(),
             prompt: state.prompt.value.clone(),
@@ -79,7 +79,7 @@ pub fn graph(automaton: &Automaton) -> Graph {
             place: places[layer],
         });
         places[layer] += 1;
-        let edge = |to: &usize| GraphEdge { from: number - 1, to: to - 1, is_back: layers[*to] <= layer };
+        let edge = |to: &usize| StateEdge { from: number - 1, to: to - 1, is_back: layers[*to] <= layer };
         graph.edges.extend(nodes.next[number].iter().map(edge));
     }
     graph

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::regex::escaped;
 use super::rules::expression;
-use super::{ExportError, Nodes, Scope, Start, separate_prompts};
+use super::{ExportError, GrammarStart, Nodes, Scope, separate_prompts};
 use crate::limits::EXPORT_BYTES_MAX;
 use crate::{Automaton, ContentRule, State, StateId};
 
@@ -32,8 +32,8 @@ pub fn lark(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportErr
     let _ = writeln!(out, "FIRST: /(?s:.*)/ & ~/(?s:.*)({any_prompt})(?s:.)(?s:.*)/\n");
 
     let start = match scope.start {
-        Start::Prompt(_) => "start: s0".to_owned(),
-        Start::Content { .. } => {
+        GrammarStart::Prompt(_) => "start: s0".to_owned(),
+        GrammarStart::Content { .. } => {
             let starts: Vec<String> = nodes.starts.iter().map(|start| format!("s{start}")).collect();
             format!("start: {}", starts.join(" | "))
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::algebra::{Equations, Expression};
 use super::rules::expression;
 use super::search::Search;
-use super::{ExportError, Nodes, Scope, Start, prompts_without_overlap};
+use super::{ExportError, GrammarStart, Nodes, Scope, prompts_without_overlap};
 use crate::{Automaton, ContentRule, StateId};
 
 /// The texts of a scope as one regular expression, to be matched as a whole. It needs no look-around and no flags, so
@@ -22,7 +22,7 @@ pub fn regex(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportEr
     // The first unknown is the beginning; then the nodes.
     let mut equations = Equations::new(nodes.nodes.len() + 1);
     match scope.start {
-        Start::Prompt(position) => {
+        GrammarStart::Prompt(position) => {
             let blank = Expression::sequence("\\s*");
             for target in &nodes.next[0] {
                 let Some(state) = nodes.nodes[*target].state else { continue };
@@ -32,7 +32,7 @@ pub fn regex(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportEr
                 equations.end(0, &blank)?;
             }
         }
-        Start::Content { .. } => {
+        GrammarStart::Content { .. } => {
             for start in &nodes.starts {
                 equations.step(0, start + 1, &Expression::Empty)?;
             }

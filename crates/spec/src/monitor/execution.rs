@@ -15,7 +15,7 @@ use crate::{Entered, Fate, Handler};
 /// A call may be executed if the run can still be in the language of its specification afterwards, even if later
 /// calls have to be denied.
 #[derive(Debug, Clone)]
-pub struct Execution {
+pub struct PlanExecution {
     plan: Plan,
     /// The calls to be executed, each with the index of its section.
     waiting: Vec<(usize, usize)>,
@@ -32,7 +32,7 @@ pub struct Denial {
     pub is_end: bool,
 }
 
-impl Execution {
+impl PlanExecution {
     /// The call that is next, by its index into [`Monitor::calls`].
     pub fn next(&self) -> Option<usize> {
         self.waiting.get(self.decided.len()).map(|(call, _)| *call)
@@ -121,14 +121,14 @@ impl Labels {
 
 impl Monitor {
     /// The execution of the waiting calls, if the environment is asked to solve a plan. Empty otherwise.
-    pub fn execution(&self) -> Execution {
+    pub fn execution(&self) -> PlanExecution {
         let is_solve = self.request().is_some_and(|request| request.handler == Some(Handler::Solve));
         let calls = self.sections.iter().map(|part| part.call.filter(|call| self.calls[*call].is_waiting));
         let places: Vec<Option<usize>> = calls.map(|call| call.filter(|_| is_solve)).collect();
         let word: Vec<Entered<'_>> = self.word().collect();
         let is_waiting: Vec<bool> = places.iter().map(Option::is_some).collect();
         let waiting = places.into_iter().enumerate().filter_map(|(place, call)| Some((call?, place)));
-        Execution {
+        PlanExecution {
             plan: Plan::new(self.automaton(), &word, &is_waiting),
             waiting: waiting.collect(),
             decided: Vec::new(),
@@ -137,7 +137,7 @@ impl Monitor {
 
     /// Takes the results of a plan's calls, before the environment writes. From then on the run contains the calls as
     /// executed.
-    pub fn settle(&mut self, execution: Execution) {
+    pub fn settle(&mut self, execution: PlanExecution) {
         for (decided, (call, _)) in execution.decided.into_iter().zip(execution.waiting) {
             let Some(known) = self.calls.get_mut(call) else { continue };
             known.is_waiting = false;

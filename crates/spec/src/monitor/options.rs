@@ -45,7 +45,7 @@ impl Decoding {
 
 /// Settings of a [`Monitor`].
 #[derive(Clone)]
-pub struct Options {
+pub struct MonitorOptions {
     /// Which details of the published implementation to follow.
     pub compat: Compat,
     /// How the model chooses what it writes.
@@ -73,7 +73,7 @@ pub const CONTENT_RETRIES_MAX: u32 = 3;
 /// How often content may be rewritten after it has not fitted a JSON Schema.
 pub const SCHEMA_RETRIES_MAX: u32 = 1;
 
-impl Default for Options {
+impl Default for MonitorOptions {
     fn default() -> Self {
         Self {
             compat: Compat::Ours,
@@ -87,7 +87,7 @@ impl Default for Options {
     }
 }
 
-impl fmt::Debug for Options {
+impl fmt::Debug for MonitorOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("compat", &self.compat)

@@ -7,7 +7,7 @@ use crate::{Fate, Handler, StateId};
 
 /// What is to be done next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum NextStep {
     /// The model goes on.
     Continue,
     /// The model wrote something that must not come. Abort its request, and call [`Monitor::correct`].
@@ -20,7 +20,7 @@ pub enum Step {
 
 /// A state of a run with its content.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Section<'m> {
+pub struct StateContent<'m> {
     /// The state.
     pub state: StateId,
     /// Who wrote the content.
@@ -61,7 +61,7 @@ pub struct Request<'m> {
 
 /// What was counted in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct MonitorCounts {
     /// Corrections.
     pub corrections: u32,
     /// Corrections that wrote a whole prompt because a shorter hint was insufficient.

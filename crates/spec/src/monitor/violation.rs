@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CONTENT_RETRIES_MAX, Monitor, SCHEMA_RETRIES_MAX, Step};
+use super::{CONTENT_RETRIES_MAX, Monitor, NextStep, SCHEMA_RETRIES_MAX};
 use crate::diagnostic::one_of;
 use crate::{Automaton, StateId};
 
@@ -169,7 +169,7 @@ impl Violation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Correction {
     /// What is to be done next.
-    pub step: Step,
+    pub step: NextStep,
     /// What was appended to the text.
     pub appended: String,
     /// A sentence for a model that takes instructions. It is not part of the run's text.
@@ -178,18 +178,18 @@ pub struct Correction {
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum MonitorOutcome {
     /// According to the specification: the run is in its language.
     Finished,
     /// By a limit that its caller set, before it was finished.
     Stopped,
     /// It could not go on.
-    Failed(Failure),
+    Failed(RunFailure),
 }
 
 /// Why a run could not go on.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Failure {
+pub enum RunFailure {
     /// The model needed too many corrections.
     Corrections {
         /// How often it was.
@@ -211,7 +211,7 @@ pub enum Failure {
     },
 }
 
-impl Failure {
+impl RunFailure {
     /// Why, for a person.
     pub fn describe(&self, automaton: &Automaton) -> String {
         match self {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Failure, Mode, Monitor, Outcome, Progress, Step, Violation};
+use super::{Mode, Monitor, MonitorOutcome, NextStep, Progress, RunFailure, Violation};
 use crate::{Compat, StateId, distance};
 
 /// The distance of a text from an unrelated prompt; for nearer ones it is the wrong part in thousandths of the
@@ -18,8 +18,8 @@ impl Monitor {
         {
             self.faults_here += 1;
             if self.faults_here > fault.retries_max() {
-                let failure = Failure::Content { state: *state, fault: fault.clone() };
-                return self.end(Outcome::Failed(failure));
+                let failure = RunFailure::Content { state: *state, fault: fault.clone() };
+                return self.end(MonitorOutcome::Failed(failure));
             }
             self.mode = Mode::Open;
             self.retry_content(*state, at);
@@ -32,7 +32,7 @@ impl Monitor {
         let is_stray = matches!(violation, Violation::NoState { .. } | Violation::Ended);
         let (steps, ways) = self.ways_to(violation);
         match (valid, &ways[..]) {
-            ([], _) => self.end(Outcome::Finished),
+            ([], _) => self.end(MonitorOutcome::Finished),
             ([state], _) => self.write_prompt(*state),
             _ if self.shared.options.compat == Compat::Original && is_stray => {
                 let first = self.automaton().valid_exit_first(self.position)[0];
@@ -191,7 +191,7 @@ impl Monitor {
     }
 
     /// Continues after the question or the environment.
-    pub(super) fn leave_written(&mut self) -> Step {
+    pub(super) fn leave_written(&mut self) -> NextStep {
         self.scanned = self.text.len();
         self.mode = Mode::Closed(self.text.len());
         self.violations_here = 0;

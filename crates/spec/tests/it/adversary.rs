@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use planproof_spec::monitor::{
-    Author, CONTENT_RETRIES_MAX, Decoding, Monitor, Options, Outcome, Step, Violation,
+    Author, CONTENT_RETRIES_MAX, Decoding, Monitor, MonitorOptions, MonitorOutcome, NextStep, Violation,
 };
 use planproof_spec::{
-    Automaton, Compat, ContentRule, Entered, FormulaKind, Handler, Pattern, Piece, Prompts, SHIPPED, Spec,
-    StateId, load, textbook,
+    Automaton, Compat, ContentRule, Entered, FormulaKind, Handler, Pattern, PromptPiece, Prompts, SHIPPED,
+    Spec, StateId, load, textbook,
 };
 use planproof_trace::{Tool, ToolCall};
 use proptest::strategy::{Strategy, ValueTree};
@@ -161,15 +161,15 @@ fn tools() -> Vec<Tool> {
     ]
 }
 
-fn options(chance: &mut Chance) -> Options {
-    Options {
+fn options(chance: &mut Chance) -> MonitorOptions {
+    MonitorOptions {
         compat: if chance.one_in(4) { Compat::Original } else { Compat::Ours },
         decoding: if chance.one_in(2) { Decoding::Greedy } else { Decoding::Sampled },
         primes: chance.one_in(2),
         corrections_max: 40,
         text_bytes_max: if chance.one_in(4) { 300 } else { 20_000 },
         tools: chance.one_in(2).then(tools),
-        ..Options::default()
+        ..MonitorOptions::default()
     }
 }
 
@@ -235,7 +235,7 @@ impl Record {
     }
 
     /// Judges a finished run by the textbook and by its text alone.
-    fn judge(&self, spec: &Spec, prompts: &Prompts, options: &Options) -> Result<(), String> {
+    fn judge(&self, spec: &Spec, prompts: &Prompts, options: &MonitorOptions) -> Result<(), String> {
         let word: Vec<Entered<'_>> =
             self.word.iter().map(|(state, call)| Entered::with(*state, call.as_ref())).collect();
         if !textbook::accepts(spec, &word) {
@@ -270,13 +270,13 @@ impl Record {
         let (mut states, mut contents) = (Vec::new(), Vec::new());
         for piece in prompts.split(&self.text) {
             match piece {
-                Piece::Prompt(state, _) => states.push(state),
-                Piece::Text(text) if states.is_empty() => {
+                PromptPiece::Prompt(state, _) => states.push(state),
+                PromptPiece::Text(text) if states.is_empty() => {
                     if !text.trim().is_empty() {
                         return Err(format!("it begins with `{text}`"));
                     }
                 }
-                Piece::Text(text) => contents.push(text.trim().to_owned()),
+                PromptPiece::Text(text) => contents.push(text.trim().to_owned()),
             }
         }
         let of_run = self.word.iter().map(|(state, _)| *state).collect::<Vec<_>>();
@@ -323,12 +323,12 @@ fn drive(mut monitor: Monitor, chance: &mut Chance) -> (Monitor, u64, Option<(us
         monitor.question(&answer(&monitor.automaton().clone(), chance));
     }
     let mut corrections = 0;
-    while monitor.step() != Step::Ended {
+    while monitor.step() != NextStep::Ended {
         match monitor.step() {
-            Step::Continue if steps > RUN_STEPS_MAX => {
+            NextStep::Continue if steps > RUN_STEPS_MAX => {
                 monitor.stop();
             }
-            Step::Continue => {
+            NextStep::Continue => {
                 if chance.one_in(3) {
                     habit = any_habit(chance);
                 }
@@ -342,7 +342,7 @@ fn drive(mut monitor: Monitor, chance: &mut Chance) -> (Monitor, u64, Option<(us
                 }
                 assert_same(&monitor, &whole);
                 if chance.one_in(3) {
-                    let end: fn(&mut Monitor) -> Step =
+                    let end: fn(&mut Monitor) -> NextStep =
                         if chance.one_in(2) { Monitor::end_of_output } else { Monitor::end_at_stop };
                     end(&mut monitor);
                     end(&mut whole);
@@ -350,7 +350,7 @@ fn drive(mut monitor: Monitor, chance: &mut Chance) -> (Monitor, u64, Option<(us
                 }
                 steps += 1;
             }
-            Step::Violation => {
+            NextStep::Violation => {
                 if let (None, Some(Violation::State { tried, .. })) = (refused, monitor.violation()) {
                     refused = Some((monitor.sections().len(), *tried));
                 }
@@ -361,14 +361,14 @@ fn drive(mut monitor: Monitor, chance: &mut Chance) -> (Monitor, u64, Option<(us
                 );
                 corrections += 1;
             }
-            Step::Environment => {
+            NextStep::Environment => {
                 let text = answer(&monitor.automaton().clone(), chance);
                 monitor.environment(&text);
             }
-            Step::Ended => {}
+            NextStep::Ended => {}
         }
     }
-    let is_last_given_up = matches!(monitor.outcome(), Some(Outcome::Failed(_)));
+    let is_last_given_up = matches!(monitor.outcome(), Some(MonitorOutcome::Failed(_)));
     assert!(corrections <= monitor.counts().corrections + u32::from(is_last_given_up));
     (monitor, steps, refused)
 }
@@ -412,7 +412,7 @@ fn whatever_a_model_writes_a_finished_run_is_in_the_language() {
         let record = Record::of(&monitor);
         let spec = automaton.spec();
         match monitor.outcome().unwrap() {
-            Outcome::Finished => {
+            MonitorOutcome::Finished => {
                 *ends.entry("finished").or_default() += 1;
                 finished_by_spec[index] += 1;
                 if let Err(what) = record.judge(spec, &prompts, &options) {
@@ -420,8 +420,8 @@ fn whatever_a_model_writes_a_finished_run_is_in_the_language() {
                 }
                 caught += u64::from(canary_is_caught(record, refused, spec, &prompts, &options));
             }
-            Outcome::Stopped => *ends.entry("stopped").or_default() += 1,
-            Outcome::Failed(failure) => {
+            MonitorOutcome::Stopped => *ends.entry("stopped").or_default() += 1,
+            MonitorOutcome::Failed(failure) => {
                 *ends.entry("failed").or_default() += 1;
                 assert!(failure.describe(&automaton).len() > 20);
             }
@@ -442,7 +442,7 @@ fn canary_is_caught(
     refused: Option<(usize, StateId)>,
     spec: &Spec,
     prompts: &Prompts,
-    options: &Options,
+    options: &MonitorOptions,
 ) -> bool {
     let Some((at, tried)) = refused else { return false };
     record.word.insert(at, (tried, None));

@@ -1,6 +1,6 @@
 //! Texts that models are shown as examples.
 
-use planproof_spec::monitor::{Author, Monitor, Options, Step};
+use planproof_spec::monitor::{Author, Monitor, MonitorOptions, NextStep};
 use planproof_spec::{Compat, SHIPPED, load};
 
 /// A model that writes an example word for word is never corrected, and its run is the example.
@@ -10,9 +10,11 @@ fn the_monitor_takes_each_shipped_example_as_it_is() {
     for (name, source) in SHIPPED {
         let automaton = load(source, Compat::Ours).unwrap().automaton;
         for example in &automaton.spec().examples {
-            let mut monitor =
-                Monitor::new(automaton.clone(), Options { primes: false, ..Options::default() });
-            let mut step = Step::Continue;
+            let mut monitor = Monitor::new(
+                automaton.clone(),
+                MonitorOptions { primes: false, ..MonitorOptions::default() },
+            );
+            let mut step = NextStep::Continue;
             for (place, section) in example.sections.iter().enumerate() {
                 let id = automaton.state_named(&section.state.value).unwrap();
                 let state = automaton.state(id);
@@ -20,19 +22,24 @@ fn the_monitor_takes_each_shipped_example_as_it_is() {
                 step = match place {
                     0 => monitor.question(content),
                     _ if state.is_environment => {
-                        if step == Step::Continue {
+                        if step == NextStep::Continue {
                             step = monitor.push(state.prompt.value.as_bytes());
                         }
-                        assert_eq!(step, Step::Environment, "{name}: {}", monitor.text());
+                        assert_eq!(step, NextStep::Environment, "{name}: {}", monitor.text());
                         monitor.environment(content)
                     }
                     _ => monitor.push(format!("{} {content}\n", state.prompt.value).as_bytes()),
                 };
             }
-            if step == Step::Continue {
+            if step == NextStep::Continue {
                 step = monitor.end_of_output();
             }
-            assert_eq!((step, monitor.counts().corrections), (Step::Ended, 0), "{name}: {}", monitor.text());
+            assert_eq!(
+                (step, monitor.counts().corrections),
+                (NextStep::Ended, 0),
+                "{name}: {}",
+                monitor.text()
+            );
             let last = monitor.sections().next_back().unwrap();
             assert_eq!(
                 Some(last.content),

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use planproof_spec::export::{End, ExportError, Scope, Start, dot, gbnf, graph, lark, mermaid, regex};
-use planproof_spec::monitor::{Monitor, Options, Step};
-use planproof_spec::{Automaton, Compat, Piece, Position, Prompts, SHIPPED, load, read, shipped};
+use planproof_spec::export::{
+    ExportError, GrammarEnd, GrammarStart, Scope, dot, gbnf, graph, lark, mermaid, regex,
+};
+use planproof_spec::monitor::{Monitor, MonitorOptions, NextStep};
+use planproof_spec::{Automaton, Compat, Position, PromptPiece, Prompts, SHIPPED, load, read, shipped};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
@@ -27,12 +29,12 @@ fn is_run(automaton: &Automaton, text: &str) -> bool {
     let pieces = Prompts::new(automaton, Compat::Ours).split(text);
     let is_blank = match pieces.first() {
         None => true,
-        Some(Piece::Text(text)) => text.trim().is_empty() && pieces.len() > 1,
-        Some(Piece::Prompt(..)) => true,
+        Some(PromptPiece::Text(text)) => text.trim().is_empty() && pieces.len() > 1,
+        Some(PromptPiece::Prompt(..)) => true,
     };
     let states = pieces.iter().filter_map(|piece| match piece {
-        Piece::Prompt(state, _) => Some((*state).into()),
-        Piece::Text(_) => None,
+        PromptPiece::Prompt(state, _) => Some((*state).into()),
+        PromptPiece::Text(_) => None,
     });
     is_blank && automaton.accepts(states)
 }
@@ -254,14 +256,14 @@ proptest! {
 #[test]
 fn the_scope_of_a_request() {
     let automaton = without_rules("pass");
-    let options = Options { primes: false, ..Options::default() };
+    let options = MonitorOptions { primes: false, ..MonitorOptions::default() };
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let (mut taken, mut compared) = (0, 0);
     for _ in 0..25 {
         let mut monitor = Monitor::new(Arc::clone(&automaton), options.clone());
         monitor.question("q");
         for _ in 0..3 {
-            if monitor.step() != Step::Continue || monitor.settled() < monitor.text().len() {
+            if monitor.step() != NextStep::Continue || monitor.settled() < monitor.text().len() {
                 break;
             }
             let scope = Scope::next(&monitor);
@@ -273,12 +275,12 @@ fn the_scope_of_a_request() {
                 let mut next = monitor.clone();
                 let expected = match next.push(text.as_bytes()) {
                     // Nothing may follow the prompt of the environment.
-                    Step::Environment => next.counts() == monitor.counts(),
-                    Step::Continue => {
+                    NextStep::Environment => next.counts() == monitor.counts(),
+                    NextStep::Continue => {
                         next.end_of_output();
                         next.answer().is_some() && next.counts() == monitor.counts()
                     }
-                    Step::Violation | Step::Ended => false,
+                    NextStep::Violation | NextStep::Ended => false,
                 };
                 assert_eq!(pattern.is_match(&text), expected, "{text:?} after {:?}", monitor.text());
                 assert_eq!(grammar.accepts(&text), expected, "{text:?} after {:?}", monitor.text());
@@ -368,13 +370,14 @@ fn a_scope_may_begin_anywhere() {
     let automaton = without_rules("react");
     let state = |name: &str| automaton.state_named(name).unwrap();
     let asked = automaton.after(automaton.start(), state("Ques")).unwrap();
-    let from =
-        |start: Start, end: End| expression(&regex(&automaton, Scope { start, end, tools: None }).unwrap());
-    let whole = from(Start::Prompt(asked), End::Run);
+    let from = |start: GrammarStart, end: GrammarEnd| {
+        expression(&regex(&automaton, Scope { start, end, tools: None }).unwrap())
+    };
+    let whole = from(GrammarStart::Prompt(asked), GrammarEnd::Run);
     assert!(
         whole.is_match("\n[Final Thought] f [Answer] a") && !whole.is_match("x[Final Thought] f [Answer] a")
     );
-    let rest = from(Start::Content { before: asked, state: state("Tht") }, End::Environment);
+    let rest = from(GrammarStart::Content { before: asked, state: state("Tht") }, GrammarEnd::Environment);
     assert!(rest.is_match("inking [Action] a [Action Input] i [Observation]"));
     assert!(!rest.is_match("inking [Action] a [Action Input] i [Observation] o"));
     assert!(!rest.is_match("[Final Thought] f"));

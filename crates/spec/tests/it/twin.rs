@@ -1,6 +1,6 @@
 //! The automaton against the textbook, on all short words and on some long ones.
 
-use planproof_spec::monitor::{Monitor, Options, Step};
+use planproof_spec::monitor::{Monitor, MonitorOptions, NextStep};
 use planproof_spec::{Automaton, Code, Compat, Entered, Fate, Handler, Loaded, Spec, StateId, textbook};
 use planproof_trace::{Arguments, CallId, Tool, ToolCall};
 use proptest::prelude::*;
@@ -188,11 +188,11 @@ proptest! {
         let Some(loaded) = compile(&spec) else { return Ok(()) };
         let serde_json::Value::Object(schema) = json!({"properties": {"n": {}}}) else { unreachable!("an object") };
         let tool = Tool { name: "x".into(), description: String::new(), input_schema: schema.into() };
-        let options = Options { tools: Some(vec![tool]), ..Options::default() };
+        let options = MonitorOptions { tools: Some(vec![tool]), ..MonitorOptions::default() };
         let mut monitor = Monitor::new(loaded.automaton.clone(), options);
         monitor.push((steps.concat() + "[b]").as_bytes());
         // Requirements may have forbidden a state before.
-        if monitor.step() != Step::Environment || monitor.sections().len() != steps.len() + 1 {
+        if monitor.step() != NextStep::Environment || monitor.sections().len() != steps.len() + 1 {
             return Ok(());
         }
         let mut execution = monitor.execution();

@@ -1,11 +1,11 @@
-use planproof_store::{Progress, Spent, Store, StoreError};
+use planproof_store::{Progress, Store, StoreError, StoredSpent};
 use planproof_trace::Usage;
 
 use crate::support::{Directory, create, run};
 
 fn progress(tokens: u64) -> Progress {
     Progress {
-        spent: Spent {
+        spent: StoredSpent {
             input_tokens: tokens,
             output_tokens: tokens / 2,
             picodollars: Some(u64::from(u32::MAX) * tokens),

@@ -24,8 +24,9 @@ fn campaigns_are_listed_and_found_by_name() {
     let again = store.create_campaign(&campaign("x_y", 40, 4), none);
     assert_eq!(again, Err(StoreError::CampaignExists { id: "x_y".to_owned() }));
 
-    let ids =
-        |campaigns: Vec<planproof_store::Campaign>| campaigns.into_iter().map(|c| c.id).collect::<Vec<_>>();
+    let ids = |campaigns: Vec<planproof_store::CampaignRow>| {
+        campaigns.into_iter().map(|c| c.id).collect::<Vec<_>>()
+    };
     // In the order of creation, whatever the clock said.
     assert_eq!(ids(store.campaigns().expect("reads")), ["x_y", "abd2", "abc1"]);
     for (name, id) in [("abc1", "abc1"), ("abc", "abc1"), ("abd", "abd2"), ("x", "x_y"), ("last", "x_y")] {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use planproof_store::{Finish, NewCampaign, RunId, Start, Store, StoreError, StoreLimits, Writer};
+use planproof_store::{Finish, NewCampaign, RunId, RunStart, Store, StoreError, StoreLimits, Writer};
 use planproof_trace::{CallId, EndReason, Event, EventKind, Header, ToolResult};
 
 /// A directory that is deleted with this value.
@@ -68,7 +68,7 @@ pub(crate) fn header(ordinal: u32, repeat: u32) -> Header {
 
 pub(crate) fn start(writer: &Writer, campaign: &str, ordinal: u32, repeat: u32) -> Result<RunId, StoreError> {
     let header = header(ordinal, repeat);
-    writer.start_run(&Start { campaign, ordinal, repeat, header: &header }).wait()
+    writer.start_run(&RunStart { campaign, ordinal, repeat, header: &header }).wait()
 }
 
 pub(crate) const PASSED: Finish<'_> = Finish {

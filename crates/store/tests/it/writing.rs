@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-use planproof_store::{Finish, RunState, Start, Store, StoreError, StoreLimits, Unit};
+use planproof_store::{Finish, RunStart, RunState, Store, StoreError, StoreLimits, Unit};
 use planproof_trace::{Event, EventKind, LogicalClock, Recorder};
 
 use crate::support::{
@@ -241,7 +241,7 @@ fn receipts_can_be_awaited() {
         for ordinal in 0..50 {
             let header = header(ordinal, 0);
             let run = writer
-                .start_run(&Start { campaign: "a", ordinal, repeat: 0, header: &header })
+                .start_run(&RunStart { campaign: "a", ordinal, repeat: 0, header: &header })
                 .await
                 .expect("starts");
             writer.append(run, &event(ordinal, 0)).expect("appends");

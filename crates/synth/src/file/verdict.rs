@@ -10,8 +10,8 @@ use thiserror::Error;
 use super::json;
 use crate::case::{ActionId, ConstraintId};
 use crate::oracle::{
-    Class, ConflictVerdict, Flag, ParameterError, Refused, StartFault, TimeVerdict, Verdict, Violated,
-    WrongValue,
+    ConflictVerdict, Flag, OracleVerdict, OrderClass, ParameterError, Refused, StartFault, TimeVerdict,
+    Violated, WrongValue,
 };
 use crate::time_form::clock_time;
 
@@ -132,7 +132,7 @@ struct WrongValueFile<'a> {
 }
 
 /// Writes a verdict as one line of JSON, without the line's end. `case` is the id of the case.
-pub fn write_verdict(case: &str, verdict: &Verdict) -> String {
+pub fn write_verdict(case: &str, verdict: &OracleVerdict) -> String {
     fn ids(actions: &[ActionId]) -> Vec<Cow<'_, str>> {
         actions.iter().map(|id| id.0.as_str().into()).collect()
     }
@@ -233,7 +233,7 @@ impl<'a> ParameterErrorFile<'a> {
 /// # Errors
 /// See [`VerdictFileError`]. A verdict with the fault `overlap` that was written before `until` was introduced is
 /// one.
-pub fn read_verdict(text: &str) -> Result<(String, Verdict), VerdictFileError> {
+pub fn read_verdict(text: &str) -> Result<(String, OracleVerdict), VerdictFileError> {
     #[derive(Deserialize)]
     struct SchemaOnly {
         schema: Option<String>,
@@ -258,8 +258,8 @@ pub fn read_verdict(text: &str) -> Result<(String, Verdict), VerdictFileError> {
 }
 
 impl VerdictFile<'_> {
-    fn into_verdict(self) -> Result<Verdict, String> {
-        let find_class = |name: &str| Class::ALL.into_iter().find(|class| class.as_str() == name);
+    fn into_verdict(self) -> Result<OracleVerdict, String> {
+        let find_class = |name: &str| OrderClass::ALL.into_iter().find(|class| class.as_str() == name);
         let find_flag = |name: &str| Flag::ALL.into_iter().find(|flag| flag.as_str() == name);
         let class = match &self.class {
             None => None,
@@ -317,7 +317,7 @@ impl VerdictFile<'_> {
         {
             return Err("it has not as many start times as calls".into());
         }
-        Ok(Verdict {
+        Ok(OracleVerdict {
             passed: self.passed,
             class,
             flags,

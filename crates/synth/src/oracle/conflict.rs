@@ -3,8 +3,8 @@
 use planproof_trace::TimeOfDay;
 
 use super::time::{TimeVerdict, is_clear, is_without_arguments, written_start};
-use super::{CallRecord, Class, Ended, Flag, JudgeOptions, Refused, Verdict, primary_class};
-use crate::case::{Case, ConstraintId};
+use super::{CallRecord, Ended, Flag, JudgeOptions, OracleVerdict, OrderClass, Refused, primary_class};
+use crate::case::{ConstraintId, PlanningCase};
 use crate::infeasible::{Naming, reported_sentences};
 
 /// The conflict of the case, and the agent's report.
@@ -19,7 +19,7 @@ pub struct ConflictVerdict {
 
 impl ConflictVerdict {
     /// `None` in a feasible case without a report.
-    pub(super) fn of(case: &Case, calls: &[CallRecord<'_>]) -> Option<Self> {
+    pub(super) fn of(case: &PlanningCase, calls: &[CallRecord<'_>]) -> Option<Self> {
         let is_taken =
             |call: &&CallRecord<'_>| matches!(call.answered, Some((_, None))) && case.is_report(call.tool);
         let reported = calls.iter().rfind(is_taken).map(|call| reported_sentences(call.arguments));
@@ -41,7 +41,12 @@ impl ConflictVerdict {
 
 /// Judges a run of an infeasible case, of either form: whether a conflict was reported, and no action executed in the
 /// whole run. Actions cleared by a restart count as executed.
-pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options: JudgeOptions) -> Verdict {
+pub(super) fn judge(
+    case: &PlanningCase,
+    calls: &[CallRecord<'_>],
+    ended: Ended,
+    options: JudgeOptions,
+) -> OracleVerdict {
     let Ended { mut flags, held_back, cut_short, conflict } = ended;
     let (mut refused, mut executed, mut starts, mut restarts) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let mut has_acted = false;
@@ -52,13 +57,13 @@ pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options
                 flags.insert(Flag::RestartLimit);
             }
             (Some((_, Some(answer))), _) => {
-                flags.insert(Flag::Class(Class::ActError));
+                flags.insert(Flag::Class(OrderClass::ActError));
                 refused.push(Refused { tool: call.tool.to_owned(), answer: answer.to_owned() });
             }
             (Some((_, None)), None) if is_clear(case, call) => restarts += 1,
             (Some((_, None)), None) if case.is_report(call.tool) => {}
             (Some((_, None)), None) => {
-                flags.insert(Flag::Class(Class::Distractor));
+                flags.insert(Flag::Class(OrderClass::Distractor));
             }
             (Some((_, None)), Some(action)) => {
                 has_acted = true;
@@ -73,7 +78,7 @@ pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options
     }
     let has_reported = conflict.as_ref().is_some_and(|conflict| conflict.reported.is_some());
     if has_acted || !has_reported {
-        flags.insert(Flag::Class(Class::ConflictMissed));
+        flags.insert(Flag::Class(OrderClass::ConflictMissed));
     }
     // As elsewhere, a refused call can explain an omission: here, of a report.
     let explains = |it: &Refused| case.is_report(&it.tool) || case.tool(&it.tool).is_none();
@@ -81,7 +86,7 @@ pub(super) fn judge(case: &Case, calls: &[CallRecord<'_>], ended: Ended, options
     let class = primary_class(&flags, is_explained, options);
     let ids: Vec<&ConstraintId> = case.constraint_ids().collect();
     let core = case.conflict_constraints().into_iter().map(|place| ids[place].clone()).collect();
-    Verdict {
+    OracleVerdict {
         passed: class.is_none(),
         class,
         flags,

@@ -1,20 +1,20 @@
 //! Judging the time form: only the calls after the last restart count, by the start times that the agent gave and the
 //! durations that the tools returned.
 
-use planproof_constraint::{Nearest, Start, TimedProblem, Undecided, Variable, variables_in};
+use planproof_constraint::{Nearest, StartTime, TimedProblem, UndecidedSchedule, Variable, variables_in};
 use planproof_trace::TimeOfDay;
 
 use super::{
-    CallRecord, Class, Ended, Fared, Flag, JudgeOptions, Refused, Verdict, explains_lost, fared,
+    CallRecord, Ended, Fared, Flag, JudgeOptions, OracleVerdict, OrderClass, Refused, explains_lost, fared,
     note_overlap, primary_class, values::Passed,
 };
-use crate::case::{ActionId, Case};
+use crate::case::{ActionId, PlanningCase};
 use crate::time_form::{START_TIME_ARGUMENT, TimeForm};
 
 /// The additions of the time form to a verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeVerdict {
-    /// The start of each of [`Verdict::calls`], in minutes from midnight.
+    /// The start of each of [`OracleVerdict::calls`], in minutes from midnight.
     pub starts: Vec<u16>,
     /// Impossible starts, in the order of the calls.
     pub parameter_errors: Vec<ParameterError>,
@@ -22,9 +22,9 @@ pub struct TimeVerdict {
     pub late: Vec<ActionId>,
     /// How often the agent cleared the day.
     pub restarts: u32,
-    /// The starts of [`Verdict::repair`].
+    /// The starts of [`OracleVerdict::repair`].
     pub repair_starts: Vec<u16>,
-    /// For each of [`Verdict::correct_next`] the earliest correct start at that point.
+    /// For each of [`OracleVerdict::correct_next`] the earliest correct start at that point.
     pub next_starts: Vec<Vec<u16>>,
     /// Whether every search was completed. If not, the first wrong call may be earlier than the stated one, or exist
     /// although none is stated; core, repair and right calls may be missing; and another repair may move fewer calls.
@@ -69,12 +69,12 @@ impl StartFault {
 
 /// Judges a run of a case of the time form.
 pub(super) fn judge(
-    case: &Case,
+    case: &PlanningCase,
     time: &TimeForm,
     calls: &[CallRecord<'_>],
     ended: Ended,
     options: JudgeOptions,
-) -> Verdict {
+) -> OracleVerdict {
     let Ended { mut flags, held_back, cut_short, conflict } = ended;
     let is_restart = |call: &CallRecord<'_>| case.is_restart(call.tool);
     let has_cleared = |call: &CallRecord<'_>| is_clear(case, call);
@@ -83,7 +83,7 @@ pub(super) fn judge(
 
     let mut refused = Vec::new();
     let mut parameter_errors = Vec::new();
-    let mut starts: Vec<Start> = Vec::with_capacity(judged.len());
+    let mut starts: Vec<StartTime> = Vec::with_capacity(judged.len());
     let mut late = Vec::new();
     let mut executed: Vec<(u64, u64)> = Vec::new();
     let mut done = 0;
@@ -107,13 +107,13 @@ pub(super) fn judge(
                 continue;
             }
             (Some(answer), ..) => {
-                flags.insert(Flag::Class(Class::ActError));
+                flags.insert(Flag::Class(OrderClass::ActError));
                 refused.push(Refused { tool: call.tool.to_owned(), answer: answer.to_owned() });
                 continue;
             }
             (None, None, _) if case.is_report(call.tool) => continue,
             (None, None, _) => {
-                flags.insert(Flag::Class(Class::Distractor));
+                flags.insert(Flag::Class(OrderClass::Distractor));
                 continue;
             }
             (None, Some(_), None) => {
@@ -121,7 +121,7 @@ pub(super) fn judge(
                 wrong_start(StartFault::NoClockTime);
                 continue;
             }
-            (None, Some(action), Some(minute)) => Start { variable: Variable::new(action), minute },
+            (None, Some(action), Some(minute)) => StartTime { variable: Variable::new(action), minute },
         };
         if action.minute < time.day.start {
             wrong_start(StartFault::BeforeDay);
@@ -130,7 +130,7 @@ pub(super) fn judge(
         }
         let own_end = action.minute.saturating_add(time.durations[action.variable.index()]);
         if done & action.variable.bit() != 0 {
-            flags.insert(Flag::Class(Class::Repeated));
+            flags.insert(Flag::Class(OrderClass::Repeated));
         } else if own_end > time.day.end {
             late.push(action.variable);
         }
@@ -141,17 +141,17 @@ pub(super) fn judge(
         starts.push(action);
     }
     if !parameter_errors.is_empty() {
-        flags.insert(Flag::Class(Class::ParameterError));
+        flags.insert(Flag::Class(OrderClass::ParameterError));
     }
     let lost: Vec<usize> = (0..case.actions.len()).filter(|action| done & 1 << action == 0).collect();
     if !lost.is_empty() {
-        flags.insert(Flag::Class(Class::ActionLost));
+        flags.insert(Flag::Class(OrderClass::ActionLost));
     }
     let problem = case.timed_problem().expect("the case is of the time form");
     let statuses = problem.check(&starts);
     let Fared { violated, undetermined } = fared(case, &statuses);
     if !violated.is_empty() || !late.is_empty() {
-        flags.insert(Flag::Class(Class::OrderError));
+        flags.insert(Flag::Class(OrderClass::OrderError));
     }
     let wrong = passed.wrong(case, &statuses, &mut flags);
     let class = primary_class(&flags, explains_lost(case, &refused, &lost), options);
@@ -172,7 +172,7 @@ pub(super) fn judge(
             right.into_iter().map(|it| (id_of(it.variable), it.minute)).unzip::<_, _, Vec<_>, Vec<_>>()
         })
         .unzip();
-    Verdict {
+    OracleVerdict {
         passed: class.is_none(),
         class,
         flags,
@@ -202,7 +202,7 @@ pub(super) fn judge(
 }
 
 /// Whether a call has cleared the day.
-pub(super) fn is_clear(case: &Case, call: &CallRecord<'_>) -> bool {
+pub(super) fn is_clear(case: &PlanningCase, call: &CallRecord<'_>) -> bool {
     case.is_restart(call.tool) && matches!(call.answered, Some((_, None)))
 }
 
@@ -216,15 +216,15 @@ pub(super) fn is_without_arguments(call: &CallRecord<'_>) -> bool {
 }
 
 /// The result of a search, and whether it was completed.
-fn known<T>(found: Result<Option<T>, Undecided>) -> (Option<T>, bool) {
+fn known<T>(found: Result<Option<T>, UndecidedSchedule>) -> (Option<T>, bool) {
     match found {
         Ok(found) => (found, true),
-        Err(Undecided) => (None, false),
+        Err(UndecidedSchedule) => (None, false),
     }
 }
 
 /// The ids of the constraints at these indices, in the order of the case.
-fn ids_at(case: &Case, places: &[usize]) -> Vec<crate::case::ConstraintId> {
+fn ids_at(case: &PlanningCase, places: &[usize]) -> Vec<crate::case::ConstraintId> {
     let with_place = case.constraint_ids().enumerate();
     with_place.filter(|(place, _)| places.contains(place)).map(|(_, id)| id.clone()).collect()
 }
@@ -233,21 +233,22 @@ fn ids_at(case: &Case, places: &[usize]) -> Vec<crate::case::ConstraintId> {
 /// Also whether all searches were completed.
 fn correct_next(
     problem: &TimedProblem,
-    starts: &[Start],
+    starts: &[StartTime],
     first_wrong_call: Option<usize>,
-) -> (Vec<Vec<Start>>, bool) {
+) -> (Vec<Vec<StartTime>>, bool) {
     let table = problem.timetable();
     let mut all = Vec::with_capacity(starts.len());
     let (mut done, mut minute, mut is_known) = (0, 0, true);
     for (call, start) in starts.iter().enumerate() {
         let right = match first_wrong_call {
             Some(wrong) if call > wrong => 0,
-            _ => table.correct_next(done, minute).unwrap_or_else(|Undecided| {
+            _ => table.correct_next(done, minute).unwrap_or_else(|UndecidedSchedule| {
                 is_known = false;
                 0
             }),
         };
-        let earliest = |variable| Some(Start { variable, minute: table.earliest_start(variable, minute)? });
+        let earliest =
+            |variable| Some(StartTime { variable, minute: table.earliest_start(variable, minute)? });
         all.push(variables_in(right).filter_map(earliest).collect());
         done |= start.variable.bit();
         minute = start.minute.saturating_add(table.duration(start.variable));

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use planproof_constraint::Status;
 use serde_json::Value;
 
-use super::{CallRecord, Class, Flag, PASSED_CHARACTERS_MAX, WrongValue, both_ends};
-use crate::case::{Case, ConstraintId};
+use super::{CallRecord, Flag, OrderClass, PASSED_CHARACTERS_MAX, WrongValue, both_ends};
+use crate::case::{ConstraintId, PlanningCase};
 use crate::rule::Rule;
 
 /// For each flow, in the order of the case's constraints, the value that the first call of its later task passed.
@@ -31,7 +31,7 @@ pub(super) struct Wrong {
 }
 
 impl Passed {
-    pub(super) fn of(case: &Case) -> Self {
+    pub(super) fn of(case: &PlanningCase) -> Self {
         let flows = case.constraints.iter().enumerate().filter_map(|(place, stated)| match &stated.rule {
             Some(Rule::Flow { argument, .. }) => {
                 Some(Flow { place, second: stated.second, argument: argument.clone(), call: None })
@@ -50,7 +50,7 @@ impl Passed {
     }
 
     /// The values that differ from the returned ones, for flows in the right order.
-    pub(super) fn wrong(self, case: &Case, statuses: &[Status], flags: &mut BTreeSet<Flag>) -> Wrong {
+    pub(super) fn wrong(self, case: &PlanningCase, statuses: &[Status], flags: &mut BTreeSet<Flag>) -> Wrong {
         let mut wrong = Wrong { values: Vec::new(), first: None };
         for Flow { place, argument, call, .. } in self.flows {
             let stated = &case.constraints[place];
@@ -74,7 +74,7 @@ impl Passed {
             });
         }
         if !wrong.values.is_empty() {
-            flags.insert(Flag::Class(Class::WrongValue));
+            flags.insert(Flag::Class(OrderClass::WrongValue));
         }
         wrong
     }

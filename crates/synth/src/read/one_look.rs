@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 
 use super::lexicon::{Directions, Part, Side};
 use super::tokens;
-use crate::case::Case;
+use crate::case::PlanningCase;
 
 /// A method that derives an order from the text at one look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -54,7 +54,7 @@ impl OneLook {
 
     /// The resulting order of the case's actions, by their indices. The known ordering words are those of
     /// [`Directions::shipped`].
-    pub fn order(self, case: &Case) -> Vec<usize> {
+    pub fn order(self, case: &PlanningCase) -> Vec<usize> {
         self.order_of(&Glance::at(case))
     }
 
@@ -95,7 +95,7 @@ impl OneLook {
     }
 
     /// Those whose order is a correct plan of the case: empty if there is no correct plan.
-    pub fn passing(case: &Case) -> impl Iterator<Item = Self> {
+    pub fn passing(case: &PlanningCase) -> impl Iterator<Item = Self> {
         let glance = Glance::at(case);
         Self::ALL.into_iter().filter(move |heuristic| case.is_correct_order(&heuristic.order_of(&glance)))
     }
@@ -103,14 +103,14 @@ impl OneLook {
 
 /// The common input of all heuristics for a case. It is shared, because reading the text is nearly all of the work.
 struct Glance<'a> {
-    case: &'a Case,
+    case: &'a PlanningCase,
     mention: Vec<usize>,
     /// Not every heuristic needs it.
     seen: OnceCell<Vec<Seen>>,
 }
 
 impl<'a> Glance<'a> {
-    fn at(case: &'a Case) -> Self {
+    fn at(case: &'a PlanningCase) -> Self {
         Self { case, mention: case.order_of_mention(), seen: OnceCell::new() }
     }
 
@@ -127,7 +127,7 @@ fn words(seen: &[Seen]) -> impl Iterator<Item = bool> {
 }
 
 /// Tasks and ordering words in the order of the text. Empty if the text is too long to be read.
-fn look(case: &Case) -> Vec<Seen> {
+fn look(case: &PlanningCase) -> Vec<Seen> {
     let Ok(tokens) = tokens::split(&case.paragraph) else { return Vec::new() };
     let texts: Vec<Vec<&str>> =
         case.actions.iter().map(|action| action.text.split_whitespace().collect()).collect();

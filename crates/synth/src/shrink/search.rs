@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Reduction, ShrinkEnd, Shrinker, Shrunk, reduce};
-use crate::case::Case;
+use crate::case::PlanningCase;
 use crate::grammar::Sentences;
 
 /// A case being shrunk: requests the test of one [`candidate`](Self::candidate) after another, and is given the
@@ -11,9 +11,9 @@ use crate::grammar::Sentences;
 #[derive(Debug, Clone)]
 pub struct ShrinkSearch<'a> {
     shrinker: Shrinker<'a>,
-    case: Case,
+    case: PlanningCase,
     /// The smallest failing case; the original case at the beginning.
-    found: (Sentences, Case),
+    found: (Sentences, PlanningCase),
     /// The results of the tests, by paragraph.
     known: HashMap<String, bool>,
     steps: Vec<(Reduction, usize)>,
@@ -22,7 +22,7 @@ pub struct ShrinkSearch<'a> {
     /// The current removal; `None` while the original case itself is tested.
     sweep: Option<Sweep>,
     /// What is to be tested now.
-    open: Option<(Sentences, Case)>,
+    open: Option<(Sentences, PlanningCase)>,
     end: Option<ShrinkEnd>,
 }
 
@@ -83,7 +83,7 @@ impl Sweep {
 }
 
 impl<'a> ShrinkSearch<'a> {
-    pub(super) fn new(shrinker: Shrinker<'a>, case: Case, tree: Sentences) -> Self {
+    pub(super) fn new(shrinker: Shrinker<'a>, case: PlanningCase, tree: Sentences) -> Self {
         let found = (tree, case.clone());
         Self {
             shrinker,
@@ -99,7 +99,7 @@ impl<'a> ShrinkSearch<'a> {
     }
 
     /// The next candidate to test; `None` at the end. The first is the original case, and no paragraph comes twice.
-    pub fn candidate(&mut self) -> Option<&Case> {
+    pub fn candidate(&mut self) -> Option<&PlanningCase> {
         while self.open.is_none() && self.end.is_none() {
             self.advance();
         }
@@ -153,7 +153,7 @@ impl<'a> ShrinkSearch<'a> {
         }
     }
 
-    fn decide(&mut self, tree: Sentences, case: Case, fails: bool) {
+    fn decide(&mut self, tree: Sentences, case: PlanningCase, fails: bool) {
         let Some(sweep) = &mut self.sweep else { return };
         if fails {
             sweep.left = sweep.kept();

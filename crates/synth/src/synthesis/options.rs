@@ -2,12 +2,12 @@
 
 use thiserror::Error;
 
-use crate::infeasible::Share;
+use crate::infeasible::InfeasibleShare;
 use crate::time_form::TimeOptions;
 
 /// What to synthesise.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct SynthesisOptions {
     /// Fewest actions, at least 2.
     pub actions_min: u32,
     /// Most actions, at most [`ACTIONS_MAX`]. The number of a case is drawn evenly from the range.
@@ -31,12 +31,12 @@ pub struct Options {
     /// The share of cases that contradict themselves on purpose. Each case then offers the tool that reports this;
     /// apart from that, the feasible ones are the same as without it. `None` for feasible cases alone, without the
     /// tool.
-    pub infeasible: Option<Share>,
+    pub infeasible: Option<InfeasibleShare>,
     /// Only feasible cases that every heuristic of [`OneLook`](crate::OneLook) fails; infeasible ones stay as they are.
     pub hard: bool,
 }
 
-impl Default for Options {
+impl Default for SynthesisOptions {
     /// The paper's setting for its main experiment: 3 to 5 actions (section 6.1).
     fn default() -> Self {
         Self {
@@ -142,13 +142,13 @@ pub struct SynthesisCounts {
 }
 
 /// Runs each piece of the solver's work, so that a caller can time it: this crate reads no clock.
-pub trait Meter {
+pub trait SolverTimer {
     /// Must run `work` once and return what it returns.
     fn solver<T>(&mut self, work: impl FnOnce() -> T) -> T;
 }
 
 /// Times nothing.
-impl Meter for () {
+impl SolverTimer for () {
     fn solver<T>(&mut self, work: impl FnOnce() -> T) -> T {
         work()
     }

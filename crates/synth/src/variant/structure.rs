@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use planproof_constraint::{Order, Variable};
 
-use crate::case::{Case, CaseOptions};
+use crate::case::{CaseOptions, PlanningCase};
 use crate::grammar::{
     ActionList, ClockBound, ClockLink, Direction, JOINER_WORDS, Joiner, Link, NeutralClause, NounPhrase,
     Relative, Sentences, SubSentence, each_wording,
@@ -57,7 +57,7 @@ struct Allowed {
 
 /// Draws an equivalent paragraph with another structure. `None` after [`STRUCTURE_DRAWS_MAX`] draws.
 pub(super) fn equivalent(
-    case: &Case,
+    case: &PlanningCase,
     tree: &Sentences,
     words: &Wordings,
     draw: &mut Draw,
@@ -181,7 +181,7 @@ fn without(set: u64, list: &[u8]) -> u64 {
 }
 
 impl<'a> Target<'a> {
-    fn of(case: &Case, words: &'a Wordings) -> Option<Self> {
+    fn of(case: &PlanningCase, words: &'a Wordings) -> Option<Self> {
         let order = case.problem().order().ok()?;
         let variables = 0..case.actions.len();
         let after = |index: usize| order.successors(Variable::new(index));

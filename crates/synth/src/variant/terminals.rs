@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::{NoVariant, RESTART_TOOL};
-use crate::case::Case;
+use crate::case::PlanningCase;
 use crate::grammar::{Sentences, each_wording};
 use crate::synthesis::numbered_texts;
 use crate::topic::{Topic, TopicBank};
@@ -35,14 +35,14 @@ pub(super) fn reword(tree: &mut Sentences, words: &Wordings, draw: &mut Draw) ->
 }
 
 /// Tool names that no new task may take: those of the remaining tools.
-fn taken(case: &Case) -> HashSet<&str> {
+fn taken(case: &PlanningCase) -> HashSet<&str> {
     let stays = |name: &&str| case.action_of_tool(name).is_none();
     let names = case.tools.iter().map(|tool| tool.name.as_str()).filter(stays);
     names.chain([RESTART_TOOL]).collect()
 }
 
 /// Texts for as many actions as the case has, none of which it contains now.
-fn unused_texts(case: &Case, topic: &Topic) -> Vec<String> {
+fn unused_texts(case: &PlanningCase, topic: &Topic) -> Vec<String> {
     let taken = taken(case);
     let mut texts = numbered_texts(topic, case.actions.len());
     texts.retain(|text| {
@@ -55,7 +55,7 @@ fn unused_texts(case: &Case, topic: &Topic) -> Vec<String> {
 
 /// Another text of the same topic for every action. If too few are unused, the rest are permuted.
 pub(super) fn other_actions(
-    case: &Case,
+    case: &PlanningCase,
     bank: &TopicBank,
     draw: &mut Draw,
 ) -> Result<Vec<String>, NoVariant> {
@@ -92,7 +92,7 @@ pub(super) fn other_actions(
 
 /// Another job, and texts of its activities.
 pub(super) fn other_topic(
-    case: &Case,
+    case: &PlanningCase,
     bank: &TopicBank,
     draw: &mut Draw,
 ) -> Result<(String, Vec<String>), NoVariant> {

@@ -1,7 +1,9 @@
 use std::collections::BTreeSet;
 
 use planproof_synth::file::{read_case, read_verdict, write_case, write_verdict};
-use planproof_synth::{Case, Draw, JudgeOptions, Options, Share, TimeOptions, judge};
+use planproof_synth::{
+    Draw, InfeasibleShare, JudgeOptions, PlanningCase, SynthesisOptions, TimeOptions, judge,
+};
 use planproof_trace::notation;
 
 use crate::{case, synthesise, time_case};
@@ -62,7 +64,7 @@ fn bad_case_files_are_told_what_is_wrong() {
 
 /// Calls in the one-line notation, mostly wrong in one way or another: any of the tools, or one that is not there,
 /// with a start in the time form, refused, denied and overlapping, and each of the ends that there are.
-fn wrong_run(case: &Case, draw: &mut Draw) -> String {
+fn wrong_run(case: &PlanningCase, draw: &mut Draw) -> String {
     let mut line = String::new();
     for number in 0..draw.below(2 * case.tools.len() as u32) {
         let tool = draw.below(case.tools.len() as u32 + 1) as usize;
@@ -96,13 +98,13 @@ fn wrong_run(case: &Case, draw: &mut Draw) -> String {
 fn a_verdict_survives_the_file() {
     let draw = &mut Draw::new(5, 0, "test/verdicts");
     let time = Some(TimeOptions::default());
-    let infeasible = Share::new(0.5);
+    let infeasible = InfeasibleShare::new(0.5);
     let (mut classes, mut faults, mut answers) = (BTreeSet::new(), BTreeSet::new(), 0);
     for options in [
-        Options::default(),
-        Options { time, ..Options::default() },
-        Options { infeasible, ..Options::default() },
-        Options { infeasible, time, ..Options::default() },
+        SynthesisOptions::default(),
+        SynthesisOptions { time, ..SynthesisOptions::default() },
+        SynthesisOptions { infeasible, ..SynthesisOptions::default() },
+        SynthesisOptions { infeasible, time, ..SynthesisOptions::default() },
     ] {
         for index in 0..150 {
             let case = synthesise(options.clone(), 7, index);

@@ -3,31 +3,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use planproof_constraint::{TimedProblem, TimedRelation};
 use planproof_synth::file::{read_case, write_case, write_verdict};
 use planproof_synth::{
-    Bound, Case, ConflictVerdict, JudgeOptions, Options, REPORT_TOOL, Share, SynthesisError, Synthesizer,
-    TimeOptions, TopicBank, Wordings, judge, read, report_arguments,
+    Bound, ConflictVerdict, InfeasibleShare, JudgeOptions, PlanningCase, REPORT_TOOL, SynthesisError,
+    SynthesisOptions, Synthesizer, TimeOptions, TopicBank, Wordings, judge, read, report_arguments,
 };
 use planproof_trace::notation;
 
 use crate::synthesise;
 
-fn options(share: f64, time: bool) -> Options {
+fn options(share: f64, time: bool) -> SynthesisOptions {
     let time = time.then(TimeOptions::default);
-    Options { infeasible: Share::new(share), time, ..Options::default() }
+    SynthesisOptions { infeasible: InfeasibleShare::new(share), time, ..SynthesisOptions::default() }
 }
 
-fn infeasible(actions: std::ops::RangeInclusive<u32>, time: bool, index: u64) -> Case {
+fn infeasible(actions: std::ops::RangeInclusive<u32>, time: bool, index: u64) -> PlanningCase {
     let (actions_min, actions_max) = actions.into_inner();
-    synthesise(Options { actions_min, actions_max, ..options(1.0, time) }, 7, index)
+    synthesise(SynthesisOptions { actions_min, actions_max, ..options(1.0, time) }, 7, index)
 }
 
 /// What the sentences of a case demand, by the case's own constraints.
 struct Twin<'a> {
-    case: &'a Case,
+    case: &'a PlanningCase,
     durations: Vec<u16>,
 }
 
 impl<'a> Twin<'a> {
-    fn new(case: &'a Case, is_shortest: bool) -> Self {
+    fn new(case: &'a PlanningCase, is_shortest: bool) -> Self {
         let durations = match &case.time {
             Some(time) if !is_shortest => time.durations.clone(),
             _ => vec![1; case.actions.len()],
@@ -187,7 +187,7 @@ fn feasible_cases_stay_what_they_are() {
                 count += 1;
                 continue;
             }
-            let mut bare = synthesise(Options { infeasible: None, ..options(0.0, time) }, 3, index);
+            let mut bare = synthesise(SynthesisOptions { infeasible: None, ..options(0.0, time) }, 3, index);
             assert!(!bare.offers_report() && !bare.query.contains(REPORT_TOOL));
             bare.tools.extend(case.tools.last().cloned());
             bare.query.clone_from(&case.query);
@@ -218,21 +218,22 @@ fn options_without_room_for_a_conflict_are_refused() {
         },
     };
     assert_eq!(
-        fault(Options { sentences_max: Some(1), ..options(0.5, false) }),
+        fault(SynthesisOptions { sentences_max: Some(1), ..options(0.5, false) }),
         "sentences is 1; it must be at least 2 where cases are infeasible: a conflict is one between sentences"
     );
-    let crowded = Options { actions_min: 40, actions_max: 40, sentences_max: Some(2), ..options(1.0, false) };
+    let crowded =
+        SynthesisOptions { actions_min: 40, actions_max: 40, sentences_max: Some(2), ..options(1.0, false) };
     assert!(fault(crowded).starts_with("no infeasible case found in 1000 draws"));
     let taken = r#"{"schema":"planproof/topics/v1","topics":[{"job":"clerk","industry":"office","activities":["report conflict","filing"]}]}"#;
     let bank = TopicBank::from_json(taken).expect("the bank is good");
-    let small = Options { actions_min: 2, actions_max: 2, ..options(0.5, false) };
+    let small = SynthesisOptions { actions_min: 2, actions_max: 2, ..options(0.5, false) };
     let error = Synthesizer::new(small, Wordings::shipped(), &bank).expect_err("the name is taken");
     assert!(error.to_string().contains("without an activity whose tool is report_conflict"), "{error}");
 }
 
 #[test]
 fn files_that_make_no_sense_are_refused() {
-    let fault = |case: &Case, from: &str, to: &str| {
+    let fault = |case: &PlanningCase, from: &str, to: &str| {
         let text = write_case(case);
         assert!(text.contains(from), "{from} is not in {text}");
         read_case(&text.replacen(from, to, 1)).expect_err("the file makes no sense").to_string()
@@ -283,7 +284,7 @@ fn files_that_make_no_sense_are_refused() {
 }
 
 /// A verdict in one line: class, flags, what was named, calls.
-fn check_verdict(case: &Case, line: &str) -> String {
+fn check_verdict(case: &PlanningCase, line: &str) -> String {
     let events = notation::parse(line).expect("the notation is right");
     let verdict = judge(case, &events, JudgeOptions::default()).expect("the run is scored");
     assert!(verdict.violated.is_empty() && verdict.repair.is_empty() || case.is_feasible());

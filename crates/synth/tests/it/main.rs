@@ -11,23 +11,26 @@ mod time;
 mod time_oracle;
 mod variants;
 
-use planproof_synth::{Case, Options, Synthesizer, TimeOptions, TopicBank, Wordings};
+use planproof_synth::{PlanningCase, SynthesisOptions, Synthesizer, TimeOptions, TopicBank, Wordings};
 
 /// Case `index` of seed 7 with a range of actions and otherwise default options.
-fn case(actions: std::ops::RangeInclusive<u32>, index: u64) -> Case {
-    let options =
-        Options { actions_min: *actions.start(), actions_max: *actions.end(), ..Options::default() };
+fn case(actions: std::ops::RangeInclusive<u32>, index: u64) -> PlanningCase {
+    let options = SynthesisOptions {
+        actions_min: *actions.start(),
+        actions_max: *actions.end(),
+        ..SynthesisOptions::default()
+    };
     synthesise(options, 7, index)
 }
 
 /// The same of the time form.
-fn time_case(actions: std::ops::RangeInclusive<u32>, index: u64) -> Case {
+fn time_case(actions: std::ops::RangeInclusive<u32>, index: u64) -> PlanningCase {
     let (actions_min, actions_max) = actions.into_inner();
     let time = Some(TimeOptions::default());
-    synthesise(Options { actions_min, actions_max, time, ..Options::default() }, 7, index)
+    synthesise(SynthesisOptions { actions_min, actions_max, time, ..SynthesisOptions::default() }, 7, index)
 }
 
-fn synthesise(options: Options, seed: u64, index: u64) -> Case {
+fn synthesise(options: SynthesisOptions, seed: u64, index: u64) -> PlanningCase {
     Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())
         .expect("the options are in range")
         .case(seed, index, &mut Default::default(), &mut ())

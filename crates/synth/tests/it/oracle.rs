@@ -1,5 +1,6 @@
 use planproof_synth::{
-    ActionId, Case, Class, ConstraintId, Draw, Flag, JudgeOptions, Unscored, Verdict, judge,
+    ActionId, ConstraintId, Draw, Flag, JudgeOptions, NoVerdict, OracleVerdict, OrderClass, PlanningCase,
+    judge,
 };
 use planproof_trace::{Event, notation};
 
@@ -7,7 +8,7 @@ use crate::case;
 
 /// A case over `a1`..`a4` with `a1` before `a2` before `a3` and `a4` free but mentioned, made from a drawn one so
 /// that every field is filled.
-fn chain() -> Case {
+fn chain() -> PlanningCase {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/chain_case.json"))
         .expect("the case is there");
     planproof_synth::file::read_case(&text).expect("the case is good")
@@ -17,7 +18,7 @@ fn events(line: &str) -> Vec<Event> {
     notation::parse(line).expect("the notation is right")
 }
 
-fn judged(line: &str) -> Verdict {
+fn judged(line: &str) -> OracleVerdict {
     judge(&chain(), &events(line), JudgeOptions::default()).expect("the run is scored")
 }
 
@@ -29,7 +30,7 @@ fn check_verdict(line: &str) -> String {
     let undetermined: Vec<&str> = verdict.undetermined.iter().map(ConstraintId::as_str).collect();
     format!(
         "{} [{}] violated [{}] undetermined [{}]",
-        verdict.class.map_or("passed", Class::as_str),
+        verdict.class.map_or("passed", OrderClass::as_str),
         flags.join(" "),
         violated.join(" "),
         undetermined.join(" ")
@@ -118,11 +119,11 @@ const AT_ONCE: [&str; 3] = [
 #[test]
 fn calls_of_one_reply_are_judged_as_they_were_written() {
     let strict = JudgeOptions { at_once_fails: true, ..JudgeOptions::default() };
-    let words = |verdict: &Verdict| {
+    let words = |verdict: &OracleVerdict| {
         let flags: Vec<&str> = verdict.flags.iter().map(|flag| flag.as_str()).collect();
         let calls: Vec<&str> = verdict.calls.iter().map(ActionId::as_str).collect();
         let violated: Vec<&str> = verdict.violated.iter().map(|violated| violated.id.as_str()).collect();
-        let class = verdict.class.map_or("passed", Class::as_str);
+        let class = verdict.class.map_or("passed", OrderClass::as_str);
         format!("{class} [{}] {} [{}]", flags.join(" "), calls.join(" "), violated.join(" "))
     };
     for (batch, expected, strictly) in [
@@ -154,7 +155,7 @@ fn calls_of_one_reply_are_judged_as_they_were_written() {
 fn which_of_two_overlapping_calls_began_first_changes_nothing() {
     let verdict = |run: &str| judged(&format!("{run} | answer \"\""));
     let first = verdict(AT_ONCE[0]);
-    assert!(first.flags.contains(&Flag::Concurrent) && first.class == Some(Class::OrderError));
+    assert!(first.flags.contains(&Flag::Concurrent) && first.class == Some(OrderClass::OrderError));
     for other in [
         "call barn_inspection {} #z | call feed_mixing {} #x | call egg_collection {} #y | ok #x | ok #y | ok #z",
         "call egg_collection {} #y | call barn_inspection {} #z | call feed_mixing {} #x | ok #y | ok #z | ok #x",
@@ -181,16 +182,16 @@ fn options_let_repeats_and_distractors_pass() {
     let lenient = JudgeOptions { repeated_fails: false, distractor_fails: false, ..JudgeOptions::default() };
     let verdict = judge(&chain(), &events(&line), lenient).expect("the run is scored");
     assert!(verdict.passed);
-    assert!(verdict.flags.contains(&Flag::Class(Class::Repeated)));
+    assert!(verdict.flags.contains(&Flag::Class(OrderClass::Repeated)));
 }
 
 #[test]
 fn what_failed_outside_is_unscored() {
     let unscored = judge(&chain(), &events("unscored \"no model\""), JudgeOptions::default());
-    assert_eq!(unscored, Err(Unscored::Outside { reason: "no model".into() }));
+    assert_eq!(unscored, Err(NoVerdict::Outside { reason: "no model".into() }));
     let cut_off = judge(&chain(), &events("call feed_mixing {} | ok \"d\""), JudgeOptions::default());
-    assert_eq!(cut_off, Err(Unscored::CutOff));
-    assert_eq!(judge(&chain(), &[], JudgeOptions::default()), Err(Unscored::CutOff));
+    assert_eq!(cut_off, Err(NoVerdict::CutOff));
+    assert_eq!(judge(&chain(), &[], JudgeOptions::default()), Err(NoVerdict::CutOff));
 }
 
 #[test]
@@ -239,11 +240,11 @@ fn verdicts_agree_with_a_plain_recount() {
         distinct.sort_unstable();
         distinct.dedup();
         let class = if lost {
-            Some(Class::ActionLost)
+            Some(OrderClass::ActionLost)
         } else if !violated.is_empty() {
-            Some(Class::OrderError)
+            Some(OrderClass::OrderError)
         } else if distinct.len() < plan.len() {
-            Some(Class::Repeated)
+            Some(OrderClass::Repeated)
         } else {
             None
         };

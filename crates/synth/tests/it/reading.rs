@@ -1,5 +1,5 @@
 use planproof_synth::read::{Directions, ReadError, VerifyError, read, verify};
-use planproof_synth::{Options, Source, Synthesizer, TopicBank, Wordings};
+use planproof_synth::{Source, SynthesisOptions, Synthesizer, TopicBank, Wordings};
 
 use crate::{case, synthesise};
 
@@ -8,7 +8,8 @@ fn every_case_reads_back_in_one_way() {
     let shapes = [(3, 5, 1, 3000), (2, 2, 3, 300), (6, 12, 3, 600), (20, 24, 2, 60), (64, 64, 1, 12)];
     for (actions_min, actions_max, relative_depth, count) in shapes {
         for index in 0..count {
-            let options = Options { actions_min, actions_max, relative_depth, ..Options::default() };
+            let options =
+                SynthesisOptions { actions_min, actions_max, relative_depth, ..SynthesisOptions::default() };
             let case = synthesise(options, 11, index);
             if let Err(error) = verify(&case, Directions::shipped()) {
                 panic!("{} ({actions_min}..{actions_max}): {error}\n{}", case.id, case.paragraph);
@@ -30,7 +31,7 @@ fn a_swapped_wording_is_caught() {
         let swapped = file.replace(one, "\u{1}").replace(other, one).replace('\u{1}', other);
         assert_ne!(swapped, file);
         let words = Wordings::from_json(&swapped).expect("the swap keeps the form");
-        let synthesizer = Synthesizer::new(Options::default(), &words, TopicBank::shipped())
+        let synthesizer = Synthesizer::new(SynthesisOptions::default(), &words, TopicBank::shipped())
             .expect("the options are in range");
         let (mut caught, mut used) = (0, 0);
         for index in 0..400 {
@@ -56,8 +57,8 @@ fn a_verb_that_does_not_agree_is_refused() {
     let file = include_str!("../../data/wordings.json")
         .replace(r#"["precedes", "precede"]"#, r#"["precede", "precedes"]"#);
     let words = Wordings::from_json(&file).expect("the swap keeps the form");
-    let synthesizer =
-        Synthesizer::new(Options::default(), &words, TopicBank::shipped()).expect("the options are in range");
+    let synthesizer = Synthesizer::new(SynthesisOptions::default(), &words, TopicBank::shipped())
+        .expect("the options are in range");
     let caught = (0..200)
         .filter(|&index| {
             let case = synthesizer.case(5, index, &mut Default::default(), &mut ()).expect("there is room");

@@ -2,8 +2,9 @@
 
 use planproof_synth::file::{read_case, read_verdict, write_case, write_verdict};
 use planproof_synth::{
-    Case, Class, Flag, JudgeOptions, Mutation, Mutator, NoVariant, Options, RULES_HEAD, Rule, Share,
-    Shrinker, Synthesizer, TimeOptions, TopicBank, Verdict, Wordings, judge, read,
+    Flag, InfeasibleShare, JudgeOptions, Mutation, Mutator, NoVariant, OracleVerdict, OrderClass,
+    PlanningCase, RULES_HEAD, Rule, Shrinker, SynthesisOptions, Synthesizer, TimeOptions, TopicBank,
+    Wordings, judge, read,
 };
 use planproof_trace::notation;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ fn bank() -> TopicBank {
     TopicBank::from_json(TOPICS).expect("the topics are good")
 }
 
-fn drawn(options: Options, index: u64) -> Case {
+fn drawn(options: SynthesisOptions, index: u64) -> PlanningCase {
     let bank = bank();
     Synthesizer::new(options, Wordings::shipped(), &bank)
         .expect("the options are in range")
@@ -22,14 +23,17 @@ fn drawn(options: Options, index: u64) -> Case {
         .expect("there is room for a case")
 }
 
-fn all_tasks(time: bool, infeasible: Option<f64>, index: u64) -> Case {
+fn all_tasks(time: bool, infeasible: Option<f64>, index: u64) -> PlanningCase {
     let time = time.then(TimeOptions::default);
-    let infeasible = infeasible.and_then(Share::new);
-    drawn(Options { actions_min: 6, actions_max: 6, time, infeasible, ..Options::default() }, index)
+    let infeasible = infeasible.and_then(InfeasibleShare::new);
+    drawn(
+        SynthesisOptions { actions_min: 6, actions_max: 6, time, infeasible, ..SynthesisOptions::default() },
+        index,
+    )
 }
 
 /// The places of the tasks with these tools, in this order.
-fn place(case: &Case, tool: &str) -> usize {
+fn place(case: &PlanningCase, tool: &str) -> usize {
     case.action_of_tool(tool).expect("all tasks are in the case")
 }
 
@@ -53,7 +57,8 @@ fn rules_of_the_tasks_are_constraints_that_sentences_never_contradict() {
     }
     // Only rules of which both tasks are asked for are stated.
     for index in 0..50 {
-        let case = drawn(Options { actions_min: 2, actions_max: 4, ..Options::default() }, index);
+        let case =
+            drawn(SynthesisOptions { actions_min: 2, actions_max: 4, ..SynthesisOptions::default() }, index);
         assert_eq!(case.query.contains(RULES_HEAD), case.rules().next().is_some());
         let known = case.rules().all(|rule| rule.first.max(rule.second) < case.actions.len());
         assert!(known, "{}", case.query);
@@ -108,7 +113,12 @@ fn sentences_conflict_under_the_rules() {
 }
 
 /// All tasks in a right order, with these arguments for `close_incident` and `create_branch`.
-fn judged(case: &Case, session: &Value, number: &Value, session_of_incident: Option<&Value>) -> Verdict {
+fn judged(
+    case: &PlanningCase,
+    session: &Value,
+    number: &Value,
+    session_of_incident: Option<&Value>,
+) -> OracleVerdict {
     let order = case.problem().order().expect("the case is feasible").first_sequence();
     let mut line = String::new();
     for variable in order {
@@ -140,7 +150,7 @@ fn values_have_to_be_passed_on() {
     assert!(passed.passed && passed.flags.is_empty(), "{passed:?}");
 
     let wrong = judged(&case, &"guessed".into(), &number, Some(&session));
-    assert_eq!(wrong.class, Some(Class::WrongValue));
+    assert_eq!(wrong.class, Some(OrderClass::WrongValue));
     assert_eq!((wrong.violated.len(), wrong.repair.len()), (0, 0));
     let [value] = wrong.wrong_values.as_slice() else { panic!("{wrong:?}") };
     assert_eq!((value.argument.as_str(), &value.passed), ("session_id", &Some("guessed".into())));
@@ -166,11 +176,11 @@ fn a_broken_rule_is_a_violated_constraint() {
         .map(|tool| format!("call {tool} {{\"number\":1,\"session_id\":\"x\"}} | ok \"d\" | "));
     let events = notation::parse(&(calls.concat() + "answer \"\"")).expect("the notation is right");
     let verdict = judge(&case, &events, JudgeOptions::default()).expect("the run is scored");
-    assert!(verdict.flags.contains(&Flag::Class(Class::OrderError)));
+    assert!(verdict.flags.contains(&Flag::Class(OrderClass::OrderError)));
     let words: Vec<&str> = verdict.violated.iter().map(|it| it.words.as_str()).collect();
     assert!(words.contains(&"branch creation never after incident closing"), "{words:?}");
     // What nobody could know is no wrong value.
-    assert!(verdict.wrong_values.is_empty() && !verdict.flags.contains(&Flag::Class(Class::WrongValue)));
+    assert!(verdict.wrong_values.is_empty() && !verdict.flags.contains(&Flag::Class(OrderClass::WrongValue)));
 }
 
 #[test]
@@ -190,7 +200,7 @@ fn smaller_cases_and_variants_keep_the_rules() {
             let none = mutator.mutate(&case, mutation, 1);
             assert!(matches!(none, Err(NoVariant::Rules { .. })), "{none:?}");
         }
-        let fails = &mut |smaller: &Case| {
+        let fails = &mut |smaller: &PlanningCase| {
             assert_eq!(read_case(&write_case(smaller)).expect("the file is good"), *smaller);
             Some(smaller.action_of_tool("create_branch").is_some())
         };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use planproof_synth::file::{read_case, write_case};
 use planproof_synth::{
-    Case, Draw, NoShrinking, Options, Reduction, ShrinkEnd, Shrinker, Shrunk, Wordings, read,
+    Draw, NoShrinking, PlanningCase, Reduction, ShrinkEnd, Shrinker, Shrunk, SynthesisOptions, Wordings, read,
 };
 
 use crate::{case, synthesise, time_case};
@@ -13,19 +13,19 @@ fn shrinker() -> Shrinker<'static> {
     Shrinker::new(Wordings::shipped(), read::Directions::shipped())
 }
 
-fn shrink(case: &Case, mut fails: impl FnMut(&Case) -> Option<bool>) -> Shrunk {
+fn shrink(case: &PlanningCase, mut fails: impl FnMut(&PlanningCase) -> Option<bool>) -> Shrunk {
     shrinker().shrink(case, &mut fails).expect("the case is one of the generator")
 }
 
 /// A requirement, by the texts of its actions.
 type Pair = (String, String);
 
-fn pairs(case: &Case) -> BTreeSet<Pair> {
+fn pairs(case: &PlanningCase) -> BTreeSet<Pair> {
     let text = |place: usize| case.actions[place].text.clone();
     case.constraints.iter().map(|stated| (text(stated.first), text(stated.second))).collect()
 }
 
-fn texts(case: &Case) -> BTreeSet<String> {
+fn texts(case: &PlanningCase) -> BTreeSet<String> {
     case.actions.iter().map(|action| action.text.clone()).collect()
 }
 
@@ -35,14 +35,14 @@ fn about(core: &BTreeSet<Pair>) -> BTreeSet<String> {
 }
 
 /// Some of the requirements of a case.
-fn drawn_core(case: &Case, draw: &mut Draw, size: usize) -> BTreeSet<Pair> {
+fn drawn_core(case: &PlanningCase, draw: &mut Draw, size: usize) -> BTreeSet<Pair> {
     let mut all: Vec<Pair> = pairs(case).into_iter().collect();
     draw.shuffle(&mut all);
     all.into_iter().take(size).collect()
 }
 
 /// Requirements of a case each of which begins where the one before it ends.
-fn drawn_chain(case: &Case, draw: &mut Draw, size: usize) -> Option<BTreeSet<Pair>> {
+fn drawn_chain(case: &PlanningCase, draw: &mut Draw, size: usize) -> Option<BTreeSet<Pair>> {
     let mut all: Vec<Pair> = pairs(case).into_iter().collect();
     draw.shuffle(&mut all);
     let mut chain: Vec<Pair> = vec![all.first()?.clone()];
@@ -98,8 +98,8 @@ fn a_core_of_one_requirement_ends_in_one_plain_sentence() {
 #[test]
 fn a_misread_wording_is_what_is_left() {
     for word in ["in advance of", "later than", "which "] {
-        let has = |case: &Case| case.paragraph.to_lowercase().contains(word);
-        let cases: Vec<Case> = (0..200).map(|index| case(5..=8, index)).filter(has).collect();
+        let has = |case: &PlanningCase| case.paragraph.to_lowercase().contains(word);
+        let cases: Vec<PlanningCase> = (0..200).map(|index| case(5..=8, index)).filter(has).collect();
         assert!(cases.len() > 5, "{word}: {}", cases.len());
         for case in cases {
             let shrunk = shrink(&case, |case| Some(has(case)));
@@ -113,15 +113,15 @@ fn a_misread_wording_is_what_is_left() {
 
 #[test]
 fn every_case_on_the_way_is_proper_and_new() {
-    let hard = Options {
+    let hard = SynthesisOptions {
         actions_min: 9,
         actions_max: 14,
         list_max: Some(4),
         relative_depth: 3,
         distractors: 3,
-        ..Options::default()
+        ..SynthesisOptions::default()
     };
-    let mut cases: Vec<Case> = (0..40).map(|index| case(3..=8, index)).collect();
+    let mut cases: Vec<PlanningCase> = (0..40).map(|index| case(3..=8, index)).collect();
     cases.extend((0..25).map(|index| time_case(3..=7, index)));
     cases.extend((0..10).map(|index| synthesise(hard.clone(), 5, index)));
     let mut steps = BTreeMap::new();

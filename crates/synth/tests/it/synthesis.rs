@@ -2,7 +2,8 @@ use std::collections::BTreeSet;
 
 use planproof_synth::file::write_case;
 use planproof_synth::{
-    OneLook, Options, Share, SynthesisCounts, SynthesisError, Synthesizer, TimeOptions, TopicBank, Wordings,
+    InfeasibleShare, OneLook, SynthesisCounts, SynthesisError, SynthesisOptions, Synthesizer, TimeOptions,
+    TopicBank, Wordings,
 };
 
 use crate::{case, synthesise};
@@ -15,8 +16,13 @@ fn golden_cases_never_change() {
         lines += &write_case(&case(3..=8, index));
         lines.push('\n');
     }
-    let options =
-        Options { actions_min: 24, actions_max: 24, relative_depth: 2, distractors: 3, ..Options::default() };
+    let options = SynthesisOptions {
+        actions_min: 24,
+        actions_max: 24,
+        relative_depth: 2,
+        distractors: 3,
+        ..SynthesisOptions::default()
+    };
     lines += &write_case(&synthesise(options, 1, 0));
     lines.push('\n');
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/golden_cases.jsonl");
@@ -63,7 +69,7 @@ fn the_sizes_are_those_of_the_paper() {
 fn distractors_belong_to_no_action_and_every_wording_is_used() {
     let mut text = String::new();
     for index in 0..2000 {
-        let options = Options { distractors: 4, ..Options::default() };
+        let options = SynthesisOptions { distractors: 4, ..SynthesisOptions::default() };
         let case = synthesise(options, 3, index);
         assert_eq!(case.tools.len(), case.actions.len() + 4);
         let names: BTreeSet<&str> = case.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -100,11 +106,11 @@ fn collect(value: &serde_json::Value, into: &mut Vec<String>) {
 /// Hard cases are those of which no order read off at one look is a correct plan, the same for the same seed.
 #[test]
 fn hard_cases_take_planning() {
-    let base = Options::default();
-    let timed = Options { time: Some(TimeOptions::default()), ..base.clone() };
-    let mixed = Options { infeasible: Share::new(0.5), ..base.clone() };
+    let base = SynthesisOptions::default();
+    let timed = SynthesisOptions { time: Some(TimeOptions::default()), ..base.clone() };
+    let mixed = SynthesisOptions { infeasible: InfeasibleShare::new(0.5), ..base.clone() };
     for options in [base, timed, mixed] {
-        let hard = Options { hard: true, ..options.clone() };
+        let hard = SynthesisOptions { hard: true, ..options.clone() };
         let mut easy = 0;
         for index in 0..150 {
             let case = synthesise(hard.clone(), 7, index);
@@ -121,13 +127,13 @@ fn hard_cases_take_planning() {
         }
         assert!(easy > 30, "{easy}");
     }
-    let none = Options {
+    let none = SynthesisOptions {
         actions_max: 3,
         sentences_max: Some(1),
         sub_sentences_max: 1,
         relative_depth: 0,
         hard: true,
-        ..Options::default()
+        ..SynthesisOptions::default()
     };
     let synthesizer =
         Synthesizer::new(none, Wordings::shipped(), TopicBank::shipped()).expect("it is in range");
@@ -178,18 +184,18 @@ fn each_heuristic_looks_once() {
 #[test]
 fn options_out_of_range_are_named() {
     let new = |options| Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped()).map(|_| ());
-    let base = Options::default;
+    let base = SynthesisOptions::default;
     let cases = [
-        (Options { actions_min: 1, ..base() }, "actions is 1..5"),
-        (Options { actions_min: 6, ..base() }, "actions is 6..5"),
-        (Options { actions_max: 65, ..base() }, "within 2..64"),
-        (Options { tries_max: 0, ..base() }, "tries"),
-        (Options { actions_min: 2, hard: true, ..base() }, "from 3 on for hard cases"),
-        (Options { list_max: Some(9), ..base() }, "list length is 9"),
-        (Options { sub_sentences_max: 0, ..base() }, "sub-sentences"),
-        (Options { relative_depth: 4, ..base() }, "0 to 3"),
-        (Options { distractors: 65, ..base() }, "distractors is 65; it must be at most 64"),
-        (Options { topic: Some("dragon tamer".into()), ..base() }, "no topic \"dragon tamer\""),
+        (SynthesisOptions { actions_min: 1, ..base() }, "actions is 1..5"),
+        (SynthesisOptions { actions_min: 6, ..base() }, "actions is 6..5"),
+        (SynthesisOptions { actions_max: 65, ..base() }, "within 2..64"),
+        (SynthesisOptions { tries_max: 0, ..base() }, "tries"),
+        (SynthesisOptions { actions_min: 2, hard: true, ..base() }, "from 3 on for hard cases"),
+        (SynthesisOptions { list_max: Some(9), ..base() }, "list length is 9"),
+        (SynthesisOptions { sub_sentences_max: 0, ..base() }, "sub-sentences"),
+        (SynthesisOptions { relative_depth: 4, ..base() }, "0 to 3"),
+        (SynthesisOptions { distractors: 65, ..base() }, "distractors is 65; it must be at most 64"),
+        (SynthesisOptions { topic: Some("dragon tamer".into()), ..base() }, "no topic \"dragon tamer\""),
     ];
     for (options, part) in cases {
         let message = new(options).expect_err(part).to_string();
@@ -199,14 +205,14 @@ fn options_out_of_range_are_named() {
 
 #[test]
 fn options_without_room_end_with_an_error() {
-    let options = Options {
+    let options = SynthesisOptions {
         actions_min: 20,
         actions_max: 20,
         sentences_max: Some(1),
         sub_sentences_max: 1,
         list_max: Some(1),
         relative_depth: 0,
-        ..Options::default()
+        ..SynthesisOptions::default()
     };
     let synthesizer = Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped())
         .expect("each option is in range");
@@ -225,7 +231,8 @@ fn topics_that_share_their_activities_leave_no_distractors() {
     let bank =
         format!(r#"{{"schema":"planproof/topics/v1","topics":[{},{}]}}"#, topic("cook"), topic("baker"));
     let bank = TopicBank::from_json(&bank).expect("the bank is good");
-    let options = Options { actions_min: 2, actions_max: 2, distractors: 1, ..Options::default() };
+    let options =
+        SynthesisOptions { actions_min: 2, actions_max: 2, distractors: 1, ..SynthesisOptions::default() };
     let error = Synthesizer::new(options, Wordings::shipped(), &bank).expect_err("there is nothing to draw");
     assert!(error.to_string().contains("at most 0 with this topic bank"), "{error}");
 }

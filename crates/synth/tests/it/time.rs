@@ -5,13 +5,19 @@ use std::collections::BTreeSet;
 use planproof_synth::file::{read_case, write_case};
 use planproof_synth::read::{Directions, ReadError, VerifyError, read, verify};
 use planproof_synth::{
-    Bound, Case, Day, Options, RESTART_TOOL, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings,
+    Bound, Day, PlanningCase, RESTART_TOOL, SynthesisCounts, SynthesisOptions, Synthesizer, TimeOptions,
+    TopicBank, Wordings,
 };
 
 use crate::{synthesise, time_case};
 
-fn options(actions_min: u32, actions_max: u32) -> Options {
-    Options { actions_min, actions_max, time: Some(TimeOptions::default()), ..Options::default() }
+fn options(actions_min: u32, actions_max: u32) -> SynthesisOptions {
+    SynthesisOptions {
+        actions_min,
+        actions_max,
+        time: Some(TimeOptions::default()),
+        ..SynthesisOptions::default()
+    }
 }
 
 /// As for the basic form: the same bytes for ever.
@@ -22,7 +28,7 @@ fn golden_time_cases_never_change() {
         lines += &write_case(&time_case(3..=8, index));
         lines.push('\n');
     }
-    let wide = Options { relative_depth: 2, distractors: 3, ..options(24, 24) };
+    let wide = SynthesisOptions { relative_depth: 2, distractors: 3, ..options(24, 24) };
     lines += &write_case(&synthesise(wide, 1, 0));
     lines.push('\n');
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/golden_time_cases.jsonl");
@@ -38,7 +44,7 @@ fn every_time_case_reads_back_in_one_way() {
     let shapes = [(3, 5, 1, 1000), (2, 2, 3, 100), (6, 12, 3, 100), (20, 24, 2, 8), (64, 64, 1, 2)];
     for (actions_min, actions_max, relative_depth, count) in shapes {
         for index in 0..count {
-            let options = Options { relative_depth, ..options(actions_min, actions_max) };
+            let options = SynthesisOptions { relative_depth, ..options(actions_min, actions_max) };
             let case = synthesise(options, 11, index);
             if let Err(error) = verify(&case, Directions::shipped()) {
                 panic!("{} ({actions_min}..{actions_max}): {error}\n{}", case.id, case.paragraph);
@@ -189,7 +195,7 @@ fn a_time_case_survives_the_file() {
 }
 
 /// A case of two actions written by hand: feeding ends by 09:30, painting follows and starts from 10:00 on.
-pub(crate) fn farm() -> Case {
+pub(crate) fn farm() -> PlanningCase {
     read_case(include_str!("../../testdata/farm_case.json")).expect("the case is good")
 }
 
@@ -230,8 +236,12 @@ fn bad_time_case_files_are_told_what_is_wrong() {
 #[test]
 fn options_without_room_for_time_are_named() {
     let new = |actions, time| {
-        let options =
-            Options { actions_min: 2, actions_max: actions, time: Some(time), ..Options::default() };
+        let options = SynthesisOptions {
+            actions_min: 2,
+            actions_max: actions,
+            time: Some(time),
+            ..SynthesisOptions::default()
+        };
         Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped()).map(|_| ())
     };
     let short = TimeOptions { day: Day { start: 540, end: 600 }, ..TimeOptions::default() };
@@ -251,7 +261,8 @@ fn a_full_day_still_has_cases() {
     let time =
         TimeOptions { day: Day { start: 480, end: 720 }, duration_min: Some(60), ..TimeOptions::default() };
     let mut counts = SynthesisCounts::default();
-    let options = Options { actions_min: 4, actions_max: 4, time: Some(time), ..Options::default() };
+    let options =
+        SynthesisOptions { actions_min: 4, actions_max: 4, time: Some(time), ..SynthesisOptions::default() };
     let synthesizer =
         Synthesizer::new(options, Wordings::shipped(), TopicBank::shipped()).expect("it just fits");
     for index in 0..50 {

@@ -3,20 +3,20 @@
 use planproof_constraint::Status;
 use planproof_synth::file::write_verdict;
 use planproof_synth::{
-    ActionId, Bound, Case, Class, ConstraintId, Draw, Flag, JudgeOptions, StartFault, TimeVerdict, Verdict,
-    judge,
+    ActionId, Bound, ConstraintId, Draw, Flag, JudgeOptions, OracleVerdict, OrderClass, PlanningCase,
+    StartFault, TimeVerdict, judge,
 };
 use planproof_trace::notation;
 
 use crate::time::farm;
 use crate::time_case;
 
-fn judged(case: &Case, line: &str) -> Verdict {
+fn judged(case: &PlanningCase, line: &str) -> OracleVerdict {
     let events = notation::parse(line).expect("the notation is right");
     judge(case, &events, JudgeOptions::default()).expect("the run is scored")
 }
 
-fn time(verdict: &Verdict) -> &TimeVerdict {
+fn time(verdict: &OracleVerdict) -> &TimeVerdict {
     verdict.time.as_ref().expect("the case is of the time form")
 }
 
@@ -56,7 +56,7 @@ fn check(calls: &str) -> String {
         repair.map(|(id, start)| format!("{id}@{:02}:{:02}", start / 60, start % 60)).collect();
     format!(
         "{} [{}] violated [{}] wrong {wrong} repair [{}]",
-        verdict.class.map_or("passed", Class::as_str),
+        verdict.class.map_or("passed", OrderClass::as_str),
         flags.join(" "),
         violated.join(" "),
         repair.join(" ")
@@ -146,7 +146,7 @@ fn restarts_for_ever_end_as_a_timeout() {
     let calls = line(&"restart_plan, ".repeat(2)).replace("answer \"\"", "")
         + &line(&"!restart_plan, ".repeat(48)).replace("answer \"\"", "limit iterations 50");
     let verdict = judged(&farm(), &calls);
-    assert_eq!(verdict.class, Some(Class::Timeout));
+    assert_eq!(verdict.class, Some(OrderClass::Timeout));
     assert!(verdict.flags.contains(&Flag::RestartLimit));
     assert_eq!(time(&verdict).restarts, 2);
 }
@@ -171,7 +171,7 @@ fn what_is_wrong_with_a_start_is_told() {
     assert_eq!(time(&verdict).parameter_errors[0].fault, StartFault::Overlap { end: 540 });
     // A trace that is not ours may say that a task was done at no time at all: it was not.
     let verdict = judged(&farm(), &line("feed noon, paint 10:00"));
-    assert_eq!(verdict.class, Some(Class::ActionLost));
+    assert_eq!(verdict.class, Some(OrderClass::ActionLost));
     assert_eq!(time(&verdict).parameter_errors[0].fault, StartFault::NoClockTime);
 }
 
@@ -262,16 +262,16 @@ fn verdicts_agree_with_plain_arithmetic() {
         let parameter = overlaps || plan.iter().any(|call| call.1 < form.day.start);
         let is_late = plan.iter().any(|call| call.1 + form.durations[call.0] > form.day.end);
         let class = if plan.len() < case.actions.len() {
-            Some(Class::ActionLost)
+            Some(OrderClass::ActionLost)
         } else if parameter {
-            Some(Class::ParameterError)
+            Some(OrderClass::ParameterError)
         } else if !violated.is_empty() || is_late {
-            Some(Class::OrderError)
+            Some(OrderClass::OrderError)
         } else {
             None
         };
         assert_eq!(verdict.class, class, "{line}");
-        *classes.entry(class.map_or("passed", Class::as_str)).or_insert(0) += 1;
+        *classes.entry(class.map_or("passed", OrderClass::as_str)).or_insert(0) += 1;
         assert_eq!(verdict.repair.is_empty(), class.is_none(), "{line}");
         assert!(time(&verdict).is_decided);
         if class.is_none() {
@@ -285,7 +285,7 @@ fn verdicts_agree_with_plain_arithmetic() {
 }
 
 /// A repair is a correct schedule.
-fn check_repair(case: &Case, verdict: &Verdict, plan: &[(usize, u16)]) {
+fn check_repair(case: &PlanningCase, verdict: &OracleVerdict, plan: &[(usize, u16)]) {
     let form = case.time.as_ref().expect("it is of the time form");
     let place = |id: &ActionId| case.actions.iter().position(|action| action.id == *id).expect("it is known");
     let repaired: Vec<(usize, u16)> = match verdict.repair.as_slice() {
@@ -295,7 +295,7 @@ fn check_repair(case: &Case, verdict: &Verdict, plan: &[(usize, u16)]) {
     assert_eq!(repaired.len(), case.actions.len());
     let starts: Vec<_> = repaired
         .iter()
-        .map(|(action, minute)| planproof_constraint::Start {
+        .map(|(action, minute)| planproof_constraint::StartTime {
             variable: planproof_constraint::Variable::new(*action),
             minute: *minute,
         })

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use planproof_synth::file::{read_case, write_case};
 use planproof_synth::{
-    Case, JudgeOptions, Mutation, Mutator, NoVariant, Options, Piece, Span, StatedBound, TimeOptions,
-    TopicBank, Variant, Wordings, judge, read, start_arguments,
+    CharRange, JudgeOptions, Mutation, Mutator, NoVariant, PieceKind, PlanningCase, StatedBound,
+    SynthesisOptions, TimeOptions, TopicBank, Variant, Wordings, judge, read, start_arguments,
 };
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, TimeOfDay, ToolCall, ToolResult};
 
@@ -16,26 +16,26 @@ fn mutator() -> Mutator<'static> {
 }
 
 /// Cases of both forms, small and large, with and without what makes them harder to change.
-fn cases() -> Vec<Case> {
-    let mut cases: Vec<Case> = (0..100).map(|index| case(2..=8, index)).collect();
+fn cases() -> Vec<PlanningCase> {
+    let mut cases: Vec<PlanningCase> = (0..100).map(|index| case(2..=8, index)).collect();
     cases.extend((0..50).map(|index| time_case(2..=7, index)));
-    let hard = Options {
+    let hard = SynthesisOptions {
         actions_min: 9,
         actions_max: 22,
         list_max: Some(4),
         relative_depth: 3,
         distractors: 10,
-        ..Options::default()
+        ..SynthesisOptions::default()
     };
     cases.extend((0..20).map(|index| synthesise(hard.clone(), 11, index)));
     let time = Some(TimeOptions::default());
-    let hard_time = Options { actions_max: 12, time, ..hard };
+    let hard_time = SynthesisOptions { actions_max: 12, time, ..hard };
     cases.extend((0..10).map(|index| synthesise(hard_time.clone(), 12, index)));
     cases
 }
 
 /// A run that follows the plan, in the time form each task as early as it can be.
-fn events(case: &Case, plan: &[usize]) -> Vec<Event> {
+fn events(case: &PlanningCase, plan: &[usize]) -> Vec<Event> {
     let mut events = Vec::new();
     let mut minute = case.time.as_ref().map_or(0, |time| time.day.start);
     for &action in plan {
@@ -62,16 +62,16 @@ fn events(case: &Case, plan: &[usize]) -> Vec<Event> {
     events
 }
 
-fn passes(case: &Case, plan: &[usize]) -> bool {
+fn passes(case: &PlanningCase, plan: &[usize]) -> bool {
     judge(case, &events(case, plan), JudgeOptions::default()).expect("it came to an end").passed
 }
 
-fn at(paragraph: &str, span: Span) -> String {
+fn at(paragraph: &str, span: CharRange) -> String {
     paragraph.chars().skip(span.start as usize).take((span.end - span.start) as usize).collect()
 }
 
 /// All that holds for a variant of any kind.
-fn check(case: &Case, variant: &Variant, mutation: Mutation) {
+fn check(case: &PlanningCase, variant: &Variant, mutation: Mutation) {
     let other = &variant.case;
     let what = format!("{} {}\n{}\n{}", case.id, mutation.as_str(), case.paragraph, other.paragraph);
     read::verify(other, read::Directions::shipped()).unwrap_or_else(|error| panic!("{error}: {what}"));
@@ -108,7 +108,7 @@ fn check(case: &Case, variant: &Variant, mutation: Mutation) {
 /// A constraint by its numbers, with the sentences and sub-sentences that state it.
 type Placed = (usize, usize, Vec<(u32, u32)>);
 
-fn shape(case: &Case) -> Vec<Placed> {
+fn shape(case: &PlanningCase) -> Vec<Placed> {
     let places = |sources: &[planproof_synth::Source]| {
         sources.iter().map(|source| (source.sentence, source.sub_sentence)).collect()
     };
@@ -119,7 +119,7 @@ fn shape(case: &Case) -> Vec<Placed> {
 }
 
 /// The pieces that changed, of one kind.
-fn pieces(variant: &Variant, piece: Piece) -> Vec<(&str, &str)> {
+fn pieces(variant: &Variant, piece: PieceKind) -> Vec<(&str, &str)> {
     let of = variant.changes.iter().filter(|change| change.piece == piece);
     of.map(|change| (change.from.as_str(), change.to.as_str())).collect()
 }
@@ -164,14 +164,14 @@ fn every_slot_changes_and_nothing_else() {
         let [words, tasks, both] = &variants;
         assert_eq!(words.case.actions, case.actions);
         assert_eq!(words.case.tools, case.tools);
-        assert!(pieces(words, Piece::Action).is_empty() && pieces(tasks, Piece::Wording).is_empty());
-        assert_eq!(pieces(tasks, Piece::Action).len(), case.actions.len());
+        assert!(pieces(words, PieceKind::Action).is_empty() && pieces(tasks, PieceKind::Wording).is_empty());
+        assert_eq!(pieces(tasks, PieceKind::Action).len(), case.actions.len());
         // What is left of the words when all that changed is taken out is the same on both sides.
         for variant in &variants {
-            let rest = |paragraph: &str, side: fn(&(Span, Span)) -> Span| {
+            let rest = |paragraph: &str, side: fn(&(CharRange, CharRange)) -> CharRange| {
                 let mut rest: Vec<char> = paragraph.chars().collect();
                 let places = variant.changes.iter().flat_map(|change| change.places.iter().map(side));
-                let mut places: Vec<Span> = places.collect();
+                let mut places: Vec<CharRange> = places.collect();
                 places.sort();
                 for place in places.iter().rev() {
                     rest.splice(place.start as usize..place.end as usize, ['#']);
@@ -181,22 +181,23 @@ fn every_slot_changes_and_nothing_else() {
             assert_eq!(rest(&case.paragraph, |it| it.0), rest(&variant.case.paragraph, |it| it.1));
         }
         // The two together are what each of them is alone.
-        let expected: Vec<_> = pieces(tasks, Piece::Action);
-        assert_eq!(pieces(both, Piece::Action), expected);
-        assert_eq!(pieces(both, Piece::Wording), pieces(words, Piece::Wording));
+        let expected: Vec<_> = pieces(tasks, PieceKind::Action);
+        assert_eq!(pieces(both, PieceKind::Action), expected);
+        assert_eq!(pieces(both, PieceKind::Wording), pieces(words, PieceKind::Wording));
         if case.actions.len() <= 8 {
-            let new: BTreeSet<&str> = pieces(both, Piece::Action).iter().map(|(_, to)| *to).collect();
+            let new: BTreeSet<&str> = pieces(both, PieceKind::Action).iter().map(|(_, to)| *to).collect();
             assert!(new.len() == case.actions.len() && new.is_disjoint(&texts), "{}", case.id);
-            let old: BTreeSet<&str> = pieces(words, Piece::Wording).iter().map(|(from, _)| *from).collect();
-            let new: BTreeSet<&str> = pieces(words, Piece::Wording).iter().map(|(_, to)| *to).collect();
+            let old: BTreeSet<&str> =
+                pieces(words, PieceKind::Wording).iter().map(|(from, _)| *from).collect();
+            let new: BTreeSet<&str> = pieces(words, PieceKind::Wording).iter().map(|(_, to)| *to).collect();
             let is_large = old.len() > 12;
             assert!(is_large || old.is_disjoint(&new), "{}: {old:?} {new:?}", case.id);
         }
         if let Ok(topic) = mutator().mutate(&case, Mutation::Topic, 5) {
             assert_ne!(topic.case.topic, case.topic);
             assert_eq!(shape(&topic.case), shape(&case));
-            assert!(pieces(&topic, Piece::Wording).is_empty());
-            assert_eq!(pieces(&topic, Piece::Action).len(), case.actions.len());
+            assert!(pieces(&topic, PieceKind::Wording).is_empty());
+            assert_eq!(pieces(&topic, PieceKind::Action).len(), case.actions.len());
             let job = TopicBank::shipped().find(&topic.case.topic).expect("it is of the bank");
             let of_job = |text: &String| {
                 job.activities.iter().any(|activity| text.starts_with(activity.text.as_str()))
@@ -255,7 +256,7 @@ fn what_cannot_be_changed_is_said() {
         "activities":["dough kneading","oven check","flour order"]}]}"#;
     let bank = TopicBank::from_json(bank).expect("a bank");
     let synthesizer = planproof_synth::Synthesizer::new(
-        Options { actions_max: 3, ..Options::default() },
+        SynthesisOptions { actions_max: 3, ..SynthesisOptions::default() },
         Wordings::shipped(),
         &bank,
     );
@@ -267,5 +268,5 @@ fn what_cannot_be_changed_is_said() {
     assert_eq!(mutator.mutate(&small, Mutation::Topic, 0), Err(NoVariant::FewTopics { actions: 3 }));
     // All its tasks are taken, so they change places.
     let turned = mutator.mutate(&small, Mutation::Actions, 0).expect("they can change places");
-    assert_eq!(pieces(&turned, Piece::Action).len(), 3);
+    assert_eq!(pieces(&turned, PieceKind::Action).len(), 3);
 }

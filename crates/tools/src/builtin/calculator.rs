@@ -32,7 +32,7 @@ use thiserror::Error;
 use crate::refusal::{no_such_tool, not_an_object, shortened};
 use crate::{BoxFuture, Restoring, Toolbox};
 
-pub use number::Number;
+pub use number::CalculatorNumber;
 
 /// Longest expression, in bytes.
 pub const EXPRESSION_BYTES_MAX: usize = 10_000;
@@ -115,7 +115,7 @@ pub enum Mistake {
 ///
 /// # Errors
 /// It does not follow the grammar above, or it has no value.
-pub fn evaluate(expression: &str) -> Result<Number, CalculatorError> {
+pub fn evaluate(expression: &str) -> Result<CalculatorNumber, CalculatorError> {
     if expression.len() > EXPRESSION_BYTES_MAX {
         return Err(CalculatorError { mistake: Mistake::TooLong, place: 1 });
     }

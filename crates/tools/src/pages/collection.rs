@@ -23,7 +23,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
 use thiserror::Error;
 
 use super::reader::folded;
-use super::{Found, PageSource, SIMILAR_MAX, SourceFailure};
+use super::{PageLookup, PageSource, SIMILAR_MAX, SourceFailure};
 use crate::BoxFuture;
 use indexing::Databases;
 
@@ -167,7 +167,7 @@ impl Collection {
     ///
     /// # Errors
     /// SQLite cannot read its temporary database.
-    pub fn look_for(&self, title: &str) -> Result<Found, SourceFailure> {
+    pub fn look_for(&self, title: &str) -> Result<PageLookup, SourceFailure> {
         let databases = self.inner.databases.lock().unwrap_or_else(PoisonError::into_inner);
         let found = self.inner.look_for(&databases, title);
         found.map_err(|error| SourceFailure(format!("the documents cannot be searched: {error}")))
@@ -175,7 +175,7 @@ impl Collection {
 }
 
 impl Inner {
-    fn look_for(&self, databases: &Databases, wanted: &str) -> rusqlite::Result<Found> {
+    fn look_for(&self, databases: &Databases, wanted: &str) -> rusqlite::Result<PageLookup> {
         self.steps.store(0, Ordering::Relaxed);
         let index = &databases.texts;
         let mut texts = index.prepare_cached("SELECT text FROM document WHERE title = ?1 ORDER BY id")?;
@@ -185,7 +185,7 @@ impl Inner {
             Ok((!texts.is_empty()).then(|| texts.join("\n")))
         };
         if let Some(text) = text_of(wanted)? {
-            return Ok(Found::Page { title: wanted.to_owned(), text });
+            return Ok(PageLookup::Page { title: wanted.to_owned(), text });
         }
         let mut titles =
             index.prepare_cached("SELECT title FROM document WHERE folded = ?1 ORDER BY id LIMIT 1")?;
@@ -193,16 +193,16 @@ impl Inner {
         if let Some(title) = title
             && let Some(text) = text_of(&title)?
         {
-            return Ok(Found::Page { title, text });
+            return Ok(PageLookup::Page { title, text });
         }
         let mut redirects = index.prepare_cached("SELECT title FROM redirect WHERE folded = ?1")?;
         let title: Option<String> = redirects.query_row([title_key(wanted)], |row| row.get(0)).optional()?;
         if let Some(title) = title
             && let Some(text) = text_of(&title)?
         {
-            return Ok(Found::Page { title, text });
+            return Ok(PageLookup::Page { title, text });
         }
-        Ok(Found::Missing { similar: self.similar(databases, wanted)? })
+        Ok(PageLookup::Missing { similar: self.similar(databases, wanted)? })
     }
 
     /// Titles with all the words first, then the best of the documents with any of them.
@@ -255,7 +255,7 @@ impl PageSource for Collection {
         }
     }
 
-    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<Found, SourceFailure>> {
+    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<PageLookup, SourceFailure>> {
         let (collection, title) = (self.clone(), title.to_owned());
         Box::pin(async move {
             let found = tokio::task::spawn_blocking(move || collection.look_for(&title)).await;

@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::reader::Observation;
-use super::{Dialect, Found, PageSource, Reader, Style};
+use super::{Dialect, PageLookup, PageSource, Reader, Style};
 use crate::refusal::{no_such_tool, not_an_object};
 use crate::{BoxFuture, Restoring, Toolbox};
 
@@ -108,9 +108,9 @@ impl SearchTools {
         match timeout(self.time_max, self.find(title)).await {
             Err(_) => self.failed(format!("the search did not end within {:?}", self.time_max)),
             Ok(Err(failure)) => self.failed(failure.to_string()),
-            Ok(Ok(Found::Page { title, text })) => reader.open(&title, &text),
-            Ok(Ok(Found::Ambiguous { titles })) => reader.ambiguous(title, &titles),
-            Ok(Ok(Found::Missing { similar })) => reader.missing(title, &similar),
+            Ok(Ok(PageLookup::Page { title, text })) => reader.open(&title, &text),
+            Ok(Ok(PageLookup::Ambiguous { titles })) => reader.ambiguous(title, &titles),
+            Ok(Ok(PageLookup::Missing { similar })) => reader.missing(title, &similar),
         }
     }
 
@@ -121,12 +121,12 @@ impl SearchTools {
         Observation { text: why, is_error: true }
     }
 
-    async fn find(&self, title: &str) -> Result<Found, super::SourceFailure> {
+    async fn find(&self, title: &str) -> Result<PageLookup, super::SourceFailure> {
         let found = self.source.find(title).await?;
         let is_ambiguous = match &found {
-            Found::Page { text, .. } => text.contains(AMBIGUITY),
-            Found::Ambiguous { .. } => true,
-            Found::Missing { .. } => false,
+            PageLookup::Page { text, .. } => text.contains(AMBIGUITY),
+            PageLookup::Ambiguous { .. } => true,
+            PageLookup::Missing { .. } => false,
         };
         if self.style.dialect == Dialect::React && is_ambiguous {
             return self.source.find(&format!("[{title}]")).await;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::reader::folded;
-use super::{Found, PageSource, SIMILAR_MAX, SourceFailure};
+use super::{PageLookup, PageSource, SIMILAR_MAX, SourceFailure};
 use crate::BoxFuture;
 use crate::refusal::shortened;
 use client::ApiClient;
@@ -151,11 +151,11 @@ impl Wiki {
         }
     }
 
-    async fn look_for(&self, wanted: &str) -> Result<Found, SourceFailure> {
+    async fn look_for(&self, wanted: &str) -> Result<PageLookup, SourceFailure> {
         let title: String = wanted.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let title = title.trim();
         if title.is_empty() {
-            return Ok(Found::Missing { similar: Vec::new() });
+            return Ok(PageLookup::Missing { similar: Vec::new() });
         }
         if let Some(found) = self.page(title).await? {
             return Ok(found);
@@ -172,11 +172,11 @@ impl Wiki {
         {
             return Ok(found);
         }
-        Ok(Found::Missing { similar })
+        Ok(PageLookup::Missing { similar })
     }
 
     /// The page with exactly this title, except for the case of its first letter.
-    async fn page(&self, title: &str) -> Result<Option<Found>, SourceFailure> {
+    async fn page(&self, title: &str) -> Result<Option<PageLookup>, SourceFailure> {
         // A leading separator replaces the usual one, so a `|` in a title separates nothing.
         let titles = format!("\u{1f}{title}");
         let query = self
@@ -193,10 +193,10 @@ impl Wiki {
         };
         let is_list = page.pageprops.is_some_and(|properties| properties.disambiguation.is_some());
         if is_list {
-            return Ok(Some(Found::Ambiguous { titles: self.links(&page.title).await? }));
+            return Ok(Some(PageLookup::Ambiguous { titles: self.links(&page.title).await? }));
         }
         // Without a text it is a page of another kind, such as a talk page or a special one.
-        Ok(page.extract.map(|text| Found::Page { title: page.title, text }))
+        Ok(page.extract.map(|text| PageLookup::Page { title: page.title, text }))
     }
 
     async fn links(&self, title: &str) -> Result<Vec<String>, SourceFailure> {
@@ -214,7 +214,7 @@ impl PageSource for Wiki {
         format!("the wiki at {}", self.client.host())
     }
 
-    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<Found, SourceFailure>> {
+    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<PageLookup, SourceFailure>> {
         Box::pin(async move {
             let found = self.look_for(title).await;
             found.map_err(|failure| SourceFailure(format!("the wiki could not be searched: {}", failure.0)))

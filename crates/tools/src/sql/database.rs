@@ -31,7 +31,7 @@ const HINT_BYTES_MAX: usize = 1000;
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A read-only database. It is shared by the runs of a campaign; statements may be executed concurrently.
-pub struct Database {
+pub struct SqlDatabase {
     source: Source,
     limits: SqlLimits,
     schema: String,
@@ -54,7 +54,7 @@ struct Confined {
     seen: Seen,
 }
 
-impl Database {
+impl SqlDatabase {
     /// A database in memory, built by these texts: `CREATE TABLE`, `INSERT` and the like, several per text if
     /// necessary. They cannot access anything outside of it either. Takes about a millisecond for a hundred rows, and
     /// the same again for each concurrent statement.
@@ -203,7 +203,7 @@ impl Database {
     }
 }
 
-impl fmt::Debug for Database {
+impl fmt::Debug for SqlDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let source: &dyn fmt::Debug = match &self.source {
             Source::Script(_) => &"memory",

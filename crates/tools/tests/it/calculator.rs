@@ -1,6 +1,6 @@
 //! The calculator: a corpus of expressions, a slow twin, and whatever text there may be.
 
-use planproof_tools::calculator::{Calculator, DEPTH_MAX, Mistake, Number, evaluate};
+use planproof_tools::calculator::{Calculator, CalculatorNumber, DEPTH_MAX, Mistake, evaluate};
 use planproof_tools::{Toolbox, builtin};
 use planproof_trace::{Arguments, CallId, ToolCall};
 use proptest::prelude::*;
@@ -403,7 +403,7 @@ proptest! {
     fn agrees_with_the_twin(tree in trees()) {
         if let Some(value) = tree.value() {
             let text = tree.print();
-            prop_assert_eq!(evaluate(&text), Ok(Number::Integer(value)), "{}", text);
+            prop_assert_eq!(evaluate(&text), Ok(CalculatorNumber::Integer(value)), "{}", text);
         }
     }
 

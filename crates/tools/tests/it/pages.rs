@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use planproof_tools::pages::{
-    Collection, DEPTH_MAX, DOCUMENT_BYTES_MAX, Dialect, Found, OBSERVATION_CHARACTERS_MAX, Reader,
+    Collection, DEPTH_MAX, DOCUMENT_BYTES_MAX, Dialect, OBSERVATION_CHARACTERS_MAX, PageLookup, Reader,
     SIMILAR_MAX, SearchTools, Style, TITLE_BYTES_MAX,
 };
 use planproof_tools::{
@@ -151,7 +151,7 @@ fn titles_are_found_as_written_before_anything_else() {
     let collection = example();
     assert_eq!(collection.documents(), 7);
     let page = |wanted: &str| match collection.look_for(wanted).unwrap() {
-        Found::Page { title, text } => format!("{title}: {text}"),
+        PageLookup::Page { title, text } => format!("{title}: {text}"),
         other => format!("{other:?}"),
     };
     assert_eq!(page("Orra"), "Orra: The Orra is a river. It is 112 km long.");
@@ -163,7 +163,7 @@ fn titles_are_found_as_written_before_anything_else() {
         "Tarn: The Tarn is a river that flows into the Orra.\nIt rises in the hills of Vell."
     );
     let similar = |wanted: &str| match collection.look_for(wanted).unwrap() {
-        Found::Missing { similar } => similar,
+        PageLookup::Missing { similar } => similar,
         other => panic!("{other:?}"),
     };
     // All words in the title first, then any of them in title or text; each title once.
@@ -214,7 +214,7 @@ fn what_looks_like_a_query_is_none() {
         assert!(collection.look_for(&format!("orra {text} xyzzy")).is_ok(), "{text:?}");
     }
     assert!(
-        matches!(collection.look_for("Orra").unwrap(), Found::Page { .. }),
+        matches!(collection.look_for("Orra").unwrap(), PageLookup::Page { .. }),
         "the documents are still there"
     );
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planproof_tools::sql::{Cut, Database, DatabaseError, SqlError, SqlLimits, SqlTools, SqlValue};
+use planproof_tools::sql::{Cut, DatabaseError, SqlDatabase, SqlError, SqlLimits, SqlTools, SqlValue};
 use planproof_tools::{Restoring, Toolbox, toolbox_for_run};
 use planproof_trace::{Arguments, CallId, ToolCall, ToolResult};
 use serde_json::{Value, json};
@@ -23,8 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 const HOSTILE: &str = include_str!("../data/hostile_sql.jsonl");
 
-fn database() -> Database {
-    Database::built(TABLES, SqlLimits::default()).unwrap()
+fn database() -> SqlDatabase {
+    SqlDatabase::built(TABLES, SqlLimits::default()).unwrap()
 }
 
 fn tools() -> SqlTools {
@@ -157,7 +157,7 @@ fn a_result_is_cut_and_says_so() {
     assert_eq!(rows.cut, Some(Cut::Bytes));
     assert!(rows.to_string().len() <= SqlLimits::default().result_bytes + 100);
     let exact = SqlLimits { rows: 3, ..SqlLimits::default() };
-    let database = Database::built(TABLES, exact).unwrap();
+    let database = SqlDatabase::built(TABLES, exact).unwrap();
     assert_eq!(database.run("SELECT * FROM Person").unwrap().cut, None);
 }
 
@@ -165,7 +165,7 @@ fn a_result_is_cut_and_says_so() {
 fn statements_have_steps_and_time() {
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
     let few = SqlLimits { steps: 10_000, ..SqlLimits::default() };
-    let run = |limits| Database::built(TABLES, limits).unwrap().run(endless).unwrap_err();
+    let run = |limits| SqlDatabase::built(TABLES, limits).unwrap().run(endless).unwrap_err();
     assert_eq!(run(few), SqlError::Steps { steps: 10_000 });
     let time = Duration::from_millis(20);
     let short = SqlLimits { time, steps: 1_000_000_000_000, ..SqlLimits::default() };
@@ -196,7 +196,7 @@ fn statements_run_side_by_side() {
 #[test]
 fn only_tables_are_built() {
     let refused = |text: &str| {
-        let error = Database::built([text], SqlLimits::default()).unwrap_err();
+        let error = SqlDatabase::built([text], SqlLimits::default()).unwrap_err();
         assert!(matches!(error, DatabaseError::Script { .. }), "{error}");
         error.to_string()
     };
@@ -210,7 +210,7 @@ fn only_tables_are_built() {
     assert!(refused("CREATE TABEL a (b)").contains("syntax error"));
     assert!(folder.content().is_empty());
     let none = SqlLimits { rows: 0, ..SqlLimits::default() };
-    assert!(Database::built(TABLES, none).unwrap_err().to_string().contains("limit of rows is 0"));
+    assert!(SqlDatabase::built(TABLES, none).unwrap_err().to_string().contains("limit of rows is 0"));
 }
 
 #[test]
@@ -218,20 +218,22 @@ fn a_file_is_read_and_stays_as_it_is() {
     let folder = Folder::new("file");
     let file = folder.database();
     let before = folder.content();
-    let database = Database::file(&file, SqlLimits::default()).unwrap();
+    let database = SqlDatabase::file(&file, SqlLimits::default()).unwrap();
     let rows = database.run("SELECT count(*) FROM Person").unwrap();
     assert_eq!(rows.rows, [[SqlValue::Integer(3)]]);
     assert!(database.run("DELETE FROM Person").is_err());
     drop(database);
     assert_eq!(folder.content(), before);
-    let missing = Database::file(&folder.0.join("none.db"), SqlLimits::default()).unwrap_err();
+    let missing = SqlDatabase::file(&folder.0.join("none.db"), SqlLimits::default()).unwrap_err();
     assert!(missing.to_string().contains("cannot be opened"), "{missing}");
     let text = folder.0.join("text.db");
     fs::write(&text, "no database at all, but long enough to have a header of a hundred bytes".repeat(20))
         .unwrap();
-    assert!(Database::file(&text, SqlLimits::default()).unwrap_err().to_string().contains("not a database"));
+    assert!(
+        SqlDatabase::file(&text, SqlLimits::default()).unwrap_err().to_string().contains("not a database")
+    );
     fs::write(format!("{}-wal", file.display()), "changes").unwrap();
-    let unsettled = Database::file(&file, SqlLimits::default()).unwrap_err();
+    let unsettled = SqlDatabase::file(&file, SqlLimits::default()).unwrap_err();
     assert!(matches!(unsettled, DatabaseError::Unsettled { .. }));
 }
 
@@ -252,14 +254,14 @@ fn hostile(folder: &Path, port: u16) -> Vec<(String, String, Value)> {
 }
 
 /// Everything in the tables.
-fn dump(database: &Database) -> Vec<String> {
+fn dump(database: &SqlDatabase) -> Vec<String> {
     ["SELECT * FROM Person", "SELECT * FROM \"odd name\"", "SELECT * FROM sqlite_schema"]
         .map(|sql| database.run(sql).unwrap().to_string())
         .to_vec()
 }
 
 /// Makes each attempt as an agent does: a call of the tool in the toolbox of a run.
-async fn check_hostile(database: Database, folder: &Folder) {
+async fn check_hostile(database: SqlDatabase, folder: &Folder) {
     let database = Arc::new(database);
     let shared: Arc<dyn Toolbox> = Arc::new(SqlTools::new(Arc::clone(&database)));
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
@@ -304,5 +306,5 @@ async fn hostile_calls_leave_a_database_in_memory_as_it_is() {
 async fn hostile_calls_leave_a_file_as_it_is() {
     let folder = Folder::new("hostile-file");
     let file = folder.database();
-    check_hostile(Database::file(&file, SqlLimits::default()).unwrap(), &folder).await;
+    check_hostile(SqlDatabase::file(&file, SqlLimits::default()).unwrap(), &folder).await;
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_tools::calculator::published::{self, PythonNumber};
-use planproof_tools::calculator::{Mistake, Number, evaluate};
+use planproof_tools::calculator::{CalculatorNumber, Mistake, evaluate};
 use planproof_tools::pages::{
-    Dialect, Found, NotPython, PageSource, Reader, SearchTools, SourceFailure, Style, unescaped,
+    Dialect, NotPython, PageLookup, PageSource, Reader, SearchTools, SourceFailure, Style, unescaped,
 };
 use planproof_tools::{BoxFuture, Toolbox};
 use planproof_trace::{Arguments, CallId, ToolCall};
@@ -68,7 +68,7 @@ pub(crate) fn gsm8k() {
             continue;
         }
         compared += 1;
-        assert_eq!(evaluate(expression).map(Number::to_f64), Ok(result), "{expression}");
+        assert_eq!(evaluate(expression).map(CalculatorNumber::to_f64), Ok(result), "{expression}");
     }
     assert!(compared >= 6, "only {compared} cases could be compared");
 }
@@ -98,14 +98,14 @@ impl PageSource for Html {
         "the kit".to_owned()
     }
 
-    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<Found, SourceFailure>> {
+    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<PageLookup, SourceFailure>> {
         let html = self.0.get(title).unwrap_or(&self.0["Nowhere"]).as_str().unwrap();
         let hits: Vec<String> = elements(html, "div class=\"mw-search-result-heading\"", "div");
         let found = if hits.is_empty() {
             let items = [elements(html, "p", "p"), elements(html, "ul", "ul")].concat();
-            Found::Page { title: title.to_owned(), text: items.join("\n") }
+            PageLookup::Page { title: title.to_owned(), text: items.join("\n") }
         } else {
-            Found::Missing { similar: hits }
+            PageLookup::Missing { similar: hits }
         };
         Box::pin(std::future::ready(Ok(found)))
     }

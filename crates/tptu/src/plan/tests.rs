@@ -2,12 +2,12 @@ use super::*;
 use crate::fault::class_of;
 use crate::question::own;
 
-fn step(tool: ToolName, subtask: &str, facts: &[&str]) -> Step {
+fn step(tool: ToolName, subtask: &str, facts: &[&str]) -> GoldStep {
     let facts = facts.iter().map(|it| (*it).to_owned()).collect();
-    Step { tool, subtask: subtask.to_owned(), facts, reference: "1".to_owned() }
+    GoldStep { tool, subtask: subtask.to_owned(), facts, reference: "1".to_owned() }
 }
 
-fn right() -> Vec<Step> {
+fn right() -> Vec<GoldStep> {
     vec![
         step(ToolName::Python, "Take the cube root of 27", &["cube root", "27"]),
         step(ToolName::Sql, "List the journals", &["journal"]),
@@ -15,7 +15,7 @@ fn right() -> Vec<Step> {
 }
 
 /// The faults of texts, in words, and the class of all.
-fn faults(evaluation: Evaluation, texts: &[&str]) -> (Vec<String>, Option<&'static str>) {
+fn faults(evaluation: PaperEvaluation, texts: &[&str]) -> (Vec<String>, Option<&'static str>) {
     let faults = match read(evaluation, texts) {
         Ok(plan) => judge(&plan, &right()),
         Err(fault) => vec![fault],
@@ -24,7 +24,7 @@ fn faults(evaluation: Evaluation, texts: &[&str]) -> (Vec<String>, Option<&'stat
 }
 
 #[track_caller]
-fn check(evaluation: Evaluation, text: &str, expected: &[&str], class: Option<&str>) {
+fn check(evaluation: PaperEvaluation, text: &str, expected: &[&str], class: Option<&str>) {
     assert_eq!(
         faults(evaluation, &[text]),
         (expected.iter().map(|it| (*it).to_owned()).collect(), class),
@@ -34,7 +34,7 @@ fn check(evaluation: Evaluation, text: &str, expected: &[&str], class: Option<&s
 
 #[test]
 fn the_order_of_tools() {
-    let check = |text, expected: &[&str], class| check(Evaluation::ToolOrder, text, expected, class);
+    let check = |text, expected: &[&str], class| check(PaperEvaluation::ToolOrder, text, expected, class);
     check(r#"["PythonREPL", "SQL Generator"]"#, &[], None);
     check("Tools: ['python', 'sql'].", &[], None);
     let swapped = [
@@ -55,7 +55,8 @@ fn the_order_of_tools() {
 
 #[test]
 fn two_lists_have_the_same_length() {
-    let check = |text, expected: &[&str], class| check(Evaluation::ToolSubtaskLists, text, expected, class);
+    let check =
+        |text, expected: &[&str], class| check(PaperEvaluation::ToolSubtaskLists, text, expected, class);
     check("Tools: ['python', 'sql']\nSubtasks: ['the cube root of 27', 'all journals']", &[], None);
     check("[['python', 'sql'], ['the cube root of 27', 'all journals']]", &[], None);
     check("['python', 'sql'] ['the cube root of 27']", &["2 tools, but 1 sub-tasks"], Some("wrong_format"));
@@ -67,7 +68,7 @@ fn two_lists_have_the_same_length() {
 
 #[test]
 fn pairs_keep_tool_and_sub_task_together() {
-    for evaluation in [Evaluation::Pairs, Evaluation::PairsUnrelated] {
+    for evaluation in [PaperEvaluation::Pairs, PaperEvaluation::PairsUnrelated] {
         let check = |text, expected: &[&str], class| check(evaluation, text, expected, class);
         check("[{'python': 'the cube root of 27'}, {'sql': 'all journals'}]", &[], None);
         let both = "[{'python': 'the cube root of 27', 'sql': 'all journals'}]";
@@ -86,7 +87,7 @@ fn pairs_keep_tool_and_sub_task_together() {
 
 #[test]
 fn sequential_pairs_come_one_a_turn() {
-    let faults = |texts: &[&str]| faults(Evaluation::SequentialPairs, texts);
+    let faults = |texts: &[&str]| faults(PaperEvaluation::SequentialPairs, texts);
     let right = (Vec::new(), None);
     assert_eq!(
         faults(&["{'python': 'the cube root of 27'}", "Next: {'sql': 'all journals'}", "Done."]),

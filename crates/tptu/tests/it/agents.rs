@@ -5,10 +5,10 @@ use std::sync::Arc;
 use planproof_agents::{Agent, FunctionCallingAgent, RunContext, RunLimits, Surroundings};
 use planproof_model::Model;
 use planproof_sim::GoldModel;
-use planproof_suite::{Case, Class, Judged, Registry, Selection, Suite, Toolbox, Verdict};
+use planproof_suite::{Case, CaseSelection, Class, Judged, Registry, Suite, Toolbox, Verdict};
 use planproof_tools::mcp::TOKEN_BYTES;
-use planproof_tptu::evaluation::Evaluation;
-use planproof_tptu::{Detail, Tptu};
+use planproof_tptu::evaluation::PaperEvaluation;
+use planproof_tptu::{EvaluationDetail, Tptu};
 use planproof_trace::{Event, LogicalClock, Recorder};
 use tokio::runtime::Runtime;
 
@@ -41,7 +41,7 @@ async fn run(agent: &dyn Agent, case: &dyn Case) -> Vec<Event> {
 /// All cases with the verdicts on an agent that is wrong with that chance.
 fn verdicts(error_rate: f64) -> Vec<(Arc<dyn Case>, Verdict)> {
     let suite = suite();
-    let cases = suite.load(None, &Selection::First, None).unwrap();
+    let cases = suite.load(None, &CaseSelection::First, None).unwrap();
     let runtime = Runtime::new().unwrap();
     let of = |case: Arc<dyn Case>| {
         // The same question is asked in several evaluations, so that each case has a key of its own.
@@ -60,7 +60,7 @@ pub(crate) fn an_agent_with_the_key_passes_every_case() {
     let verdicts = verdicts(0.0);
     assert_eq!(verdicts.len(), 200);
     for (case, verdict) in &verdicts {
-        let detail = Detail::of(verdict).unwrap();
+        let detail = EvaluationDetail::of(verdict).unwrap();
         assert!(verdict.passed(), "{}: {detail:?}", case.card().id);
         assert_eq!(case.explain(verdict).gist, "passed");
         assert_eq!(verdict.scored.score("right_share"), Some(1.0), "{}", case.card().id);
@@ -94,11 +94,11 @@ pub(crate) fn an_agent_with_the_key_passes_every_case() {
 pub(crate) fn wrong_answers_fail_in_every_case() {
     let verdicts = verdicts(1.0);
     for (case, verdict) in &verdicts {
-        let detail = Detail::of(verdict).unwrap();
+        let detail = EvaluationDetail::of(verdict).unwrap();
         let class = verdict.class().map(Class::as_str);
         // Mathematics and end to end make the right calls, and answer with something else.
         let expected = match detail.evaluation {
-            Evaluation::MathCode | Evaluation::EndToEnd => "missing_summary",
+            PaperEvaluation::MathCode | PaperEvaluation::EndToEnd => "missing_summary",
             _ => "task_not_understood",
         };
         assert_eq!(class, Some(expected), "{}: {detail:?}", case.card().id);
@@ -123,7 +123,7 @@ pub(crate) fn cases_come_back_from_their_lines() {
     let suite = Tptu::new();
     let registry = Registry::new(vec![Arc::new(suite.clone())]).unwrap();
     assert_eq!(registry.find("tptu").unwrap().unit().many, "sub-tasks");
-    let cases = suite.load(None, &Selection::First, None).unwrap();
+    let cases = suite.load(None, &CaseSelection::First, None).unwrap();
     for case in &cases {
         let again = suite.read(&case.to_line()).unwrap();
         assert_eq!((again.identity(), again.card()), (case.identity(), case.card()));
@@ -133,8 +133,8 @@ pub(crate) fn cases_come_back_from_their_lines() {
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), cases.len());
-    let some = Tptu::new().with_evaluations([Evaluation::MathCode, Evaluation::SimpleSql]);
-    let some = some.load(None, &Selection::First, Some(30)).unwrap();
+    let some = Tptu::new().with_evaluations([PaperEvaluation::MathCode, PaperEvaluation::SimpleSql]);
+    let some = some.load(None, &CaseSelection::First, Some(30)).unwrap();
     assert_eq!(
         (some.len(), &*some[0].card().label, &*some[29].card().label),
         (30, "simple-sql", "math-code")

@@ -3,24 +3,24 @@
 use std::sync::Arc;
 
 use planproof_plan::subtasks::Asking;
-use planproof_suite::{Case, Class, Selection, Suite, Unscored};
-use planproof_tptu::{Detail, Tptu};
+use planproof_suite::{Case, CaseSelection, Class, Suite, Unscored};
+use planproof_tptu::{EvaluationDetail, Tptu};
 use planproof_trace::EndReason;
 use planproof_trace::notation::parse;
 use serde_json::json;
 
 fn case(id: &str) -> Arc<dyn Case> {
-    let cases = Tptu::new().load(None, &Selection::First, None).unwrap();
+    let cases = Tptu::new().load(None, &CaseSelection::First, None).unwrap();
     cases.into_iter().find(|case| case.card().id == id).unwrap_or_else(|| panic!("{id}"))
 }
 
 /// Judges a run, and compares class and gist.
 #[track_caller]
-fn check(case: &Arc<dyn Case>, events: &str, class: Option<&str>, gist: &str) -> Detail {
+fn check(case: &Arc<dyn Case>, events: &str, class: Option<&str>, gist: &str) -> EvaluationDetail {
     let verdict = case.judge(&parse(events).unwrap()).unwrap();
     let explanation = case.explain(&verdict);
     assert_eq!((verdict.class().map(Class::as_str), &*explanation.gist), (class, gist), "{events}");
-    let detail = Detail::of(&verdict).unwrap();
+    let detail = EvaluationDetail::of(&verdict).unwrap();
     assert_eq!((detail.passed, detail.class.as_deref()), (class.is_none(), class));
     detail
 }

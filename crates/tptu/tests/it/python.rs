@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planproof_sandbox::{End, Limits, NoFunctions, Program, Returned, Sandbox, WorkerCommand};
+use planproof_sandbox::{NoFunctions, Program, ProgramEnd, Returned, Sandbox, SandboxLimits, WorkerCommand};
 use planproof_suite::{BoxFuture, Toolbox};
 use planproof_tptu::PYTHON_ARGUMENT;
 use planproof_trace::{Arguments, Tool, ToolCall, ToolResult};
@@ -24,9 +24,9 @@ impl PythonTool {
             Arguments::Malformed(text) => panic!("{text}"),
         };
         let outcome =
-            self.sandbox.run(&Program::whole(code), &NoFunctions, &Limits::default()).await.unwrap();
+            self.sandbox.run(&Program::whole(code), &NoFunctions, &SandboxLimits::default()).await.unwrap();
         match outcome.end {
-            End::Finished { value: Returned::Json(value) } => {
+            ProgramEnd::Finished { value: Returned::Json(value) } => {
                 ToolResult::ok(call.id.clone(), value.to_string())
             }
             other => ToolResult::error(call.id.clone(), other.to_string()),

@@ -1,9 +1,9 @@
 //! What the questions say is right, found out anew.
 
-use planproof_sandbox::{End, Limits, NoFunctions, Program, Returned, Sandbox};
+use planproof_sandbox::{NoFunctions, Program, ProgramEnd, Returned, Sandbox, SandboxLimits};
 use planproof_tools::sql::SqlValue;
 use planproof_tptu::tool::ToolName;
-use planproof_tptu::{Part, Question, database, own};
+use planproof_tptu::{AnswerPart, ToolQuestion, database, own};
 use tokio::runtime::Runtime;
 
 use crate::python::sandbox;
@@ -17,17 +17,17 @@ struct Executed {
 impl Executed {
     fn python(&self, id: &str, code: &str) -> Vec<Vec<SqlValue>> {
         let program = Program::whole(code);
-        let limits = Limits::default();
+        let limits = SandboxLimits::default();
         let run = self.sandbox.run(&program, &NoFunctions, &limits);
         let outcome = self.runtime.block_on(run).unwrap();
-        let End::Finished { value: Returned::Json(value) } = &outcome.end else {
+        let ProgramEnd::Finished { value: Returned::Json(value) } = &outcome.end else {
             panic!("{id}: {code}: {}", outcome.end)
         };
         vec![vec![SqlValue::Real(value.as_f64().unwrap_or_else(|| panic!("{id}: {value} is no number")))]]
     }
 
     /// What each step of a plan gives.
-    fn steps(&self, question: &Question) -> Vec<Vec<Vec<SqlValue>>> {
+    fn steps(&self, question: &ToolQuestion) -> Vec<Vec<Vec<SqlValue>>> {
         let mut given: Vec<Vec<Vec<SqlValue>>> = Vec::new();
         for step in &question.plan {
             let mut text = step.reference.clone();
@@ -71,11 +71,11 @@ pub(crate) fn every_reference_gives_the_answer() {
         for (place, part) in question.answer.iter().enumerate() {
             let step = question.parts.get(place).map_or(place, |step| step - 1);
             match part {
-                Part::Number(wanted) => {
+                AnswerPart::Number(wanted) => {
                     let number = given[step][0][0].as_number().unwrap();
                     assert!(is_near(*wanted, number, question.printed), "{}: {number}", question.id);
                 }
-                Part::Rows(_) => assert_eq!(part.rows(), given[step], "{}", question.id),
+                AnswerPart::Rows(_) => assert_eq!(part.rows(), given[step], "{}", question.id),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Whatever text there may be.
 
-use planproof_suite::{Case, Selection, Suite};
-use planproof_tptu::evaluation::Evaluation;
+use planproof_suite::{Case, CaseSelection, Suite};
+use planproof_tptu::evaluation::PaperEvaluation;
 use planproof_tptu::{Tptu, answer, literal, plan, statement, words};
 use planproof_trace::notation::parse;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ pub(crate) fn readers_take_whatever_there_is() {
                 prop_assert!(text.is_char_boundary(found.end));
             }
         }
-        for evaluation in Evaluation::ALL.into_iter().filter(|it| it.is_planning()) {
+        for evaluation in PaperEvaluation::ALL.into_iter().filter(|it| it.is_planning()) {
             let _ = plan::read(evaluation, &[&text]);
             let _ = plan::read(evaluation, &[&text, &text]);
         }
@@ -39,7 +39,7 @@ pub(crate) fn readers_take_whatever_there_is() {
 }
 
 pub(crate) fn every_answer_has_a_verdict() {
-    let cases = Tptu::new().load(None, &Selection::First, None).unwrap();
+    let cases = Tptu::new().load(None, &CaseSelection::First, None).unwrap();
     let mut runner = TestRunner::new(Config { cases: 500, failure_persistence: None, ..Config::default() });
     let strategy = (prop::sample::select(cases), texts());
     let judge = |(case, text): (std::sync::Arc<dyn Case>, String)| {

@@ -5,14 +5,14 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use planproof_travel::Compat;
+use planproof_travel::TripCompat;
 use planproof_travel::entry::{flight_number, from_to, name_city, strip_parenthesis};
 use planproof_travel::evaluate::judge;
-use planproof_travel::plan::{ACCOMMODATION, ATTRACTION, MEALS, Plan, TRANSPORTATION};
+use planproof_travel::plan::{ACCOMMODATION, ATTRACTION, MEALS, TRANSPORTATION, TripPlan};
 use planproof_travel::query::Query;
 use planproof_travel::tables::{
-    ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, DISTANCES_FILE, Database, FLIGHTS_FILE,
-    FlightsBuilder, Place, RESTAURANTS_FILE, STATES_FILE, Table, Texts,
+    ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, CityTable, DISTANCES_FILE, FLIGHTS_FILE,
+    FlightsBuilder, Place, RESTAURANTS_FILE, STATES_FILE, Texts, TripDatabase,
 };
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ fn text(name: &str) -> String {
 }
 
 struct Tables {
-    database: Database,
+    database: TripDatabase,
     /// Number, origin and destination of each flight.
     flights: Vec<[String; 3]>,
     /// Origin and destination of each distance.
@@ -66,7 +66,7 @@ fn tables() -> Tables {
     };
     let columns = ["Flight Number", "OriginCityName", "DestCityName"];
     Tables {
-        database: Database::read(&texts, flights.finish()).expect("tables"),
+        database: TripDatabase::read(&texts, flights.finish()).expect("tables"),
         flights: rows(&flights_text, &columns).into_iter().filter_map(|row| row.try_into().ok()).collect(),
         distances: rows(&distances, &["origin", "destination"])
             .into_iter()
@@ -75,7 +75,7 @@ fn tables() -> Tables {
     }
 }
 
-fn cases() -> Vec<(Query, Plan)> {
+fn cases() -> Vec<(Query, TripPlan)> {
     let mut queries = HashMap::new();
     for set in ["train", "validation"] {
         let file = format!("data/queries/{set}.jsonl");
@@ -94,21 +94,21 @@ fn cases() -> Vec<(Query, Plan)> {
             {
                 query.extend(changes.clone());
             }
-            cases.push((Query::read(&query.to_string()).expect("a query"), Plan(case["plan"].clone())));
+            cases.push((Query::read(&query.to_string()).expect("a query"), TripPlan(case["plan"].clone())));
         }
     }
     cases
 }
 
 /// The first row with part of a name in a city, by a scan of all rows.
-fn scan<T: Place>(table: &Table<T>, entry: &str) -> Option<String> {
+fn scan<T: Place>(table: &CityTable<T>, entry: &str) -> Option<String> {
     let (name, city) = name_city(entry);
     let row = table.rows().iter().filter(|row| row.name().contains(name) && row.city() == city);
     row.map(|row| row.name().to_owned()).next()
 }
 
 /// Looks everything up that a plan names, as often as the published evaluator does, and judges nothing.
-fn plain(tables: &Tables, query: &Query, plan: &Plan) -> usize {
+fn plain(tables: &Tables, query: &Query, plan: &TripPlan) -> usize {
     let Value::Array(days) = &plan.0 else { return 0 };
     let Tables { database, flights, distances } = tables;
     let mut found = 0;
@@ -142,7 +142,7 @@ fn plain(tables: &Tables, query: &Query, plan: &Plan) -> usize {
 }
 
 /// One way to look at a plan: a number that depends on it, so that nothing is left out.
-type Side<'a> = &'a dyn Fn(&Query, &Plan) -> usize;
+type Side<'a> = &'a dyn Fn(&Query, &TripPlan) -> usize;
 
 /// Prints microseconds a plan and the ratios.
 pub(crate) fn compare() {
@@ -153,10 +153,10 @@ pub(crate) fn compare() {
     let (tables, cases) = (tables(), cases().into_iter().step_by(EVERY).collect::<Vec<_>>());
     let sides: [(&str, Side<'_>); 3] = [
         ("published mode", &|query, plan| {
-            usize::from(judge(&tables.database, query, plan, Compat::Original).delivered)
+            usize::from(judge(&tables.database, query, plan, TripCompat::Original).delivered)
         }),
         ("right mode", &|query, plan| {
-            usize::from(judge(&tables.database, query, plan, Compat::Right).delivered)
+            usize::from(judge(&tables.database, query, plan, TripCompat::Right).delivered)
         }),
         ("plain look-ups alone", &|query, plan| plain(&tables, query, plan)),
     ];

@@ -11,7 +11,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use planproof_travel::evaluate::judge;
-use planproof_travel::{Compat, own};
+use planproof_travel::{TripCompat, own};
 
 fn plans(criterion: &mut Criterion) {
     kit::compare();
@@ -19,7 +19,7 @@ fn plans(criterion: &mut Criterion) {
     let (queries, plans) = (own::queries().expect("queries"), own::plans().expect("plans"));
     let mut group = criterion.benchmark_group("20 plans");
     group.throughput(Throughput::Elements(queries.len() as u64));
-    for compat in [Compat::Original, Compat::Right] {
+    for compat in [TripCompat::Original, TripCompat::Right] {
         group.bench_function(format!("{compat:?}"), |bencher| {
             bencher.iter(|| {
                 for (query, submission) in queries.iter().zip(&plans) {

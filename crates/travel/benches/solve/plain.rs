@@ -3,10 +3,10 @@
 //! one. It neither proves nor remembers anything.
 
 use planproof_travel::query::{Query, TransportRule};
-use planproof_travel::tables::{Database, Mode, Restaurant};
+use planproof_travel::tables::{Restaurant, RoadMode, TripDatabase};
 
 /// What the first trip within the budget costs, if one is found.
-pub(crate) fn first_fit(database: &Database, query: &Query) -> Option<f64> {
+pub(crate) fn first_fit(database: &TripDatabase, query: &Query) -> Option<f64> {
     let cities: Vec<&str> = if query.is_for_state() {
         database.cities.of_state(&query.dest)?.iter().map(String::as_str).collect()
     } else {
@@ -18,7 +18,7 @@ pub(crate) fn first_fit(database: &Database, query: &Query) -> Option<f64> {
 }
 
 fn routes<'t>(
-    database: &Database,
+    database: &TripDatabase,
     query: &Query,
     cities: &[&'t str],
     route: &mut Vec<&'t str>,
@@ -39,7 +39,7 @@ fn routes<'t>(
     None
 }
 
-fn splits(database: &Database, query: &Query, route: &[&str], nights: &mut Vec<usize>) -> Option<f64> {
+fn splits(database: &TripDatabase, query: &Query, route: &[&str], nights: &mut Vec<usize>) -> Option<f64> {
     let left = query.days - 1 - nights.iter().sum::<usize>();
     let others = route.len() - nights.len();
     if others == 0 {
@@ -58,21 +58,28 @@ fn splits(database: &Database, query: &Query, route: &[&str], nights: &mut Vec<u
     None
 }
 
-fn trip(database: &Database, query: &Query, route: &[&str], nights: &[usize], own_car: bool) -> Option<f64> {
+fn trip(
+    database: &TripDatabase,
+    query: &Query,
+    route: &[&str],
+    nights: &[usize],
+    own_car: bool,
+) -> Option<f64> {
     let people = query.people_number;
     let local = &query.local_constraint;
     let (mut total, mut here, mut day) = (0.0, query.org.as_str(), 0);
     for (to, stay) in route.iter().copied().zip(nights.iter().copied()).chain([(query.org.as_str(), 0)]) {
         let ban = local.transportation;
-        let road =
-            |mode: Mode| Some(database.distances.cost(here, to, mode)? as f64 * f64::from(mode.cars(people)));
+        let road = |mode: RoadMode| {
+            Some(database.distances.cost(here, to, mode)? as f64 * f64::from(mode.cars(people)))
+        };
         let way = if own_car {
-            road(Mode::SelfDriving).filter(|_| ban != Some(TransportRule::NoSelfDriving))
+            road(RoadMode::SelfDriving).filter(|_| ban != Some(TransportRule::NoSelfDriving))
         } else {
             let flights = database.flights.on(here, to, &query.date[day]);
             let flights = flights.filter(|_| ban != Some(TransportRule::NoFlight));
             let flights = flights.map(|flight| flight.price() * f64::from(people));
-            flights.chain(road(Mode::Taxi)).min_by(f64::total_cmp)
+            flights.chain(road(RoadMode::Taxi)).min_by(f64::total_cmp)
         };
         total += way?;
         (here, day) = (to, day + stay);
@@ -92,7 +99,7 @@ fn trip(database: &Database, query: &Query, route: &[&str], nights: &[usize], ow
     Some(total + meals(database, query, route, nights)?)
 }
 
-fn meals(database: &Database, query: &Query, route: &[&str], nights: &[usize]) -> Option<f64> {
+fn meals(database: &TripDatabase, query: &Query, route: &[&str], nights: &[usize]) -> Option<f64> {
     let mut missing: Vec<&String> = query.local_constraint.cuisine.iter().flatten().collect();
     let mut total = 0;
     for (city, stay) in route.iter().zip(nights) {

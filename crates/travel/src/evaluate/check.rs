@@ -3,7 +3,7 @@
 /// A check of a plan. The order is that of the published evaluator: eight common-sense checks, then five of the
 /// request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Check {
+pub enum TripCheck {
     /// The cities form a round trip.
     Route,
     /// No restaurant is visited twice.
@@ -32,7 +32,7 @@ pub enum Check {
     Budget,
 }
 
-impl Check {
+impl TripCheck {
     /// The common-sense checks.
     pub const COMMONSENSE: [Self; 8] = [
         Self::Route,

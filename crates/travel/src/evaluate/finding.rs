@@ -1,6 +1,6 @@
 //! What is wrong with a plan, in words, and which loophole would have let it pass.
 
-use super::check::Check;
+use super::check::TripCheck;
 use super::loophole::Loophole;
 
 /// An entry of a day.
@@ -20,9 +20,9 @@ impl From<&'static str> for EntryPlace {
 
 /// A fault in a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct TripFinding {
     /// The check that it fails.
-    pub check: Check,
+    pub check: TripCheck,
     /// The day, from 1; `None` if the finding is about the whole trip.
     pub day: Option<usize>,
     /// The entry of the day; `None` if the finding is about the whole day.

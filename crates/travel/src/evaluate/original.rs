@@ -10,27 +10,27 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::judgement::{Judgement, Mark};
+use super::judgement::{CheckResult, TripJudgement};
 use crate::entry::{NOTHING, from_to, name_city, strip_parenthesis};
-use crate::plan::{CITY, Plan, TRANSPORTATION};
-use crate::python::{Raised, is_true, member, text};
+use crate::plan::{CITY, TRANSPORTATION, TripPlan};
+use crate::python::{PythonException, is_true, member, text};
 use crate::query::Query;
-use crate::tables::Database;
+use crate::tables::TripDatabase;
 
 /// Judges a plan as the published evaluator does.
-pub(super) fn judge(database: &Database, query: &Query, plan: &Plan) -> Judgement {
+pub(super) fn judge(database: &TripDatabase, query: &Query, plan: &TripPlan) -> TripJudgement {
     if !plan.is_delivered() {
-        return Judgement::not_delivered();
+        return TripJudgement::not_delivered();
     }
     let days = plan.days(query.days);
     let trip = days.map(|days| Trip { database, query, days });
-    let mark = |check: fn(&Trip<'_>) -> Result<bool, Raised>| match &trip {
-        Ok(trip) => Mark::from(check(trip)),
-        Err(raised) => Mark::Raised(*raised),
+    let mark = |check: fn(&Trip<'_>) -> Result<bool, PythonException>| match &trip {
+        Ok(trip) => CheckResult::from(check(trip)),
+        Err(raised) => CheckResult::Raised(*raised),
     };
-    let optional = |check: fn(&Trip<'_>) -> Result<Option<bool>, Raised>| match &trip {
-        Ok(trip) => Mark::from(check(trip)),
-        Err(raised) => Mark::Raised(*raised),
+    let optional = |check: fn(&Trip<'_>) -> Result<Option<bool>, PythonException>| match &trip {
+        Ok(trip) => CheckResult::from(check(trip)),
+        Err(raised) => CheckResult::Raised(*raised),
     };
     let commonsense = [
         mark(commonsense::route),
@@ -48,21 +48,21 @@ pub(super) fn judge(database: &Database, query: &Query, plan: &Plan) -> Judgemen
         optional(hard::room_rule),
         optional(hard::transportation),
         optional(hard::room_type),
-        Mark::from(cost.map(|cost| cost <= query.budget)),
+        CheckResult::from(cost.map(|cost| cost <= query.budget)),
     ];
-    Judgement::new(commonsense, hard, cost.ok())
+    TripJudgement::new(commonsense, hard, cost.ok())
 }
 
 /// The days of a plan that are read, and what they are judged against.
 struct Trip<'t> {
-    database: &'t Database,
+    database: &'t TripDatabase,
     query: &'t Query,
-    days: Vec<Result<Cow<'t, Value>, Raised>>,
+    days: Vec<Result<Cow<'t, Value>, PythonException>>,
 }
 
 impl Trip<'_> {
     /// The days in order. Reading one may fail.
-    fn days(&self) -> impl Iterator<Item = Result<&Value, Raised>> {
+    fn days(&self) -> impl Iterator<Item = Result<&Value, PythonException>> {
         self.days.iter().map(|day| match day {
             Ok(day) => Ok(day.as_ref()),
             Err(raised) => Err(*raised),
@@ -71,13 +71,13 @@ impl Trip<'_> {
 }
 
 /// The entry under a key if it is filled in: the value is truthy in Python, and is not a hyphen.
-fn given<'v>(day: &'v Value, key: &str) -> Result<Option<&'v Value>, Raised> {
+fn given<'v>(day: &'v Value, key: &str) -> Result<Option<&'v Value>, PythonException> {
     let value = member(day, key)?;
     Ok((is_true(value) && value != NOTHING).then_some(value))
 }
 
 /// Like [`given`], but the key may be missing.
-fn given_if_there<'v>(day: &'v Value, key: &str) -> Result<Option<&'v Value>, Raised> {
+fn given_if_there<'v>(day: &'v Value, key: &str) -> Result<Option<&'v Value>, PythonException> {
     if crate::python::holds(day, key)? { given(day, key) } else { Ok(None) }
 }
 
@@ -87,12 +87,12 @@ fn is_dash(value: &Value) -> bool {
 }
 
 /// The name and the city of an entry.
-fn name_and_city(value: &Value) -> Result<(&str, &str), Raised> {
+fn name_and_city(value: &Value) -> Result<(&str, &str), PythonException> {
     text(value).map(name_city)
 }
 
 /// The attractions in a value. Text after the last semicolon is lost, and so is a single attraction without one.
-fn attractions(value: &Value) -> Result<impl Iterator<Item = &str>, Raised> {
+fn attractions(value: &Value) -> Result<impl Iterator<Item = &str>, PythonException> {
     let all = crate::python::method_of_text(value)?;
     let terminated = all.rsplit_once(';').map(|(terminated, _)| terminated);
     Ok(terminated.into_iter().flat_map(|terminated| terminated.split(';')))
@@ -107,10 +107,10 @@ enum Place<'v> {
 }
 
 /// Where a day is spent, according to its `current_city`.
-fn place(day: &Value) -> Result<Place<'_>, Raised> {
+fn place(day: &Value) -> Result<Place<'_>, PythonException> {
     let value = member(day, CITY)?;
     if crate::python::holds(value, "from")? {
-        let (one, other) = from_to(text(value)?).ok_or(Raised::Type)?;
+        let (one, other) = from_to(text(value)?).ok_or(PythonException::Type)?;
         return Ok(Place::Leg([strip_parenthesis(one), strip_parenthesis(other)]));
     }
     text(value).map(|city| Place::City(strip_parenthesis(city)))
@@ -125,7 +125,7 @@ struct Travel<'v> {
 }
 
 /// How the traveller moves on a day. If the entry has no ends, they come from `current_city`.
-fn travel(day: &Value) -> Result<Option<Travel<'_>>, Raised> {
+fn travel(day: &Value) -> Result<Option<Travel<'_>>, PythonException> {
     let Some(value) = given(day, TRANSPORTATION)? else { return Ok(None) };
     let entry = text(value)?;
     let leg = match from_to(entry) {

@@ -5,24 +5,24 @@ mod hard;
 pub(crate) mod itinerary;
 mod trip;
 
-use super::check::Check;
-use super::finding::{EntryPlace, Finding};
-use super::judgement::{Judgement, Mark};
+use super::check::TripCheck;
+use super::finding::{EntryPlace, TripFinding};
+use super::judgement::{CheckResult, TripJudgement};
 use super::loophole::Loophole;
-use crate::plan::Plan;
+use crate::plan::TripPlan;
 use crate::query::Query;
-use crate::tables::Database;
+use crate::tables::TripDatabase;
 use itinerary::Itinerary;
 
 /// Judges a plan by the intended checks.
-pub(super) fn judge(database: &Database, query: &Query, plan: &Plan) -> Judgement {
+pub(super) fn judge(database: &TripDatabase, query: &Query, plan: &TripPlan) -> TripJudgement {
     if !plan.is_delivered() {
-        return Judgement::not_delivered();
+        return TripJudgement::not_delivered();
     }
     let itinerary = match Itinerary::read(plan, query.days) {
         Ok(itinerary) => itinerary,
         Err(what) => {
-            let mut judgement = Judgement::new([Mark::Failed; 8], [Mark::Failed; 5], None);
+            let mut judgement = TripJudgement::new([CheckResult::Failed; 8], [CheckResult::Failed; 5], None);
             judgement.hard_ungated = None;
             judgement.malformed = Some(what);
             return judgement;
@@ -32,17 +32,17 @@ pub(super) fn judge(database: &Database, query: &Query, plan: &Plan) -> Judgemen
     trip::check(database, query, &itinerary, &mut findings);
     day::check(database, query, &itinerary, &mut findings);
     let total_cost = hard::check(database, query, &itinerary, &mut findings);
-    let mark = |check| Mark::from(findings.all.iter().all(|finding| finding.check != check));
-    let asked = |is_asked: bool, check| if is_asked { mark(check) } else { Mark::NotAsked };
+    let mark = |check| CheckResult::from(findings.all.iter().all(|finding| finding.check != check));
+    let asked = |is_asked: bool, check| if is_asked { mark(check) } else { CheckResult::NotAsked };
     let local = &query.local_constraint;
     let hard = [
-        asked(local.cuisine.is_some(), Check::Cuisine),
-        asked(local.house_rule.is_some(), Check::RoomRule),
-        asked(local.transportation.is_some(), Check::TransportRule),
-        asked(local.room_type.is_some(), Check::RoomType),
-        mark(Check::Budget),
+        asked(local.cuisine.is_some(), TripCheck::Cuisine),
+        asked(local.house_rule.is_some(), TripCheck::RoomRule),
+        asked(local.transportation.is_some(), TripCheck::TransportRule),
+        asked(local.room_type.is_some(), TripCheck::RoomType),
+        mark(TripCheck::Budget),
     ];
-    let mut judgement = Judgement::new(Check::COMMONSENSE.map(mark), hard, total_cost);
+    let mut judgement = TripJudgement::new(TripCheck::COMMONSENSE.map(mark), hard, total_cost);
     judgement.findings = findings.all;
     judgement
 }
@@ -50,24 +50,24 @@ pub(super) fn judge(database: &Database, query: &Query, plan: &Plan) -> Judgemen
 /// The faults found, in the order in which they were found.
 #[derive(Default)]
 struct Findings {
-    all: Vec<Finding>,
+    all: Vec<TripFinding>,
 }
 
 impl Findings {
     /// Adds a fault in an entry of a day; days count from 0.
     fn on(
         &mut self,
-        check: Check,
+        check: TripCheck,
         (day, entry): (usize, impl Into<EntryPlace>),
         loophole: Option<Loophole>,
         what: String,
     ) {
         let entry = Some(entry.into());
-        self.all.push(Finding { check, day: Some(day + 1), entry, loophole, what });
+        self.all.push(TripFinding { check, day: Some(day + 1), entry, loophole, what });
     }
 
     /// Adds a fault that concerns the whole trip.
-    fn add(&mut self, check: Check, loophole: Option<Loophole>, what: String) {
-        self.all.push(Finding { check, day: None, entry: None, loophole, what });
+    fn add(&mut self, check: TripCheck, loophole: Option<Loophole>, what: String) {
+        self.all.push(TripFinding { check, day: None, entry: None, loophole, what });
     }
 }

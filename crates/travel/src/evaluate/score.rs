@@ -6,21 +6,21 @@
 
 use std::collections::BTreeMap;
 
-use super::check::Check;
-use super::judgement::Judgement;
+use super::check::TripCheck;
+use super::judgement::TripJudgement;
 use super::loophole::Loophole;
 use crate::query::{Level, Query};
 
 /// A fraction of a total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Share {
+pub struct PassShare {
     /// The number that passed.
     pub passed: usize,
     /// The total.
     pub of: usize,
 }
 
-impl Share {
+impl PassShare {
     /// The share, or zero if the total is zero.
     pub fn rate(self) -> f64 {
         if self.of == 0 { 0.0 } else { self.passed as f64 / self.of as f64 }
@@ -41,17 +41,17 @@ impl Share {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rates {
     /// Queries with a plan.
-    pub delivery: Share,
+    pub delivery: PassShare,
     /// Common-sense checks that pass.
-    pub commonsense_micro: Share,
+    pub commonsense_micro: PassShare,
     /// Plans that pass all of them.
-    pub commonsense_macro: Share,
+    pub commonsense_macro: PassShare,
     /// The checks of the request that pass.
-    pub hard_micro: Share,
+    pub hard_micro: PassShare,
     /// Plans that pass all of them.
-    pub hard_macro: Share,
+    pub hard_macro: PassShare,
     /// Plans that pass everything.
-    pub final_pass: Share,
+    pub final_pass: PassShare,
 }
 
 impl Rates {
@@ -67,7 +67,7 @@ impl Rates {
 
 /// The results of one check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct CheckTally {
     /// Plans that pass it.
     pub passed: usize,
     /// Plans that fail it.
@@ -78,7 +78,7 @@ pub struct Tally {
 
 /// The scores of many plans.
 #[derive(Debug, Clone, Default)]
-pub struct Scores {
+pub struct TripScores {
     cells: BTreeMap<(Level, usize), Cell>,
     /// Plans that are malformed, or would have stopped the published evaluator.
     pub malformed: usize,
@@ -89,12 +89,12 @@ pub struct Scores {
 #[derive(Debug, Clone, Default)]
 struct Cell {
     rates: Rates,
-    checks: BTreeMap<Check, Tally>,
+    checks: BTreeMap<TripCheck, CheckTally>,
 }
 
-impl Scores {
+impl TripScores {
     /// Adds a plan.
-    pub fn add(&mut self, query: &Query, judgement: &Judgement) {
+    pub fn add(&mut self, query: &Query, judgement: &TripJudgement) {
         let is_fit = judgement.crash.is_none() && judgement.malformed.is_none();
         self.malformed += usize::from(!is_fit);
         for loophole in judgement.loopholes() {
@@ -105,14 +105,14 @@ impl Scores {
         cell.rates.commonsense_macro.count(judgement.commonsense_pass());
         cell.rates.hard_macro.count(judgement.hard_pass());
         cell.rates.final_pass.count(judgement.final_pass());
-        for check in Check::all().filter(|&check| is_asked(query, check)) {
+        for check in TripCheck::all().filter(|&check| is_asked(query, check)) {
             let mark = judgement.mark(check).filter(|_| is_fit);
-            let passes = mark.is_some_and(super::Mark::is_passed);
+            let passes = mark.is_some_and(super::CheckResult::is_passed);
             let tally = cell.checks.entry(check).or_default();
             tally.asked += 1;
             tally.passed += usize::from(passes);
             tally.failed += usize::from(mark.is_some() && !passes);
-            let is_hard = Check::HARD.contains(&check);
+            let is_hard = TripCheck::HARD.contains(&check);
             let micro = if is_hard { &mut cell.rates.hard_micro } else { &mut cell.rates.commonsense_micro };
             micro.count(passes);
         }
@@ -128,7 +128,7 @@ impl Scores {
     }
 
     /// The results of each check, by level and days.
-    pub fn table(&self) -> impl Iterator<Item = (Level, usize, Check, Tally)> {
+    pub fn table(&self) -> impl Iterator<Item = (Level, usize, TripCheck, CheckTally)> {
         self.cells.iter().flat_map(|(&(level, days), cell)| {
             cell.checks.iter().map(move |(&check, &tally)| (level, days, check, tally))
         })
@@ -136,13 +136,13 @@ impl Scores {
 }
 
 /// Whether a query asks for a check.
-pub(crate) fn is_asked(query: &Query, check: Check) -> bool {
+pub(crate) fn is_asked(query: &Query, check: TripCheck) -> bool {
     let local = &query.local_constraint;
     match check {
-        Check::Cuisine => local.cuisine.is_some(),
-        Check::RoomRule => local.house_rule.is_some(),
-        Check::TransportRule => local.transportation.is_some(),
-        Check::RoomType => local.room_type.is_some(),
+        TripCheck::Cuisine => local.cuisine.is_some(),
+        TripCheck::RoomRule => local.house_rule.is_some(),
+        TripCheck::TransportRule => local.transportation.is_some(),
+        TripCheck::RoomType => local.room_type.is_some(),
         _ => true,
     }
 }

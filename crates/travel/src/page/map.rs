@@ -6,19 +6,19 @@ use planproof_suite::{Map, MapPlace, MapWay};
 
 use super::dollars;
 use super::timeline::{means_word, travel_cost};
-use crate::evaluate::Judgement;
+use crate::evaluate::TripJudgement;
 use crate::evaluate::right::day::ends;
 use crate::evaluate::right::itinerary::Itinerary;
 use crate::plan::{CITY, TRANSPORTATION};
 use crate::query::Query;
-use crate::tables::{Attraction, Database, Table};
+use crate::tables::{Attraction, CityTable, TripDatabase};
 
 /// The cities of the trip, and its journeys in order.
 pub(super) fn of(
-    database: &Database,
+    database: &TripDatabase,
     query: &Query,
     itinerary: &Itinerary<'_>,
-    judgement: &Judgement,
+    judgement: &TripJudgement,
 ) -> Map {
     let mut map = Map::default();
     let mut unknown = BTreeSet::new();
@@ -53,7 +53,7 @@ pub(super) fn of(
 }
 
 /// The position of a city: the mean of its attractions, in degrees north and east.
-fn middle(attractions: &Table<Attraction>, city: &str) -> Option<(f64, f64)> {
+fn middle(attractions: &CityTable<Attraction>, city: &str) -> Option<(f64, f64)> {
     let (mut count, mut north, mut east) = (0.0, 0.0, 0.0);
     for sight in attractions.in_city(city) {
         count += 1.0;

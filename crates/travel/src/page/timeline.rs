@@ -5,17 +5,17 @@ use planproof_suite::{Period, PeriodEntry};
 use super::dollars;
 use crate::evaluate::right::day::{ends, flight};
 use crate::evaluate::right::itinerary::{Day, Itinerary, Means, Place};
-use crate::evaluate::{Check, EntryPlace, Finding, Judgement, Mark};
+use crate::evaluate::{CheckResult, EntryPlace, TripCheck, TripFinding, TripJudgement};
 use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, KEYS, MEALS, TRANSPORTATION};
 use crate::query::Query;
-use crate::tables::{Database, Mode};
+use crate::tables::{RoadMode, TripDatabase};
 
 /// One period per day, and one for the whole trip.
 pub(super) fn of(
-    database: &Database,
+    database: &TripDatabase,
     query: &Query,
     itinerary: &Itinerary<'_>,
-    judgement: &Judgement,
+    judgement: &TripJudgement,
 ) -> Vec<Period> {
     let days = itinerary.days.iter().enumerate();
     let mut periods: Vec<Period> =
@@ -28,14 +28,19 @@ pub(super) fn of(
 pub(super) fn means_word(means: Means<'_>) -> &'static str {
     match means {
         Means::Flight(_) => "flight",
-        Means::Road(Mode::SelfDriving) => "own car",
-        Means::Road(Mode::Taxi) => "taxi",
+        Means::Road(RoadMode::SelfDriving) => "own car",
+        Means::Road(RoadMode::Taxi) => "taxi",
         Means::Other => "other",
     }
 }
 
 /// The cost of a day's journey for all travellers; days count from 0.
-pub(super) fn travel_cost(database: &Database, query: &Query, number: usize, day: &Day<'_>) -> Option<f64> {
+pub(super) fn travel_cost(
+    database: &TripDatabase,
+    query: &Query,
+    number: usize,
+    day: &Day<'_>,
+) -> Option<f64> {
     let travel = day.travel.as_ref()?;
     let (from, to) = ends(day, travel)?;
     match travel.means {
@@ -52,7 +57,7 @@ pub(super) fn travel_cost(database: &Database, query: &Query, number: usize, day
 }
 
 /// The period for the whole trip.
-fn whole(query: &Query, judgement: &Judgement) -> Period {
+fn whole(query: &Query, judgement: &TripJudgement) -> Period {
     let note = match judgement.total_cost {
         Some(total) => format!("{} of {}", dollars(total), dollars(query.budget)),
         None => format!("budget {}", dollars(query.budget)),
@@ -60,18 +65,21 @@ fn whole(query: &Query, judgement: &Judgement) -> Period {
     let mut wrong: Vec<String> =
         judgement.findings.iter().filter(|it| it.day.is_none()).map(remark).collect();
     // The published evaluator says which checks fail, but not why.
-    let is_found = |check: Check| judgement.findings.iter().any(|finding| finding.check == check);
-    let failed =
-        Check::all().filter(|&check| !is_found(check)).filter_map(|check| match judgement.mark(check)? {
-            Mark::Failed => Some(format!("{} does not hold", check.label())),
-            Mark::Raised(raised) => Some(format!("{}: the evaluator ends with {raised}", check.label())),
-            Mark::Passed | Mark::NotAsked => None,
-        });
+    let is_found = |check: TripCheck| judgement.findings.iter().any(|finding| finding.check == check);
+    let failed = TripCheck::all().filter(|&check| !is_found(check)).filter_map(|check| {
+        match judgement.mark(check)? {
+            CheckResult::Failed => Some(format!("{} does not hold", check.label())),
+            CheckResult::Raised(raised) => {
+                Some(format!("{}: the evaluator ends with {raised}", check.label()))
+            }
+            CheckResult::Passed | CheckResult::NotAsked => None,
+        }
+    });
     wrong.extend(failed);
     Period { title: "the whole trip".to_owned(), note, wrong, entries: Vec::new() }
 }
 
-fn remark(finding: &Finding) -> String {
+fn remark(finding: &TripFinding) -> String {
     format!("{}: {}", finding.check.label(), finding.what)
 }
 
@@ -80,9 +88,9 @@ type Add<'a> = dyn FnMut(EntryPlace, &'static str, (String, Option<&str>), Optio
 
 /// A day; days count from 0.
 struct Reader<'r> {
-    database: &'r Database,
+    database: &'r TripDatabase,
     query: &'r Query,
-    judgement: &'r Judgement,
+    judgement: &'r TripJudgement,
     number: usize,
     day: &'r Day<'r>,
 }
@@ -110,7 +118,7 @@ impl Reader<'_> {
 
     /// The findings about an entry.
     fn wrong(&self, entry: EntryPlace) -> Vec<String> {
-        let is_of = |it: &&Finding| it.day == Some(self.number + 1) && it.entry == Some(entry);
+        let is_of = |it: &&TripFinding| it.day == Some(self.number + 1) && it.entry == Some(entry);
         self.judgement.findings.iter().filter(is_of).map(remark).collect()
     }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Level, LocalConstraint, Query, QueryError};
-use crate::plan::Plan;
+use crate::plan::TripPlan;
 use crate::python::literal;
 
 /// The columns of all tables except that of the test set.
@@ -35,14 +35,14 @@ pub struct PublishedQuery {
     /// The query. Its number is its position in the table, from 1.
     pub query: Query,
     /// The reference information for sole-planning agents; empty if the table has none.
-    pub reference: Vec<Reference>,
+    pub reference: Vec<ReferencePiece>,
     /// A human-annotated plan, in the training set.
-    pub annotated_plan: Option<Plan>,
+    pub annotated_plan: Option<TripPlan>,
 }
 
 /// A piece of the reference information for sole-planning agents.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Reference {
+pub struct ReferencePiece {
     /// Its description, such as `Restaurants in Reno`.
     #[serde(rename = "Description")]
     pub description: String,
@@ -153,11 +153,11 @@ impl<'r> Row<'r> {
     }
 
     /// The plan, which is published in a list after its query.
-    fn plan(&self) -> Result<Option<Plan>, QueryError> {
+    fn plan(&self) -> Result<Option<TripPlan>, QueryError> {
         let wanted = "a list of the query and its days";
         let Some(Value::Array(mut items)) = self.optional(PLAN, wanted)? else { return Ok(None) };
         match items.get_mut(1).map(Value::take) {
-            Some(days @ Value::Array(_)) => Ok(Some(Plan(days))),
+            Some(days @ Value::Array(_)) => Ok(Some(TripPlan(days))),
             _ => Err(self.wrong(PLAN, wanted)),
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Reading;
+use super::QueryReading;
 use crate::query::{DAYS_MAX, HouseRule, LocalConstraint, PEOPLE_MAX, RoomType, TransportRule, is_date};
 
 /// Maximum length of a reading's JSON, in bytes.
@@ -44,7 +44,7 @@ struct Local {
     transportation: Option<TransportRule>,
 }
 
-impl Reading {
+impl QueryReading {
     /// Parses the JSON of a reading: an object with the keys of a query (`org`, `dest`, `days`,
     /// `visiting_city_number`, `date`, `people_number`, `local_constraint` with its four keys, `budget`), each of
     /// which may be absent or null.
@@ -110,10 +110,10 @@ mod tests {
     fn readings_come_back_as_they_went_in() {
         let text = r#"{"org": "Reno", "days": 3, "date": ["2022-03-16"], "people_number": 2, "budget": 900,
             "local_constraint": {"room type": "entire room", "cuisine": ["Thai"], "house rule": null}}"#;
-        let reading = Reading::read_json(text).expect("a reading");
+        let reading = QueryReading::read_json(text).expect("a reading");
         assert_eq!(reading.local_constraint.room_type, Some(RoomType::Entire));
-        assert_eq!(Reading::read_json(&serde_json::to_string(&reading).expect("JSON")), Ok(reading));
-        assert_eq!(Reading::read_json("{}"), Ok(Reading::default()));
+        assert_eq!(QueryReading::read_json(&serde_json::to_string(&reading).expect("JSON")), Ok(reading));
+        assert_eq!(QueryReading::read_json("{}"), Ok(QueryReading::default()));
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
             ("", "EOF"),
         ];
         for (text, what) in cases {
-            let error = Reading::read_json(text).expect_err(text);
+            let error = QueryReading::read_json(text).expect_err(text);
             assert!(error.to_string().contains(what), "{text}: {error}");
         }
     }

@@ -1,11 +1,11 @@
 //! How well a reading agrees with the fields of a query: field by field, exactly.
 
-use super::Reading;
+use super::QueryReading;
 use crate::query::Query;
 
 /// A field that is read from the words of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
+pub enum QueryField {
     /// `org`.
     Origin,
     /// `dest`.
@@ -30,7 +30,7 @@ pub enum Field {
     Budget,
 }
 
-impl Field {
+impl QueryField {
     /// All fields, in the order of the data.
     pub const ALL: [Self; 11] = [
         Self::Origin,
@@ -64,7 +64,7 @@ impl Field {
     }
 
     /// Whether this field is the same in both readings.
-    fn agrees(self, reading: &Reading, truth: &Reading) -> bool {
+    fn agrees(self, reading: &QueryReading, truth: &QueryReading) -> bool {
         let (local, true_local) = (&reading.local_constraint, &truth.local_constraint);
         match self {
             Self::Origin => reading.org == truth.org,
@@ -88,21 +88,21 @@ fn set(cuisines: Option<&[String]>) -> std::collections::BTreeSet<&String> {
 
 /// Which fields of a reading are right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Score {
-    /// In the order of [`Field::ALL`].
-    pub right: [bool; Field::ALL.len()],
+pub struct ReadingScore {
+    /// In the order of [`QueryField::ALL`].
+    pub right: [bool; QueryField::ALL.len()],
 }
 
-impl Score {
+impl ReadingScore {
     /// Compares a reading with the fields of its query. An absent cuisine equals an empty list.
-    pub fn new(reading: &Reading, query: &Query) -> Self {
-        let truth = Reading::of(query);
-        Self { right: Field::ALL.map(|field| field.agrees(reading, &truth)) }
+    pub fn new(reading: &QueryReading, query: &Query) -> Self {
+        let truth = QueryReading::of(query);
+        Self { right: QueryField::ALL.map(|field| field.agrees(reading, &truth)) }
     }
 
     /// The wrong fields.
-    pub fn wrong(&self) -> impl Iterator<Item = Field> {
-        Field::ALL.into_iter().zip(self.right).filter(|(_, right)| !right).map(|(field, _)| field)
+    pub fn wrong(&self) -> impl Iterator<Item = QueryField> {
+        QueryField::ALL.into_iter().zip(self.right).filter(|(_, right)| !right).map(|(field, _)| field)
     }
 
     /// Whether all fields are right.
@@ -116,15 +116,15 @@ impl Score {
 pub struct Accuracy {
     /// The number of readings. A reading that could not be parsed counts as one without fields.
     pub readings: usize,
-    /// The number of readings in which each field was right, in the order of [`Field::ALL`].
-    pub right: [usize; Field::ALL.len()],
+    /// The number of readings in which each field was right, in the order of [`QueryField::ALL`].
+    pub right: [usize; QueryField::ALL.len()],
     /// The number of readings in which all fields were right.
     pub exact: usize,
 }
 
 impl Accuracy {
     /// Counts a reading.
-    pub fn add(&mut self, score: &Score) {
+    pub fn add(&mut self, score: &ReadingScore) {
         self.readings += 1;
         for (count, right) in self.right.iter_mut().zip(score.right) {
             *count += usize::from(right);

@@ -4,16 +4,16 @@
 //! Sets of demands are tried in order of size, each by a search for a trip that meets them. A set is feasible if a
 //! superset is, so most sets need no search of their own.
 
-use super::demand::Demand;
+use super::demand::TripDemand;
 use super::ground::Ground;
 use super::search::{Found, search};
-use super::{Change, Infeasible, Objective};
+use super::{Infeasible, QueryChange, TripObjective};
 
 /// The demands in force, as bits by position.
 type Set = u32;
 
 /// Explains why no trip meets all demands, which has been proved before.
-pub(super) fn explain(ground: &Ground<'_>, demands: &[Demand], steps: u64, steps_max: u64) -> Infeasible {
+pub(super) fn explain(ground: &Ground<'_>, demands: &[TripDemand], steps: u64, steps_max: u64) -> Infeasible {
     let mut trials =
         Trials { ground, demands, feasible: Vec::new(), infeasible: vec![all(demands)], steps, steps_max };
     let (conflict, is_smallest) = trials.smallest();
@@ -30,7 +30,7 @@ pub(super) fn explain(ground: &Ground<'_>, demands: &[Demand], steps: u64, steps
 
 struct Trials<'c, 't> {
     ground: &'c Ground<'t>,
-    demands: &'c [Demand],
+    demands: &'c [TripDemand],
     /// Sets that some trip meets.
     feasible: Vec<Set>,
     /// Sets that no trip meets.
@@ -57,16 +57,16 @@ impl Trials<'_, '_> {
     }
 
     /// The minimum budget, and the fewest other wishes to drop.
-    fn changes(&mut self) -> Vec<Change> {
+    fn changes(&mut self) -> Vec<QueryChange> {
         let everything = all(self.demands);
         let mut changes = Vec::new();
-        let budget = self.set_of(|demand| matches!(demand, Demand::Budget(_)));
+        let budget = self.set_of(|demand| matches!(demand, TripDemand::Budget(_)));
         if budget != 0 {
-            let found = self.search(everything & !budget, Objective::Cheapest);
+            let found = self.search(everything & !budget, TripObjective::Cheapest);
             let least = found.best.filter(|_| found.is_complete);
-            changes.extend(least.map(|route| Change::Budget(route.cost)));
+            changes.extend(least.map(|route| QueryChange::Budget(route.cost)));
         }
-        let wishes = self.set_of(Demand::is_wish) & !budget;
+        let wishes = self.set_of(TripDemand::is_wish) & !budget;
         let mut dropped: Vec<Set> = (1..=wishes).filter(|set| set & !wishes == 0).collect();
         dropped.sort_by_key(|set| (set.count_ones(), std::cmp::Reverse(set.reverse_bits())));
         let mut fewest = u32::MAX;
@@ -77,7 +77,7 @@ impl Trials<'_, '_> {
             match self.is_feasible(everything & !set) {
                 Some(true) => {
                     fewest = set.count_ones();
-                    changes.push(Change::Drop(members(self.demands, set).cloned().collect()));
+                    changes.push(QueryChange::Drop(members(self.demands, set).cloned().collect()));
                 }
                 Some(false) => {}
                 None => break,
@@ -86,7 +86,7 @@ impl Trials<'_, '_> {
         changes
     }
 
-    fn set_of(&self, is_in: impl Fn(&Demand) -> bool) -> Set {
+    fn set_of(&self, is_in: impl Fn(&TripDemand) -> bool) -> Set {
         let numbers = self.demands.iter().enumerate().filter(|(_, demand)| is_in(demand));
         numbers.fold(0, |set, (number, _)| set | 1 << number)
     }
@@ -99,10 +99,11 @@ impl Trials<'_, '_> {
         if self.infeasible.iter().any(|fewer| fewer & !set == 0) {
             return Some(false);
         }
-        let found = self.search(set, Objective::Any);
+        let found = self.search(set, TripObjective::Any);
         match found.best {
             Some(route) => {
-                let is_met = |demand: &Demand| matches!(demand, Demand::Budget(most) if route.cost <= *most);
+                let is_met =
+                    |demand: &TripDemand| matches!(demand, TripDemand::Budget(most) if route.cost <= *most);
                 self.feasible.push(set | self.set_of(is_met));
                 Some(true)
             }
@@ -113,7 +114,7 @@ impl Trials<'_, '_> {
         }
     }
 
-    fn search(&mut self, set: Set, objective: Objective) -> Found {
+    fn search(&mut self, set: Set, objective: TripObjective) -> Found {
         let required = self.ground.required(members(self.demands, set));
         let found = search(self.ground, &required, objective, self.steps_max.saturating_sub(self.steps));
         self.steps += found.steps;
@@ -122,10 +123,10 @@ impl Trials<'_, '_> {
 }
 
 /// The set of all demands.
-fn all(demands: &[Demand]) -> Set {
+fn all(demands: &[TripDemand]) -> Set {
     (1 << demands.len()) - 1
 }
 
-fn members(demands: &[Demand], set: Set) -> impl Iterator<Item = &Demand> {
+fn members(demands: &[TripDemand], set: Set) -> impl Iterator<Item = &TripDemand> {
     demands.iter().enumerate().filter(move |(number, _)| set & 1 << number != 0).map(|(_, demand)| demand)
 }

@@ -6,7 +6,7 @@ use crate::query::{HouseRule, Query, RoomType, TransportRule};
 
 /// A demand on a trip.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Demand {
+pub enum TripDemand {
     /// It costs no more than this for all travellers, in US dollars.
     Budget(f64),
     /// This means of travel is not used.
@@ -23,7 +23,7 @@ pub enum Demand {
     OneMeans,
 }
 
-impl Demand {
+impl TripDemand {
     /// All demands of a query: first the traveller's, then those that apply to every trip.
     pub fn all(query: &Query) -> Vec<Self> {
         let local = &query.local_constraint;
@@ -47,7 +47,7 @@ impl Demand {
     }
 }
 
-impl fmt::Display for Demand {
+impl fmt::Display for TripDemand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Budget(amount) => write!(out, "a budget of {}", dollars(*amount)),

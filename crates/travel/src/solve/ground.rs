@@ -1,13 +1,13 @@
 //! Everything that a search needs from the tables, loaded once per query for any set of demands.
 
 use super::CUISINES_MAX;
-use super::demand::Demand;
+use super::demand::TripDemand;
 use super::menu::Menu;
 use super::town::{Cuisines, Town, is_readable};
 use super::ways::{Means, Way};
-use crate::Compat;
+use crate::TripCompat;
 use crate::query::{DAYS_MAX, HouseRule, Query, RoomType, TransportRule};
-use crate::tables::Database;
+use crate::tables::TripDatabase;
 
 /// The number of meals per day.
 pub(super) const MEALS_A_DAY: usize = 3;
@@ -42,7 +42,11 @@ impl<'t> Ground<'t> {
     ///
     /// # Errors
     /// Too many cuisines are requested, as a sentence without a full stop.
-    pub(super) fn new(database: &'t Database, query: &'t Query, compat: Compat) -> Result<Self, String> {
+    pub(super) fn new(
+        database: &'t TripDatabase,
+        query: &'t Query,
+        compat: TripCompat,
+    ) -> Result<Self, String> {
         let mut cuisines: Vec<&str> = Vec::new();
         for cuisine in query.local_constraint.cuisine.iter().flatten() {
             if !cuisines.contains(&cuisine.as_str()) {
@@ -96,7 +100,7 @@ impl<'t> Ground<'t> {
     }
 
     /// The requirements if only these demands are in force.
-    pub(super) fn required<'d>(&self, demands: impl IntoIterator<Item = &'d Demand>) -> Required {
+    pub(super) fn required<'d>(&self, demands: impl IntoIterator<Item = &'d TripDemand>) -> Required {
         let mut required = Required {
             budget: f64::INFINITY,
             ban: None,
@@ -108,16 +112,16 @@ impl<'t> Ground<'t> {
         };
         for demand in demands {
             match demand {
-                Demand::Budget(budget) => required.budget = *budget,
-                Demand::Transportation(ban) => required.ban = Some(*ban),
-                Demand::RoomType(room) => required.room = Some(*room),
-                Demand::HouseRule(rule) => required.rule = Some(*rule),
-                Demand::Cuisine(cuisine) => {
+                TripDemand::Budget(budget) => required.budget = *budget,
+                TripDemand::Transportation(ban) => required.ban = Some(*ban),
+                TripDemand::RoomType(room) => required.room = Some(*room),
+                TripDemand::HouseRule(rule) => required.rule = Some(*rule),
+                TripDemand::Cuisine(cuisine) => {
                     let number = self.cuisines.iter().position(|it| it == cuisine);
                     required.cuisines |= number.map_or(0, |number| 1 << number);
                 }
-                Demand::MinimumNights => required.minimum_nights = true,
-                Demand::OneMeans => required.one_means = true,
+                TripDemand::MinimumNights => required.minimum_nights = true,
+                TripDemand::OneMeans => required.one_means = true,
             }
         }
         required
@@ -137,7 +141,7 @@ impl<'t> Ground<'t> {
         super::menu::entries_missing(self.query.days, self.stops(), 0)
     }
 
-    fn read_ways(&mut self, database: &'t Database, compat: Compat) {
+    fn read_ways(&mut self, database: &'t TripDatabase, compat: TripCompat) {
         let (days, home) = (self.query.days, self.home());
         self.ways = vec![Way::default(); days * (home + 1) * (home + 1)];
         let last = self.nights();
@@ -163,8 +167,8 @@ impl<'t> Ground<'t> {
 }
 
 /// The cities that can be visited.
-fn names<'t>(database: &'t Database, query: &'t Query, compat: Compat) -> Vec<&'t str> {
-    let is_known = compat == Compat::Right || database.cities.state(&query.org).is_some();
+fn names<'t>(database: &'t TripDatabase, query: &'t Query, compat: TripCompat) -> Vec<&'t str> {
+    let is_known = compat == TripCompat::Right || database.cities.state(&query.org).is_some();
     if !is_known || !is_readable(&query.org, compat) {
         return Vec::new();
     }

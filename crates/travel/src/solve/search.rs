@@ -1,6 +1,6 @@
 //! Branch and bound over routes and divisions of the nights.
 
-use super::Objective;
+use super::TripObjective;
 use super::ground::{Ground, Required};
 use super::meals;
 use super::ways::Means;
@@ -32,7 +32,7 @@ pub(super) struct Found {
 pub(super) fn search(
     ground: &Ground<'_>,
     required: &Required,
-    objective: Objective,
+    objective: TripObjective,
     steps_max: u64,
 ) -> Found {
     let mut found = Found { best: None, is_complete: true, steps: 0 };
@@ -54,7 +54,7 @@ struct Search<'s, 't> {
     ground: &'s Ground<'t>,
     required: &'s Required,
     means: Means,
-    objective: Objective,
+    objective: TripObjective,
     steps_max: u64,
     /// The minimum cost of a stay, by town and nights: the accommodation, and meals regardless of cuisines.
     stays: Vec<Vec<f64>>,
@@ -74,7 +74,7 @@ impl<'s, 't> Search<'s, 't> {
         ground: &'s Ground<'t>,
         required: &'s Required,
         means: Means,
-        objective: Objective,
+        objective: TripObjective,
         steps_max: u64,
         found: Found,
     ) -> Self {
@@ -215,7 +215,7 @@ impl<'s, 't> Search<'s, 't> {
         if !self.is_useless(cost) {
             let route = Route { means: self.means, stops: self.stops.clone(), cost };
             self.found.best = Some(route);
-            self.is_done |= self.objective == Objective::Any;
+            self.is_done |= self.objective == TripObjective::Any;
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What a city offers: rows of the tables that a plan can name so that the evaluator finds them.
 
 use super::ground::Required;
-use crate::Compat;
+use crate::TripCompat;
 use crate::entry::{name_city, strip_parenthesis};
 use crate::query::Query;
-use crate::tables::{Attraction, Database, Place, Restaurant, Stay, Table, clean_name};
+use crate::tables::{Attraction, CityTable, Place, Restaurant, Stay, TripDatabase, clean_name};
 
 /// A set of cuisines, as bits by their position in the query.
 pub(super) type Cuisines = usize;
@@ -18,7 +18,7 @@ pub(super) struct Town<'t> {
     pub(super) restaurants: Vec<Eatery<'t>>,
     /// In the order of the table.
     pub(super) sights: Vec<&'t Attraction>,
-    compat: Compat,
+    compat: TripCompat,
 }
 
 /// An accommodation, and its cost per night for all travellers.
@@ -36,10 +36,10 @@ pub(super) struct Eatery<'t> {
 
 impl<'t> Town<'t> {
     pub(super) fn new(
-        database: &'t Database,
+        database: &'t TripDatabase,
         query: &Query,
         cuisines: &[&str],
-        compat: Compat,
+        compat: TripCompat,
         name: &'t str,
     ) -> Self {
         let people = query.people_number;
@@ -47,8 +47,8 @@ impl<'t> Town<'t> {
         let mut stays: Vec<_> = stays.map(|row| House { row, night: row.night(people) }).collect();
         stays.sort_by(|one, other| one.night.total_cmp(&other.night));
         let cooks = |row: &Restaurant, cuisine: &str| match compat {
-            Compat::Original => row.cuisines.contains(cuisine),
-            Compat::Right => row.cooks(cuisine),
+            TripCompat::Original => row.cuisines.contains(cuisine),
+            TripCompat::Right => row.cooks(cuisine),
         };
         let set_of = |row: &Restaurant| {
             let has = cuisines.iter().enumerate().filter(|(_, cuisine)| cooks(row, cuisine));
@@ -70,8 +70,8 @@ impl<'t> Town<'t> {
     /// The cheapest accommodation for a number of nights that meets the requirements.
     pub(super) fn house(&self, nights: usize, required: &Required) -> Option<&House<'t>> {
         let forbids = |row: &Stay, rule: &str| match self.compat {
-            Compat::Original => row.house_rules.contains(rule),
-            Compat::Right => row.forbids(rule),
+            TripCompat::Original => row.house_rules.contains(rule),
+            TripCompat::Right => row.forbids(rule),
         };
         self.stays.iter().find(|house| {
             let row = house.row;
@@ -88,23 +88,27 @@ pub(super) fn entry(name: &str, city: &str) -> String {
 }
 
 /// Whether the evaluator can parse a city as the place of a day.
-pub(super) fn is_readable(city: &str, compat: Compat) -> bool {
+pub(super) fn is_readable(city: &str, compat: TripCompat) -> bool {
     let is_plain = city.trim() == city
         && strip_parenthesis(city) == city
         && !city.contains([',', ';', '\n'])
         && !matches!(city, "" | "-");
     // The published evaluator would parse such a city as a journey.
-    is_plain && (compat == Compat::Right || !city.contains("from") && !city.contains("to "))
+    is_plain && (compat == TripCompat::Right || !city.contains("from") && !city.contains("to "))
 }
 
 /// The rows of a city that the evaluator finds by their entry.
-fn readable<'t, T: Place>(table: &'t Table<T>, city: &'t str, compat: Compat) -> impl Iterator<Item = &'t T> {
+fn readable<'t, T: Place>(
+    table: &'t CityTable<T>,
+    city: &'t str,
+    compat: TripCompat,
+) -> impl Iterator<Item = &'t T> {
     table.in_city(city).filter(move |row| {
         let is_named =
             table.named(&clean_name(row.name()), city).is_some_and(|found| std::ptr::eq(found, *row));
         match compat {
-            Compat::Right => is_named,
-            Compat::Original => {
+            TripCompat::Right => is_named,
+            TripCompat::Original => {
                 let text = entry(row.name(), city);
                 let (name, place) = name_city(&text);
                 let found = table.holding(name, place).next();

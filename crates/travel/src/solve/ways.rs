@@ -1,9 +1,9 @@
 //! Journeys between cities on the days of the trip, and their costs for all travellers.
 
-use crate::Compat;
+use crate::TripCompat;
 use crate::entry::from_to;
 use crate::query::{Query, TransportRule};
-use crate::tables::{Database, Flight, Mode};
+use crate::tables::{Flight, RoadMode, TripDatabase};
 
 /// The means of travel that a trip uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,14 +28,14 @@ pub(super) struct Way<'t> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Ride<'t> {
     Flight(Flight<'t>),
-    Road(Mode),
+    Road(RoadMode),
 }
 
 impl<'t> Way<'t> {
     pub(super) fn new(
-        database: &'t Database,
+        database: &'t TripDatabase,
         query: &Query,
-        compat: Compat,
+        compat: TripCompat,
         (from, to): (&str, &str),
         day: usize,
     ) -> Self {
@@ -43,7 +43,7 @@ impl<'t> Way<'t> {
             return Self::default();
         }
         let people = query.people_number;
-        let road = |mode: Mode| {
+        let road = |mode: RoadMode| {
             let cost = database.distances.cost(from, to, mode)?;
             Some(cost as f64 * f64::from(mode.cars(people)))
         };
@@ -56,8 +56,8 @@ impl<'t> Way<'t> {
         }
         Self {
             flight: cheapest.map(|flight| (flight.price() * f64::from(people), flight)),
-            taxi: road(Mode::Taxi),
-            own_car: road(Mode::SelfDriving),
+            taxi: road(RoadMode::Taxi),
+            own_car: road(RoadMode::SelfDriving),
         }
     }
 
@@ -69,7 +69,7 @@ impl<'t> Way<'t> {
         let taxi = self.taxi.filter(|_| means != Means::OwnCar);
         let own_car = self.own_car.filter(|_| is_driving);
         let road = |cost: Option<f64>, mode| cost.map(|cost| (cost, Ride::Road(mode)));
-        let all = [flight, road(own_car, Mode::SelfDriving), road(taxi, Mode::Taxi)];
+        let all = [flight, road(own_car, RoadMode::SelfDriving), road(taxi, RoadMode::Taxi)];
         all.into_iter().flatten().min_by(|one, other| one.0.total_cmp(&other.0))
     }
 }
@@ -80,15 +80,15 @@ pub(super) fn leg(from: &str, to: &str) -> String {
 }
 
 /// Whether the evaluator finds this flight by its number.
-fn is_found(database: &Database, flight: &Flight<'_>, compat: Compat) -> bool {
+fn is_found(database: &TripDatabase, flight: &Flight<'_>, compat: TripCompat) -> bool {
     let number = flight.number();
     let is_on_way = |it: &Flight<'_>| {
         it.origin == flight.origin && it.destination == flight.destination && it.date == flight.date
     };
     let mut all = database.flights.numbered(&number);
     let found = match compat {
-        Compat::Original => all.next().filter(is_on_way),
-        Compat::Right => all.find(is_on_way),
+        TripCompat::Original => all.next().filter(is_on_way),
+        TripCompat::Right => all.find(is_on_way),
     };
     found.is_some_and(|found| found.cents == flight.cents)
 }

@@ -9,7 +9,7 @@ use super::search::Route;
 use super::town::{House, Town, entry};
 use super::ways::{Ride, leg};
 use crate::entry::NOTHING;
-use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, MEALS, Plan, TRANSPORTATION};
+use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, MEALS, TRANSPORTATION, TripPlan};
 
 /// A day under construction.
 #[derive(Clone, Default)]
@@ -38,7 +38,7 @@ pub(super) fn plan(
     required: &Required,
     route: &Route,
     is_generous: bool,
-) -> (Plan, f64) {
+) -> (TripPlan, f64) {
     let mut days = vec![Day::default(); ground.query.days];
     let mut cost = write_ways(ground, required, route, &mut days);
     let mut visits = visits(ground, required, route);
@@ -52,7 +52,7 @@ pub(super) fn plan(
         }
     }
     let days = (1..).zip(days).map(|(number, day)| day.write(number)).collect::<Vec<_>>();
-    (Plan(Value::from(days)), cost)
+    (TripPlan(Value::from(days)), cost)
 }
 
 impl Day {
@@ -99,8 +99,8 @@ fn ride_text(ride: &Ride<'_>, way: &str) -> String {
                 flight.number()
             )
         }
-        Ride::Road(crate::tables::Mode::SelfDriving) => format!("Self-driving, {way}"),
-        Ride::Road(crate::tables::Mode::Taxi) => format!("Taxi, {way}"),
+        Ride::Road(crate::tables::RoadMode::SelfDriving) => format!("Self-driving, {way}"),
+        Ride::Road(crate::tables::RoadMode::Taxi) => format!("Taxi, {way}"),
     }
 }
 

@@ -3,11 +3,11 @@
 use planproof_suite::{CaseError, Gold, SuiteAgent};
 
 use super::case::TripCase;
-use super::task::Mode;
+use super::task::QueryMode;
 use super::{gold, greedy};
 use crate::query::{Query, QueryError};
 use crate::reader::{Heard, read};
-use crate::solve::{Answer, Objective, Options, Solved, solve};
+use crate::solve::{SolveAnswer, SolveOptions, SolvedTrip, TripObjective, solve};
 
 /// The agents of the suite.
 pub(super) static AGENTS: [SuiteAgent; 5] = [
@@ -27,7 +27,7 @@ pub(super) static AGENTS: [SuiteAgent; 5] = [
 /// What an agent does with a case; `None` if there is no such agent.
 pub(super) fn act(case: &TripCase, agent: &str, seed: u64) -> Option<Result<Gold, CaseError>> {
     let task = case.task();
-    let is_reading = task.options.mode == Mode::Reading;
+    let is_reading = task.options.mode == QueryMode::Reading;
     let wrong_mode =
         |what: &str| Err(CaseError::new(format!("{agent} {what}: there is nothing for it in this mode")));
     Some(match agent {
@@ -39,40 +39,40 @@ pub(super) fn act(case: &TripCase, agent: &str, seed: u64) -> Option<Result<Gold
             let plan = greedy::plan(&database, &task.query, seed);
             gold::of_plan(task, &plan)
         }),
-        "solver" => solved(case, &task.query, Objective::Any),
-        "solver-cheapest" => solved(case, &task.query, Objective::Cheapest),
+        "solver" => solved(case, &task.query, TripObjective::Any),
+        "solver-cheapest" => solved(case, &task.query, TripObjective::Cheapest),
         _ => solved_from_text(case),
     })
 }
 
 /// The solver's answer to a query, which is either that of the case or what the grammar extracted from its text.
-fn solved(case: &TripCase, query: &Query, objective: Objective) -> Result<Gold, CaseError> {
+fn solved(case: &TripCase, query: &Query, objective: TripObjective) -> Result<Gold, CaseError> {
     let database = case.database()?;
-    let options = Options { objective, ..Options::default() };
+    let options = SolveOptions { objective, ..SolveOptions::default() };
     let answer = solve(&database, query, case.task().options.compat, &options);
     let words = in_words(&answer, query);
     Ok(match answer.solved() {
-        Some(Solved { plan, .. }) => Gold { reasoning: words, ..gold::of_plan(case.task(), &plan.0) },
+        Some(SolvedTrip { plan, .. }) => Gold { reasoning: words, ..gold::of_plan(case.task(), &plan.0) },
         None => Gold { reasoning: words.clone(), answer: words, ..Gold::default() },
     })
 }
 
 /// The proved result, in sentences.
-fn in_words(answer: &Answer, query: &Query) -> String {
+fn in_words(answer: &SolveAnswer, query: &Query) -> String {
     match answer {
-        Answer::Solved(solved) => {
-            let Solved { cost, is_cheapest, steps, .. } = solved;
+        SolveAnswer::Solved(solved) => {
+            let SolvedTrip { cost, is_cheapest, steps, .. } = solved;
             let least = if *is_cheapest { ", and no trip that holds costs less" } else { "" };
             let budget = query.budget;
             format!(
                 "A trip that holds costs {cost:.2} of {budget:.2} dollars{least} ({steps} steps of search)."
             )
         }
-        Answer::Infeasible(infeasible) => {
+        SolveAnswer::Infeasible(infeasible) => {
             let smallest = if infeasible.is_smallest { " No fewer demands conflict." } else { "" };
             format!("{infeasible}{smallest} (Proved in {} steps of search.)", infeasible.steps)
         }
-        Answer::Undecided(undecided) => format!("It is not decided: {}.", undecided.why),
+        SolveAnswer::Undecided(undecided) => format!("It is not decided: {}.", undecided.why),
     }
 }
 
@@ -95,7 +95,7 @@ fn solved_from_text(case: &TripCase) -> Result<Gold, CaseError> {
     let read = serde_json::to_string(&heard.reading).unwrap_or_default();
     match query {
         Ok(query) => {
-            let acted = solved(case, &query, Objective::Any)?;
+            let acted = solved(case, &query, TripObjective::Any)?;
             Ok(Gold { reasoning: format!("Read: {read}.{doubts} {}", acted.reasoning), ..acted })
         }
         Err(error) => {

@@ -4,8 +4,8 @@ use planproof_suite::{Judged, Section, Table};
 use serde_json::json;
 
 use super::marks;
-use super::task::Mode;
-use crate::Compat;
+use super::task::QueryMode;
+use crate::TripCompat;
 
 /// The arms: the agent, what it sees of the query, and what it knows of the world.
 const ARMS: [[&str; 3]; 9] = [
@@ -37,13 +37,13 @@ pub(super) fn section(runs: &[Judged<'_>]) -> Section {
     let options = runs.first().map(|run| marks::read(run.card.marks).options).unwrap_or_default();
     let mode = options.mode.name();
     let hints = match (options.mode, options.hints) {
-        (Mode::Reading, _) => "none are needed",
+        (QueryMode::Reading, _) => "none are needed",
         (_, true) => "given to planners",
         (_, false) => "not given",
     };
     let judged = match options.compat {
-        Compat::Original => "as by the published evaluator",
-        Compat::Right => "with the gaps of the published evaluator closed",
+        TripCompat::Original => "as by the published evaluator",
+        TripCompat::Right => "with the gaps of the published evaluator closed",
     };
     Section {
         key: "arms",

@@ -7,23 +7,23 @@ use planproof_suite::{Card, Case, CaseError, EventNote, Explanation, Gold, Toolb
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 
-use super::task::{CASE_SCHEMA, Folder, Mode, Task};
+use super::task::{CASE_SCHEMA, Folder, QueryMode, TripTask};
 use super::toolbox::SandboxTools;
 use super::{agents, explain, gold, judge, marks, prompt};
 use crate::own;
-use crate::tables::Database;
+use crate::tables::TripDatabase;
 
 /// Opens the tables in a folder, and verifies their digest. It may cache them.
-pub type OpenTables = Arc<dyn Fn(&Folder) -> Result<Arc<Database>, CaseError> + Send + Sync>;
+pub type OpenTables = Arc<dyn Fn(&Folder) -> Result<Arc<TripDatabase>, CaseError> + Send + Sync>;
 
 /// Our own tables.
-static OWN: LazyLock<Result<Arc<Database>, String>> =
+static OWN: LazyLock<Result<Arc<TripDatabase>, String>> =
     LazyLock::new(|| own::database().map(Arc::new).map_err(|error| error.to_string()));
 
 /// A query with everything that the engine needs.
 #[derive(Clone)]
 pub struct TripCase {
-    task: Task,
+    task: TripTask,
     prompt: String,
     card: Card,
     open: Option<OpenTables>,
@@ -37,7 +37,7 @@ impl fmt::Debug for TripCase {
 
 impl TripCase {
     /// Creates a case from a query. Without `open` it can be judged only on our own tables.
-    pub fn new(task: Task, open: Option<OpenTables>) -> Self {
+    pub fn new(task: TripTask, open: Option<OpenTables>) -> Self {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let query = &task.query;
         let card = Card {
@@ -54,7 +54,7 @@ impl TripCase {
     }
 
     /// The query with its options.
-    pub fn task(&self) -> &Task {
+    pub fn task(&self) -> &TripTask {
         &self.task
     }
 
@@ -62,7 +62,7 @@ impl TripCase {
     ///
     /// # Errors
     /// They cannot be opened, or have changed since the case was created.
-    pub fn database(&self) -> Result<Arc<Database>, CaseError> {
+    pub fn database(&self) -> Result<Arc<TripDatabase>, CaseError> {
         match (&self.task.tables, &self.open) {
             (None, _) => OWN.as_ref().map(Arc::clone).map_err(CaseError::new),
             (Some(folder), Some(open)) => open(folder),
@@ -114,8 +114,8 @@ impl Case for TripCase {
 
     fn target(&self) -> String {
         match self.task.options.mode {
-            Mode::Reading => super::fields::of_query(&self.task.query).to_string(),
-            Mode::TwoStage | Mode::SolePlanning => "a plan of which all checks hold".to_owned(),
+            QueryMode::Reading => super::fields::of_query(&self.task.query).to_string(),
+            QueryMode::TwoStage | QueryMode::SolePlanning => "a plan of which all checks hold".to_owned(),
         }
     }
 

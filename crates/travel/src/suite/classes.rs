@@ -2,7 +2,7 @@
 
 use planproof_suite::{Class, ClassInfo, FlagInfo};
 
-use crate::evaluate::Check;
+use crate::evaluate::TripCheck;
 
 /// The classes of failures, by precedence.
 pub(super) static CLASSES: [ClassInfo; 20] = [
@@ -56,8 +56,8 @@ pub(super) static CLASSES: [ClassInfo; 20] = [
 const FIRST_CHECK: usize = 5;
 
 /// The class of a plan that fails this check.
-pub(super) fn of_check(check: Check) -> Option<Class> {
-    let place = Check::all().position(|it| it == check)?;
+pub(super) fn of_check(check: TripCheck) -> Option<Class> {
+    let place = TripCheck::all().position(|it| it == check)?;
     CLASSES.get(FIRST_CHECK + place).map(Class::new)
 }
 
@@ -161,9 +161,9 @@ mod tests {
 
     #[test]
     fn every_check_has_its_class_and_every_gap_its_flag() {
-        assert_eq!(of_check(Check::Route).map(Class::as_str), Some("route"));
-        assert_eq!(of_check(Check::Complete).map(Class::as_str), Some("incomplete"));
-        assert_eq!(of_check(Check::Budget).map(Class::as_str), Some("budget"));
+        assert_eq!(of_check(TripCheck::Route).map(Class::as_str), Some("route"));
+        assert_eq!(of_check(TripCheck::Complete).map(Class::as_str), Some("incomplete"));
+        assert_eq!(of_check(TripCheck::Budget).map(Class::as_str), Some("budget"));
         assert!(Loophole::ALL.iter().map(|it| it.name()).eq(FLAGS.iter().skip(3).map(|flag| flag.name)));
     }
 }

@@ -3,7 +3,7 @@
 use planproof_suite::CaseError;
 use serde::{Deserialize, Serialize};
 
-use super::task::{Folder, Mode, Options, Reference, Task};
+use super::task::{Folder, QueryMode, QueryOptions, ReferenceInformation, TripTask};
 use crate::query::{self, Query, read_published};
 
 /// The schema of the text.
@@ -23,7 +23,7 @@ pub struct TextFile {
 
 /// The queries of a set, with the location of their tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PublishedData {
+pub struct PublishedSet {
     schema: String,
     /// The name of the set.
     pub set: String,
@@ -35,7 +35,7 @@ pub struct PublishedData {
     pub reference: Option<TextFile>,
 }
 
-impl PublishedData {
+impl PublishedSet {
     /// Creates the data of a set.
     pub fn new(set: String, tables: Folder, queries: TextFile, reference: Option<TextFile>) -> Self {
         Self { schema: DATA_SCHEMA.to_owned(), set, tables, queries, reference }
@@ -59,10 +59,10 @@ impl PublishedData {
     ///
     /// # Errors
     /// A line cannot be parsed, or required reference information is missing.
-    pub fn tasks(&self, options: Options) -> Result<Vec<Task>, CaseError> {
+    pub fn tasks(&self, options: QueryOptions) -> Result<Vec<TripTask>, CaseError> {
         let TextFile { file, text } = &self.queries;
         let is_table = file.ends_with(CSV_ENDING);
-        let (queries, beside): (Vec<Query>, Vec<Reference>) = match is_table {
+        let (queries, beside): (Vec<Query>, Vec<ReferenceInformation>) = match is_table {
             true => {
                 let published = read_published(text, file).map_err(CaseError::new)?.into_iter();
                 published.map(|it| (it.query, of_pieces(it.reference))).unzip()
@@ -70,22 +70,24 @@ impl PublishedData {
             false => (Query::read_all(text, file).map_err(CaseError::new)?, Vec::new()),
         };
         let reference = match options.mode {
-            Mode::SolePlanning if self.reference.is_none() && beside.iter().any(|it| !it.0.is_empty()) => {
+            QueryMode::SolePlanning
+                if self.reference.is_none() && beside.iter().any(|it| !it.0.is_empty()) =>
+            {
                 beside
             }
-            Mode::SolePlanning => self.references(queries.len())?,
-            Mode::TwoStage | Mode::Reading => Vec::new(),
+            QueryMode::SolePlanning => self.references(queries.len())?,
+            QueryMode::TwoStage | QueryMode::Reading => Vec::new(),
         };
         let mut reference = reference.into_iter();
-        let task = |query| Task {
+        let task = |query| TripTask {
             tables: Some(self.tables.clone()),
             reference: reference.next(),
-            ..Task::new(&self.set, options, query)
+            ..TripTask::new(&self.set, options, query)
         };
         Ok(queries.into_iter().map(task).collect())
     }
 
-    fn references(&self, queries: usize) -> Result<Vec<Reference>, CaseError> {
+    fn references(&self, queries: usize) -> Result<Vec<ReferenceInformation>, CaseError> {
         let Some(TextFile { file, text }) = &self.reference else {
             return Err(CaseError::new(format!(
                 "there is no reference information for the set {}, which agents that only plan are given: put it into \
@@ -95,9 +97,10 @@ impl PublishedData {
         };
         let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         let read = |(number, line): (usize, &str)| {
-            Reference::read(line).map_err(|what| CaseError::new(format!("{file}:{number}: {what}")))
+            ReferenceInformation::read(line)
+                .map_err(|what| CaseError::new(format!("{file}:{number}: {what}")))
         };
-        let all: Vec<Reference> = lines.map(read).collect::<Result<_, _>>()?;
+        let all: Vec<ReferenceInformation> = lines.map(read).collect::<Result<_, _>>()?;
         if all.len() != queries {
             let what = format!("{file} has {} lines, and there are {queries} queries", all.len());
             return Err(CaseError::new(what));
@@ -107,7 +110,7 @@ impl PublishedData {
 }
 
 /// The reference information from the pieces that accompany a query in the published table.
-fn of_pieces(pieces: Vec<query::Reference>) -> Reference {
-    let piece = |it: query::Reference| (it.description, serde_json::Value::String(it.content));
-    Reference(pieces.into_iter().map(piece).collect())
+fn of_pieces(pieces: Vec<query::ReferencePiece>) -> ReferenceInformation {
+    let piece = |it: query::ReferencePiece| (it.description, serde_json::Value::String(it.content));
+    ReferenceInformation(pieces.into_iter().map(piece).collect())
 }

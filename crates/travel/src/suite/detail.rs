@@ -18,7 +18,7 @@ pub(super) const FINDINGS_MAX: usize = 100;
 
 /// Everything that the judge says about a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Detail {
+pub struct TripDetail {
     /// [`VERDICT_SCHEMA`].
     pub schema: String,
     /// Id of the case.
@@ -40,7 +40,7 @@ pub struct Detail {
     /// Whether the plan passes the published evaluator, and whether it passes ours.
     pub passes: [bool; 2],
     /// The first [`FINDINGS_MAX`] findings of our evaluator.
-    pub findings: Vec<Found>,
+    pub findings: Vec<ListedFinding>,
     /// Why the plan is malformed.
     pub fault: Option<String>,
     /// Where the published loop would have stopped the run, in words.
@@ -66,7 +66,7 @@ pub struct Checked {
 
 /// A fault in a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct ListedFinding {
     /// The failed check, by its name in the paper.
     pub check: String,
     /// The day, from 1; `None` if the finding concerns the whole trip.
@@ -77,7 +77,7 @@ pub struct Found {
     pub loophole: Option<String>,
 }
 
-impl Detail {
+impl TripDetail {
     /// Parses the document of a verdict of this suite; `None` if the verdict is of another suite or malformed.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         serde_json::from_str(&verdict.detail).ok().filter(|detail: &Self| detail.schema == VERDICT_SCHEMA)

@@ -1,21 +1,23 @@
 //! A verdict in words.
 
 use planproof_suite::runs::{call_notes, on_one_line};
-use planproof_suite::{Check, CheckState, Class, Content, EventNote, Explanation, Fact, Step, Verdict};
+use planproof_suite::{
+    Check, CheckState, Class, Content, EventNote, Explanation, Fact, SequenceStep, Verdict,
+};
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 
 use super::case::TripCase;
-use super::detail::{Checked, Detail, Found};
-use super::task::Mode;
-use crate::plan::{CITY, KEYS, Plan};
-use crate::{Compat, evaluate, page};
+use super::detail::{Checked, ListedFinding, TripDetail};
+use super::task::QueryMode;
+use crate::plan::{CITY, KEYS, TripPlan};
+use crate::{TripCompat, evaluate, page};
 
 /// Maximum number of findings that the gist names.
 const FINDINGS_NAMED_MAX: usize = 2;
 
 /// What went wrong, in one line.
-fn gist(detail: &Detail) -> String {
+fn gist(detail: &TripDetail) -> String {
     let Some(class) = detail.class.as_deref() else { return "passed".to_owned() };
     if let Some(ended) = &detail.ended {
         let what = if class == "agent_failed" { "the agent broke: " } else { "" };
@@ -44,21 +46,23 @@ fn gist(detail: &Detail) -> String {
 }
 
 /// The checks that failed.
-fn failed(detail: &Detail) -> impl Iterator<Item = &str> {
+fn failed(detail: &TripDetail) -> impl Iterator<Item = &str> {
     detail.checks.iter().filter(|it| it.state == "failed").map(|it| it.check.as_str())
 }
 
 pub(super) fn explain(case: &TripCase, verdict: &Verdict) -> Explanation {
     let text = case.task().query.query.clone();
-    let Some(detail) = Detail::of(verdict) else {
+    let Some(detail) = TripDetail::of(verdict) else {
         let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
         return Explanation { text, gist, ..Explanation::default() };
     };
     let mut facts = Vec::new();
     if let Some(plan) = &detail.plan {
         match case.task().options.mode {
-            Mode::Reading => facts.push(Fact::text("read", plan.to_string())),
-            Mode::TwoStage | Mode::SolePlanning => facts.extend(of_plan(case, plan, &detail.findings)),
+            QueryMode::Reading => facts.push(Fact::text("read", plan.to_string())),
+            QueryMode::TwoStage | QueryMode::SolePlanning => {
+                facts.extend(of_plan(case, plan, &detail.findings))
+            }
         }
     }
     facts.extend(detail.findings.iter().map(|found| Fact::text("found", in_words(found))));
@@ -73,7 +77,7 @@ pub(super) fn explain(case: &TripCase, verdict: &Verdict) -> Explanation {
     if let (Some(answer), None) = (&detail.answer, &detail.plan) {
         facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
     }
-    if case.task().options.mode == Mode::Reading {
+    if case.task().options.mode == QueryMode::Reading {
         facts.push(Fact::text("right", super::fields::of_query(&case.task().query).to_string()));
     }
     if let Some(ended) = &detail.ended {
@@ -90,10 +94,10 @@ pub(super) fn explain(case: &TripCase, verdict: &Verdict) -> Explanation {
 }
 
 /// A plan as a map and a timeline, or as lines if it is malformed or its tables are not available.
-fn of_plan(case: &TripCase, plan: &Value, findings: &[Found]) -> Vec<Fact> {
+fn of_plan(case: &TripCase, plan: &Value, findings: &[ListedFinding]) -> Vec<Fact> {
     let drawn = case.database().map(|database| {
-        let (query, plan) = (&case.task().query, Plan(plan.clone()));
-        page::facts(&database, query, &plan, &evaluate::judge(&database, query, &plan, Compat::Right))
+        let (query, plan) = (&case.task().query, TripPlan(plan.clone()));
+        page::facts(&database, query, &plan, &evaluate::judge(&database, query, &plan, TripCompat::Right))
     });
     match drawn {
         Ok(facts) if !facts.is_empty() => facts,
@@ -102,7 +106,7 @@ fn of_plan(case: &TripCase, plan: &Value, findings: &[Found]) -> Vec<Fact> {
 }
 
 /// The days of a plan, one per line; a day with findings is marked as wrong.
-fn days(plan: &Value, findings: &[Found]) -> Vec<Step> {
+fn days(plan: &Value, findings: &[ListedFinding]) -> Vec<SequenceStep> {
     let line = |(number, day): (usize, &Value)| {
         let entry = |key: &str| {
             let value = day.get(key)?;
@@ -111,19 +115,19 @@ fn days(plan: &Value, findings: &[Found]) -> Vec<Step> {
         };
         let entries: Vec<String> = [CITY].into_iter().chain(KEYS).filter_map(entry).collect();
         let is_wrong = findings.iter().any(|found| found.day == Some(number));
-        Step { text: entries.join(" | "), when: Some(format!("day {number}")), is_wrong }
+        SequenceStep { text: entries.join(" | "), when: Some(format!("day {number}")), is_wrong }
     };
     (1..).zip(plan.as_array().into_iter().flatten()).map(line).collect()
 }
 
-fn in_words(found: &Found) -> String {
+fn in_words(found: &ListedFinding) -> String {
     let day = found.day.map(|day| format!(", day {day}")).unwrap_or_default();
     let gap = found.loophole.as_ref().map(|name| format!(" (the published check has a gap here: {name})"));
     format!("{}{day}: {}{}", found.check, found.what, gap.unwrap_or_default())
 }
 
 /// The checks with their results, failed ones first.
-fn checks(detail: &Detail) -> Vec<Check> {
+fn checks(detail: &TripDetail) -> Vec<Check> {
     let check = |Checked { check, state }: &Checked| Check {
         id: check.clone(),
         subject: check.clone(),
@@ -146,11 +150,11 @@ fn checks(detail: &Detail) -> Vec<Check> {
 
 /// Numbers the calls, and marks those that failed.
 pub(super) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
-    Detail::of(verdict).map(|detail| call_notes(detail.calls as u64, events)).unwrap_or_default()
+    TripDetail::of(verdict).map(|detail| call_notes(detail.calls as u64, events)).unwrap_or_default()
 }
 
 pub(super) fn essence(verdict: &Verdict) -> String {
-    let Some(detail) = Detail::of(verdict) else { return String::new() };
+    let Some(detail) = TripDetail::of(verdict) else { return String::new() };
     let failed: Vec<&str> = failed(&detail).chain(detail.wrong_fields.iter().map(String::as_str)).collect();
     match (detail.delivered, failed.is_empty()) {
         (false, _) => "nothing delivered".to_owned(),
@@ -160,7 +164,7 @@ pub(super) fn essence(verdict: &Verdict) -> String {
 }
 
 pub(super) fn run_cells(verdict: &Verdict) -> Vec<String> {
-    let Some(detail) = Detail::of(verdict) else { return vec![String::new(); 4] };
+    let Some(detail) = TripDetail::of(verdict) else { return vec![String::new(); 4] };
     let failed: Vec<&str> = failed(&detail).chain(detail.wrong_fields.iter().map(String::as_str)).collect();
     vec![
         failed.join("; "),
@@ -176,7 +180,7 @@ pub(super) fn metadata(case: &TripCase, verdict: Option<&Verdict>) -> Map<String
     metadata.insert("level".to_owned(), json!(query.level));
     metadata.insert("days".to_owned(), json!(query.days));
     metadata.insert("set".to_owned(), json!(case.task().set));
-    if let Some(detail) = verdict.and_then(Detail::of) {
+    if let Some(detail) = verdict.and_then(TripDetail::of) {
         metadata.insert("delivered".to_owned(), json!(detail.delivered));
         metadata.insert("checks".to_owned(), json!(detail.checks));
         metadata.insert("cost".to_owned(), json!(detail.cost));

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use super::fields::FIELDS;
 use super::judge::{DELIVERED, PASSES_ORIGINAL, PASSES_RIGHT};
 use super::marks::{self, Marks};
-use super::published::{self, Published, RATE_NAMES, RECOMPUTED};
-use super::task::Mode;
+use super::published::{self, PublishedRates, RATE_NAMES, RECOMPUTED};
+use super::task::QueryMode;
 use super::{PASSES_FINAL, arms, parts};
-use crate::evaluate::{Check, Rates, Share};
+use crate::evaluate::{PassShare, Rates, TripCheck};
 use crate::query::Level;
 
 /// Runs with a verdict, with the marks of their cards.
@@ -21,23 +21,23 @@ pub(super) fn scored<'a>(runs: &'a [Judged<'a>]) -> impl Iterator<Item = (Marks,
 
 /// Whether these are runs in which fields are read rather than plans made.
 fn is_of_reading(runs: &[Judged<'_>]) -> bool {
-    runs.iter().any(|run| marks::read(run.card.marks).options.mode == Mode::Reading)
+    runs.iter().any(|run| marks::read(run.card.marks).options.mode == QueryMode::Reading)
 }
 
 /// The published kinds of rates, over runs.
 fn rates<'a>(runs: impl IntoIterator<Item = &'a Scored>) -> Rates {
     let mut rates = Rates::default();
-    let count = |share: &mut Share, passes: bool| {
+    let count = |share: &mut PassShare, passes: bool| {
         share.passed += usize::from(passes);
         share.of += 1;
     };
     for scored in runs {
         let is_delivered = scored.score(DELIVERED) == Some(1.0);
         count(&mut rates.delivery, is_delivered);
-        let marks = |checks: &[Check]| -> Vec<bool> {
+        let marks = |checks: &[TripCheck]| -> Vec<bool> {
             checks.iter().filter_map(|check| Some(scored.score(check.key())? > 0.5)).collect()
         };
-        let [commonsense, hard] = [marks(&Check::COMMONSENSE), marks(&Check::HARD)];
+        let [commonsense, hard] = [marks(&TripCheck::COMMONSENSE), marks(&TripCheck::HARD)];
         commonsense.iter().for_each(|passes| count(&mut rates.commonsense_micro, *passes));
         hard.iter().for_each(|passes| count(&mut rates.hard_micro, *passes));
         count(&mut rates.commonsense_macro, is_delivered && commonsense.iter().all(|it| *it));
@@ -48,20 +48,20 @@ fn rates<'a>(runs: impl IntoIterator<Item = &'a Scored>) -> Rates {
 }
 
 /// The six rates in the order of [`RATE_NAMES`].
-fn six(rates: &Rates) -> [Share; 6] {
+fn six(rates: &Rates) -> [PassShare; 6] {
     let Rates { delivery, commonsense_micro, commonsense_macro, hard_micro, hard_macro, final_pass } = *rates;
     [delivery, commonsense_micro, commonsense_macro, hard_micro, hard_macro, final_pass]
 }
 
-pub(super) fn per_cent(share: Share) -> String {
+pub(super) fn per_cent(share: PassShare) -> String {
     match share.of {
         0 => "-".to_owned(),
         _ => format!("{:.2}", 100.0 * share.rate()),
     }
 }
 
-pub(super) fn share_of<'a>(runs: impl Iterator<Item = &'a Scored>, score: &str) -> Share {
-    let mut share = Share::default();
+pub(super) fn share_of<'a>(runs: impl Iterator<Item = &'a Scored>, score: &str) -> PassShare {
+    let mut share = PassShare::default();
     for value in runs.filter_map(|scored| scored.score(score)) {
         share.of += 1;
         share.passed += usize::from(value > 0.5);
@@ -71,7 +71,7 @@ pub(super) fn share_of<'a>(runs: impl Iterator<Item = &'a Scored>, score: &str) 
 
 /// The published rates, or the shares of right fields.
 pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
-    let share = |name, title, share: Share| Metric {
+    let share = |name, title, share: PassShare| Metric {
         name,
         title,
         value: (share.of > 0).then(|| share.rate()),
@@ -117,7 +117,7 @@ fn our_row(name: String, rates: &Rates) -> Vec<String> {
         .collect()
 }
 
-fn published_row(row: &Published) -> Vec<String> {
+fn published_row(row: &PublishedRates) -> Vec<String> {
     let hints = if row.hints { "with hints" } else { "without hints" };
     let source = format!("published, table {}: {} set, {hints}", row.table, row.set);
     [row.system.to_owned(), source, row.queries.to_string()]
@@ -142,7 +142,7 @@ fn columns() -> Vec<String> {
 }
 
 /// The published rates over all queries of a set, and those recomputed from the tables by level.
-fn published_overall(published: &[Published]) -> Vec<Vec<String>> {
+fn published_overall(published: &[PublishedRates]) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for row in published.iter().filter(|row| row.level == "all") {
         rows.push(published_row(row));
@@ -171,7 +171,7 @@ fn rates_section(runs: &[Judged<'_>]) -> Section {
         by_level.push(our_row(level.name().to_owned(), &rates(ours.iter().copied())));
         by_level.extend(published.iter().filter(|row| row.level == level.name()).map(published_row));
     }
-    let rate = |(name, share): (&'static str, Share)| Figure {
+    let rate = |(name, share): (&'static str, PassShare)| Figure {
         name,
         value: format!("{} %", per_cent(share)),
         note: format!("{} of {}", share.passed, share.of),
@@ -202,12 +202,12 @@ fn rates_section(runs: &[Judged<'_>]) -> Section {
 
 fn checks_section(runs: &[Judged<'_>]) -> Section {
     let cells: BTreeSet<(Level, usize)> = scored(runs).map(|(it, _)| (it.level, it.days)).collect();
-    let of = |level: Level, days: Option<usize>, check: Check| {
+    let of = |level: Level, days: Option<usize>, check: TripCheck| {
         let runs =
             scored(runs).filter(|(it, _)| it.level == level && days.is_none_or(|days| it.days == days));
         share_of(runs.map(|(_, it)| it), check.key())
     };
-    let row = |check: Check| {
+    let row = |check: TripCheck| {
         let cell = |&(level, days): &(Level, usize)| {
             let share = of(level, Some(days), check);
             if share.of > 0 { format!("{} of {}", share.passed, share.of) } else { "-".to_owned() }
@@ -218,16 +218,16 @@ fn checks_section(runs: &[Judged<'_>]) -> Section {
     let detail = Table {
         caption: "Queries of which a check holds, by level and days".to_owned(),
         columns: ["check".to_owned()].into_iter().chain(cells.iter().map(heading)).collect(),
-        rows: Check::all().map(row).collect(),
+        rows: TripCheck::all().map(row).collect(),
     };
     let json: BTreeMap<String, BTreeMap<&str, Value>> = cells
         .iter()
         .map(|&(level, days)| {
-            let check = |check: Check| {
+            let check = |check: TripCheck| {
                 let share = of(level, Some(days), check);
                 (check.key(), json!({"passed": share.passed, "of": share.of}))
             };
-            (heading(&(level, days)), Check::all().map(check).collect())
+            (heading(&(level, days)), TripCheck::all().map(check).collect())
         })
         .collect();
     Section {
@@ -246,10 +246,10 @@ fn checks_section(runs: &[Judged<'_>]) -> Section {
 }
 
 /// Our shares by level, beside table 3.
-fn checks_beside_published(of: &dyn Fn(Level, Option<usize>, Check) -> Share) -> Table {
+fn checks_beside_published(of: &dyn Fn(Level, Option<usize>, TripCheck) -> PassShare) -> Table {
     let (columns, rows) = published::checks();
     let ours = |label: &str| {
-        let check = Check::all().find(|check| check.label() == label);
+        let check = TripCheck::all().find(|check| check.label() == label);
         Level::ALL.map(|level| check.map_or_else(|| "-".to_owned(), |check| per_cent(of(level, None, check))))
     };
     let row = |row: &Vec<&str>| {
@@ -274,7 +274,7 @@ fn published_section(has_runs: bool) -> Section {
         true => Vec::new(),
         false => vec![table("All queries, in %", published_overall(&published))],
     };
-    let entry = |row: Published| {
+    let entry = |row: PublishedRates| {
         let rates: Map<String, Value> = RATE_NAMES
             .into_iter()
             .zip(row.rates)

@@ -7,17 +7,17 @@ use serde_json::{Map, Value, json};
 
 use super::case::TripCase;
 use super::fields;
-use super::task::{Mode, Task};
+use super::task::{QueryMode, TripTask};
 use crate::entry::{from_to, strip_parenthesis};
 use crate::own;
 use crate::plan::{CITY, TRANSPORTATION};
 use crate::query::Query;
-use crate::solve::{Options, solve};
+use crate::solve::{SolveOptions, solve};
 
 /// The solution of a case; `None` if no valid plan is known.
 pub(super) fn of(case: &TripCase) -> Option<Gold> {
     let query = &case.task().query;
-    if case.task().options.mode == Mode::Reading {
+    if case.task().options.mode == QueryMode::Reading {
         let right = fields::of_query(query);
         let mut wrong = right.clone();
         wrong["budget"] = json!(query.budget + 1.0);
@@ -33,7 +33,7 @@ fn known_plan(case: &TripCase) -> Option<Value> {
     let task = case.task();
     if task.tables.is_some() {
         let database = case.database().ok()?;
-        let answer = solve(&database, &task.query, task.options.compat, &Options::default());
+        let answer = solve(&database, &task.query, task.options.compat, &SolveOptions::default());
         return answer.solved().map(|solved| solved.plan.0.clone());
     }
     // Our own plans are in the order of our own queries.
@@ -42,8 +42,8 @@ fn known_plan(case: &TripCase) -> Option<Value> {
 }
 
 /// The calls and the answer of an agent that arrives at this plan.
-pub(super) fn of_plan(task: &Task, plan: &Value) -> Gold {
-    let calls = if task.options.mode == Mode::TwoStage { calls(&task.query, plan) } else { Vec::new() };
+pub(super) fn of_plan(task: &TripTask, plan: &Value) -> Gold {
+    let calls = if task.options.mode == QueryMode::TwoStage { calls(&task.query, plan) } else { Vec::new() };
     let (reasoning, sub_tasks) = Default::default();
     Gold { calls, reasoning, answer: plan.to_string(), wrong_answer: without_journey(plan), sub_tasks }
 }

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use crate::entry::NOTHING;
 use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, MEALS, TRANSPORTATION};
 use crate::query::Query;
-use crate::tables::{Database, Mode};
+use crate::tables::{RoadMode, TripDatabase};
 
 /// The name of the random stream.
 const PURPOSE: &str = "travel-greedy/1";
 
 /// The plan for a query. The time is linear in the number of rows of its cities. The same seed gives the same plan.
-pub fn plan(database: &Database, query: &Query, seed: u64) -> Value {
+pub fn plan(database: &TripDatabase, query: &Query, seed: u64) -> Value {
     let mut draw = Draw::new(seed, query.idx, PURPOSE);
     let cities = cities(database, query);
     let mut place = query.org.as_str();
@@ -52,7 +52,7 @@ pub fn plan(database: &Database, query: &Query, seed: u64) -> Value {
 }
 
 /// The cities to visit, in the order of the table.
-fn cities<'d>(database: &'d Database, query: &'d Query) -> Vec<&'d str> {
+fn cities<'d>(database: &'d TripDatabase, query: &'d Query) -> Vec<&'d str> {
     if !query.is_for_state() {
         return vec![&query.dest];
     }
@@ -61,7 +61,7 @@ fn cities<'d>(database: &'d Database, query: &'d Query) -> Vec<&'d str> {
 }
 
 /// The cheapest means of travel for one person; in a tie, a flight comes first, then one's own car.
-fn leg(database: &Database, (from, to): (&str, &str), date: &str) -> String {
+fn leg(database: &TripDatabase, (from, to): (&str, &str), date: &str) -> String {
     let flight = database.flights.on(from, to, date).min_by_key(|flight| flight.cents);
     let flight = flight.map(|flight| {
         let text = format!(
@@ -72,8 +72,8 @@ fn leg(database: &Database, (from, to): (&str, &str), date: &str) -> String {
         );
         (flight.price(), text)
     });
-    let road =
-        [(Mode::SelfDriving, "Self-driving"), (Mode::Taxi, "Taxi")].into_iter().filter_map(|(mode, name)| {
+    let road = [(RoadMode::SelfDriving, "Self-driving"), (RoadMode::Taxi, "Taxi")].into_iter().filter_map(
+        |(mode, name)| {
             let way = database.distances.get(from, to)?;
             let cost = way.cost(mode)?;
             let text = format!(
@@ -81,24 +81,25 @@ fn leg(database: &Database, (from, to): (&str, &str), date: &str) -> String {
                 way.duration, way.distance
             );
             Some((cost as f64, text))
-        });
+        },
+    );
     let ways = flight.into_iter().chain(road);
     let cheapest = ways.reduce(|best, way| if way.0 < best.0 { way } else { best });
     cheapest.map_or_else(|| NOTHING.to_owned(), |(_, text)| text)
 }
 
-fn cheapest_meal(database: &Database, city: &str) -> String {
+fn cheapest_meal(database: &TripDatabase, city: &str) -> String {
     let row = database.restaurants.in_city(city).min_by_key(|row| row.average_cost);
     row.map_or_else(|| NOTHING.to_owned(), |row| format!("{}, {city}", row.name))
 }
 
-fn cheapest_stay(database: &Database, city: &str) -> String {
+fn cheapest_stay(database: &TripDatabase, city: &str) -> String {
     let row = database.stays.in_city(city).min_by(|one, other| one.price.total_cmp(&other.price));
     row.map_or_else(|| NOTHING.to_owned(), |row| format!("{}, {city}", row.name))
 }
 
 /// A random attraction whose name would not be parsed as two.
-fn sight(database: &Database, city: &str, draw: &mut Draw) -> String {
+fn sight(database: &TripDatabase, city: &str, draw: &mut Draw) -> String {
     let rows: Vec<&str> = database
         .attractions
         .in_city(city)
@@ -121,11 +122,11 @@ mod tests {
         for query in crate::own::queries().expect("our own queries") {
             let plan = plan(&database, &query, 7);
             assert_eq!(plan, super::plan(&database, &query, 7));
-            let judged = crate::evaluate::judge(&database, &query, &plan.into(), crate::Compat::Original);
-            let holds = |check| judged.mark(check).is_some_and(crate::evaluate::Mark::is_passed);
-            use crate::evaluate::Check;
-            assert!(!holds(Check::Restaurants), "query {}", query.idx);
-            assert!(holds(Check::Route) && holds(Check::Complete), "query {}: {judged:?}", query.idx);
+            let judged = crate::evaluate::judge(&database, &query, &plan.into(), crate::TripCompat::Original);
+            let holds = |check| judged.mark(check).is_some_and(crate::evaluate::CheckResult::is_passed);
+            use crate::evaluate::TripCheck;
+            assert!(!holds(TripCheck::Restaurants), "query {}", query.idx);
+            assert!(holds(TripCheck::Route) && holds(TripCheck::Complete), "query {}: {judged:?}", query.idx);
         }
     }
 }

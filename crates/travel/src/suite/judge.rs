@@ -9,16 +9,16 @@ use super::answer::{object_in, plan_in};
 use super::case::TripCase;
 use super::classes::{self, CLASSES, FLAGS};
 use super::detail::{
-    Checked, Detail, FINDINGS_MAX, Found, PLAN_BYTES_MAX, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA,
+    Checked, FINDINGS_MAX, ListedFinding, PLAN_BYTES_MAX, TEXT_CHARACTERS_MAX, TripDetail, VERDICT_SCHEMA,
 };
 use super::fields::{self, FIELDS};
 use super::manager::{self, STATED};
 use super::stop;
-use super::task::Mode;
-use crate::Compat;
-use crate::evaluate::{self, Check, Judgement, Mark, is_asked};
-use crate::plan::Plan;
-use crate::tables::Database;
+use super::task::QueryMode;
+use crate::TripCompat;
+use crate::evaluate::{self, CheckResult, TripCheck, TripJudgement, is_asked};
+use crate::plan::TripPlan;
+use crate::tables::TripDatabase;
 
 /// Names of the scores besides those of checks and fields.
 pub(super) const DELIVERED: &str = "delivered";
@@ -80,7 +80,7 @@ pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscor
     let calls = paired_calls(events);
     // The loop is that of a single agent; members of a team have their own rules.
     let is_alone = calls.iter().all(|paired| paired.actor.is_none());
-    let is_two_stage = case.task().options.mode == Mode::TwoStage;
+    let is_two_stage = case.task().options.mode == QueryMode::TwoStage;
     let run = RunFacts {
         ended: Some(&ended),
         calls: calls.len(),
@@ -88,31 +88,37 @@ pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscor
         stopped: if is_alone && is_two_stage { stop::of(&calls, events) } else { None },
         stated: manager::stated(case, events),
     };
-    if case.task().options.mode == Mode::Reading {
+    if case.task().options.mode == QueryMode::Reading {
         return Ok(of_fields(case, ended.answer().and_then(object_in), &run));
     }
     let database = case.database().map_err(|error| Unscored::Outside { reason: error.to_string() })?;
     let plan = ended.answer().and_then(plan_in).unwrap_or_default();
-    Ok(of_plan(case, &database, Plan(plan), &run))
+    Ok(of_plan(case, &database, TripPlan(plan), &run))
 }
 
 /// The verdict on a plan, which is null if there is none.
-pub(super) fn of_plan(case: &TripCase, database: &Database, plan: Plan, run: &RunFacts<'_>) -> Verdict {
+pub(super) fn of_plan(
+    case: &TripCase,
+    database: &TripDatabase,
+    plan: TripPlan,
+    run: &RunFacts<'_>,
+) -> Verdict {
     let task = case.task();
-    let is_original = task.options.compat == Compat::Original;
-    let plan = if is_original && run.stopped.is_some() { Plan(Value::Null) } else { plan };
-    let [original, right] =
-        [Compat::Original, Compat::Right].map(|compat| evaluate::judge(database, &task.query, &plan, compat));
+    let is_original = task.options.compat == TripCompat::Original;
+    let plan = if is_original && run.stopped.is_some() { TripPlan(Value::Null) } else { plan };
+    let [original, right] = [TripCompat::Original, TripCompat::Right]
+        .map(|compat| evaluate::judge(database, &task.query, &plan, compat));
     let judged = if is_original { &original } else { &right };
     let fault = fault_of(judged);
     let class = class_of_run(run).or_else(|| match judged {
         _ if is_original && run.stopped.is_some() => find("stopped"),
-        Judgement { delivered: false, .. } => find("undelivered"),
+        TripJudgement { delivered: false, .. } => find("undelivered"),
         _ if fault.is_some() => find("malformed"),
         _ if judged.final_pass() => None,
         _ => {
-            let failed = |check: &Check| judged.mark(*check).is_some_and(|mark| mark == Mark::Failed);
-            Check::all().find(failed).and_then(classes::of_check).or_else(|| find("malformed"))
+            let failed =
+                |check: &TripCheck| judged.mark(*check).is_some_and(|mark| mark == CheckResult::Failed);
+            TripCheck::all().find(failed).and_then(classes::of_check).or_else(|| find("malformed"))
         }
     });
     let passes = [original.final_pass(), right.final_pass()];
@@ -129,23 +135,23 @@ pub(super) fn of_plan(case: &TripCase, database: &Database, plan: Plan, run: &Ru
         Score::new(PASSES_RIGHT, unit(passes[1])),
     ];
     scores.extend(judged.total_cost.map(|cost| Score::new(COST, cost)));
-    let asked = || Check::all().filter(|check| is_asked(&task.query, *check));
+    let asked = || TripCheck::all().filter(|check| is_asked(&task.query, *check));
     scores.extend(asked().map(|check| {
-        let holds = is_fit && judged.mark(check).is_some_and(Mark::is_passed);
+        let holds = is_fit && judged.mark(check).is_some_and(CheckResult::is_passed);
         Score::new(check.key(), unit(holds))
     }));
     let stated = run.stated.iter().flatten().zip(STATED);
     scores.extend(stated.map(|(is_right, (_, name))| Score::new(name, unit(*is_right))));
-    let found = |finding: &evaluate::Finding| Found {
+    let found = |finding: &evaluate::TripFinding| ListedFinding {
         check: finding.check.label().to_owned(),
         day: finding.day,
         what: finding.what.clone(),
         loophole: finding.loophole.map(|it| it.name().to_owned()),
     };
-    let checks = Check::all()
+    let checks = TripCheck::all()
         .map(|check| Checked { check: check.label().to_owned(), state: state_of(judged.mark(check)) });
     let kept = judged.delivered.then(|| plan.0.clone());
-    let detail = Detail {
+    let detail = TripDetail {
         delivered: judged.delivered,
         checks: if judged.delivered { checks.collect() } else { Vec::new() },
         cost: judged.total_cost,
@@ -170,7 +176,7 @@ pub(super) fn of_fields(case: &TripCase, written: Option<Value>, run: &RunFacts<
     let mut scores = vec![Score::new(DELIVERED, unit(right.is_some()))];
     scores.extend(FIELDS.iter().enumerate().map(|(place, field)| Score::new(field, unit(is_right(place)))));
     let wrong = FIELDS.iter().enumerate().filter(|(place, _)| right.is_some() && !is_right(*place));
-    let detail = Detail {
+    let detail = TripDetail {
         delivered: right.is_some(),
         wrong_fields: wrong.map(|(_, field)| (*field).to_owned()).collect(),
         plan: written.filter(|it| it.to_string().len() <= PLAN_BYTES_MAX),
@@ -179,9 +185,9 @@ pub(super) fn of_fields(case: &TripCase, written: Option<Value>, run: &RunFacts<
     finish(detail, class, scores, |flag| has_common_flag(flag, run))
 }
 
-fn empty(case: &TripCase, class: Option<Class>, run: &RunFacts<'_>) -> Detail {
+fn empty(case: &TripCase, class: Option<Class>, run: &RunFacts<'_>) -> TripDetail {
     let answer = run.ended.and_then(Ended::answer);
-    Detail {
+    TripDetail {
         schema: VERDICT_SCHEMA.to_owned(),
         case: case.task().id(),
         passed: class.is_none(),
@@ -207,7 +213,7 @@ fn empty(case: &TripCase, class: Option<Class>, run: &RunFacts<'_>) -> Detail {
 }
 
 fn finish(
-    mut detail: Detail,
+    mut detail: TripDetail,
     class: Option<Class>,
     scores: Vec<Score>,
     applies: impl Fn(&str) -> bool,
@@ -236,19 +242,19 @@ fn class_of_run(run: &RunFacts<'_>) -> Option<Class> {
 }
 
 /// Why a plan is malformed.
-fn fault_of(judged: &Judgement) -> Option<String> {
+fn fault_of(judged: &TripJudgement) -> Option<String> {
     let crash = judged
         .crash
         .map(|(check, raised)| format!("the published evaluator ends with a {raised} in {}", check.label()));
     judged.malformed.clone().or(crash)
 }
 
-fn state_of(mark: Option<Mark>) -> String {
+fn state_of(mark: Option<CheckResult>) -> String {
     match mark {
-        Some(Mark::Passed) => "passed".to_owned(),
-        Some(Mark::Failed) => "failed".to_owned(),
-        Some(Mark::NotAsked) => "not asked".to_owned(),
-        Some(Mark::Raised(raised)) => raised.to_string(),
+        Some(CheckResult::Passed) => "passed".to_owned(),
+        Some(CheckResult::Failed) => "failed".to_owned(),
+        Some(CheckResult::NotAsked) => "not asked".to_owned(),
+        Some(CheckResult::Raised(raised)) => raised.to_string(),
         None => "not carried out".to_owned(),
     }
 }
@@ -267,7 +273,7 @@ mod tests {
 
     #[test]
     fn every_check_and_field_has_its_figure() {
-        let checks = Check::all().map(Check::key);
+        let checks = TripCheck::all().map(TripCheck::key);
         let stated = STATED.map(|(_, name)| name);
         assert!(checks.chain(FIELDS).chain(stated).eq(SCORE_NAMES.into_iter().skip(4)));
     }

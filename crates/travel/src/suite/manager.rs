@@ -10,18 +10,18 @@ use serde_json::Value;
 
 use super::case::TripCase;
 use crate::query::{HouseRule, RoomType, TransportRule};
-use crate::reader::{CUISINES, Field, Reading, Score, read};
+use crate::reader::{CUISINES, QueryField, QueryReading, ReadingScore, read};
 
 /// The section of a trace that contains a team's graph.
 const GRAPH: &str = "graph";
 
 /// The fields by which a plan is judged, with the names of their scores.
-pub(super) const STATED: [(Field, &str); 5] = [
-    (Field::HouseRule, "stated_house_rule"),
-    (Field::Cuisine, "stated_cuisine"),
-    (Field::RoomType, "stated_room_type"),
-    (Field::Transportation, "stated_transportation"),
-    (Field::Budget, "stated_budget"),
+pub(super) const STATED: [(QueryField, &str); 5] = [
+    (QueryField::HouseRule, "stated_house_rule"),
+    (QueryField::Cuisine, "stated_cuisine"),
+    (QueryField::RoomType, "stated_room_type"),
+    (QueryField::Transportation, "stated_transportation"),
+    (QueryField::Budget, "stated_budget"),
 ];
 
 /// Whether each field of [`STATED`] can be recovered from the last graph of a run; `None` if there was no graph.
@@ -33,9 +33,9 @@ pub(super) fn stated(case: &TripCase, events: &[Event]) -> Option<[bool; STATED.
     let database = case.database().ok()?;
     let mut reading = read(&words(&graph), &database.cities).reading;
     Typed::of(&graph).put_into(&mut reading);
-    let right = Score::new(&reading, &case.task().query).right;
+    let right = ReadingScore::new(&reading, &case.task().query).right;
     Some(STATED.map(|(field, _)| {
-        Field::ALL.into_iter().zip(right).any(|(other, is_right)| other == field && is_right)
+        QueryField::ALL.into_iter().zip(right).any(|(other, is_right)| other == field && is_right)
     }))
 }
 
@@ -89,7 +89,7 @@ impl Typed {
         }
     }
 
-    fn put_into(self, reading: &mut Reading) {
+    fn put_into(self, reading: &mut QueryReading) {
         let local = &mut reading.local_constraint;
         local.house_rule = self.house_rule.or(local.house_rule);
         local.room_type = self.room_type.or(local.room_type);
@@ -155,7 +155,7 @@ mod tests {
                 typed(json!({"kind": "sum", "terms": ["room.price"], "op": "<=", "bound": "1500 USD"})),
             ],
         });
-        let mut reading = Reading { budget: Some(1.0), ..Reading::default() };
+        let mut reading = QueryReading { budget: Some(1.0), ..QueryReading::default() };
         reading.local_constraint.house_rule = Some(HouseRule::Smoking);
         Typed::of(&graph).put_into(&mut reading);
         let local = &reading.local_constraint;

@@ -10,7 +10,7 @@ use super::fields::FIELDS;
 use super::figures::{per_cent, scored, share_of};
 use super::judge::{PASSES_ORIGINAL, PASSES_RIGHT};
 use super::manager::STATED;
-use crate::evaluate::{Loophole, Share};
+use crate::evaluate::{Loophole, PassShare};
 use crate::query::Level;
 
 /// Plans that used gaps in the published checks.
@@ -20,7 +20,7 @@ pub(super) fn gaps_section(runs: &[Judged<'_>]) -> Section {
     let used: Vec<(&str, usize)> = used.filter(|(_, count)| *count > 0).collect();
     let [original, right] =
         [PASSES_ORIGINAL, PASSES_RIGHT].map(|score| share_of(scored(runs).map(|(_, it)| it), score));
-    let figure = |name: &'static str, share: Share| Figure {
+    let figure = |name: &'static str, share: PassShare| Figure {
         name,
         value: format!("{} of {}", share.passed, share.of),
         note: String::new(),
@@ -54,7 +54,7 @@ pub(super) fn stated_section(runs: &[Judged<'_>]) -> Option<Section> {
     if shares.iter().all(|(_, share)| share.of == 0) {
         return None;
     }
-    let row = |(field, share): &(&str, Share)| {
+    let row = |(field, share): &(&str, PassShare)| {
         vec![(*field).to_owned(), format!("{} of {}", share.passed, share.of), per_cent(*share)]
     };
     let json: BTreeMap<&str, Value> = shares

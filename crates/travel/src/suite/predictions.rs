@@ -3,35 +3,35 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use planproof_suite::{Case, CaseError, Data, Predicted};
+use planproof_suite::{Case, CaseError, Data, PredictionVerdicts};
 use serde_json::Value;
 
 use super::case::TripCase;
 use super::judge::{self, RunFacts};
-use super::task::{Mode, Task};
-use crate::Compat;
-use crate::plan::{Plan, Submission};
+use super::task::{QueryMode, TripTask};
+use crate::TripCompat;
+use crate::plan::{Submission, TripPlan};
 
 /// Judges a file of plans, one per line: `{"idx": 1, "query": "...", "plan": [...] or null}`.
 ///
-/// With [`Compat::Original`], a line belongs to the case at the same position, whatever its `idx`, as in the
+/// With [`TripCompat::Original`], a line belongs to the case at the same position, whatever its `idx`, as in the
 /// published evaluator; there must not be more lines than cases. Otherwise a line with an `idx` belongs to the
 /// query with that number, and a line without one to the case at the same position.
 pub(super) fn score(
     cases: &[Arc<dyn Case>],
-    read: &dyn Fn(&Task) -> TripCase,
+    read: &dyn Fn(&TripTask) -> TripCase,
     predictions: Data<'_>,
-) -> Result<Predicted, CaseError> {
+) -> Result<PredictionVerdicts, CaseError> {
     let cases: Vec<TripCase> = cases
         .iter()
-        .map(|case| Task::read(&case.to_line()).map(|task| read(&task)))
+        .map(|case| TripTask::read(&case.to_line()).map(|task| read(&task)))
         .collect::<Result<_, _>>()?;
     let Data { text, file } = predictions;
     let submissions = Submission::read_all(text, file).map_err(CaseError::new)?;
     let fail = |what: String| Err(CaseError::new(format!("{file}: {what}")));
     let places: HashMap<u64, usize> =
         (0..).zip(&cases).map(|(place, case)| (case.task().query.idx, place)).collect();
-    let is_original = cases.iter().any(|case| case.task().options.compat == Compat::Original);
+    let is_original = cases.iter().any(|case| case.task().options.compat == TripCompat::Original);
     let mut plans: Vec<Option<Value>> = vec![None; cases.len()];
     for (line, submission) in submissions.into_iter().enumerate() {
         let place = match submission.idx.filter(|_| !is_original) {
@@ -55,11 +55,11 @@ pub(super) fn score(
         }
         let run = RunFacts::default();
         verdicts.push(match case.task().options.mode {
-            Mode::Reading => judge::of_fields(case, plan, &run),
-            Mode::TwoStage | Mode::SolePlanning => {
-                judge::of_plan(case, &*case.database()?, Plan(plan.unwrap_or_default()), &run)
+            QueryMode::Reading => judge::of_fields(case, plan, &run),
+            QueryMode::TwoStage | QueryMode::SolePlanning => {
+                judge::of_plan(case, &*case.database()?, TripPlan(plan.unwrap_or_default()), &run)
             }
         });
     }
-    Ok(Predicted { verdicts, missing })
+    Ok(PredictionVerdicts { verdicts, missing })
 }

@@ -1,6 +1,6 @@
 //! Prompts for agents. All wordings are ours.
 
-use super::task::{Mode, Task};
+use super::task::{QueryMode, TripTask};
 
 /// The form of plans.
 const PLAN: &str = include_str!("../../data/prompts/plan.txt");
@@ -18,13 +18,14 @@ pub const HINTS: &str = include_str!("../../data/prompts/hints.txt");
 
 /// The prompt of an agent, without its tools. An agent that only plans is a planner, and gets the hints if they are
 /// enabled; a two-stage agent gets them through its planner.
-pub(super) fn of(task: &Task) -> String {
+pub(super) fn of(task: &TripTask) -> String {
     let query = task.query.query.trim();
     let pieces = match task.options.mode {
-        Mode::TwoStage => vec![query, TWO_STAGE, PLAN],
-        Mode::Reading => vec![query, READING],
-        Mode::SolePlanning => {
-            let reference = task.reference.as_ref().map(super::task::Reference::text).unwrap_or_default();
+        QueryMode::TwoStage => vec![query, TWO_STAGE, PLAN],
+        QueryMode::Reading => vec![query, READING],
+        QueryMode::SolePlanning => {
+            let reference =
+                task.reference.as_ref().map(super::task::ReferenceInformation::text).unwrap_or_default();
             let hints = if task.options.hints { HINTS } else { "" };
             return joined(&[query, SOLE_PLANNING, hints, PLAN, &format!("# Information\n\n{reference}")]);
         }

@@ -18,7 +18,7 @@ pub const RATE_NAMES: [&str; 6] =
 
 /// The rates of a system.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Published {
+pub struct PublishedRates {
     /// The number of the table.
     pub table: u8,
     /// Whether planners got the unconventional hints.
@@ -36,15 +36,15 @@ pub struct Published {
 }
 
 /// All published rates.
-pub fn rates() -> Vec<Published> {
+pub fn rates() -> Vec<PublishedRates> {
     RATES.lines().skip(1).filter_map(row).collect()
 }
 
-fn row(line: &'static str) -> Option<Published> {
+fn row(line: &'static str) -> Option<PublishedRates> {
     let cells: Vec<&'static str> = line.split('\t').collect();
     let [table, hints, set, level, queries, system, rates @ ..] = cells.as_slice() else { return None };
     let rates: Vec<f64> = rates.iter().filter_map(|cell| cell.parse().ok()).collect();
-    Some(Published {
+    Some(PublishedRates {
         table: table.parse().ok()?,
         hints: *hints == "with",
         set,

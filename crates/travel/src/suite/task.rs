@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::NAME;
-use crate::Compat;
+use crate::TripCompat;
 use crate::query::Query;
 
 /// The schema of cases.
@@ -23,7 +23,7 @@ const REFERENCE_BYTES_MAX: usize = 1 << 20;
 /// What an agent is asked for, and what it gets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mode {
+pub enum QueryMode {
     /// It gets the query and the tools, and searches for everything itself.
     #[default]
     TwoStage,
@@ -33,7 +33,7 @@ pub enum Mode {
     Reading,
 }
 
-impl Mode {
+impl QueryMode {
     /// All modes.
     pub const ALL: [Self; 3] = [Self::TwoStage, Self::SolePlanning, Self::Reading];
 
@@ -49,11 +49,11 @@ impl Mode {
 
 /// How queries are presented and judged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Options {
+pub struct QueryOptions {
     /// The evaluator to follow.
-    pub compat: Compat,
+    pub compat: TripCompat,
     /// What the agent is asked for.
-    pub mode: Mode,
+    pub mode: QueryMode,
     /// Whether planners get the unconventional hints (PMC, section 5.1).
     pub hints: bool,
 }
@@ -70,20 +70,20 @@ pub struct Folder {
 
 /// A query with its options.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Task {
+pub struct TripTask {
     /// [`CASE_SCHEMA`].
     pub schema: String,
     /// The name of its set, such as `validation`.
     pub set: String,
     /// How it is presented and judged.
     #[serde(flatten)]
-    pub options: Options,
+    pub options: QueryOptions,
     /// The location of the tables; `None` for our own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tables: Option<Folder>,
     /// The reference information for an agent that only plans, by heading; `None` in other modes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reference: Option<Reference>,
+    pub reference: Option<ReferenceInformation>,
     /// The query.
     pub query: Query,
 }
@@ -91,9 +91,9 @@ pub struct Task {
 /// Reference information: pieces in order, each with its heading.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Reference(pub Vec<(String, Value)>);
+pub struct ReferenceInformation(pub Vec<(String, Value)>);
 
-impl Reference {
+impl ReferenceInformation {
     /// Parses a line of a published file: an object, whose members are taken in alphabetical order, or a list of
     /// objects with `Description` and `Content`.
     ///
@@ -138,9 +138,9 @@ impl Reference {
     }
 }
 
-impl Task {
+impl TripTask {
     /// Creates a query of a set.
-    pub fn new(set: &str, options: Options, query: Query) -> Self {
+    pub fn new(set: &str, options: QueryOptions, query: Query) -> Self {
         Self {
             schema: CASE_SCHEMA.to_owned(),
             set: set.to_owned(),
@@ -181,15 +181,15 @@ mod tests {
 
     #[test]
     fn references_come_in_two_forms() {
-        let one = Reference::read(r#"{"Flights": "none", "Attractions": [{"Name": "A"}]}"#);
+        let one = ReferenceInformation::read(r#"{"Flights": "none", "Attractions": [{"Name": "A"}]}"#);
         assert_eq!(
             one.map(|it| it.text()),
             Ok("Attractions:\n{\"Name\":\"A\"}\n\nFlights:\nnone".to_owned())
         );
-        let other = Reference::read(r#"[{"Description": "Taxi", "Content": "40 km"}]"#);
+        let other = ReferenceInformation::read(r#"[{"Description": "Taxi", "Content": "40 km"}]"#);
         assert_eq!(other.map(|it| it.text()), Ok("Taxi:\n40 km".to_owned()));
         for broken in ["7", "[7]", "[{}]", "{", "[{\"Description\": 1, \"Content\": 2}]"] {
-            assert!(Reference::read(broken).is_err(), "{broken}");
+            assert!(ReferenceInformation::read(broken).is_err(), "{broken}");
         }
     }
 }

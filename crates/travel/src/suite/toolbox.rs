@@ -7,9 +7,9 @@ use planproof_trace::{Arguments, Tool, ToolCall, ToolResult};
 use serde_json::{Map, Value, json};
 
 use super::prompt;
-use super::task::{Mode, Options};
-use crate::tables::Database;
-use crate::tools::{Answer, MAX_TOKENS_EXCEEDED, PLANNER_TOKENS_MAX, Sandbox};
+use super::task::{QueryMode, QueryOptions};
+use crate::tables::TripDatabase;
+use crate::tools::{MAX_TOKENS_EXCEEDED, PLANNER_TOKENS_MAX, ToolAnswer, TripTools};
 
 /// Bytes per token, to estimate the length of a planner's prompt without a tokenizer. (Ours; English has about
 /// four.)
@@ -88,8 +88,8 @@ fn tool((name, description, arguments): &About) -> Tool {
 
 /// The tools of one run, with its notebook.
 pub(super) struct SandboxTools {
-    database: Arc<Database>,
-    sandbox: Mutex<Sandbox<Arc<Database>>>,
+    database: Arc<TripDatabase>,
+    sandbox: Mutex<TripTools<Arc<TripDatabase>>>,
     about: &'static [About],
     tools: Arc<[Tool]>,
     hints: bool,
@@ -97,13 +97,13 @@ pub(super) struct SandboxTools {
 
 impl SandboxTools {
     /// The tools of a mode; the reading mode has none.
-    pub(super) fn new(database: Arc<Database>, options: Options) -> Self {
+    pub(super) fn new(database: Arc<TripDatabase>, options: QueryOptions) -> Self {
         let (about, tools): (&'static [About], Arc<[Tool]>) = match options.mode {
-            Mode::TwoStage => (&TWO_STAGE, Arc::clone(&TWO_STAGE_TOOLS)),
-            Mode::SolePlanning => (&SOLE_PLANNING, Arc::clone(&SOLE_PLANNING_TOOLS)),
-            Mode::Reading => (&[], [].into()),
+            QueryMode::TwoStage => (&TWO_STAGE, Arc::clone(&TWO_STAGE_TOOLS)),
+            QueryMode::SolePlanning => (&SOLE_PLANNING, Arc::clone(&SOLE_PLANNING_TOOLS)),
+            QueryMode::Reading => (&[], [].into()),
         };
-        let sandbox = Mutex::new(Sandbox::new(Arc::clone(&database), options.compat));
+        let sandbox = Mutex::new(TripTools::new(Arc::clone(&database), options.compat));
         Self { database, sandbox, about, tools, hints: options.hints }
     }
 
@@ -131,10 +131,13 @@ impl SandboxTools {
     }
 
     /// The planner's prompt. The agent that calls it is also the planner: its answer is the plan.
-    fn planner(&self, request: &str, sandbox: &Sandbox<Arc<Database>>) -> Answer {
+    fn planner(&self, request: &str, sandbox: &TripTools<Arc<TripDatabase>>) -> ToolAnswer {
         let text = prompt::of_planner(request, &sandbox.notebook().planner_input(), self.hints);
         let is_short = text.len() / BYTES_OF_TOKEN <= PLANNER_TOKENS_MAX;
-        Answer { is_success: is_short, text: if is_short { text } else { MAX_TOKENS_EXCEEDED.to_owned() } }
+        ToolAnswer {
+            is_success: is_short,
+            text: if is_short { text } else { MAX_TOKENS_EXCEEDED.to_owned() },
+        }
     }
 }
 

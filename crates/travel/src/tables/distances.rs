@@ -15,14 +15,14 @@ const TAXI_SEATS: u32 = 4;
 
 /// A means of travel by road.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mode {
+pub enum RoadMode {
     /// In one's own car.
     SelfDriving,
     /// In a taxi.
     Taxi,
 }
 
-impl Mode {
+impl RoadMode {
     /// Its name in the arguments of tools.
     pub fn name(self) -> &'static str {
         match self {
@@ -52,11 +52,11 @@ pub struct Distance {
 impl Distance {
     /// The cost of the route per vehicle, in whole US dollars. `None` if the table has no route, or one that takes
     /// more than a day.
-    pub fn cost(&self, mode: Mode) -> Option<i64> {
+    pub fn cost(&self, mode: RoadMode) -> Option<i64> {
         let km = self.km()?;
         let cost = match mode {
-            Mode::SelfDriving => km * SELF_DRIVING_KM,
-            Mode::Taxi => km,
+            RoadMode::SelfDriving => km * SELF_DRIVING_KM,
+            RoadMode::Taxi => km,
         };
         Some(cost as i64)
     }
@@ -109,7 +109,7 @@ impl Distances {
     }
 
     /// Same as [`Distance::cost`].
-    pub fn cost(&self, origin: &str, destination: &str, mode: Mode) -> Option<i64> {
+    pub fn cost(&self, origin: &str, destination: &str, mode: RoadMode) -> Option<i64> {
         self.get(origin, destination)?.cost(mode)
     }
 }
@@ -124,12 +124,12 @@ mod tests {
     #[test]
     fn the_first_way_counts() {
         let all = Distances::read(TEXT, "d.csv").expect("a table");
-        assert_eq!(all.cost("A", "B", Mode::SelfDriving), Some(57));
-        assert_eq!(all.cost("A", "B", Mode::Taxi), Some(1144));
-        assert_eq!(all.cost("B", "A", Mode::Taxi), None);
+        assert_eq!(all.cost("A", "B", RoadMode::SelfDriving), Some(57));
+        assert_eq!(all.cost("A", "B", RoadMode::Taxi), Some(1144));
+        assert_eq!(all.cost("B", "A", RoadMode::Taxi), None);
         assert_eq!(all.get("B", "C").map(Distance::is_valid), Some(false));
         assert_eq!(all.get("C", "B"), None);
-        assert_eq!((Mode::SelfDriving.cars(6), Mode::Taxi.cars(8)), (2, 2));
+        assert_eq!((RoadMode::SelfDriving.cars(6), RoadMode::Taxi.cars(8)), (2, 2));
     }
 
     #[test]

@@ -182,7 +182,7 @@ impl Place for Attraction {
 
 /// Rows grouped by city, in the order of the file.
 #[derive(Debug, Clone)]
-pub struct Table<T> {
+pub struct CityTable<T> {
     rows: Vec<T>,
     by_city: BTreeMap<String, City>,
 }
@@ -194,7 +194,7 @@ struct City {
     named: HashMap<String, u32>,
 }
 
-impl<T: Place> Table<T> {
+impl<T: Place> CityTable<T> {
     /// Parses a table.
     ///
     /// # Errors
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn rows_with_an_empty_cell_are_left_out() {
-        let table: Table<Restaurant> = Table::read(TEXT, "r.csv").expect("a table");
+        let table: CityTable<Restaurant> = CityTable::read(TEXT, "r.csv").expect("a table");
         let names: Vec<&str> = table.rows().iter().map(Place::name).collect();
         assert_eq!(names, ["Gil", "Gil\nand Son", "Ann"]);
         assert_eq!(table.holding("Gil", "Reno").count(), 2);
@@ -281,7 +281,7 @@ mod tests {
             ),
         ];
         for (text, what) in faults {
-            assert_eq!(Table::<Restaurant>::read(&text, "r.csv").expect_err("a fault").to_string(), what);
+            assert_eq!(CityTable::<Restaurant>::read(&text, "r.csv").expect_err("a fault").to_string(), what);
         }
     }
 }

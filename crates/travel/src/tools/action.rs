@@ -8,14 +8,14 @@ pub const INVALID_ACTION: &str = "Invalid Action. Valid Actions are  \
 
 /// An action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Action<'t> {
+pub struct ToolAction<'t> {
     /// The name of a tool, or other text in its place.
     pub name: &'t str,
     /// Everything between the first and the last bracket.
     pub argument: &'t str,
 }
 
-impl<'t> Action<'t> {
+impl<'t> ToolAction<'t> {
     /// Parses a whole line. The name consists of letters, digits and underscores.
     pub fn read(line: &'t str) -> Option<Self> {
         let (name, rest) = line.split_once('[')?;
@@ -36,10 +36,10 @@ mod tests {
 
     #[test]
     fn actions_are_whole_lines() {
-        let action = Action::read("Planner[a [b], c]").expect("an action");
+        let action = ToolAction::read("Planner[a [b], c]").expect("an action");
         assert_eq!((action.name, action.arguments()), ("Planner", vec!["a [b]", "c"]));
         for line in ["Planner", "Planner[a", "Plan ner[a]", "[a]", "Planner[a] ", "Planner[a\nb]"] {
-            assert_eq!(Action::read(line), None, "{line:?}");
+            assert_eq!(ToolAction::read(line), None, "{line:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::entry::{NOTHING, flight_number, from_to, name_city, strip_parenthesis};
 use crate::plan::{ACCOMMODATION, CITY, MEALS, TRANSPORTATION};
 use crate::query::PEOPLE_MAX;
-use crate::tables::{Database, Mode, Place, Table};
+use crate::tables::{CityTable, Place, RoadMode, TripDatabase};
 
 const UNREADABLE: &str = "The sub plan can not be parsed into json format, please check.";
 const SORRY: &str = "Sorry, the cost of your plan is not available because of the following reasons:";
@@ -13,7 +13,7 @@ const SORRY: &str = "Sorry, the cost of your plan is not available because of th
 /// `CostEnquiry[day]`: the cost of a day of a plan, given as an object that also has `people_number`. Names must
 /// match exactly. Entries without a name and a city are skipped silently, as by the published tool; the reasons
 /// that it lists are in our own words.
-pub fn cost_enquiry(database: &Database, argument: &str) -> String {
+pub fn cost_enquiry(database: &TripDatabase, argument: &str) -> String {
     let Ok(Value::Object(day)) = serde_json::from_str(argument) else { return UNREADABLE.to_owned() };
     let people = day.get("people_number").and_then(Value::as_u64).and_then(|it| u32::try_from(it).ok());
     let Some(people) = people.filter(|people| (1..=PEOPLE_MAX).contains(people)) else {
@@ -67,16 +67,16 @@ impl Bill {
 }
 
 /// The cost of an entry for all travellers, if the tables know it.
-fn travel(database: &Database, text: &str, (from, to): (&str, &str), people: u32) -> Option<f64> {
+fn travel(database: &TripDatabase, text: &str, (from, to): (&str, &str), people: u32) -> Option<f64> {
     let lower = text.to_lowercase();
     if lower.contains("flight number") {
         let flight = database.flights.numbered(flight_number(text)?).next()?;
         return Some(flight.price() * f64::from(people));
     }
     let mode = if lower.contains("self-driving") {
-        Mode::SelfDriving
+        RoadMode::SelfDriving
     } else if lower.contains("taxi") {
-        Mode::Taxi
+        RoadMode::Taxi
     } else {
         return Some(0.0);
     };
@@ -85,7 +85,7 @@ fn travel(database: &Database, text: &str, (from, to): (&str, &str), people: u32
 }
 
 /// The row of an entry; `None` if the entry has no name and city, `Some(None)` if there is no such row.
-fn named<'t, T: Place>(table: &'t Table<T>, text: &str) -> Option<Option<&'t T>> {
+fn named<'t, T: Place>(table: &'t CityTable<T>, text: &str) -> Option<Option<&'t T>> {
     let (name, city) = name_city(text);
     if (name, city) == (NOTHING, NOTHING) {
         return None;

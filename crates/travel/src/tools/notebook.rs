@@ -10,7 +10,7 @@ pub const MAX_TOKENS_EXCEEDED: &str = "Max Token Length Exceeded.";
 
 /// A kept result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct NotebookEntry {
     /// The agent's description of it.
     pub description: String,
     /// The result of a search.
@@ -20,19 +20,19 @@ pub struct Note {
 /// The kept results, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notebook {
-    notes: Vec<Note>,
+    notes: Vec<NotebookEntry>,
 }
 
 impl Notebook {
     /// `NotebookWrite[description]`: keeps a result, and returns its index, from 0.
     pub fn write(&mut self, description: &str, content: &str) -> String {
         let index = self.notes.len();
-        self.notes.push(Note { description: description.to_owned(), content: content.to_owned() });
+        self.notes.push(NotebookEntry { description: description.to_owned(), content: content.to_owned() });
         format!("The information has been recorded in Notebook, and its index is {index}.")
     }
 
     /// All notes.
-    pub fn notes(&self) -> &[Note] {
+    pub fn notes(&self) -> &[NotebookEntry] {
         &self.notes
     }
 

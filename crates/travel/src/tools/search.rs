@@ -1,26 +1,30 @@
 //! The searches.
 
-use super::Answer;
+use super::ToolAnswer;
 use super::frame::{Column, text};
-use crate::Compat;
+use crate::TripCompat;
 use crate::python::list_of;
 use crate::query::is_date;
-use crate::tables::{Database, Distance, Flight, Mode};
+use crate::tables::{Distance, Flight, RoadMode, TripDatabase};
 
 /// `FlightSearch[origin, destination, date]`. A day without flights is a success.
-pub fn flight_search(database: &Database, [origin, destination, date]: [&str; 3], compat: Compat) -> Answer {
-    if !has_shape_of_date(date) || (compat == Compat::Right && !is_date(date)) {
-        return Answer::failure(format!("'{date}' is not in the format YYYY-MM-DD"));
+pub fn flight_search(
+    database: &TripDatabase,
+    [origin, destination, date]: [&str; 3],
+    compat: TripCompat,
+) -> ToolAnswer {
+    if !has_shape_of_date(date) || (compat == TripCompat::Right && !is_date(date)) {
+        return ToolAnswer::failure(format!("'{date}' is not in the format YYYY-MM-DD"));
     }
     if let Some(refused) = [origin, destination].into_iter().find_map(|city| refused(database, city)) {
         return refused;
     }
     let flights: Vec<_> = database.flights.on(origin, destination, date).collect();
     if let Some(outage) = database.flights.outage() {
-        return Answer::failure(format!("{outage}."));
+        return ToolAnswer::failure(format!("{outage}."));
     }
     if flights.is_empty() {
-        return Answer::success(format!("There is no flight from {origin} to {destination} on {date}."));
+        return ToolAnswer::success(format!("There is no flight from {origin} to {destination} on {date}."));
     }
     let number: Vec<String> = flights.iter().map(Flight::number).collect();
     let [departs, arrives, takes] = [
@@ -30,7 +34,7 @@ pub fn flight_search(database: &Database, [origin, destination, date]: [&str; 3]
     ];
     let texts = |name, cells: &[String]| Column::texts(name, cells.iter().map(String::as_str));
     let has_cents = flights.iter().any(|it| it.cents % 100 != 0);
-    Answer::success(text(&[
+    ToolAnswer::success(text(&[
         texts("Flight Number", &number),
         if has_cents {
             Column::floats("Price", flights.iter().map(Flight::price))
@@ -57,25 +61,25 @@ fn has_shape_of_date(text: &str) -> bool {
 }
 
 /// The response to a city that tools do not accept, which lists all those that they accept.
-fn refused(database: &Database, city: &str) -> Option<Answer> {
+fn refused(database: &TripDatabase, city: &str) -> Option<ToolAnswer> {
     if database.cities.accepts(city) {
         return None;
     }
     let all = list_of(database.cities.accepted().iter().map(String::as_str));
-    Some(Answer::failure(format!("{city} is not valid city in {all}.")))
+    Some(ToolAnswer::failure(format!("{city} is not valid city in {all}.")))
 }
 
 /// `GoogleDistanceMatrix[origin, destination, mode]`. Cities are not checked.
-pub fn distance_matrix(database: &Database, [origin, destination, mode]: [&str; 3]) -> Answer {
-    Answer::success(match database.distances.get(origin, destination) {
+pub fn distance_matrix(database: &TripDatabase, [origin, destination, mode]: [&str; 3]) -> ToolAnswer {
+    ToolAnswer::success(match database.distances.get(origin, destination) {
         None => format!("{mode}, from {origin} to {destination}, no valid information."),
         Some(way) if !way.is_valid() => "No valid information.".to_owned(),
         Some(way) => {
             let Distance { duration, distance } = way;
             let mode_of_car = if mode.contains("driving") {
-                Some(Mode::SelfDriving)
+                Some(RoadMode::SelfDriving)
             } else {
-                (mode == "taxi").then_some(Mode::Taxi)
+                (mode == "taxi").then_some(RoadMode::Taxi)
             };
             let cost = mode_of_car.and_then(|mode| way.cost(mode));
             let cost = cost.map_or_else(|| "None".to_owned(), |cost| cost.to_string());
@@ -87,17 +91,17 @@ pub fn distance_matrix(database: &Database, [origin, destination, mode]: [&str; 
 }
 
 /// `AccommodationSearch[city]`.
-pub fn accommodation_search(database: &Database, city: &str, compat: Compat) -> Answer {
+pub fn accommodation_search(database: &TripDatabase, city: &str, compat: TripCompat) -> ToolAnswer {
     if let Some(refused) = refused(database, city) {
         return refused;
     }
     let rows: Vec<_> = database.stays.in_city(city).collect();
     if rows.is_empty() {
         // The published tool says "attraction".
-        let what = if compat == Compat::Original { "attraction" } else { "accommodation" };
-        return Answer::success(format!("There is no {what} in this city."));
+        let what = if compat == TripCompat::Original { "attraction" } else { "accommodation" };
+        return ToolAnswer::success(format!("There is no {what} in this city."));
     }
-    Answer::success(text(&[
+    ToolAnswer::success(text(&[
         Column::texts("NAME", rows.iter().map(|row| row.name.as_str())),
         Column::floats("price", rows.iter().map(|row| row.price)),
         Column::texts("room type", rows.iter().map(|row| row.room_type.as_str())),
@@ -110,15 +114,15 @@ pub fn accommodation_search(database: &Database, city: &str, compat: Compat) -> 
 }
 
 /// `RestaurantSearch[city]`.
-pub fn restaurant_search(database: &Database, city: &str) -> Answer {
+pub fn restaurant_search(database: &TripDatabase, city: &str) -> ToolAnswer {
     if let Some(refused) = refused(database, city) {
         return refused;
     }
     let rows: Vec<_> = database.restaurants.in_city(city).collect();
     if rows.is_empty() {
-        return Answer::success("There is no restaurant in this city.");
+        return ToolAnswer::success("There is no restaurant in this city.");
     }
-    Answer::success(text(&[
+    ToolAnswer::success(text(&[
         Column::texts("Name", rows.iter().map(|row| row.name.as_str())),
         Column::integers("Average Cost", rows.iter().map(|row| i64::from(row.average_cost))),
         Column::texts("Cuisines", rows.iter().map(|row| row.cuisines.as_str())),
@@ -128,15 +132,15 @@ pub fn restaurant_search(database: &Database, city: &str) -> Answer {
 }
 
 /// `AttractionSearch[city]`.
-pub fn attraction_search(database: &Database, city: &str) -> Answer {
+pub fn attraction_search(database: &TripDatabase, city: &str) -> ToolAnswer {
     if let Some(refused) = refused(database, city) {
         return refused;
     }
     let rows: Vec<_> = database.attractions.in_city(city).collect();
     if rows.is_empty() {
-        return Answer::success("There is no attraction in this city.");
+        return ToolAnswer::success("There is no attraction in this city.");
     }
-    Answer::success(text(&[
+    ToolAnswer::success(text(&[
         Column::texts("Name", rows.iter().map(|row| row.name.as_str())),
         Column::floats("Latitude", rows.iter().map(|row| row.latitude)),
         Column::floats("Longitude", rows.iter().map(|row| row.longitude)),
@@ -148,9 +152,9 @@ pub fn attraction_search(database: &Database, city: &str) -> Answer {
 }
 
 /// `CitySearch[state]`. The published tool counts an unknown state as a success.
-pub fn city_search(database: &Database, state: &str, compat: Compat) -> Answer {
+pub fn city_search(database: &TripDatabase, state: &str, compat: TripCompat) -> ToolAnswer {
     match database.cities.of_state(state) {
-        Some(cities) => Answer::success(list_of(cities.iter().map(String::as_str))),
-        None => Answer { text: "Invalid State".to_owned(), is_success: compat == Compat::Original },
+        Some(cities) => ToolAnswer::success(list_of(cities.iter().map(String::as_str))),
+        None => ToolAnswer { text: "Invalid State".to_owned(), is_success: compat == TripCompat::Original },
     }
 }

@@ -4,14 +4,14 @@ use std::sync::LazyLock;
 
 use planproof_travel::entry::{from_to, name_city, strip_parenthesis};
 use planproof_travel::evaluate::judge;
-use planproof_travel::plan::Plan;
+use planproof_travel::plan::TripPlan;
 use planproof_travel::query::Query;
-use planproof_travel::tables::Database;
-use planproof_travel::{Compat, own};
+use planproof_travel::tables::TripDatabase;
+use planproof_travel::{TripCompat, own};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-static OWN: LazyLock<(Database, Vec<Query>)> =
+static OWN: LazyLock<(TripDatabase, Vec<Query>)> =
     LazyLock::new(|| (own::database().expect("tables"), own::queries().expect("queries")));
 
 /// Texts with what readers look for.
@@ -86,8 +86,8 @@ proptest! {
     #[test]
     fn no_plan_stops_the_evaluator(plan in prop_oneof![json_value(), days()], number in 0_usize..20) {
         let (database, queries) = &*OWN;
-        for compat in [Compat::Original, Compat::Right] {
-            let judgement = judge(database, &queries[number], &Plan(plan.clone()), compat);
+        for compat in [TripCompat::Original, TripCompat::Right] {
+            let judgement = judge(database, &queries[number], &TripPlan(plan.clone()), compat);
             prop_assert!(!judgement.final_pass());
             prop_assert_eq!(judgement.delivered, judgement.commonsense.is_some());
         }
@@ -101,7 +101,7 @@ proptest! {
         let (database, queries) = &*OWN;
         let mut plan = own::plans().expect("plans").swap_remove(0).plan.0;
         plan[1][key] = value;
-        let judgement = judge(database, &queries[0], &Plan(plan), Compat::Right);
+        let judgement = judge(database, &queries[0], &TripPlan(plan), TripCompat::Right);
         prop_assert_eq!(judgement.malformed.clone(), Some(format!("day 2: `{key}` is no text")));
         prop_assert!(!judgement.final_pass() && judgement.hard.is_none());
     }
@@ -128,8 +128,8 @@ fn long_plans_and_deep_ones_are_judged() {
     let blanks =
         json!([{"current_city": format!("from {} to", "from ".repeat(20_000)), "transportation": "-"}]);
     for plan in [long, json!([{"current_city": deep}]), blanks] {
-        for compat in [Compat::Original, Compat::Right] {
-            assert!(!judge(database, &queries[0], &Plan(plan.clone()), compat).final_pass());
+        for compat in [TripCompat::Original, TripCompat::Right] {
+            assert!(!judge(database, &queries[0], &TripPlan(plan.clone()), compat).final_pass());
         }
     }
 }

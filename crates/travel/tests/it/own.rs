@@ -2,7 +2,7 @@
 
 use planproof_travel::evaluate::judge;
 use planproof_travel::query::Level;
-use planproof_travel::{Compat, own};
+use planproof_travel::{TripCompat, own};
 
 #[test]
 fn its_plans_are_good_in_both_modes() {
@@ -11,11 +11,11 @@ fn its_plans_are_good_in_both_modes() {
     assert_eq!((queries.len(), plans.len()), (20, 20));
     for (query, submission) in queries.iter().zip(&plans) {
         assert_eq!(Some(query.idx), submission.idx);
-        for compat in [Compat::Original, Compat::Right] {
+        for compat in [TripCompat::Original, TripCompat::Right] {
             let judgement = judge(&database, query, &submission.plan, compat);
             assert!(judgement.final_pass(), "query {} in {compat:?}: {judgement:#?}", query.idx);
         }
-        let [original, right] = [Compat::Original, Compat::Right]
+        let [original, right] = [TripCompat::Original, TripCompat::Right]
             .map(|compat| judge(&database, query, &submission.plan, compat).total_cost);
         assert_eq!(original, right, "query {}", query.idx);
     }

@@ -1,14 +1,14 @@
 //! A plan as a map and a timeline.
 
 use planproof_suite::{Content, Fact, Map, Period};
-use planproof_travel::evaluate::{Check, judge};
-use planproof_travel::plan::Plan;
+use planproof_travel::evaluate::{TripCheck, judge};
+use planproof_travel::plan::TripPlan;
 use planproof_travel::query::Query;
-use planproof_travel::{Compat, own, page};
+use planproof_travel::{TripCompat, own, page};
 use serde_json::{Value, json};
 
 /// The query of this place and its plan, with some entries changed: the day from 0, the key, and what stands there.
-fn changed(place: usize, changes: &[(usize, &str, Value)]) -> (Query, Plan) {
+fn changed(place: usize, changes: &[(usize, &str, Value)]) -> (Query, TripPlan) {
     let query = own::queries().expect("queries").swap_remove(place);
     let mut plan = own::plans().expect("plans").swap_remove(place).plan;
     for (day, key, value) in changes {
@@ -17,7 +17,7 @@ fn changed(place: usize, changes: &[(usize, &str, Value)]) -> (Query, Plan) {
     (query, plan)
 }
 
-fn facts((query, plan): &(Query, Plan), compat: Compat) -> Vec<Fact> {
+fn facts((query, plan): &(Query, TripPlan), compat: TripCompat) -> Vec<Fact> {
     let database = own::database().expect("tables");
     page::facts(&database, query, plan, &judge(&database, query, plan, compat))
 }
@@ -46,7 +46,7 @@ fn lines(facts: &[Fact]) -> String {
 #[test]
 fn a_good_plan_has_all_that_it_costs() {
     let case = changed(1, &[]);
-    let facts = facts(&case, Compat::Right);
+    let facts = facts(&case, TripCompat::Right);
     insta::assert_snapshot!(lines(&facts), @r"
     Tarnwick to Port Lissa, flight $76; Port Lissa to Tarnwick, flight $178
     day 1, 2022-03-10, Tarnwick to Port Lissa $160: flight 17:35 to 18:47 Flight Number: F1000462, from Tarnwick to Port Lissa, Departure Time: 17:35, Arrival Time: 18:47 $76; dinner Quayside Curry, Port Lissa $15; night Captain's Room, Port Lissa $69
@@ -75,7 +75,7 @@ fn what_is_wrong_stands_where_it_is() {
             (2, "current_city", json!("from Port Lissa to Oakhaven")),
         ],
     );
-    insta::assert_snapshot!(lines(&facts(&case, Compat::Right)), @r"
+    insta::assert_snapshot!(lines(&facts(&case, TripCompat::Right)), @r"
     Tarnwick to Port Lissa, other ? (wrong); Port Lissa to Tarnwick, flight $178 (wrong)
     day 1, 2022-03-10, Tarnwick to Port Lissa $84: other Train, from Tarnwick to Port Lissa (wrong: Within Sandbox: Train, from Tarnwick to Port Lissa is no flight with a number, no car and no taxi); dinner Quayside Curry, Port Lissa $15; night Captain's Room, Port Lissa $69 (wrong: Minimum Nights Stay: Captain's Room is booked for 1 nights and wants 2)
     day 2, 2022-03-11, Port Lissa $36: breakfast – (wrong: Complete Information: there is no breakfast); sight Fort Lissa, Port Lissa; sight Moon Base, Port Lissa (wrong: Within Sandbox: the tables do not have Moon Base, Port Lissa); lunch Nowhere Grill, Port Lissa (wrong: Within Sandbox: the tables do not have Nowhere Grill, Port Lissa); dinner Vespa Forno, Port Lissa $36; night Captain's Room, Quarry Hill (wrong: Within Current City: Captain's Room, Quarry Hill is not in Port Lissa; Within Sandbox: the tables do not have Captain's Room, Quarry Hill)
@@ -88,9 +88,9 @@ fn what_is_wrong_stands_where_it_is() {
 #[test]
 fn the_published_mode_names_its_checks() {
     let case = changed(1, &[(1, "lunch", json!("Nowhere Grill, Port Lissa"))]);
-    let facts = facts(&case, Compat::Original);
+    let facts = facts(&case, TripCompat::Original);
     let (whole, days) = timeline(&facts).split_last().expect("periods");
-    assert_eq!(whole.wrong, [format!("{} does not hold", Check::Sandbox.label())]);
+    assert_eq!(whole.wrong, [format!("{} does not hold", TripCheck::Sandbox.label())]);
     assert!(days.iter().all(|day| day.entries.iter().all(|entry| entry.wrong.is_empty())));
 }
 
@@ -104,7 +104,7 @@ fn no_finding_is_lost() {
     // Plans for other queries are wrong in all kinds of ways.
     for (place, query) in queries.iter().enumerate() {
         for plan in plans.iter().cycle().skip(place + 1).take(7) {
-            let judgement = judge(&database, query, &plan.plan, Compat::Right);
+            let judgement = judge(&database, query, &plan.plan, TripCompat::Right);
             let facts = page::facts(&database, query, &plan.plan, &judgement);
             let shown: usize = timeline(&facts)
                 .iter()
@@ -119,7 +119,7 @@ fn no_finding_is_lost() {
 
 #[test]
 fn cities_lie_where_their_sights_are() {
-    let facts = facts(&changed(2, &[]), Compat::Right);
+    let facts = facts(&changed(2, &[]), TripCompat::Right);
     let (map, database) = (map(&facts), own::database().expect("tables"));
     assert!(map.places.len() >= 3 && map.ways.len() >= 3 && map.caption.is_empty());
     for place in &map.places {
@@ -128,7 +128,7 @@ fn cities_lie_where_their_sights_are() {
         assert!((place.north - mean).abs() < 1e-9, "{}", place.name);
     }
     let strange = changed(1, &[(0, "transportation", json!("Taxi, from Atlantis to Port Lissa"))]);
-    let facts = self::facts(&strange, Compat::Right);
+    let facts = self::facts(&strange, TripCompat::Right);
     assert_eq!(self::map(&facts).caption, "Not on the map, because no sights are known there: Atlantis.");
 }
 
@@ -136,8 +136,8 @@ fn cities_lie_where_their_sights_are() {
 fn what_is_no_plan_has_no_page() {
     let query = own::queries().expect("queries").swap_remove(0);
     for plan in [json!(null), json!([]), json!("x"), json!([3]), json!({"a": 1})] {
-        assert_eq!(facts(&(query.clone(), Plan(plan)), Compat::Right), []);
+        assert_eq!(facts(&(query.clone(), TripPlan(plan)), TripCompat::Right), []);
     }
-    let empty = facts(&(query, Plan(json!([{}, null]))), Compat::Right);
+    let empty = facts(&(query, TripPlan(json!([{}, null]))), TripCompat::Right);
     assert_eq!(empty.len(), 1);
 }

@@ -2,7 +2,7 @@
 
 use planproof_travel::own;
 use planproof_travel::query::{HouseRule, RoomType, TransportRule};
-use planproof_travel::reader::{Accuracy, Field, Reading, Score, read};
+use planproof_travel::reader::{Accuracy, QueryField, QueryReading, ReadingScore, read};
 use planproof_travel::tables::Cities;
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn queries_of_the_own_data_set_are_read() {
     let mut accuracy = Accuracy::default();
     for query in own::queries().expect("queries") {
         let heard = read(&query.query, &cities);
-        let score = Score::new(&heard.reading, &query);
+        let score = ReadingScore::new(&heard.reading, &query);
         assert!(score.is_exact(), "{:?} of {:?}: {heard:?}", score.wrong().collect::<Vec<_>>(), query.query);
         assert_eq!(heard.reading.query(query.idx, query.level, &query.query), Ok(query));
         accuracy.add(&score);
@@ -63,7 +63,7 @@ fn what_is_missing_or_does_not_fit_is_named() {
     let heard = read("We would like to go somewhere nice without smoking.", &cities());
     let missing = heard.reading.missing();
     assert_eq!(missing.len(), 7, "{missing:?}");
-    assert!(missing.contains(&Field::People) && missing.contains(&Field::Budget));
+    assert!(missing.contains(&QueryField::People) && missing.contains(&QueryField::Budget));
     assert_eq!(heard.doubts, ["`smoking` is ruled out; a query holds only what has to be allowed"]);
     let query = own::queries().expect("queries").swap_remove(0);
     let error = heard.reading.query(1, query.level, "").expect_err("no query");
@@ -74,14 +74,14 @@ fn what_is_missing_or_does_not_fit_is_named() {
 #[test]
 fn a_score_names_the_wrong_fields() {
     let query = own::queries().expect("queries").pop().expect("a query");
-    let mut reading = Reading::of(&query);
-    assert!(Score::new(&reading, &query).is_exact());
+    let mut reading = QueryReading::of(&query);
+    assert!(ReadingScore::new(&reading, &query).is_exact());
     reading.budget = None;
     reading.local_constraint.cuisine = Some(vec!["Martian".to_owned()]);
-    let wrong: Vec<Field> = Score::new(&reading, &query).wrong().collect();
-    assert_eq!(wrong, [Field::Cuisine, Field::Budget]);
+    let wrong: Vec<QueryField> = ReadingScore::new(&reading, &query).wrong().collect();
+    assert_eq!(wrong, [QueryField::Cuisine, QueryField::Budget]);
     let json = serde_json::to_string(&reading).expect("JSON");
-    assert_eq!(Reading::read_json(&json), Ok(reading));
+    assert_eq!(QueryReading::read_json(&json), Ok(reading));
 }
 
 /// Texts of what the reader looks for, in any order.
@@ -154,7 +154,7 @@ proptest! {
         }
         // What was read can be written and taken back, or is refused with a reason.
         let json = serde_json::to_string(&heard.reading).expect("JSON");
-        if let Err(error) = Reading::read_json(&json) {
+        if let Err(error) = QueryReading::read_json(&json) {
             prop_assert!(!error.to_string().is_empty());
         }
     }

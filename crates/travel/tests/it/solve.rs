@@ -2,24 +2,24 @@
 
 use planproof_travel::evaluate::judge;
 use planproof_travel::query::Query;
-use planproof_travel::solve::{Answer, Change, Demand, Objective, Options, solve};
-use planproof_travel::{Compat, own};
+use planproof_travel::solve::{QueryChange, SolveAnswer, SolveOptions, TripDemand, TripObjective, solve};
+use planproof_travel::{TripCompat, own};
 
 #[test]
 fn queries_of_the_own_data_set_are_solved_in_both_modes() {
     let (database, queries) = (own::database().expect("tables"), own::queries().expect("queries"));
     let plans = own::plans().expect("plans");
     for (query, submission) in queries.iter().zip(&plans) {
-        for compat in [Compat::Original, Compat::Right] {
+        for compat in [TripCompat::Original, TripCompat::Right] {
             let written = judge(&database, query, &submission.plan, compat).total_cost.expect("a cost");
-            for objective in [Objective::Any, Objective::Cheapest] {
-                let options = Options { objective, ..Options::default() };
+            for objective in [TripObjective::Any, TripObjective::Cheapest] {
+                let options = SolveOptions { objective, ..SolveOptions::default() };
                 let answer = solve(&database, query, compat, &options);
-                let Answer::Solved(solved) = answer else { panic!("query {}: {answer:?}", query.idx) };
+                let SolveAnswer::Solved(solved) = answer else { panic!("query {}: {answer:?}", query.idx) };
                 let judgement = judge(&database, query, &solved.plan, compat);
                 assert!(judgement.final_pass(), "{}: {judgement:#?} {:#?}", query.idx, solved.plan);
                 assert_eq!(judgement.total_cost, Some(solved.cost), "query {}", query.idx);
-                assert_eq!(solved.is_cheapest, objective == Objective::Cheapest);
+                assert_eq!(solved.is_cheapest, objective == TripObjective::Cheapest);
                 assert!(!solved.is_cheapest || solved.cost <= written, "query {}", query.idx);
             }
         }
@@ -31,17 +31,18 @@ fn queries_of_the_own_data_set_are_solved_in_both_modes() {
 fn a_dollar_less_than_the_least_is_infeasible() {
     let (database, queries) = (own::database().expect("tables"), own::queries().expect("queries"));
     for query in &queries {
-        for compat in [Compat::Original, Compat::Right] {
-            let cheapest = Options { objective: Objective::Cheapest, ..Options::default() };
+        for compat in [TripCompat::Original, TripCompat::Right] {
+            let cheapest = SolveOptions { objective: TripObjective::Cheapest, ..SolveOptions::default() };
             let answer = solve(&database, query, compat, &cheapest);
             let least = answer.solved().expect("a trip").cost;
             let poor = Query { budget: least - 1.0, ..query.clone() };
-            let Answer::Infeasible(why) = solve(&database, &poor, compat, &Options::default()) else {
+            let SolveAnswer::Infeasible(why) = solve(&database, &poor, compat, &SolveOptions::default())
+            else {
                 panic!("query {} costs less than {least}", query.idx)
             };
             assert!(why.is_smallest && why.obstacle.is_none());
-            assert!(why.conflict.contains(&Demand::Budget(least - 1.0)));
-            assert_eq!(why.changes.first(), Some(&Change::Budget(least)));
+            assert!(why.conflict.contains(&TripDemand::Budget(least - 1.0)));
+            assert_eq!(why.changes.first(), Some(&QueryChange::Budget(least)));
         }
     }
 }
@@ -52,8 +53,8 @@ fn why_there_is_no_trip_is_said_in_words() {
     let said = |change: &dyn Fn(&mut Query)| {
         let mut query = queries.last().expect("a query").clone();
         change(&mut query);
-        match solve(&database, &query, Compat::Right, &Options::default()) {
-            Answer::Infeasible(why) => why.to_string(),
+        match solve(&database, &query, TripCompat::Right, &SolveOptions::default()) {
+            SolveAnswer::Infeasible(why) => why.to_string(),
             answer => panic!("{answer:?}"),
         }
     };
@@ -75,14 +76,14 @@ fn why_there_is_no_trip_is_said_in_words() {
 #[test]
 fn a_search_that_gives_up_says_so() {
     let (database, queries) = (own::database().expect("tables"), own::queries().expect("queries"));
-    let hurried = Options { objective: Objective::Cheapest, steps_max: 1 };
-    let Answer::Undecided(undecided) = solve(&database, &queries[2], Compat::Right, &hurried) else {
+    let hurried = SolveOptions { objective: TripObjective::Cheapest, steps_max: 1 };
+    let SolveAnswer::Undecided(undecided) = solve(&database, &queries[2], TripCompat::Right, &hurried) else {
         panic!("one step is enough")
     };
     assert_eq!(undecided.why, "1 steps did not decide it");
     let mut greedy = queries[2].clone();
     greedy.local_constraint.cuisine = Some((0..9).map(|number| format!("No. {number}")).collect());
-    let answer = solve(&database, &greedy, Compat::Right, &Options::default());
-    let Answer::Undecided(undecided) = answer else { panic!("{answer:?}") };
+    let answer = solve(&database, &greedy, TripCompat::Right, &SolveOptions::default());
+    let SolveAnswer::Undecided(undecided) = answer else { panic!("{answer:?}") };
     assert_eq!(undecided.why, "9 cuisines are asked for; ask for at most 8");
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use planproof_suite::{Case, Data, Judged, Registry, Selection, Suite, Verdict};
+use planproof_suite::{Case, CaseSelection, Data, Judged, Registry, Suite, Verdict};
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
-use planproof_travel::suite::{CASE_SCHEMA, Detail, NAME, TravelPlanner, compare, of_query, plan_in};
+use planproof_travel::suite::{CASE_SCHEMA, NAME, TravelPlanner, TripDetail, compare, of_query, plan_in};
 use serde_json::{Value, json};
 
 /// The suite with these options.
@@ -17,7 +17,7 @@ fn suite(options: &[(&str, &str)]) -> Arc<dyn Suite> {
 }
 
 fn cases(options: &[(&str, &str)]) -> Vec<Arc<dyn Case>> {
-    suite(options).load(None, &Selection::First, None).unwrap_or_else(|error| panic!("{error}"))
+    suite(options).load(None, &CaseSelection::First, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn answered(text: impl Into<String>) -> Event {
@@ -171,7 +171,7 @@ fn the_published_loop_would_have_stopped() {
         events.push(answered(case.gold().unwrap().answer));
         let verdict = case.judge(&events).unwrap();
         let class = verdict.class().map_or("passed", planproof_suite::Class::as_str);
-        (class, verdict.scored.has("loop_stopped"), Detail::of(&verdict).unwrap().stopped)
+        (class, verdict.scored.has("loop_stopped"), TripDetail::of(&verdict).unwrap().stopped)
     };
     let same = || (0..3).map(|it| call(it, "RestaurantSearch", "Oakhaven", false)).collect::<Vec<_>>();
     assert_eq!(run(same(), "right").0, "passed");
@@ -247,7 +247,7 @@ fn finished_plans_belong_to_their_queries() {
     };
     let score = |options: &[(&str, &str)], text: &str| {
         let suite = suite(options);
-        let cases = suite.load(None, &Selection::First, Some(3)).unwrap();
+        let cases = suite.load(None, &CaseSelection::First, Some(3)).unwrap();
         suite.score(&cases, Data { text, file: "p.jsonl" })
     };
     let swapped = format!("{}\n{}\n", plan(2), plan(1));
@@ -311,7 +311,7 @@ fn options_and_data_that_make_no_sense_are_refused() {
     assert!(refused(&[("days", "400")]).contains("a number of days"));
     assert!(refused(&[("mode", "both")]).contains("two-stage, sole-planning or reading"));
     assert!(refused(&[("format", "json")]).contains("has no option `format`"));
-    let load = suite(&[]).load(Some(Data { text: "{}", file: "q.jsonl" }), &Selection::First, None);
+    let load = suite(&[]).load(Some(Data { text: "{}", file: "q.jsonl" }), &CaseSelection::First, None);
     assert!(load.unwrap_err().to_string().contains("q.jsonl is no folder"));
     let chosen = cases(&[("days", "3"), ("level", "easy")]);
     assert!(!chosen.is_empty() && chosen.iter().all(|case| case.card().label == "easy, 3 days"));

@@ -2,27 +2,27 @@
 
 use std::sync::LazyLock;
 
-use planproof_travel::tables::Database;
-use planproof_travel::tools::{Answer, INVALID_ACTION, Sandbox, cost_enquiry};
-use planproof_travel::{Compat, own};
+use planproof_travel::tables::TripDatabase;
+use planproof_travel::tools::{INVALID_ACTION, ToolAnswer, TripTools, cost_enquiry};
+use planproof_travel::{TripCompat, own};
 use serde_json::json;
 
-static DATABASE: LazyLock<Database> = LazyLock::new(|| own::database().expect("tables"));
+static DATABASE: LazyLock<TripDatabase> = LazyLock::new(|| own::database().expect("tables"));
 
-fn act(line: &str, compat: Compat) -> Answer {
-    Sandbox::new(&*DATABASE, compat).act(line)
+fn act(line: &str, compat: TripCompat) -> ToolAnswer {
+    TripTools::new(&*DATABASE, compat).act(line)
 }
 
 fn says(line: &str, text: &str, is_success: bool) {
-    let expected = Answer { text: text.to_owned(), is_success };
-    assert_eq!(act(line, Compat::Original), expected, "{line}");
+    let expected = ToolAnswer { text: text.to_owned(), is_success };
+    assert_eq!(act(line, TripCompat::Original), expected, "{line}");
 }
 
 const CITIES: &str = "['Marlow Bay', 'Quarry Hill', 'Fennel Ford', 'Tarnwick', 'Oakhaven', 'Port Lissa']";
 
 #[test]
 fn searches_give_tables() {
-    let answer = act("AccommodationSearch[Port Lissa]", Compat::Right);
+    let answer = act("AccommodationSearch[Port Lissa]", TripCompat::Right);
     let lines: Vec<&str> = answer.text.lines().collect();
     assert_eq!(lines.len(), 9);
     assert_eq!(
@@ -40,13 +40,15 @@ fn searches_give_tables() {
     );
     let widths: Vec<usize> = lines.iter().map(|line| line.chars().count()).collect();
     assert!(widths.iter().all(|width| *width == widths[0]), "{widths:?}");
-    assert!(act("AccommodationSearch[Oakhaven]", Compat::Right).text.contains("Sunny\\nRoom with two Lines"));
-    assert!(!act("AccommodationSearch[Oakhaven]", Compat::Right).text.contains("House without Stars"));
-    assert!(act("RestaurantSearch[Tarnwick]", Compat::Right).text.contains(" Plum Cart "));
-    assert!(act("AttractionSearch[Tarnwick]", Compat::Right).text.ends_with("Tarnwick"));
+    assert!(
+        act("AccommodationSearch[Oakhaven]", TripCompat::Right).text.contains("Sunny\\nRoom with two Lines")
+    );
+    assert!(!act("AccommodationSearch[Oakhaven]", TripCompat::Right).text.contains("House without Stars"));
+    assert!(act("RestaurantSearch[Tarnwick]", TripCompat::Right).text.contains(" Plum Cart "));
+    assert!(act("AttractionSearch[Tarnwick]", TripCompat::Right).text.ends_with("Tarnwick"));
     let flight = DATABASE.flights.numbered("F1000001").next().expect("a flight");
     let line = format!("FlightSearch[{}, {}, {}]", flight.origin, flight.destination, flight.date);
-    let text = act(&line, Compat::Original).text;
+    let text = act(&line, TripCompat::Original).text;
     assert!(text.starts_with("Flight Number  Price DepTime ArrTime  ActualElapsedTime FlightDate"), "{text}");
     assert!(text.contains("     F1000001 "), "{text}");
 }
@@ -59,7 +61,7 @@ fn nothing_found_is_said_as_published() {
         true,
     );
     says("CitySearch[Nowhere]", "Invalid State", true);
-    assert!(!act("CitySearch[Nowhere]", Compat::Right).is_success);
+    assert!(!act("CitySearch[Nowhere]", TripCompat::Right).is_success);
     says("CitySearch[Birchshire]", "['Oakhaven', 'Port Lissa']", true);
     says("GoogleDistanceMatrix[Port Lissa, Tarnwick, taxi]", "No valid information.", true);
     says("GoogleDistanceMatrix[Port Lissa, Quarry Hill, taxi]", "No valid information.", true);
@@ -85,8 +87,8 @@ fn wrong_arguments_are_failures() {
     for tool in ["AccommodationSearch", "RestaurantSearch", "AttractionSearch"] {
         says(&format!("{tool}[Oakhaven(Birchshire)]"), &unknown("Oakhaven(Birchshire)"), false);
     }
-    assert!(act("FlightSearch[Oakhaven, Tarnwick, 2022-02-30]", Compat::Original).is_success);
-    assert!(!act("FlightSearch[Oakhaven, Tarnwick, 2022-02-30]", Compat::Right).is_success);
+    assert!(act("FlightSearch[Oakhaven, Tarnwick, 2022-02-30]", TripCompat::Original).is_success);
+    assert!(!act("FlightSearch[Oakhaven, Tarnwick, 2022-02-30]", TripCompat::Right).is_success);
     says("FlightSearch[Oakhaven]", "Illegal Flight Search. Please try again.", false);
     says("CitySearch[a, b]", "Illegal City Search. Please try again.", false);
     says("GoogleDistanceMatrix[a]", "Illegal GoogleDistanceMatrix. Please try again.", false);
@@ -97,7 +99,7 @@ fn wrong_arguments_are_failures() {
 
 #[test]
 fn the_notebook_keeps_the_last_search() {
-    let mut sandbox = Sandbox::new(&*DATABASE, Compat::Right);
+    let mut sandbox = TripTools::new(&*DATABASE, TripCompat::Right);
     assert!(sandbox.act("NotebookWrite[too early]").text.ends_with("its index is 0."));
     sandbox.act("RestaurantSearch[Tarnwick]");
     sandbox.act("CitySearch[Birchshire]");
@@ -120,8 +122,10 @@ fn a_day_costs_what_its_entries_cost() {
     let [meal, other] =
         ["Plum Cart", "Jade Reed"].map(|name| DATABASE.restaurants.named(name, "Tarnwick").expect("a row"));
     let stay = DATABASE.stays.named("Fell Farmhouse", "Tarnwick").expect("a row");
-    let km =
-        DATABASE.distances.cost("Oakhaven", "Tarnwick", planproof_travel::tables::Mode::Taxi).expect("a way");
+    let km = DATABASE
+        .distances
+        .cost("Oakhaven", "Tarnwick", planproof_travel::tables::RoadMode::Taxi)
+        .expect("a way");
     let mut day = json!({"people_number": 5, "current_city": "from Oakhaven to Tarnwick", "transportation": "Taxi",
         "breakfast": "-", "lunch": "Plum Cart, Tarnwick", "dinner": "Jade Reed, Tarnwick", "attraction": "-",
         "accommodation": "-"});

@@ -3,11 +3,11 @@
 mod plans;
 mod world;
 
-use planproof_travel::Compat;
+use planproof_travel::TripCompat;
 use planproof_travel::evaluate::judge;
 use planproof_travel::query::Query;
-use planproof_travel::solve::{Answer, Change, Demand, Objective, Options, solve};
-use planproof_travel::tables::Database;
+use planproof_travel::solve::{QueryChange, SolveAnswer, SolveOptions, TripDemand, TripObjective, solve};
+use planproof_travel::tables::TripDatabase;
 use plans::Tried;
 use proptest::prelude::*;
 use world::World;
@@ -23,16 +23,16 @@ type Fault = fn(&mut world::Plain);
 fn compare(
     world: &World,
     tried: &Tried,
-    given: (&Database, &Query),
-    objective: Objective,
+    given: (&TripDatabase, &Query),
+    objective: TripObjective,
 ) -> Result<(), String> {
     let (database, query) = (&world.database, &world.query);
-    let demands = Demand::all(query);
+    let demands = TripDemand::all(query);
     let everything: Set = (1 << demands.len()) - 1;
-    let options = Options { objective, ..Options::default() };
-    match solve(given.0, given.1, Compat::Right, &options) {
-        Answer::Solved(solved) => {
-            let judgement = judge(database, query, &solved.plan, Compat::Right);
+    let options = SolveOptions { objective, ..SolveOptions::default() };
+    match solve(given.0, given.1, TripCompat::Right, &options) {
+        SolveAnswer::Solved(solved) => {
+            let judgement = judge(database, query, &solved.plan, TripCompat::Right);
             if !judgement.final_pass() {
                 return Err(format!("the plan does not hold: {:?}", judgement.findings));
             }
@@ -45,7 +45,7 @@ fn compare(
             }
             Ok(())
         }
-        Answer::Infeasible(why) => {
+        SolveAnswer::Infeasible(why) => {
             if let Some(cost) = tried.least(everything) {
                 return Err(format!("the twin finds a plan for {cost}"));
             }
@@ -61,26 +61,27 @@ fn compare(
             if why.obstacle.is_some() != (conflict == 0) {
                 return Err("the obstacle is no obstacle".to_owned());
             }
-            let changes: Vec<Change> = expected_changes(&demands, tried);
+            let changes: Vec<QueryChange> = expected_changes(&demands, tried);
             if changes == why.changes {
                 return Ok(());
             }
             Err(format!("{:?} is offered and not {changes:?}", why.changes))
         }
-        Answer::Undecided(undecided) => Err(undecided.why),
+        SolveAnswer::Undecided(undecided) => Err(undecided.why),
     }
 }
 
-fn set_of(demands: &[Demand], of: &[Demand]) -> Set {
+fn set_of(demands: &[TripDemand], of: &[TripDemand]) -> Set {
     (0..demands.len())
         .filter(|&number| of.contains(&demands[number]))
         .fold(0, |set, number| set | 1 << number)
 }
 
 /// The least budget, then all smallest sets of other wishes to give up.
-fn expected_changes(demands: &[Demand], tried: &Tried) -> Vec<Change> {
+fn expected_changes(demands: &[TripDemand], tried: &Tried) -> Vec<QueryChange> {
     let everything: Set = (1 << demands.len()) - 1;
-    let mut changes: Vec<Change> = tried.least(everything & !1).map(Change::Budget).into_iter().collect();
+    let mut changes: Vec<QueryChange> =
+        tried.least(everything & !1).map(QueryChange::Budget).into_iter().collect();
     let is_wish = |number: usize| number > 0 && demands[number].is_wish();
     let wishes =
         (0..demands.len()).filter(|&number| is_wish(number)).fold(0, |set: Set, number| set | 1 << number);
@@ -91,7 +92,7 @@ fn expected_changes(demands: &[Demand], tried: &Tried) -> Vec<Change> {
     dropped.sort_by_key(|set| (0..demands.len()).map(|number| set & 1 << number == 0).collect::<Vec<_>>());
     let of = |set: Set| {
         let all = demands.iter().enumerate().filter(|(number, _)| set & 1 << number != 0);
-        Change::Drop(all.map(|(_, demand)| demand.clone()).collect())
+        QueryChange::Drop(all.map(|(_, demand)| demand.clone()).collect())
     };
     changes.extend(dropped.into_iter().map(of));
     changes
@@ -103,9 +104,9 @@ proptest! {
     #[test]
     fn the_planner_agrees_with_its_twin(seed in any::<u64>()) {
         let world = World::new(seed, |_| {});
-        let tried = Tried::all(&world, &Demand::all(&world.query));
+        let tried = Tried::all(&world, &TripDemand::all(&world.query));
         let given = (&world.database, &world.query);
-        for objective in [Objective::Any, Objective::Cheapest] {
+        for objective in [TripObjective::Any, TripObjective::Cheapest] {
             prop_assert_eq!(compare(&world, &tried, given, objective), Ok(()));
         }
     }
@@ -114,10 +115,10 @@ proptest! {
     #[test]
     fn plans_for_the_published_evaluator_hold_there(seed in any::<u64>()) {
         let world = World::new(seed, |_| {});
-        for objective in [Objective::Any, Objective::Cheapest] {
-            let options = Options { objective, ..Options::default() };
-            if let Answer::Solved(solved) = solve(&world.database, &world.query, Compat::Original, &options) {
-                let judgement = judge(&world.database, &world.query, &solved.plan, Compat::Original);
+        for objective in [TripObjective::Any, TripObjective::Cheapest] {
+            let options = SolveOptions { objective, ..SolveOptions::default() };
+            if let SolveAnswer::Solved(solved) = solve(&world.database, &world.query, TripCompat::Original, &options) {
+                let judgement = judge(&world.database, &world.query, &solved.plan, TripCompat::Original);
                 prop_assert!(judgement.final_pass(), "{judgement:?}");
                 prop_assert_eq!(judgement.total_cost, Some(solved.cost));
             }
@@ -142,10 +143,10 @@ fn the_twin_notices_what_a_planner_overlooks() {
     let mut unnoticed: Vec<_> = faults.into_iter().collect();
     for seed in 0..60 {
         let world = World::new(seed, |_| {});
-        let tried = Tried::all(&world, &Demand::all(&world.query));
+        let tried = Tried::all(&world, &TripDemand::all(&world.query));
         unnoticed.retain(|(_, fault)| {
             let wrong = World::new(seed, fault);
-            compare(&world, &tried, (&wrong.database, &wrong.query), Objective::Cheapest).is_ok()
+            compare(&world, &tried, (&wrong.database, &wrong.query), TripObjective::Cheapest).is_ok()
         });
         if unnoticed.is_empty() {
             return;
@@ -158,13 +159,13 @@ fn the_twin_notices_what_a_planner_overlooks() {
 /// Tiny worlds have queries of all kinds, or nothing would be tested.
 #[test]
 fn worlds_differ() {
-    let answers: Vec<Answer> = (0..60)
+    let answers: Vec<SolveAnswer> = (0..60)
         .map(|seed| World::new(seed, |_| {}))
-        .map(|world| solve(&world.database, &world.query, Compat::Right, &Options::default()))
+        .map(|world| solve(&world.database, &world.query, TripCompat::Right, &SolveOptions::default()))
         .collect();
     let solved = answers.iter().filter(|answer| answer.solved().is_some()).count();
     let conflicts = answers.iter().filter_map(|answer| match answer {
-        Answer::Infeasible(why) => Some(why.conflict.len()),
+        SolveAnswer::Infeasible(why) => Some(why.conflict.len()),
         _ => None,
     });
     let sizes: std::collections::BTreeSet<usize> = conflicts.collect();

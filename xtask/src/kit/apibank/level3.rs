@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use planproof_apibank::api::Fault;
+use planproof_apibank::api::ApiFault;
 use planproof_apibank::call;
 use planproof_apibank::level3::{carry_out, data, is_same, read_call};
-use planproof_apibank::record::Record;
-use planproof_apibank::world::{Compat, World};
+use planproof_apibank::record::ApiRecord;
+use planproof_apibank::world::{ApiCompat, ApiWorld};
 use serde_json::{Value, json};
 
 use super::read;
@@ -23,7 +23,7 @@ const ENDLESS: &str = "the formula never comes to an end";
 pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
     let path = directory.join(DATABASES);
     let text = fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let fresh = data::read(&text, Compat::Original)?;
+    let fresh = data::read(&text, ApiCompat::Original)?;
     let mut shared = fresh.clone();
     let mut records = BTreeMap::new();
     let mut all = Vec::new();
@@ -40,11 +40,11 @@ pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
         records.insert(id.to_owned(), record);
     }
     for pair in read(directory, "lv3_check_pairs_inputs.jsonl")? {
-        let record = |name: &str| -> Result<&Record> {
+        let record = |name: &str| -> Result<&ApiRecord> {
             records.get(field(&pair, name)?).and_then(Option::as_ref).context("a call gives no record")
         };
         let (predicted, gold) = (record("pred")?, record("gold")?);
-        let (outcome, error) = match is_same(field(&pair, "api")?, predicted, gold, Compat::Original) {
+        let (outcome, error) = match is_same(field(&pair, "api")?, predicted, gold, ApiCompat::Original) {
             Ok(true) => ("CORRECT", None),
             Ok(false) => ("INCORRECT", None),
             Err(error) => ("CHECK_RAISED", Some(error.to_string())),
@@ -63,7 +63,7 @@ fn field<'v>(case: &'v Value, name: &str) -> Result<&'v str> {
 }
 
 /// The value of a text, in the form the kit uses.
-fn told(text: &str, world: &mut World) -> Result<(Value, Option<Record>)> {
+fn told(text: &str, world: &mut ApiWorld) -> Result<(Value, Option<ApiRecord>)> {
     let mut told = json!({
         "extracted": call::extract(text), "parsed": null, "status": "NO_API_CALL", "result": null,
         "error_type": null, "error": null,
@@ -80,7 +80,7 @@ fn told(text: &str, world: &mut World) -> Result<(Value, Option<Record>)> {
             told["result"] = serde_json::to_value(&record)?;
             Ok((told, Some(record)))
         }
-        Err(Fault::Raised(error)) => {
+        Err(ApiFault::Raised(error)) => {
             told["status"] = "RAISED".into();
             told["error_type"] = error.kind.into();
             told["error"] = error.text.into();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use planproof_mnms::catalogue;
-use planproof_plan::original::{self, Mode, Verdict};
+use planproof_plan::original::{self, PlanningMode, PublishedVerdict};
 use serde_json::{Value, json};
 
 /// Our values for an input.
@@ -34,8 +34,8 @@ pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
 fn parser(input: &Value) -> Result<Value> {
     let text = input["text"].as_str().context("there is no text")?;
     let mode = match input["plan_mode"].as_str() {
-        Some("multi-step") => Mode::MultiStep,
-        Some("step-by-step") => Mode::StepByStep,
+        Some("multi-step") => PlanningMode::MultiStep,
+        Some("step-by-step") => PlanningMode::StepByStep,
         other => bail!("there is no plan mode {other:?}"),
     };
     let failure = match input["parser"].as_str() {
@@ -54,7 +54,7 @@ fn verifier(input: &Value) -> Result<Value> {
         Some("single_node") => original::verify_step(plan, catalogue()),
         Some("code") => match plan.as_str() {
             Some(program) => original::verify_program(program, catalogue()),
-            None => Verdict::raised(),
+            None => PublishedVerdict::raised(),
         },
         other => bail!("there is no verifier {other:?}"),
     };

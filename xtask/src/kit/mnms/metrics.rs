@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use planproof_mnms::evaluation::original::{Evaluator, Format};
-use planproof_mnms::evaluation::{Corpus, Counts, Metrics, Mode, Scorer, Settings};
+use planproof_mnms::evaluation::original::{PlanSplitter, PredictionFormat};
+use planproof_mnms::evaluation::{Corpus, CorpusMetrics, LabelCounts, Scorer, ScoringRules, ScoringSettings};
 use planproof_mnms::{Literal, pair, read_examples, read_predictions};
 use serde_json::{Map, Value, json};
 
@@ -14,13 +14,13 @@ use serde_json::{Map, Value, json};
 const GOLD: &str = "full/gold_synth_882.jsonl";
 
 /// The files, each with the format of its predictions.
-const FILES: [(&str, Format); 6] = [
-    ("preds_code_noisy.jsonl", Format::Code),
-    ("preds_code_program_identity.jsonl", Format::Code),
-    ("preds_json_empty.jsonl", Format::Json),
-    ("preds_json_identity.jsonl", Format::Json),
-    ("preds_json_noisy.jsonl", Format::Json),
-    ("preds_json_verynoisy.jsonl", Format::Json),
+const FILES: [(&str, PredictionFormat); 6] = [
+    ("preds_code_noisy.jsonl", PredictionFormat::Code),
+    ("preds_code_program_identity.jsonl", PredictionFormat::Code),
+    ("preds_json_empty.jsonl", PredictionFormat::Json),
+    ("preds_json_identity.jsonl", PredictionFormat::Json),
+    ("preds_json_noisy.jsonl", PredictionFormat::Json),
+    ("preds_json_verynoisy.jsonl", PredictionFormat::Json),
 ];
 
 pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
@@ -30,7 +30,7 @@ pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
     };
     let mut lines = Vec::new();
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
-    let mut evaluator = Evaluator::default();
+    let mut evaluator = PlanSplitter::default();
     for (number, line) in (1..).zip(read("cases.jsonl")?.lines()) {
         let mut case = || -> Result<(String, String, Scored)> {
             let case = Literal::from_json(line)?;
@@ -38,7 +38,8 @@ pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
                 |name: &str| case.get(name).and_then(Literal::as_text).with_context(|| format!("no {name}"));
             let part = |name: &str| case.get(name).with_context(|| format!("no {name}"));
             let alternatives = part("alt_plans")?.as_list().context("alternatives are no list")?;
-            let format = if text("format")? == "code" { Format::Code } else { Format::Json };
+            let format =
+                if text("format")? == "code" { PredictionFormat::Code } else { PredictionFormat::Json };
             let gold = evaluator.gold(part("gold_plan")?, alternatives)?;
             let reading = evaluator.read(part("prediction")?, format)?;
             let scored = Scored {
@@ -75,7 +76,8 @@ pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
     let examples = read_examples(&read(GOLD)?, GOLD)?;
     for (file, format) in FILES {
         let paired = pair(&examples, read_predictions(&read(&format!("full/{file}"))?, file)?, file)?;
-        let mut scorer = Scorer::new(Settings { mode: Mode::Original, format, with_alternatives: false });
+        let mut scorer =
+            Scorer::new(ScoringSettings { mode: ScoringRules::Original, format, with_alternatives: false });
         let mut corpus = Corpus::default();
         for (example, prediction) in examples.iter().zip(&paired.predictions) {
             let prediction =
@@ -96,8 +98,8 @@ pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
 }
 
 struct Scored {
-    plain: Counts,
-    best: Counts,
+    plain: LabelCounts,
+    best: LabelCounts,
     is_invalid: bool,
 }
 
@@ -116,17 +118,17 @@ impl Group {
     }
 }
 
-fn metrics(corpus: &Corpus) -> Result<Metrics> {
+fn metrics(corpus: &Corpus) -> Result<CorpusMetrics> {
     corpus.original_metrics().context("there is nothing to score")
 }
 
-fn rounded(metrics: &Metrics) -> Value {
+fn rounded(metrics: &CorpusMetrics) -> Value {
     let figures = metrics.rounded_figures().into_iter();
     Value::Object(figures.map(|(name, value)| (name.to_owned(), Value::from(value))).collect())
 }
 
 /// All figures as percentages, with the counts behind them.
-fn unrounded(metrics: &Metrics) -> Value {
+fn unrounded(metrics: &CorpusMetrics) -> Value {
     let figures = metrics.figures().into_iter();
     let mut all: Map<String, Value> = figures.map(|(name, value)| (name.to_owned(), value.into())).collect();
     for (name, tally) in ["argname", "argvalue", "edge"].into_iter().zip(metrics.tallies) {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use planproof_agents::behaviour::evidence::{
-    Evidence, EvidenceRules, NO_EVIDENCE, PlanFault, PlanText, PlannedWork, execution_order, read_plan,
+    Evidence, EvidenceRules, NO_EVIDENCE, PlanLineFault, PlanText, PlannedWork, execution_order, read_plan,
 };
 use serde_json::{Map, Value, json};
 
@@ -34,10 +34,12 @@ pub(super) fn rewoo(directory: &Path) -> Result<Vec<(Value, Value)>> {
 }
 
 /// The Python exception that the published program raises for a given fault in a plan.
-fn raised(fault: &PlanFault) -> &'static str {
+fn raised(fault: &PlanLineFault) -> &'static str {
     match fault {
-        PlanFault::NoEquals { .. } => "ValueError: not enough values to unpack (expected 2, got 1)",
-        PlanFault::NoLabel { .. } | PlanFault::Repeated { .. } => "IndexError: string index out of range",
+        PlanLineFault::NoEquals { .. } => "ValueError: not enough values to unpack (expected 2, got 1)",
+        PlanLineFault::NoLabel { .. } | PlanLineFault::Repeated { .. } => {
+            "IndexError: string index out of range"
+        }
     }
 }
 

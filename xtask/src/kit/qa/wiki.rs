@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use planproof_tools::pages::{Dialect, Found, PageSource, SearchTools, SourceFailure, Style};
+use planproof_tools::pages::{Dialect, PageLookup, PageSource, SearchTools, SourceFailure, Style};
 use planproof_tools::{BoxFuture, Toolbox as _};
 use planproof_trace::{Arguments, CallId, ToolCall};
 use serde_json::{Value, json};
@@ -44,14 +44,14 @@ impl PageSource for Html {
         "the kit".to_owned()
     }
 
-    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<Found, SourceFailure>> {
+    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<PageLookup, SourceFailure>> {
         let html = self.0.get(title).unwrap_or(&self.0[NO_PAGE]).as_str().unwrap_or_default();
         let hits = elements(html, "div class=\"mw-search-result-heading\"", "div");
         let found = if hits.is_empty() {
             let items = [elements(html, "p", "p"), elements(html, "ul", "ul")].concat();
-            Found::Page { title: title.to_owned(), text: items.join("\n") }
+            PageLookup::Page { title: title.to_owned(), text: items.join("\n") }
         } else {
-            Found::Missing { similar: hits }
+            PageLookup::Missing { similar: hits }
         };
         Box::pin(std::future::ready(Ok(found)))
     }
@@ -132,12 +132,12 @@ impl PageSource for Summaries {
         "the kit".to_owned()
     }
 
-    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<Found, SourceFailure>> {
+    fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<PageLookup, SourceFailure>> {
         let similar =
             || self.similar.iter().find(|(other, _)| other == title).map(|(_, titles)| titles.clone());
         let found = match self.texts[title].as_str() {
-            Some(text) => Found::Page { title: title.to_owned(), text: text.to_owned() },
-            None => Found::Missing { similar: similar().unwrap_or_default() },
+            Some(text) => PageLookup::Page { title: title.to_owned(), text: text.to_owned() },
+            None => PageLookup::Missing { similar: similar().unwrap_or_default() },
         };
         Box::pin(std::future::ready(Ok(found)))
     }

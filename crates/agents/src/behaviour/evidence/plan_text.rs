@@ -13,7 +13,7 @@ pub struct PlanText {
     /// The work, in the order in which it was first named.
     pub steps: Vec<PlanStep>,
     /// What could not be read; always empty under [`EvidenceRules::Rewoo`], which gives up instead.
-    pub faults: Vec<PlanFault>,
+    pub faults: Vec<PlanLineFault>,
 }
 
 /// A labelled line of a plan.
@@ -41,7 +41,7 @@ pub enum PlannedWork<'a> {
 
 /// A line of a plan that makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PlanFault {
+pub enum PlanLineFault {
     /// A label without an equals sign.
     #[error("line {line}: a label is followed by `=` and a call, as in `#E1 = Search[planproof]`")]
     NoEquals {
@@ -73,7 +73,7 @@ pub enum PlanFault {
 ///
 /// # Errors
 /// Under [`EvidenceRules::Rewoo`] the first senseless line; otherwise never.
-pub fn read_plan(text: &str, rules: EvidenceRules) -> Result<PlanText, PlanFault> {
+pub fn read_plan(text: &str, rules: EvidenceRules) -> Result<PlanText, PlanLineFault> {
     let mut plan = PlanText::default();
     let is_strict = rules == EvidenceRules::Rewoo;
     let mut in_plan = false;
@@ -88,10 +88,10 @@ pub fn read_plan(text: &str, rules: EvidenceRules) -> Result<PlanText, PlanFault
             match rest.trim_start().strip_prefix('=') {
                 Some(work) => plan.step(number, label, work.trim(), is_strict),
                 None if is_strict => plan.after_first_equals(shown, number)?,
-                None => plan.faults.push(PlanFault::NoEquals { line: number }),
+                None => plan.faults.push(PlanLineFault::NoEquals { line: number }),
             }
         } else if is_strict && matches!(shown, "#" | "#E") {
-            return Err(PlanFault::NoLabel { line: number });
+            return Err(PlanLineFault::NoLabel { line: number });
         } else if let Some(last) =
             plan.plans.last_mut().filter(|_| in_plan && !is_strict && !shown.is_empty())
         {
@@ -109,7 +109,7 @@ impl PlanText {
             Some(step) => {
                 text.clone_into(&mut step.text);
                 if !is_strict {
-                    self.faults.push(PlanFault::Repeated { line, label: label.to_owned() });
+                    self.faults.push(PlanLineFault::Repeated { line, label: label.to_owned() });
                 }
             }
             None => self.steps.push(PlanStep { label: label.to_owned(), text: text.to_owned() }),
@@ -117,8 +117,8 @@ impl PlanText {
     }
 
     /// ReWOO's code takes everything before the first equals sign for the label, wherever the sign is.
-    fn after_first_equals(&mut self, text: &str, line: usize) -> Result<(), PlanFault> {
-        let (label, work) = text.split_once('=').ok_or(PlanFault::NoEquals { line })?;
+    fn after_first_equals(&mut self, text: &str, line: usize) -> Result<(), PlanLineFault> {
+        let (label, work) = text.split_once('=').ok_or(PlanLineFault::NoEquals { line })?;
         self.step(line, label.trim(), work.trim(), true);
         Ok(())
     }

@@ -11,14 +11,14 @@ pub const ALPHA: f64 = 0.3;
 
 /// The score of a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scored {
+pub struct ScoredText {
     /// The length-normalised log-probability: at most 0, and the higher the likelier.
     pub score: f64,
     /// How many tokens the text has.
     pub tokens: usize,
 }
 
-impl fmt::Display for Scored {
+impl fmt::Display for ScoredText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = if self.tokens == 1 { "token" } else { "tokens" };
         write!(f, "{:.4} in {} {noun}", self.score, self.tokens)
@@ -68,7 +68,7 @@ pub async fn score(
     alpha: f64,
     seed: u64,
     usage: &mut Usage,
-) -> Result<Scored, ScoreFault> {
+) -> Result<ScoredText, ScoreFault> {
     let space = if before.ends_with([' ', '\n', '\t', '\r']) { "" } else { " " };
     let request = CompletionRequest {
         prompt: format!("{before}{space}{text}"),
@@ -87,7 +87,7 @@ pub async fn score(
         tokens_at_end(&reply.prompt_tokens, text).ok_or_else(|| ScoreFault::OtherTokens { model: name() })?;
     let values: Option<Vec<f64>> = tokens.iter().map(|token| token.log_probability).collect();
     let values = values.ok_or_else(|| ScoreFault::NoValue { model: name() })?;
-    Ok(Scored { score: normalised(&values, alpha), tokens: values.len() })
+    Ok(ScoredText { score: normalised(&values, alpha), tokens: values.len() })
 }
 
 /// The tokens of a text that contain a part of `end`, which is the end of the text, after white space. `None` if the

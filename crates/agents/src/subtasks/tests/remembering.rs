@@ -1,11 +1,11 @@
 //! What earlier runs taught, in prompts and in the trace.
 
 use super::*;
-use crate::memory::{Known, Lesson, MemoryUse, Source};
+use crate::memory::{Known, Lesson, LessonSource, MemoryUse};
 
 fn lessons() -> Lessons {
     let known = |case: &str, tool: Option<&str>, about: &str, text: &str| Known {
-        source: Source { campaign: "c1".to_owned(), case: case.to_owned(), repeat: 2 },
+        source: LessonSource { campaign: "c1".to_owned(), case: case.to_owned(), repeat: 2 },
         lesson: Lesson { tool: tool.map(str::to_owned), about: about.to_owned(), text: text.to_owned() },
     };
     Lessons::new(vec![

@@ -1,7 +1,7 @@
 //! A person who is asked before anything is carried out.
 
 use planproof_plan::graph::SubTask;
-use planproof_plan::team::review::{Decision, Review, decisions};
+use planproof_plan::team::review::{Review, ReviewDecision, decisions};
 
 use super::*;
 use crate::team::{ReviewWhen, Reviewer};
@@ -9,33 +9,33 @@ use crate::team::{ReviewWhen, Reviewer};
 /// Decides by a list, and keeps what was shown.
 #[derive(Debug, Default)]
 struct Person {
-    decisions: Mutex<Vec<Decision>>,
+    decisions: Mutex<Vec<ReviewDecision>>,
     shown: Mutex<Vec<Review>>,
 }
 
 impl Reviewer for Person {
-    fn decide<'a>(&'a self, review: &'a Review) -> BoxFuture<'a, Decision> {
+    fn decide<'a>(&'a self, review: &'a Review) -> BoxFuture<'a, ReviewDecision> {
         Box::pin(async move {
             self.shown.lock().unwrap().push(review.clone());
             let mut left = self.decisions.lock().unwrap();
-            if left.is_empty() { Decision::Approve } else { left.remove(0) }
+            if left.is_empty() { ReviewDecision::Approve } else { left.remove(0) }
         })
     }
 }
 
-fn person(when: ReviewWhen, decisions: Vec<Decision>) -> (Arc<Person>, Reviewing) {
+fn person(when: ReviewWhen, decisions: Vec<ReviewDecision>) -> (Arc<Person>, Reviewing) {
     let person = Arc::new(Person { decisions: Mutex::new(decisions), shown: Mutex::default() });
     let by: Arc<dyn Reviewer> = Arc::clone(&person) as Arc<dyn Reviewer>;
     (person, Reviewing { by, when })
 }
 
-fn edit(id: &str, tool: &str, text: &str) -> Decision {
+fn edit(id: &str, tool: &str, text: &str) -> ReviewDecision {
     let after = match id {
         "1" => Vec::new(),
         _ => vec![(id.parse::<usize>().unwrap() - 1).to_string()],
     };
     let (id, task, executor) = (id.to_owned(), text.to_owned(), tool.to_owned());
-    Decision::Edit { sub_task: SubTask { id, task, executor, after, constraints: Vec::new() } }
+    ReviewDecision::Edit { sub_task: SubTask { id, task, executor, after, constraints: Vec::new() } }
 }
 
 fn at_once() -> Arc<Scripted> {
@@ -50,9 +50,9 @@ fn at_once() -> Arc<Scripted> {
 async fn a_plan_is_changed_before_it_runs() {
     let decisions = vec![
         edit("1", "halve", "Halve 4"),
-        Decision::Drop { id: "3".to_owned() },
+        ReviewDecision::Drop { id: "3".to_owned() },
         edit("1", "double", "Double 9"),
-        Decision::Drop { id: "2".to_owned() },
+        ReviewDecision::Drop { id: "2".to_owned() },
     ];
     let (person, reviewing) = person(ReviewWhen::Planned, decisions);
     let model = at_once();
@@ -72,8 +72,12 @@ async fn a_plan_is_changed_before_it_runs() {
 
 #[tokio::test]
 async fn a_sub_task_runs_again_with_all_that_came_after_it() {
-    let decisions =
-        vec![Decision::Approve, Decision::Approve, Decision::Rerun { id: "1".to_owned() }, Decision::Approve];
+    let decisions = vec![
+        ReviewDecision::Approve,
+        ReviewDecision::Approve,
+        ReviewDecision::Rerun { id: "1".to_owned() },
+        ReviewDecision::Approve,
+    ];
     let (person, reviewing) = person(ReviewWhen::Each, decisions);
     let model = at_once();
     let (ran, events) = run_with(Division::AtOnce, &model, RunLimits::default(), Some(&reviewing)).await;
@@ -83,14 +87,18 @@ async fn a_sub_task_runs_again_with_all_that_came_after_it() {
     assert!(calls >= 4, "{calls}");
     assert_eq!(pairs(&events).len(), 2);
     let shown = person.shown.lock().unwrap();
-    let ended = Moment::Ended { sub_task: "2".to_owned() };
+    let ended = ReviewReason::Ended { sub_task: "2".to_owned() };
     assert!(shown.iter().filter(|review| review.moment == ended).count() >= 2);
 }
 
 #[tokio::test]
 async fn each_next_sub_task_is_shown_before_it_runs() {
-    let decisions =
-        vec![Decision::Drop { id: "1".to_owned() }, Decision::Approve, Decision::Approve, Decision::Stop];
+    let decisions = vec![
+        ReviewDecision::Drop { id: "1".to_owned() },
+        ReviewDecision::Approve,
+        ReviewDecision::Approve,
+        ReviewDecision::Stop,
+    ];
     let (person, reviewing) = person(ReviewWhen::Planned, decisions);
     let model = Scripted::new(&[
         (

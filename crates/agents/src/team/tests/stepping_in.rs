@@ -1,21 +1,21 @@
 //! A person who intervenes, and runs that resume where they were cut off.
 
-use planproof_plan::team::review::{Decision, Review, decisions};
+use planproof_plan::team::review::{Review, ReviewDecision, decisions};
 
 use super::*;
 
 /// A person whose decisions come from a list, and who then approves.
 #[derive(Debug)]
 struct Person {
-    decisions: Mutex<Vec<Decision>>,
+    decisions: Mutex<Vec<ReviewDecision>>,
     shown: Mutex<Vec<Review>>,
 }
 
 impl Reviewer for Person {
-    fn decide<'a>(&'a self, review: &'a Review) -> BoxFuture<'a, Decision> {
+    fn decide<'a>(&'a self, review: &'a Review) -> BoxFuture<'a, ReviewDecision> {
         self.shown.lock().unwrap().push(review.clone());
         let mut decisions = self.decisions.lock().unwrap();
-        let decision = if decisions.is_empty() { Decision::Approve } else { decisions.remove(0) };
+        let decision = if decisions.is_empty() { ReviewDecision::Approve } else { decisions.remove(0) };
         Box::pin(std::future::ready(decision))
     }
 }
@@ -23,7 +23,7 @@ impl Reviewer for Person {
 async fn reviewed(
     model: &Arc<Scripted>,
     when: ReviewWhen,
-    decisions: Vec<Decision>,
+    decisions: Vec<ReviewDecision>,
 ) -> (Ran, Vec<Event>, Vec<Review>) {
     let person = Arc::new(Person { decisions: Mutex::new(decisions), shown: Mutex::default() });
     let reviewing = Reviewing { by: Arc::clone(&person) as Arc<dyn Reviewer>, when };
@@ -58,16 +58,16 @@ async fn a_person_edits_drops_and_reruns() {
     };
     let decisions = vec![
         // Before anything has started.
-        Decision::Drop { id: "c".into() },
-        Decision::Drop { id: "x".into() },
-        Decision::Approve,
+        ReviewDecision::Drop { id: "c".into() },
+        ReviewDecision::Drop { id: "x".into() },
+        ReviewDecision::Approve,
         // After a.
-        Decision::Rerun { id: "a".into() },
-        Decision::Approve,
+        ReviewDecision::Rerun { id: "a".into() },
+        ReviewDecision::Approve,
         // After a once more, and after b.
-        Decision::Approve,
-        Decision::Edit { sub_task: edited },
-        Decision::Approve,
+        ReviewDecision::Approve,
+        ReviewDecision::Edit { sub_task: edited },
+        ReviewDecision::Approve,
     ];
     let model = chain();
     let (ran, events, shown) = reviewed(&model, ReviewWhen::Each, decisions).await;
@@ -119,7 +119,7 @@ async fn a_person_is_asked_once_where_that_is_wanted() {
     assert_eq!((ran.end, shown.len()), (EndReason::Answered { text: "done".into() }, 1));
     assert_eq!(started(&events), ["a", "b", "c"]);
     // A person who never approves does not keep the run alive for ever.
-    let for_ever = vec![Decision::Rerun { id: "a".into() }; REVISIONS_MAX as usize + 9];
+    let for_ever = vec![ReviewDecision::Rerun { id: "a".into() }; REVISIONS_MAX as usize + 9];
     let (ran, ..) = reviewed(&chain(), ReviewWhen::Planned, for_ever).await;
     assert!(matches!(ran.end, EndReason::Unscored { .. }), "{ran:?}");
 }
@@ -127,13 +127,15 @@ async fn a_person_is_asked_once_where_that_is_wanted() {
 /// A run that a person stopped resumes with what was finished, and with what the person changes then.
 #[tokio::test]
 async fn a_stopped_run_resumes() {
-    let stop = vec![Decision::Approve, Decision::Stop];
+    let stop = vec![ReviewDecision::Approve, ReviewDecision::Stop];
     let (ran, before, _) = reviewed(&chain(), ReviewWhen::Each, stop).await;
     assert!(ran.was_stopped);
     assert_eq!(started(&before), ["a"]);
     let model = chain();
-    let person =
-        Person { decisions: Mutex::new(vec![Decision::Drop { id: "b".into() }]), shown: Mutex::default() };
+    let person = Person {
+        decisions: Mutex::new(vec![ReviewDecision::Drop { id: "b".into() }]),
+        shown: Mutex::default(),
+    };
     let reviewing = Reviewing { by: Arc::new(person), when: ReviewWhen::Each };
     let (ran, after) = run_with(&model, RunLimits::default(), &before, Some(&reviewing)).await;
     assert_eq!(ran.end, EndReason::Answered { text: "done".into() });

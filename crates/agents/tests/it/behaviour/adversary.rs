@@ -80,7 +80,7 @@ impl Adversary {
         let prompts = Prompts::new(&self.automaton, Compat::Ours);
         let mut walk = Walk::new(&self.automaton, Compat::Ours);
         for piece in prompts.split(written) {
-            if let planproof_spec::Piece::Prompt(state, _) = piece
+            if let planproof_spec::PromptPiece::Prompt(state, _) = piece
                 && !walk.enter(Entered::from(state))
             {
                 return None;

@@ -3,8 +3,8 @@
 use super::english::Day;
 use crate::level3::people;
 use crate::level3::tables::{field, list, part};
-use crate::value::Value;
-use crate::world::World;
+use crate::value::PythonValue;
+use crate::world::ApiWorld;
 
 /// An account and its owner.
 #[derive(Debug, Clone)]
@@ -50,14 +50,14 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Collects the facts in the databases of a world. For anything that they lack there are no tasks.
-    pub(super) fn of(world: &World) -> Self {
+    pub(super) fn of(world: &ApiWorld) -> Self {
         let rows = |tool, part| list(world, tool, part).unwrap_or_default();
         let keys = |tool, name| -> Vec<String> {
-            let table = part(world, tool, name).ok().and_then(Value::as_dict);
+            let table = part(world, tool, name).ok().and_then(PythonValue::as_dict);
             table.map(|table| table.keys().cloned().collect()).unwrap_or_default()
         };
-        let values = |tool, name| -> Vec<&Value> {
-            let table = part(world, tool, name).ok().and_then(Value::as_dict);
+        let values = |tool, name| -> Vec<&PythonValue> {
+            let table = part(world, tool, name).ok().and_then(PythonValue::as_dict);
             table.map(|table| table.values().collect()).unwrap_or_default()
         };
         let places = keys("Geocoding", "address_to_coordinates");
@@ -68,8 +68,8 @@ impl Facts {
                 routes.push(route);
             }
         }
-        let number = |row: &Value| match field(row, "key")? {
-            Value::Int(number) => Some(*number),
+        let number = |row: &PythonValue| match field(row, "key")? {
+            PythonValue::Int(number) => Some(*number),
             _ => None,
         };
         Self {
@@ -86,21 +86,21 @@ impl Facts {
     }
 }
 
-fn text(row: &Value, name: &str) -> Option<String> {
+fn text(row: &PythonValue, name: &str) -> Option<String> {
     Some(field(row, name)?.as_text()?.to_owned())
 }
 
-fn day(row: &Value, name: &str) -> Option<Day> {
+fn day(row: &PythonValue, name: &str) -> Option<Day> {
     Day::read(field(row, name)?.as_text()?)
 }
 
-fn account(row: &Value) -> Option<Account> {
+fn account(row: &PythonValue) -> Option<Account> {
     let (username, password) = people::login(row)?;
     let name = people::account_field(row, "name")?;
     Some(Account { username: username.to_owned(), password: password.to_owned(), name: name.to_owned() })
 }
 
-fn route(row: &Value) -> Option<Route> {
+fn route(row: &PythonValue) -> Option<Route> {
     Some(Route {
         source: text(row, "source")?,
         destination: text(row, "destination")?,
@@ -108,7 +108,7 @@ fn route(row: &Value) -> Option<Route> {
     })
 }
 
-fn room(row: &Value) -> Option<Room> {
+fn room(row: &PythonValue) -> Option<Room> {
     Some(Room {
         destination: text(row, "destination")?,
         from: day(row, "check_in_date")?,

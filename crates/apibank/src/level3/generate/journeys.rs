@@ -8,7 +8,7 @@ use super::places::{DISTANCES, Weather, locate, restaurants, text, there};
 use super::script::Script;
 use super::{Words, pick, say};
 use crate::level3::tables::{field, number};
-use crate::value::Value;
+use crate::value::PythonValue;
 
 /// Maximum number of nights of a stay.
 const NIGHTS_MAX: u32 = 5;
@@ -20,15 +20,15 @@ fn on<const N: usize>(draw: &mut Draw, days: [Day; N]) -> [String; N] {
 }
 
 /// The row with the lowest price, if it is unique.
-fn cheapest(rows: &[Value]) -> Option<Value> {
-    let price = |row: &Value| field(row, price_name(row)).and_then(number);
+fn cheapest(rows: &[PythonValue]) -> Option<PythonValue> {
+    let price = |row: &PythonValue| field(row, price_name(row)).and_then(number);
     let lowest = rows.iter().filter_map(price).min_by(f64::total_cmp)?;
     let mut all = rows.iter().filter(|row| price(row) == Some(lowest));
     let first = all.next()?;
     all.next().is_none().then(|| first.clone())
 }
 
-fn price_name(row: &Value) -> &'static str {
+fn price_name(row: &PythonValue) -> &'static str {
     if field(row, "price_per_night").is_some() { "price_per_night" } else { "price" }
 }
 
@@ -92,7 +92,7 @@ pub(super) fn trip(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Optio
     Some(Words { requirement, reply })
 }
 
-fn stay(destination: &str, from: Day, to: Day) -> [(&'static str, Value); 3] {
+fn stay(destination: &str, from: Day, to: Day) -> [(&'static str, PythonValue); 3] {
     [
         ("destination", destination.into()),
         ("check_in_date", from.iso().into()),
@@ -101,7 +101,7 @@ fn stay(destination: &str, from: Day, to: Day) -> [(&'static str, Value); 3] {
 }
 
 /// `The Old Lion at 3 Mill Lane, Oslo, costs 95 a night`
-fn hotel_words(hotel: &Value) -> Option<String> {
+fn hotel_words(hotel: &PythonValue) -> Option<String> {
     let price = amount(number(field(hotel, "price_per_night")?)?);
     Some(format!("{} at {}, costs {price} a night", text(hotel, "name")?, text(hotel, "address")?))
 }

@@ -31,21 +31,21 @@ pub(super) fn keywords(api: &str) -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::Catalogue;
+    use crate::catalogue::ApiCatalogue;
     use crate::level3::{SEARCHER, carry_out, data};
-    use crate::value::{Dict, Value};
+    use crate::value::{Dict, PythonValue};
 
     #[test]
     fn all_words_find_their_tool() {
         let mut world = data::own();
         let mut wrong = Vec::new();
-        for spec in Catalogue::level3().specs().iter().filter(|spec| spec.name != SEARCHER) {
+        for spec in ApiCatalogue::level3().specs().iter().filter(|spec| spec.name != SEARCHER) {
             assert!(keywords(&spec.name).len() >= 2, "{}", spec.name);
             for words in keywords(&spec.name) {
                 let arguments = Dict::from([("keywords".to_owned(), (*words).into())]);
                 let record = carry_out(SEARCHER, &arguments, &mut world).unwrap();
                 let found = record.output.as_dict().and_then(|found| found.get("name"));
-                if found.and_then(Value::as_text) != Some(spec.name.as_str()) {
+                if found.and_then(PythonValue::as_text) != Some(spec.name.as_str()) {
                     wrong.push(format!("{words}: {found:?}"));
                 }
             }

@@ -6,7 +6,7 @@ use super::english::{a, amount, and, count};
 use super::facts::Facts;
 use super::script::{Place, Script};
 use super::{Words, pick, say};
-use crate::value::Value;
+use crate::value::PythonValue;
 
 /// Maximum number of a user's posts whose likes a task asks for one by one.
 const POSTS_MAX: usize = 4;
@@ -21,7 +21,7 @@ fn preferences(script: &mut Script, user: &str) -> Option<(Place, Vec<String>)> 
 }
 
 fn recommended(script: &mut Script, genres: &[String], from: &[Place]) -> Option<(Place, Vec<String>)> {
-    let genres: Vec<Value> = genres.iter().map(|genre| genre.as_str().into()).collect();
+    let genres: Vec<PythonValue> = genres.iter().map(|genre| genre.as_str().into()).collect();
     let place = script.call("MovieRecommendations", &[("preferences", genres.into())], from)?;
     let films = script.texts(place, "recommended_movies")?;
     Some((place, films))
@@ -103,14 +103,14 @@ pub(super) fn film_night(draw: &mut Draw, facts: &Facts, script: &mut Script) ->
 
 /// The posts of a user with the likes of each.
 fn likes(script: &mut Script, user: i128) -> Option<Vec<(Place, i128, f64)>> {
-    let posts = script.call("UserPosts", &[("user_id", Value::Int(user))], &[])?;
+    let posts = script.call("UserPosts", &[("user_id", PythonValue::Int(user))], &[])?;
     let ids = script.list(posts, "post_ids")?.to_vec();
     if !(2..=POSTS_MAX).contains(&ids.len()) {
         return None;
     }
     let mut found = Vec::new();
     for id in ids {
-        let Value::Int(number) = id else { return None };
+        let PythonValue::Int(number) = id else { return None };
         let place = script.call("LikeCount", &[("post_id", id)], &[posts])?;
         found.push((place, number, script.number(place, "like_count")?));
     }

@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::script::{Place, Script};
 use super::{Words, pick, say};
 use crate::level3::tables::field;
-use crate::value::Value;
+use crate::value::PythonValue;
 
 /// Topics of meetings.
 const TOPICS: [&str; 8] = [
@@ -44,7 +44,7 @@ pub(super) fn reminder(draw: &mut Draw, facts: &Facts, script: &mut Script) -> O
     let (name, email) = (info(script, read, "name")?, info(script, read, "email")?);
     let queried = script.call("QueryMeeting", &[("user_name", name.into())], &[read])?;
     let meetings = script.list(queried, "meetings")?;
-    let time = |row: &Value| Some(field(row, "meeting_time")?.as_text()?.to_owned());
+    let time = |row: &PythonValue| Some(field(row, "meeting_time")?.as_text()?.to_owned());
     let first = meetings.iter().min_by_key(|row| time(row))?.clone();
     let part = |name: &str| field(&first, name)?.as_text();
     let (topic, time, location) = (part("meeting_name")?, part("meeting_time")?, part("meeting_location")?);
@@ -166,7 +166,7 @@ impl Plan {
 
     fn add(&self, script: &mut Script, attendees: &[String], from: &[Place]) -> Option<Place> {
         let at = |hour: u32| format!("{} {hour:02}:00:00", self.day.iso());
-        let attendees: Vec<Value> = attendees.iter().map(|name| name.as_str().into()).collect();
+        let attendees: Vec<PythonValue> = attendees.iter().map(|name| name.as_str().into()).collect();
         let arguments = [
             ("meeting_topic", self.topic.into()),
             ("start_time", at(self.hour).into()),

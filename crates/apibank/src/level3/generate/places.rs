@@ -7,7 +7,7 @@ use super::facts::Facts;
 use super::script::{Place, Script};
 use super::{Words, pick, say};
 use crate::level3::tables::{field, number};
-use crate::value::Value;
+use crate::value::PythonValue;
 
 /// Walking distances to a restaurant, in metres. None of our restaurants is close to the limit of one.
 pub(super) const DISTANCES: [i64; 5] = [500, 800, 1000, 1500, 2000];
@@ -15,12 +15,16 @@ pub(super) const DISTANCES: [i64; 5] = [500, 800, 1000, 1500, 2000];
 /// Maximum number of restaurants that a reply lists.
 const RESTAURANTS_MAX: usize = 8;
 
-pub(super) fn text<'v>(row: &'v Value, name: &str) -> Option<&'v str> {
+pub(super) fn text<'v>(row: &'v PythonValue, name: &str) -> Option<&'v str> {
     field(row, name)?.as_text()
 }
 
 /// The coordinates of a place that is named by an earlier call or by the requirement.
-pub(super) fn locate(script: &mut Script, address: &str, from: &[Place]) -> Option<(Place, [Value; 2])> {
+pub(super) fn locate(
+    script: &mut Script,
+    address: &str,
+    from: &[Place],
+) -> Option<(Place, [PythonValue; 2])> {
     let place = script.call("Geocoding", &[("address", address.into())], from)?;
     let coordinates = [script.output(place, "latitude")?.clone(), script.output(place, "longitude")?.clone()];
     Some((place, coordinates))
@@ -29,7 +33,7 @@ pub(super) fn locate(script: &mut Script, address: &str, from: &[Place]) -> Opti
 /// Restaurants near a place, by name, and a sentence about them.
 pub(super) fn restaurants(
     script: &mut Script,
-    (place, [latitude, longitude]): (Place, [Value; 2]),
+    (place, [latitude, longitude]): (Place, [PythonValue; 2]),
     distance: i64,
 ) -> Option<Vec<String>> {
     let arguments = [("latitude", latitude), ("longitude", longitude), ("distance", distance.into())];
@@ -42,15 +46,15 @@ pub(super) fn restaurants(
 /// The weather at a place.
 pub(super) struct Weather {
     place: Place,
-    temperature: Value,
-    humidity: Value,
+    temperature: PythonValue,
+    humidity: PythonValue,
     description: String,
 }
 
 impl Weather {
     pub(super) fn ask(
         script: &mut Script,
-        (place, [latitude, longitude]): (Place, [Value; 2]),
+        (place, [latitude, longitude]): (Place, [PythonValue; 2]),
     ) -> Option<Self> {
         let arguments = [("latitude", latitude), ("longitude", longitude)];
         let place = script.call("GetWeatherForCoordinates", &arguments, &[place])?;

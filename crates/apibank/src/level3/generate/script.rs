@@ -6,18 +6,18 @@ use std::collections::BTreeMap;
 use planproof_trace::Draw;
 
 use super::keywords::keywords;
-use crate::level3::task::GoldCall;
+use crate::level3::task::RequiredCall;
 use crate::level3::{SEARCHER, carry_out};
-use crate::record::Record;
-use crate::value::{Dict, Value};
-use crate::world::World;
+use crate::record::ApiRecord;
+use crate::value::{Dict, PythonValue};
+use crate::world::ApiWorld;
 
 /// The calls so far, and the world that they act upon.
 pub(super) struct Script {
-    world: World,
+    world: ApiWorld,
     searches: Draw,
     found: BTreeMap<&'static str, usize>,
-    calls: Vec<GoldCall>,
+    calls: Vec<RequiredCall>,
 }
 
 /// The index of a call among the gold calls.
@@ -26,7 +26,7 @@ pub(super) struct Place(usize);
 
 impl Script {
     /// Starts without calls. Search keywords are drawn separately, so that they do not affect the templates.
-    pub(super) fn new(world: World, searches: Draw) -> Self {
+    pub(super) fn new(world: ApiWorld, searches: Draw) -> Self {
         Self { world, searches, found: BTreeMap::new(), calls: Vec::new() }
     }
 
@@ -35,7 +35,7 @@ impl Script {
     pub(super) fn call(
         &mut self,
         api: &'static str,
-        arguments: &[(&str, Value)],
+        arguments: &[(&str, PythonValue)],
         from: &[Place],
     ) -> Option<Place> {
         let search = match self.found.get(api) {
@@ -48,7 +48,7 @@ impl Script {
         let mut needs: Vec<usize> = from.iter().map(|place| place.0).chain([search]).collect();
         needs.sort_unstable();
         needs.dedup();
-        Some(self.push(GoldCall { api: api.to_owned(), arguments, record, needs }))
+        Some(self.push(RequiredCall { api: api.to_owned(), arguments, record, needs }))
     }
 
     /// Searches for a tool with keywords that find it.
@@ -60,24 +60,24 @@ impl Script {
         if found.as_text() != Some(api) {
             return None;
         }
-        let call = GoldCall { api: SEARCHER.to_owned(), arguments, record, needs: Vec::new() };
+        let call = RequiredCall { api: SEARCHER.to_owned(), arguments, record, needs: Vec::new() };
         let Place(place) = self.push(call);
         self.found.insert(api, place);
         Some(place)
     }
 
-    fn run(&mut self, api: &str, arguments: &Dict) -> Option<Record> {
+    fn run(&mut self, api: &str, arguments: &Dict) -> Option<ApiRecord> {
         let record = carry_out(api, arguments, &mut self.world).ok()?;
         record.exception.is_none().then_some(record)
     }
 
-    fn push(&mut self, call: GoldCall) -> Place {
+    fn push(&mut self, call: RequiredCall) -> Place {
         self.calls.push(call);
         Place(self.calls.len() - 1)
     }
 
     /// A part of a call's output.
-    pub(super) fn output(&self, place: Place, name: &str) -> Option<&Value> {
+    pub(super) fn output(&self, place: Place, name: &str) -> Option<&PythonValue> {
         self.calls.get(place.0)?.record.output.as_dict()?.get(name)
     }
 
@@ -92,7 +92,7 @@ impl Script {
     }
 
     /// A part that is a list.
-    pub(super) fn list(&self, place: Place, name: &str) -> Option<&[Value]> {
+    pub(super) fn list(&self, place: Place, name: &str) -> Option<&[PythonValue]> {
         self.output(place, name)?.as_list()
     }
 
@@ -107,7 +107,7 @@ impl Script {
     }
 
     /// All calls.
-    pub(super) fn into_calls(self) -> Vec<GoldCall> {
+    pub(super) fn into_calls(self) -> Vec<RequiredCall> {
         self.calls
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use planproof_apibank::suite::{DialogueFile, PublishedData};
+use planproof_apibank::suite::{DialogueFile, PublishedDialogues};
 
 use crate::failure::Failure;
 use crate::select;
@@ -34,7 +34,7 @@ pub(super) fn published(folder: &Path) -> Result<String, Failure> {
             dialogues.push(DialogueFile { file: file.to_owned(), level, text: select::read_text(&path)? });
         }
     }
-    Ok(PublishedData { databases, dialogues }.to_text())
+    Ok(PublishedDialogues { databases, dialogues }.to_text())
 }
 
 /// The files of a folder with that ending, by name.

@@ -1,9 +1,9 @@
 //! All combinations of agents, models and settings, on the same cases and with one budget.
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
-use planproof_runner::{Left, Matrix, StoreOptions, begin_matrix, combinations, is_complete};
+use planproof_runner::{Left, ResumedMatrix, StoreOptions, begin_matrix, combinations, is_complete};
 use planproof_sim::GOLD_NAME;
-use planproof_store::{Matrix as MatrixRow, Store};
+use planproof_store::{Matrix, Store};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -142,7 +142,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
 }
 
 /// A matrix of the store, whose combinations are resumed.
-pub(super) fn go_on(request: &Request<'_>, store: &Store, row: MatrixRow) -> Result<ExitCode, Failure> {
+pub(super) fn go_on(request: &Request<'_>, store: &Store, row: Matrix) -> Result<ExitCode, Failure> {
     let first = store.campaigns_of_matrix(&row.id)?.into_iter().next();
     let first = first.ok_or_else(|| Failure::usage(format!("the matrix {} holds no campaign", row.id)))?;
     let options: CampaignOptions = crate::stored::options(&first)?;
@@ -175,14 +175,14 @@ fn page(request: &Request<'_>) -> Result<Option<ReportFile>, Failure> {
 fn run(
     request: &Request<'_>,
     store: &Store,
-    row: MatrixRow,
+    row: Matrix,
     page: Option<ReportFile>,
     began: Instant,
 ) -> Result<ExitCode, Failure> {
     let Request { arguments, global, .. } = request;
     let rows = store.campaigns_of_matrix(&row.id)?;
     store.hold(rows.iter().map(|campaign| campaign.id.as_str()))?;
-    let goes_on = Matrix::open(store, row, &(&arguments.campaign.budget).into(), began)?;
+    let goes_on = ResumedMatrix::open(store, row, &(&arguments.campaign.budget).into(), began)?;
     let ended = runtime()?.block_on(async {
         let stop = stop_on_signal();
         carry_on(request, store, &goes_on, &stop).await
@@ -233,7 +233,7 @@ struct Ended {
 async fn carry_on(
     request: &Request<'_>,
     store: &Store,
-    matrix: &Matrix,
+    matrix: &ResumedMatrix,
     stop: &CancellationToken,
 ) -> Result<Ended, Failure> {
     let Request { arguments, global, .. } = request;

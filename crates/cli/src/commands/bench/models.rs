@@ -11,7 +11,7 @@ use planproof_agents::AgentSpec;
 use planproof_bench::Report;
 use planproof_model::prices::{Money, Prices};
 use planproof_runner::{StoreOptions, is_complete, parts};
-use planproof_store::{Campaign, Store};
+use planproof_store::{CampaignRow, Store};
 use planproof_suite::statistics::Rate;
 use planproof_trace::Usage;
 use serde::Serialize;
@@ -143,12 +143,12 @@ impl Models<'_> {
     }
 
     /// The newest campaign of that agent and label.
-    fn find(&self, agent: &AgentSpec, label: &str) -> Result<Option<Campaign>, Failure> {
+    fn find(&self, agent: &AgentSpec, label: &str) -> Result<Option<CampaignRow>, Failure> {
         if !self.store.exists() {
             return Ok(None);
         }
         let rows = self.open()?.campaigns()?;
-        let is_it = |row: &Campaign| row.agent == agent.as_str() && row.label.as_deref() == Some(label);
+        let is_it = |row: &CampaignRow| row.agent == agent.as_str() && row.label.as_deref() == Some(label);
         Ok(rows.into_iter().find(is_it))
     }
 
@@ -293,7 +293,7 @@ impl Models<'_> {
         Stored::load(&self.open()?, id)?.report()
     }
 
-    fn of_campaign(&self, campaign: &Campaign, form: TestForm) -> Result<Row, Failure> {
+    fn of_campaign(&self, campaign: &CampaignRow, form: TestForm) -> Result<Row, Failure> {
         let stored = Stored::load(&self.open()?, &campaign.id)?;
         let report = stored.report()?;
         let unscored = stored.campaign.unscored().map(|why| reason(&why.to_string()));

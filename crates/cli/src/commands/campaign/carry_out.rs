@@ -111,7 +111,7 @@ pub(in crate::commands) async fn carry_out(
         prepared.resume_line()
     );
     let failure = ended.failure.map(|halted| describe(halted, &hint));
-    let planproof_runner::Ended { outcomes, progress, seal, .. } = ended;
+    let planproof_runner::CampaignOutcome { outcomes, progress, seal, .. } = ended;
     Ok(Ended { outcomes, progress, seal, failure, dissection, shrinking })
 }
 

@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use planproof_bench::{LimitPlan, SynthesisUse};
 use planproof_order::synth::{
-    Case, Day, JudgeOptions, Options, Share, SynthesisCounts, Synthesizer, TimeOptions, TopicBank, Wordings,
+    Day, InfeasibleShare, JudgeOptions, PlanningCase, SynthesisCounts, SynthesisOptions, Synthesizer,
+    TimeOptions, TopicBank, Wordings,
 };
 use planproof_order::{OrderSuite, SolverMeter};
 use planproof_runner::{CASES_MAX, Cases, CasesOrigin};
-use planproof_suite::Case as AnyCase;
+use planproof_suite::Case;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -98,8 +99,8 @@ pub(super) fn of(arguments: &TestArguments, seed: u64, bank: &TopicBank) -> Resu
 }
 
 /// Orders that are there already.
-pub(super) fn of_orders(suite: &OrderSuite, cases: Vec<Case>) -> Cases {
-    let cases = cases.into_iter().map(|case| -> Arc<dyn AnyCase> { suite.wrap(case) }).collect();
+pub(super) fn of_orders(suite: &OrderSuite, cases: Vec<PlanningCase>) -> Cases {
+    let cases = cases.into_iter().map(|case| -> Arc<dyn Case> { suite.wrap(case) }).collect();
     Cases::given(Arc::new(suite.clone()), cases)
 }
 
@@ -186,7 +187,7 @@ impl From<Making> for CasesOrigin {
 impl Drawn {
     pub(super) fn of(draw: &CaseArguments, seed: u64, count: u64) -> Result<Self, Failure> {
         draw.places(count)?;
-        let Options {
+        let SynthesisOptions {
             actions_min,
             actions_max,
             sentences_max,
@@ -214,13 +215,13 @@ impl Drawn {
             distractors,
             topic,
             time: time.map(DrawnTime::from),
-            infeasible: infeasible.map(Share::get),
+            infeasible: infeasible.map(InfeasibleShare::get),
             hard,
         })
     }
 
-    fn options(&self) -> Options {
-        Options {
+    fn options(&self) -> SynthesisOptions {
+        SynthesisOptions {
             actions_min: self.actions_min,
             actions_max: self.actions_max,
             sentences_max: self.sentences_max,
@@ -231,7 +232,7 @@ impl Drawn {
             distractors: self.distractors,
             topic: self.topic.clone(),
             time: self.time.as_ref().map(TimeOptions::from),
-            infeasible: self.infeasible.and_then(Share::new),
+            infeasible: self.infeasible.and_then(InfeasibleShare::new),
             hard: self.hard,
         }
     }
@@ -247,7 +248,7 @@ impl Drawn {
         let start = Instant::now();
         let cases = (self.first..end)
             .map(|index| synthesizer.case(seed, index, &mut counts, &mut solver))
-            .collect::<Result<Vec<Case>, _>>()?;
+            .collect::<Result<Vec<PlanningCase>, _>>()?;
         let synthesis =
             SynthesisUse { solver_calls: solver.calls, solver_time: solver.time, time: start.elapsed() };
         let origin = Making::Drawn(self).into();

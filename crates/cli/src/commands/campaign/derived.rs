@@ -7,7 +7,7 @@ use planproof_bench::card_to_json;
 use planproof_order::{OrderSuite, synth};
 use planproof_report::CommandLines;
 use planproof_runner::milliseconds_now;
-use planproof_store::{Campaign, DerivedCase, NewCampaign, NewCase, StoreError};
+use planproof_store::{CampaignRow, DerivedCase, NewCampaign, NewCase, StoreError};
 use planproof_suite::Case as _;
 
 use super::prepared::Prepared;
@@ -27,7 +27,7 @@ impl Derived {
     }
 
     /// The one of this kind among the campaigns that a campaign led to.
-    pub(crate) fn find(self, campaign: &str, derived: &[Campaign]) -> Option<Campaign> {
+    pub(crate) fn find(self, campaign: &str, derived: &[CampaignRow]) -> Option<CampaignRow> {
         derived.iter().find(|it| it.id == self.id(campaign)).cloned()
     }
 
@@ -99,7 +99,7 @@ impl<'a> Keeper<'a> {
     pub(super) fn keep<'c>(
         &mut self,
         first: u32,
-        cases: impl Iterator<Item = (&'c synth::Case, String)>,
+        cases: impl Iterator<Item = (&'c synth::PlanningCase, String)>,
     ) -> Result<(), StoreError> {
         let Prepared { run: planproof_runner::Prepared { campaign, options, store, .. }, order, .. } =
             self.prepared;
@@ -129,7 +129,7 @@ impl<'a> Keeper<'a> {
     }
 }
 
-fn derived_case(orders: &OrderSuite, case: &synth::Case, origin: String) -> DerivedCase {
+fn derived_case(orders: &OrderSuite, case: &synth::PlanningCase, origin: String) -> DerivedCase {
     let case = orders.wrap(case.clone());
     DerivedCase {
         case: NewCase {

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
-use planproof_order::synth::{Case, Mutator, Wordings};
+use planproof_order::synth::{Mutator, PlanningCase, Wordings};
 use planproof_order::{DissectOptions, Dissection, DissectionRun, OrderCase, TrialRecord, pick_errors};
 use planproof_store::Writer;
 use tokio_util::sync::CancellationToken;
@@ -50,7 +50,7 @@ pub(super) async fn dissect(
     let seed = DissectionRun::seed(campaign.seed);
     let mut keeper = Keeper::new(prepared, Derived::Dissection, seed, NonZeroU32::MIN);
     // A replay sends no requests that were not sent when it was recorded.
-    let may_run = |case: &Case| prepared.run.may_follow(&case.id, 0);
+    let may_run = |case: &PlanningCase| prepared.run.may_follow(&case.id, 0);
     let keep = |first: u32, trials: &[TrialRecord]| {
         keeper.keep(first, trials.iter().map(|record| (&record.case, record.origin())))
     };

@@ -3,8 +3,8 @@
 use std::io::Write as _;
 
 use planproof_bench::GUARD_PREFIX;
-use planproof_report::compare::{Change, Comparison, Side};
-use planproof_store::{Campaign, Store};
+use planproof_report::compare::{CaseChange, ComparedCampaign, Comparison};
+use planproof_store::{CampaignRow, Store};
 
 use super::Prepared;
 use crate::commands::report::difference;
@@ -17,8 +17,8 @@ pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
     let guarded = Stored::load(&prepared.run.store, &prepared.run.campaign.id)?;
     let mut out = terminal::text();
     if let Some(lift) = over_bare(&prepared.run.store, &guarded)? {
-        let passed = |side: &Side| format!("{} of {}", side.success.passed, side.success.runs);
-        let [fixed, broken] = [Change::Fixed, Change::Broken].map(|change| lift.count(change));
+        let passed = |side: &ComparedCampaign| format!("{} of {}", side.success.passed, side.success.runs);
+        let [fixed, broken] = [CaseChange::Fixed, CaseChange::Broken].map(|change| lift.count(change));
         let (a, b) = (&lift.a, &lift.b);
         write!(
             out,
@@ -49,8 +49,8 @@ pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
 
 /// The newest finished campaign of the bare agent on all of the cases, compared with the guarded one.
 fn over_bare(store: &Store, guarded: &Stored) -> Result<Option<Comparison>, Failure> {
-    let is_bare = |row: &&Campaign| {
-        let row: &Campaign = row;
+    let is_bare = |row: &&CampaignRow| {
+        let row: &CampaignRow = row;
         guarded.campaign.row.agent.strip_prefix(GUARD_PREFIX) == Some(row.agent.as_str())
             && row.model == guarded.campaign.row.model
             && row.repeats == guarded.campaign.row.repeats

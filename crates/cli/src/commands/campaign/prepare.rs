@@ -7,7 +7,7 @@ use planproof_agents::AgentSpec;
 use planproof_isolation::Isolate;
 use planproof_order::{OrderSuite, untyped};
 use planproof_runner::{
-    Answers, BudgetOptions, Keeping, NewCampaign, ProgramOptions, RecordedCampaign, Replay, Resumed,
+    Answers, BudgetOptions, Keeping, ProgramOptions, RecordedCampaign, Replay, RequestedCampaign, Resumed,
     StoreOptions, StoredCampaign,
 };
 use planproof_store::Store;
@@ -85,7 +85,7 @@ pub(in crate::commands) fn new_campaign(
     agent: AgentSpec,
     command: &CampaignCommand<'_>,
     order: &OrderOptions,
-) -> NewCampaign {
+) -> RequestedCampaign {
     let recording = &arguments.recording;
     let program = program(arguments, command);
     // A program that recognises the test could draw the cases of a known seed, with their answers. A cache contains
@@ -95,7 +95,7 @@ pub(in crate::commands) fn new_campaign(
     // Many JSON readers lose precision of larger numbers.
     let drawn = || u64::from_le_bytes(select::random_bytes()) >> (u64::BITS - f64::MANTISSA_DIGITS);
     let seed = if seed_is_secret { drawn() } else { global.seed };
-    NewCampaign {
+    RequestedCampaign {
         agent,
         repeats: command.repeats(),
         seed,

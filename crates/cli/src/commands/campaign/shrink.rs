@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use planproof_bench::studies::ShrinkOptions;
 use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
-use planproof_order::synth::{Case, JudgeOptions};
+use planproof_order::synth::{JudgeOptions, PlanningCase};
 use planproof_order::{CandidateRecord, OrderCase, ShrinkRun, Shrinking, pick_failures, shrinker};
 use planproof_store::Writer;
-use planproof_suite::Case as AnyCase;
+use planproof_suite::Case;
 use tokio_util::sync::CancellationToken;
 
 use super::derived::{Derived, Keeper};
@@ -20,7 +20,7 @@ use crate::{orders, progress};
 pub(super) fn is_over(
     options: &ShrinkOptions,
     judge: JudgeOptions,
-    cases: &[Arc<dyn AnyCase>],
+    cases: &[Arc<dyn Case>],
     outcomes: &[Outcome],
     begun: Option<&(String, Shrinking)>,
 ) -> Result<bool, Failure> {
@@ -51,7 +51,7 @@ pub(super) async fn shrink(
     let seed = ShrinkRun::seed(campaign.seed);
     let mut keeper = Keeper::new(prepared, Derived::Shrinking, seed, options.repeats());
     // A replay sends no requests that were not sent when it was recorded.
-    let may_run = |case: &Case, repeat: u32| prepared.run.may_follow(&case.id, repeat);
+    let may_run = |case: &PlanningCase, repeat: u32| prepared.run.may_follow(&case.id, repeat);
     let keep = |first: u32, candidates: &[CandidateRecord]| {
         keeper.keep(first, candidates.iter().map(|record| (&record.case, record.origin())))
     };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use planproof_mnms::generate::{
-    Draft, Task, Tasks, ask_again, ask_for_alternatives, ask_for_queries, ask_to_rewrite, read_alternatives,
-    read_queries, read_rewriting,
+    Draft, PairingTask, Tasks, ask_again, ask_for_alternatives, ask_for_queries, ask_to_rewrite,
+    read_alternatives, read_queries, read_rewriting,
 };
 use planproof_mnms::{catalogue, generate::Alternatives};
 use planproof_model::{ChatRequest, Message, Model, ModelError, Settings};
@@ -105,7 +105,7 @@ pub(super) async fn write_queries(
     mut observe: impl FnMut(),
 ) -> Written {
     let mut written = Written::default();
-    let ask = |task: &Task| queries_of(Arc::clone(model), seed, task.clone(), queries);
+    let ask = |task: &PairingTask| queries_of(Arc::clone(model), seed, task.clone(), queries);
     let finished =
         all(&tasks.tasks, ask, stop, &mut written.failed, &mut written.is_stopped, &mut observe).await;
     written.finished = finished.len();
@@ -124,10 +124,10 @@ pub(super) async fn write_queries(
 async fn queries_of(
     model: Arc<dyn Model>,
     seed: u64,
-    task: Task,
+    task: PairingTask,
     count: usize,
 ) -> Result<Queries, ModelError> {
-    let Task { pairing, plan } = task;
+    let PairingTask { pairing, plan } = task;
     let mut good: Vec<String> = Vec::new();
     let prompt = ask_for_queries(catalogue(), &pairing, &plan, count);
     let read = |answer: &str| {

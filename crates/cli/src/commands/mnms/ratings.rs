@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use planproof_mnms::generate::{
-    Agreement, PairAgreement, Scale, Undefined, accuracies, agreement, correlations,
+    PairAgreement, RaterAgreement, Scale, Undefined, accuracies, agreement, correlations,
 };
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ pub(super) fn agree(sheets: &[PathBuf], halves: bool, global: &Global) -> Result
         print_json(&as_json(&found, unanimous))?;
         return Ok(ExitCode::Passed);
     }
-    let Agreement { raters, rows, means, pairs, share, fleiss, alpha } = &found;
+    let RaterAgreement { raters, rows, means, pairs, share, fleiss, alpha } = &found;
     let mut out = terminal::text();
     writeln!(out, "{rows} rows, {} raters; {unanimous} rows were rated 1 by all", raters.len())?;
     for (rater, (count, mean)) in raters.iter().zip(means) {
@@ -73,7 +73,7 @@ fn figure_json(figure: &Result<f64, Undefined>) -> Value {
     }
 }
 
-fn as_json(found: &Agreement, unanimous: usize) -> Value {
+fn as_json(found: &RaterAgreement, unanimous: usize) -> Value {
     let raters: Vec<Value> = found
         .raters
         .iter()

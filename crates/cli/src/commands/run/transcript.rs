@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use planproof_plan::team::{graph_of_run, sections};
 use planproof_trace::{
-    Actor, Arguments, Author, EndReason, Event, EventKind, FinishReason, Header, Pairing, Tally, Usage,
+    Actor, Arguments, Author, CallPairing, EndReason, Event, EventKind, FinishReason, Header, Tally, Usage,
 };
 
 use crate::render::short;
@@ -54,7 +54,7 @@ pub(super) struct Transcript {
     /// The agent's query, which agents within it usually repeat.
     query: Option<String>,
     turns: HashMap<Option<Actor>, u32>,
-    pairing: Pairing,
+    pairing: CallPairing,
     /// When each call began.
     begun: Vec<u64>,
     usage: Usage,

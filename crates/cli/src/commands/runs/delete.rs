@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use planproof_store::{Campaign, Deleted, Store, StoreLimits};
+use planproof_store::{CampaignRow, Deleted, Store, StoreLimits};
 use serde_json::json;
 
 use crate::arguments::Global;
@@ -70,8 +70,8 @@ pub(super) fn run(path: &Path, names: &[String], is_agreed: bool, global: &Globa
 }
 
 /// The campaigns of these names, each once; for a matrix all of its campaigns.
-fn meant(store: &Store, names: &[String]) -> Result<Vec<Campaign>, Failure> {
-    let mut meant: Vec<Campaign> = Vec::new();
+fn meant(store: &Store, names: &[String]) -> Result<Vec<CampaignRow>, Failure> {
+    let mut meant: Vec<CampaignRow> = Vec::new();
     for name in names {
         let found = match store.matrix(name)? {
             Some(matrix) => store.campaigns_of_matrix(&matrix.id)?,
@@ -86,7 +86,7 @@ fn meant(store: &Store, names: &[String]) -> Result<Vec<Campaign>, Failure> {
     Ok(meant)
 }
 
-fn in_words(campaign: &Campaign) -> String {
+fn in_words(campaign: &CampaignRow) -> String {
     let label = campaign.label.as_deref().map(|label| format!(" \"{}\"", terminal::inline(label)));
     format!(
         "{}{} of {}: {} cases, {} of {} runs finished",

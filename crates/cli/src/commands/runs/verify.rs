@@ -2,9 +2,9 @@
 
 use std::io::Write as _;
 
-use planproof_bench::DamagedRun as Named;
+use planproof_bench::DamagedRunRow;
 use planproof_runner::name_damaged;
-use planproof_store::{Campaign, DamagedRun, Fingerprint, RunState, Seals, Signatures, Store};
+use planproof_store::{CampaignRow, DamagedRun, Fingerprint, RunState, Seals, Signatures, Store};
 use serde_json::json;
 
 use super::by_unit;
@@ -20,7 +20,7 @@ struct Found {
     checked: u64,
     /// Runs that ended before the store kept digests.
     unchecked: u64,
-    damaged: Vec<Named>,
+    damaged: Vec<DamagedRunRow>,
     seals: Option<Seals>,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn run(
 /// # Errors
 /// It did not.
 pub(crate) fn must_be_sealed_by(
-    campaign: &Campaign,
+    campaign: &CampaignRow,
     seals: Option<&Seals>,
     seal: Fingerprint,
 ) -> Result<(), Failure> {
@@ -91,7 +91,7 @@ pub(crate) fn must_be_sealed_by(
 }
 
 impl Found {
-    fn of(store: &Store, campaign: &Campaign) -> Result<Self, Failure> {
+    fn of(store: &Store, campaign: &CampaignRow) -> Result<Self, Failure> {
         let seals = store.seals(&campaign.id, Signatures::All)?;
         let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
         let (mut checked, mut unchecked) = (0, 0);
@@ -112,7 +112,7 @@ impl Found {
         self.seals.as_ref().and_then(Seals::last)
     }
 
-    fn to_json(&self, campaign: &Campaign) -> serde_json::Value {
+    fn to_json(&self, campaign: &CampaignRow) -> serde_json::Value {
         let seals = self.seals.as_ref();
         let all = seals.map(|it| it.fingerprints.iter().map(ToString::to_string).collect::<Vec<_>>());
         json!({
@@ -123,7 +123,7 @@ impl Found {
         })
     }
 
-    fn text(&self, campaign: &Campaign) -> String {
+    fn text(&self, campaign: &CampaignRow) -> String {
         let runs = |count: u64| if count == 1 { "1 run".to_owned() } else { format!("{count} runs") };
         let mut text = format!("campaign {}: {} as written", campaign.id, runs(self.checked));
         if self.unchecked > 0 {

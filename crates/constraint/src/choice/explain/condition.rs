@@ -1,18 +1,18 @@
 //! Conditions in words: their demands, and whether they hold.
 
 use super::{Lookup, joined, relation};
-use crate::choice::form::{Condition, Field, Moment, Op, Test};
+use crate::choice::form::{Condition, Moment, Op, SlotField, ValueTest};
 use crate::choice::time::read_time;
-use crate::choice::value::{Value, quoted};
+use crate::choice::value::{FieldValue, quoted};
 
-impl Test {
+impl ValueTest {
     /// Whether a value passes; `None` if the two cannot be compared.
-    pub(super) fn passes(&self, value: &Value) -> bool {
+    pub(super) fn passes(&self, value: &FieldValue) -> bool {
         match self {
             Self::Is(op, bound) => compares(value, *op, bound),
             Self::Among { values, is_in } => values.contains(value) == *is_in,
             Self::Has { text, is_in } => match value {
-                Value::List(texts) => texts.contains(text) == *is_in,
+                FieldValue::List(texts) => texts.contains(text) == *is_in,
                 _ => false,
             },
         }
@@ -23,7 +23,7 @@ impl Test {
         match self {
             Self::Is(op, value) => format!("{}{value}", before_value(*op)),
             Self::Among { values, is_in } => {
-                let names: Vec<String> = values.iter().map(Value::to_string).collect();
+                let names: Vec<String> = values.iter().map(FieldValue::to_string).collect();
                 format!("{} {}", if *is_in { "one of" } else { "none of" }, joined(&names))
             }
             Self::Has { text, is_in } => {
@@ -33,7 +33,7 @@ impl Test {
     }
 }
 
-fn compares(value: &Value, op: Op, bound: &Value) -> bool {
+fn compares(value: &FieldValue, op: Op, bound: &FieldValue) -> bool {
     if !op.is_ordered() {
         return op.holds(value, bound);
     }
@@ -66,7 +66,7 @@ impl Moment {
         match self {
             Self::At(time) => Some(time.clone()),
             Self::Field(field) => match value(field, record)? {
-                Value::Text(text) => Some(text.trim().to_owned()),
+                FieldValue::Text(text) => Some(text.trim().to_owned()),
                 _ => None,
             },
         }
@@ -80,13 +80,13 @@ impl Moment {
     }
 }
 
-fn value<'a>(field: &Field, record: &Lookup<'a>) -> Option<&'a Value> {
+fn value<'a>(field: &SlotField, record: &Lookup<'a>) -> Option<&'a FieldValue> {
     record(&field.slot)?.get(&field.field)
 }
 
 impl Condition {
     /// The fields that it names.
-    pub(in crate::choice) fn fields(&self) -> impl Iterator<Item = &Field> {
+    pub(in crate::choice) fn fields(&self) -> impl Iterator<Item = &SlotField> {
         let (one, other) = match self {
             Self::Passes { field, .. } => (Some(field), None),
             Self::Compare { left, right, .. } => (Some(left), Some(right)),
@@ -124,7 +124,9 @@ impl Condition {
                 _ => false,
             },
             Self::Listed { field, list, is_in } => match (value(field, record), value(list, record)) {
-                (Some(Value::Text(text)), Some(Value::List(texts))) => texts.contains(text) == *is_in,
+                (Some(FieldValue::Text(text)), Some(FieldValue::List(texts))) => {
+                    texts.contains(text) == *is_in
+                }
                 _ => false,
             },
             Self::Time { op, minutes, .. } => {
@@ -172,7 +174,7 @@ impl Condition {
                 let (Some(text), Some(texts)) = (value(field, record), value(list, record)) else {
                     return self.in_words();
                 };
-                let is_in = matches!((text, texts), (Value::Text(it), Value::List(all)) if all.contains(it));
+                let is_in = matches!((text, texts), (FieldValue::Text(it), FieldValue::List(all)) if all.contains(it));
                 let verb = if is_in { "is" } else { "is not" };
                 format!("{field}, {text}, {verb} in {list}, {texts}")
             }
@@ -187,26 +189,26 @@ impl Condition {
     }
 }
 
-fn passed(field: &Field, test: &Test, record: &Lookup, is_met: bool) -> String {
+fn passed(field: &SlotField, test: &ValueTest, record: &Lookup, is_met: bool) -> String {
     let Some(found) = value(field, record) else { return format!("{field} is {}", test.in_words()) };
     match test {
-        Test::Is(op, bound) if op.is_ordered() => match (found.measured(), bound.measured()) {
+        ValueTest::Is(op, bound) if op.is_ordered() => match (found.measured(), bound.measured()) {
             (Ok((_, one)), Ok((_, other))) => {
                 format!("{field} is {found}, {} {bound}", relation(*op, &one, &other))
             }
             _ => format!("{field} is {found}"),
         },
-        Test::Is(Op::Equal, bound) if !is_met => format!("{field} is {found}, not {bound}"),
-        Test::Is(..) if is_met => format!("{field} is {found}"),
-        Test::Is(..) => format!("{field} is {found}, which it must not be"),
-        Test::Among { values, .. } => {
+        ValueTest::Is(Op::Equal, bound) if !is_met => format!("{field} is {found}, not {bound}"),
+        ValueTest::Is(..) if is_met => format!("{field} is {found}"),
+        ValueTest::Is(..) => format!("{field} is {found}, which it must not be"),
+        ValueTest::Among { values, .. } => {
             let is_in = values.contains(found);
-            let names: Vec<String> = values.iter().map(Value::to_string).collect();
+            let names: Vec<String> = values.iter().map(FieldValue::to_string).collect();
             let (which, names) = (if is_in { "one of" } else { "none of" }, joined(&names));
             format!("{field} is {found}, {which} {names}")
         }
-        Test::Has { text, .. } => {
-            let has = matches!(found, Value::List(texts) if texts.contains(text));
+        ValueTest::Has { text, .. } => {
+            let has = matches!(found, FieldValue::List(texts) if texts.contains(text));
             let verb = if has { "has" } else { "does not have" };
             format!("{field} {verb} {}", quoted(text))
         }

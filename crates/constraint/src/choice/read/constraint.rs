@@ -3,11 +3,11 @@
 use serde_json::Value as Json;
 
 use super::node::{Node, Reader};
-use crate::choice::fault::FaultKind;
-use crate::choice::form::{Condition, Constraint, Demand, Field, Moment, Op, Term, Test};
+use crate::choice::fault::ChoiceFaultKind;
+use crate::choice::form::{Condition, Constraint, Demand, Moment, Op, SlotField, Term, ValueTest};
 use crate::choice::limits::{MINUTES_MAX, TERMS_MAX};
 use crate::choice::number::Number;
-use crate::choice::value::Value;
+use crate::choice::value::FieldValue;
 
 const KINDS: &str =
     "one of `sum`, `count`, `different`, `same`, `implies`, `compare`, `member`, `time` and `filled`";
@@ -93,7 +93,7 @@ impl Reader {
         let Some(place) = place else {
             let found = format!("`{}`", crate::choice::value::cut(&kind));
             let expected = if is_part { CONDITIONS } else { KINDS };
-            self.report(&kind_node, FaultKind::OtherKind { found, expected });
+            self.report(&kind_node, ChoiceFaultKind::OtherKind { found, expected });
             return None;
         };
         self.look_at_condition_keys(node, OF_CONDITION[place], is_part);
@@ -113,7 +113,7 @@ impl Reader {
         let Json::Object(entries) = node.json else { return };
         let is_known = |key: &str| known.contains(&key) || (!is_part && (key == "id" || key == "text"));
         for key in entries.keys().filter(|key| !is_known(key)) {
-            self.report(node, FaultKind::KeyUnknown { key: key.clone(), known });
+            self.report(node, ChoiceFaultKind::KeyUnknown { key: key.clone(), known });
         }
     }
 
@@ -127,7 +127,7 @@ impl Reader {
             }
             (None, Some(value)) => {
                 let value = self.value(&value);
-                Some(Condition::Passes { field: left?, test: Test::Is(op?, value?) })
+                Some(Condition::Passes { field: left?, test: ValueTest::Is(op?, value?) })
             }
             _ => self.one_of(node, &["right", "value"]),
         }
@@ -147,16 +147,16 @@ impl Reader {
         }
     }
 
-    fn member_test(&mut self, node: &Node) -> Option<Test> {
+    fn member_test(&mut self, node: &Node) -> Option<ValueTest> {
         let is_in = !self.is_not(node);
         match (node.optional("in"), node.optional("has")) {
             (Some(list), None) => {
                 let items =
                     list.items(self, "a list of values, or a text `slot.field`", ("values", TERMS_MAX));
-                let values: Vec<Option<Value>> = items.iter().map(|item| self.value(item)).collect();
-                Some(Test::Among { values: values.into_iter().collect::<Option<_>>()?, is_in })
+                let values: Vec<Option<FieldValue>> = items.iter().map(|item| self.value(item)).collect();
+                Some(ValueTest::Among { values: values.into_iter().collect::<Option<_>>()?, is_in })
             }
-            (None, Some(text)) => Some(Test::Has { text: self.text(&text)?, is_in }),
+            (None, Some(text)) => Some(ValueTest::Has { text: self.text(&text)?, is_in }),
             _ => self.one_of(node, &["in", "has"]),
         }
     }
@@ -181,7 +181,7 @@ impl Reader {
         }
     }
 
-    fn test(&mut self, node: &Node) -> Option<Test> {
+    fn test(&mut self, node: &Node) -> Option<ValueTest> {
         self.look_at_keys(node, &["op", "value", "in", "has", "not"]);
         if node.optional("value").is_none() && node.optional("op").is_none() {
             return self.member_test(node);
@@ -191,7 +191,7 @@ impl Reader {
         }
         let op = self.op(node);
         let value = node.required(self, "value", "a value").and_then(|node| self.value(&node));
-        Some(Test::Is(op?, value?))
+        Some(ValueTest::Is(op?, value?))
     }
 
     pub(super) fn terms(&mut self, node: &Node) -> Option<Vec<Term>> {
@@ -217,10 +217,10 @@ impl Reader {
         Some(Term { field: field?, factor: factor? })
     }
 
-    fn fields(&mut self, node: &Node) -> Option<Vec<Field>> {
+    fn fields(&mut self, node: &Node) -> Option<Vec<SlotField>> {
         let fields = node.required(self, "fields", "a list of texts `slot.field`")?;
         let items = fields.items(self, "a list of texts `slot.field`", ("fields", TERMS_MAX));
-        let fields: Vec<Option<Field>> = items.iter().map(|item| self.field(item)).collect();
+        let fields: Vec<Option<SlotField>> = items.iter().map(|item| self.field(item)).collect();
         fields.into_iter().collect()
     }
 
@@ -230,7 +230,7 @@ impl Reader {
         let op = Op::ALL.into_iter().find(|op| op.as_str() == text);
         if op.is_none() {
             let found = format!("`{}`", crate::choice::value::cut(&text));
-            self.report(&node, FaultKind::OtherKind { found, expected: OPS });
+            self.report(&node, ChoiceFaultKind::OtherKind { found, expected: OPS });
         }
         op
     }
@@ -240,7 +240,7 @@ impl Reader {
     }
 
     fn one_of<T>(&mut self, node: &Node, keys: &'static [&'static str]) -> Option<T> {
-        self.report(node, FaultKind::OneOf { keys });
+        self.report(node, ChoiceFaultKind::OneOf { keys });
         None
     }
 }

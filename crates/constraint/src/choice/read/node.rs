@@ -2,11 +2,11 @@
 
 use serde_json::Value as Json;
 
-use crate::choice::fault::{Fault, FaultKind, Site};
-use crate::choice::form::Field;
+use crate::choice::fault::{ChoiceFault, ChoiceFaultKind, ChoiceSite};
+use crate::choice::form::SlotField;
 use crate::choice::limits::{FAULTS_MAX, LIST_MAX};
 use crate::choice::number::Number;
-use crate::choice::value::Value;
+use crate::choice::value::FieldValue;
 
 /// A value, and where it stands.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub(super) struct Node<'j> {
 /// Collects faults while reading.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<ChoiceFault>,
     /// The id of the constraint that is being read.
     pub(super) constraint: Option<String>,
 }
@@ -49,7 +49,7 @@ impl<'j> Node<'j> {
         let found = self.optional(key);
         // Anything but an object has already been reported for its keys.
         if found.is_none() && self.json.is_object() {
-            reader.report(self, FaultKind::KeyMissing { key, expected });
+            reader.report(self, ChoiceFaultKind::KeyMissing { key, expected });
         }
         found
     }
@@ -106,22 +106,22 @@ fn kind(json: &Json) -> &'static str {
 
 impl Reader {
     /// Keeps a fault, up to a useful number per text.
-    pub(super) fn report(&mut self, node: &Node, problem: FaultKind) {
+    pub(super) fn report(&mut self, node: &Node, problem: ChoiceFaultKind) {
         if self.faults.len() < FAULTS_MAX {
             let constraint = self.constraint.clone();
-            let site = Site { path: node.path.clone(), constraint, ..Site::default() };
-            self.faults.push(Fault::new(site, problem));
+            let site = ChoiceSite { path: node.path.clone(), constraint, ..ChoiceSite::default() };
+            self.faults.push(ChoiceFault::new(site, problem));
         }
     }
 
     /// Reports that there are too many of something, and returns none.
     fn too_many<T>(&mut self, node: &Node, count: usize, (what, limit): Limit) -> Vec<T> {
-        self.report(node, FaultKind::TooMany { what, count, limit });
+        self.report(node, ChoiceFaultKind::TooMany { what, count, limit });
         Vec::new()
     }
 
     pub(super) fn other_kind(&mut self, node: &Node, expected: &'static str) {
-        self.report(node, FaultKind::OtherKind { found: kind(node.json).to_owned(), expected });
+        self.report(node, ChoiceFaultKind::OtherKind { found: kind(node.json).to_owned(), expected });
     }
 
     /// Reports anything but an object, and unknown keys.
@@ -129,7 +129,7 @@ impl Reader {
         match node.json {
             Json::Object(entries) => {
                 for key in entries.keys().filter(|key| !known.contains(&key.as_str())) {
-                    self.report(node, FaultKind::KeyUnknown { key: key.clone(), known });
+                    self.report(node, ChoiceFaultKind::KeyUnknown { key: key.clone(), known });
                 }
             }
             _ => self.other_kind(node, "an object"),
@@ -165,7 +165,7 @@ impl Reader {
         match number.as_i64() {
             Some(number) if (least..=most).contains(&number) => Some(number),
             _ => {
-                self.report(node, FaultKind::OutOfRange { text: number.to_string(), least, most });
+                self.report(node, ChoiceFaultKind::OutOfRange { text: number.to_string(), least, most });
                 None
             }
         }
@@ -180,22 +180,22 @@ impl Reader {
         match Number::read_json(&text) {
             Ok(number) => Some(number),
             Err(fault) => {
-                self.report(node, FaultKind::NumberUnfit { text, fault });
+                self.report(node, ChoiceFaultKind::NumberUnfit { text, fault });
                 None
             }
         }
     }
 
     /// The value of a field.
-    pub(super) fn value(&mut self, node: &Node) -> Option<Value> {
+    pub(super) fn value(&mut self, node: &Node) -> Option<FieldValue> {
         match node.json {
-            Json::Bool(flag) => Some(Value::Flag(*flag)),
-            Json::Number(_) => self.number(node).map(Value::Number),
-            Json::String(text) => Some(Value::Text(text.clone())),
+            Json::Bool(flag) => Some(FieldValue::Flag(*flag)),
+            Json::Number(_) => self.number(node).map(FieldValue::Number),
+            Json::String(text) => Some(FieldValue::Text(text.clone())),
             Json::Array(_) => {
                 let items = node.items(self, "a list of texts", ("texts", LIST_MAX));
                 let texts: Vec<Option<String>> = items.iter().map(|item| self.text(item)).collect();
-                texts.into_iter().collect::<Option<Vec<String>>>().map(Value::List)
+                texts.into_iter().collect::<Option<Vec<String>>>().map(FieldValue::List)
             }
             Json::Null | Json::Object(_) => {
                 self.other_kind(node, "a text, a number, a truth value or a list of texts");
@@ -205,15 +205,15 @@ impl Reader {
     }
 
     /// A text `slot.field`.
-    pub(super) fn field(&mut self, node: &Node) -> Option<Field> {
+    pub(super) fn field(&mut self, node: &Node) -> Option<SlotField> {
         let Json::String(text) = node.json else {
             self.other_kind(node, "a text `slot.field`");
             return None;
         };
         match text.split_once('.') {
-            Some((slot, field)) if !slot.is_empty() && !field.is_empty() => Some(Field::new(slot, field)),
+            Some((slot, field)) if !slot.is_empty() && !field.is_empty() => Some(SlotField::new(slot, field)),
             _ => {
-                self.report(node, FaultKind::NoField { text: text.clone() });
+                self.report(node, ChoiceFaultKind::NoField { text: text.clone() });
                 None
             }
         }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Resolver;
-use crate::choice::fault::{Fault, FaultKind, Site};
-use crate::choice::form::{Field, Test};
+use crate::choice::fault::{ChoiceFault, ChoiceFaultKind, ChoiceSite};
+use crate::choice::form::{SlotField, ValueTest};
 use crate::choice::number::NumberFault;
-use crate::choice::value::{Scale, Value};
+use crate::choice::value::{FieldValue, Scale};
 
 /// An integer for each candidate of a slot; `None` where it lacks the field.
 #[derive(Debug, Clone)]
@@ -52,7 +52,7 @@ impl Expected {
 #[derive(Debug, Default)]
 pub(super) struct Interner {
     kind: Option<Kind>,
-    ids: BTreeMap<Value, i64>,
+    ids: BTreeMap<FieldValue, i64>,
 }
 
 /// Values of different kinds are never equal, and comparing them is a mistake.
@@ -65,12 +65,12 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn of(value: &Value) -> Self {
+    pub(super) fn of(value: &FieldValue) -> Self {
         match value {
-            Value::Text(_) => Self::Texts,
-            Value::Number(_) => Self::Numbers,
-            Value::Flag(_) => Self::Flags,
-            Value::List(_) => Self::Lists,
+            FieldValue::Text(_) => Self::Texts,
+            FieldValue::Number(_) => Self::Numbers,
+            FieldValue::Flag(_) => Self::Flags,
+            FieldValue::List(_) => Self::Lists,
         }
     }
 
@@ -85,7 +85,7 @@ impl Kind {
 }
 
 impl Interner {
-    fn id(&mut self, value: &Value) -> i64 {
+    fn id(&mut self, value: &FieldValue) -> i64 {
         if let Some(id) = self.ids.get(value) {
             return *id;
         }
@@ -98,7 +98,7 @@ impl Interner {
 
 impl Resolver<'_> {
     /// The slot of a field; reports an unknown slot or field.
-    pub(super) fn slot_of(&mut self, field: &Field) -> Option<usize> {
+    pub(super) fn slot_of(&mut self, field: &SlotField) -> Option<usize> {
         let slot = self.slot(&field.slot)?;
         let candidates = &self.slots[slot].candidates;
         let is_known = candidates.iter().any(|record| record.get(&field.field).is_some());
@@ -109,10 +109,10 @@ impl Resolver<'_> {
                 .collect();
             known.sort_unstable();
             known.dedup();
-            let problem = FaultKind::FieldUnknown { field: field.field.clone(), known };
-            let mut site = Site::of_slot(self.path.clone(), &field.slot, None);
+            let problem = ChoiceFaultKind::FieldUnknown { field: field.field.clone(), known };
+            let mut site = ChoiceSite::of_slot(self.path.clone(), &field.slot, None);
             site.constraint = self.constraint.map(str::to_owned);
-            self.faults.push(Fault::new(site, problem));
+            self.faults.push(ChoiceFault::new(site, problem));
             return None;
         }
         Some(slot)
@@ -124,13 +124,13 @@ impl Resolver<'_> {
             Some(place) => Some(*place),
             None => {
                 let known = self.slots.iter().map(|slot| slot.name.clone()).collect();
-                self.reject(FaultKind::SlotUnknown { slot: name.to_owned(), known })
+                self.reject(ChoiceFaultKind::SlotUnknown { slot: name.to_owned(), known })
             }
         }
     }
 
     /// A field as positions on a scale. The expected scale, if any, is that of the first value.
-    pub(super) fn measured(&mut self, field: &Field, expected: &mut Expected) -> Option<Keys> {
+    pub(super) fn measured(&mut self, field: &SlotField, expected: &mut Expected) -> Option<Keys> {
         self.column(field, |value| {
             let (scale, amount) = value.measured().map_err(|fault| not_measured(value, fault, expected))?;
             if !expected.takes(&scale) {
@@ -142,7 +142,7 @@ impl Resolver<'_> {
     }
 
     /// A field as numbers that are equal if the values are.
-    pub(super) fn interned(&mut self, field: &Field, interner: &mut Interner) -> Option<Keys> {
+    pub(super) fn interned(&mut self, field: &SlotField, interner: &mut Interner) -> Option<Keys> {
         self.column(field, |value| {
             let kind = Kind::of(value);
             let expected = *interner.kind.get_or_insert(kind);
@@ -157,22 +157,28 @@ impl Resolver<'_> {
     }
 
     /// Whether a field passes a test, for each candidate that has it.
-    pub(super) fn tested(&mut self, field: &Field, test: &Test) -> Option<(usize, Vec<Option<bool>>)> {
+    pub(super) fn tested(
+        &mut self,
+        field: &SlotField,
+        test: &ValueTest,
+    ) -> Option<(usize, Vec<Option<bool>>)> {
         let column = match test {
-            Test::Is(op, value) if op.is_ordered() => match value.measured() {
+            ValueTest::Is(op, value) if op.is_ordered() => match value.measured() {
                 Ok((scale, bound)) => {
                     let column = self.measured(field, &mut Expected::Is(scale))?;
                     let holds = |key: Option<i64>| key.map(|key| op.holds(&key, &bound));
                     return Some((column.slot, column.keys.into_iter().map(holds).collect()));
                 }
-                Err(fault) => return self.reject(FaultKind::NumberUnfit { text: value.to_string(), fault }),
+                Err(fault) => {
+                    return self.reject(ChoiceFaultKind::NumberUnfit { text: value.to_string(), fault });
+                }
             },
-            Test::Is(op, value) => {
+            ValueTest::Is(op, value) => {
                 self.column(field, |found| of_kind(found, value).map(|()| i64::from(op.holds(found, value))))
             }
-            Test::Among { values, is_in } => {
+            ValueTest::Among { values, is_in } => {
                 let Some(first) = values.first() else {
-                    return self.reject(FaultKind::TooFew { what: "values", least: 1 });
+                    return self.reject(ChoiceFaultKind::TooFew { what: "values", least: 1 });
                 };
                 if let Some(other) = values.iter().find(|value| Kind::of(value) != Kind::of(first)) {
                     let expected = Kind::of(first).in_words().to_owned();
@@ -182,8 +188,8 @@ impl Resolver<'_> {
                     of_kind(found, first).map(|()| i64::from(values.contains(found) == *is_in))
                 })
             }
-            Test::Has { text, is_in } => self.column(field, |found| match found {
-                Value::List(texts) => Ok(i64::from(texts.contains(text) == *is_in)),
+            ValueTest::Has { text, is_in } => self.column(field, |found| match found {
+                FieldValue::List(texts) => Ok(i64::from(texts.contains(text) == *is_in)),
                 _ => Err(mixed(found, Kind::of(found).in_words().to_owned(), "lists".to_owned())),
             }),
         }?;
@@ -193,12 +199,12 @@ impl Resolver<'_> {
     /// A field as integers. The first invalid value is reported, with the number of the others.
     pub(super) fn column(
         &mut self,
-        field: &Field,
-        mut read: impl FnMut(&Value) -> Result<i64, FaultKind>,
+        field: &SlotField,
+        mut read: impl FnMut(&FieldValue) -> Result<i64, ChoiceFaultKind>,
     ) -> Option<Keys> {
         let slot = self.slot_of(field)?;
         let slots = self.slots;
-        let mut first: Option<(usize, FaultKind)> = None;
+        let mut first: Option<(usize, ChoiceFaultKind)> = None;
         let mut others = 0;
         let mut keys = Vec::with_capacity(slots[slot].candidates.len());
         for (candidate, record) in slots[slot].candidates.iter().enumerate() {
@@ -216,20 +222,20 @@ impl Resolver<'_> {
             });
         }
         let Some((candidate, mut problem)) = first else { return Some(Keys { slot, keys }) };
-        if let FaultKind::KindMixed { others: count, .. } | FaultKind::NotMeasured { others: count, .. } =
-            &mut problem
+        if let ChoiceFaultKind::KindMixed { others: count, .. }
+        | ChoiceFaultKind::NotMeasured { others: count, .. } = &mut problem
         {
             *count = others;
         }
         let path = format!("slots.{}[{candidate}].{}", field.slot, field.field);
-        let mut site = Site::of_slot(path, &field.slot, Some(candidate));
+        let mut site = ChoiceSite::of_slot(path, &field.slot, Some(candidate));
         site.constraint = self.constraint.map(str::to_owned);
-        self.faults.push(Fault::new(site, problem));
+        self.faults.push(ChoiceFault::new(site, problem));
         None
     }
 }
 
-fn of_kind(found: &Value, expected: &Value) -> Result<(), FaultKind> {
+fn of_kind(found: &FieldValue, expected: &FieldValue) -> Result<(), ChoiceFaultKind> {
     let (found_kind, expected) = (Kind::of(found), Kind::of(expected));
     if found_kind == expected && expected != Kind::Lists {
         return Ok(());
@@ -237,10 +243,10 @@ fn of_kind(found: &Value, expected: &Value) -> Result<(), FaultKind> {
     Err(mixed(found, found_kind.in_words().to_owned(), expected.in_words().to_owned()))
 }
 
-fn mixed(value: &Value, found: String, expected: String) -> FaultKind {
-    FaultKind::KindMixed { value: value.to_string(), found, expected, others: 0 }
+fn mixed(value: &FieldValue, found: String, expected: String) -> ChoiceFaultKind {
+    ChoiceFaultKind::KindMixed { value: value.to_string(), found, expected, others: 0 }
 }
 
-fn not_measured(value: &Value, fault: NumberFault, expected: &Expected) -> FaultKind {
-    FaultKind::NotMeasured { value: value.to_string(), fault, expected: expected.in_words(), others: 0 }
+fn not_measured(value: &FieldValue, fault: NumberFault, expected: &Expected) -> ChoiceFaultKind {
+    ChoiceFaultKind::NotMeasured { value: value.to_string(), fault, expected: expected.in_words(), others: 0 }
 }

@@ -2,12 +2,12 @@
 
 use super::column::{Expected, Interner, Keys, Kind};
 use super::{Chosen, Resolver};
-use crate::choice::fault::FaultKind;
-use crate::choice::form::{Condition, Field, Moment, Op};
+use crate::choice::fault::ChoiceFaultKind;
+use crate::choice::form::{Condition, Moment, Op, SlotField};
 use crate::choice::limits::MINUTES_MAX;
 use crate::choice::number::MICROS;
 use crate::choice::time::read_time;
-use crate::choice::value::{Scale, Value};
+use crate::choice::value::{FieldValue, Scale};
 
 /// What can be said of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,11 +123,15 @@ impl Resolver<'_> {
     fn time(&mut self, from: &Moment, to: &Moment, op: Op, minutes: i32) -> Option<Judged> {
         if !(-MINUTES_MAX..=MINUTES_MAX).contains(&minutes) {
             let most = i64::from(MINUTES_MAX);
-            return self.reject(FaultKind::OutOfRange { text: minutes.to_string(), least: -most, most });
+            return self.reject(ChoiceFaultKind::OutOfRange {
+                text: minutes.to_string(),
+                least: -most,
+                most,
+            });
         }
         let minutes = i64::from(minutes);
         match (from, to) {
-            (Moment::At(_), Moment::At(_)) => self.reject(FaultKind::NamesNothing),
+            (Moment::At(_), Moment::At(_)) => self.reject(ChoiceFaultKind::NamesNothing),
             (Moment::Field(from), Moment::Field(to)) => {
                 let mut expected = Expected::Time;
                 let (from, to) = (self.measured(from, &mut expected), self.measured(to, &mut expected));
@@ -151,29 +155,29 @@ impl Resolver<'_> {
     fn moment(&mut self, text: &str) -> Option<(Scale, i64)> {
         match read_time(text) {
             Some((form, minutes)) => Some((Scale::Time(form), minutes)),
-            None => self.reject(FaultKind::NoTime { text: text.to_owned() }),
+            None => self.reject(ChoiceFaultKind::NoTime { text: text.to_owned() }),
         }
     }
 
-    fn listed(&mut self, field: &Field, list: &Field, is_in: bool) -> Option<Judged> {
+    fn listed(&mut self, field: &SlotField, list: &SlotField, is_in: bool) -> Option<Judged> {
         let mut texts: std::collections::BTreeMap<String, i64> = std::collections::BTreeMap::new();
         let mut id = |text: &str| {
             let next = i64::try_from(texts.len()).unwrap_or(i64::MAX);
             *texts.entry(text.to_owned()).or_insert(next)
         };
-        let of_kind = |value: &Value, expected: &str| FaultKind::KindMixed {
+        let of_kind = |value: &FieldValue, expected: &str| ChoiceFaultKind::KindMixed {
             value: value.to_string(),
             found: Kind::of(value).in_words().to_owned(),
             expected: expected.to_owned(),
             others: 0,
         };
         let keys = self.column(field, |value| match value {
-            Value::Text(text) => Ok(id(text)),
+            FieldValue::Text(text) => Ok(id(text)),
             _ => Err(of_kind(value, "texts")),
         });
         let mut lists: Vec<Option<Vec<i64>>> = Vec::new();
         let places = self.column(list, |value| match value {
-            Value::List(texts) => {
+            FieldValue::List(texts) => {
                 lists.push(Some(texts.iter().map(|text| id(text)).collect()));
                 i64::try_from(lists.len() - 1).map_err(|_| of_kind(value, "lists"))
             }

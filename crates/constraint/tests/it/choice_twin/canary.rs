@@ -1,7 +1,7 @@
 //! Whether the twin would notice, and whether what it is asked about is worth it.
 
 use planproof_constraint::choice::{
-    Answer, Constraint, Demand, Field, Number, Objective, Op, Problem, Term, Value,
+    ChoiceAnswer, ChoiceProblem, Constraint, Demand, FieldValue, Number, Objective, Op, SlotField, Term,
 };
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -19,34 +19,34 @@ fn the_twin_catches_planted_faults() {
             any_instance().new_tree(&mut runner).unwrap().current();
         let twin = Twin::new(&slots, &constraints, &objective);
         let is_caught = |constraints: &[Constraint], objective: &Objective| {
-            let problem = Problem::new(slots.clone(), constraints.to_vec()).unwrap();
+            let problem = ChoiceProblem::new(slots.clone(), constraints.to_vec()).unwrap();
             let answer = problem.solve(objective).unwrap();
             // A conflict of constraints that the twin does not know is as good as caught.
-            let is_foreign = matches!(&answer, Answer::Conflict(conflict)
+            let is_foreign = matches!(&answer, ChoiceAnswer::Conflict(conflict)
                 if conflict.constraints.iter().any(|id| twin.constraints.iter().all(|it| it.id != *id)));
             u32::from(is_foreign || twin.judge(objective, &answer, true).is_err())
         };
         let Some((last, fewer)) = constraints.split_last() else { continue };
         lacking += is_caught(fewer, &objective);
-        let sum = Term::once(Field::new("s0", "price"));
-        let bound = Value::Number(Number::whole(-1).unwrap());
+        let sum = Term::once(SlotField::new("s0", "price"));
+        let bound = FieldValue::Number(Number::whole(-1).unwrap());
         let demand = Demand::Sum { terms: vec![sum.clone()], op: Op::AtMost, bound };
         let one_more = Constraint { id: "more".to_owned(), text: "more".to_owned(), demand };
         added += is_caught(&[constraints.as_slice(), &[one_more]].concat(), &objective);
-        let problem = Problem::new(slots.clone(), constraints.clone()).unwrap();
+        let problem = ChoiceProblem::new(slots.clone(), constraints.clone()).unwrap();
         match problem.solve(&Objective::Maximise(vec![sum.clone()])).unwrap() {
-            Answer::Solved(solved) => {
+            ChoiceAnswer::Solved(solved) => {
                 let objective = Objective::Minimise(vec![sum]);
                 let twin = Twin::new(&slots, &constraints, &objective);
-                costly += u32::from(twin.judge(&objective, &Answer::Solved(solved), true).is_err());
+                costly += u32::from(twin.judge(&objective, &ChoiceAnswer::Solved(solved), true).is_err());
             }
-            Answer::Conflict(mut conflict) => {
+            ChoiceAnswer::Conflict(mut conflict) => {
                 if !conflict.constraints.contains(&last.id) {
                     conflict.constraints.push(last.id.clone());
                     large += u32::from(twin.judge_conflict(&conflict, true).is_err());
                 }
             }
-            Answer::Undecided(_) => {}
+            ChoiceAnswer::Undecided(_) => {}
         }
     }
     assert!(lacking > 20 && added > 20 && costly > 20 && large > 20, "{lacking} {added} {costly} {large}");
@@ -61,8 +61,8 @@ fn the_instances_are_of_many_kinds() {
     for _ in 0..1500 {
         let Instance { slots, constraints, objective, .. } =
             any_instance().new_tree(&mut runner).unwrap().current();
-        match Problem::new(slots, constraints).unwrap().solve(&objective).unwrap() {
-            Answer::Conflict(conflict) => conflicts[conflict.constraints.len().min(4)] += 1,
+        match ChoiceProblem::new(slots, constraints).unwrap().solve(&objective).unwrap() {
+            ChoiceAnswer::Conflict(conflict) => conflicts[conflict.constraints.len().min(4)] += 1,
             _ => solved += 1,
         }
     }

@@ -1,7 +1,8 @@
 //! Random problems of choosing, small enough for the twin.
 
 use planproof_constraint::choice::{
-    Condition, Constraint, Demand, Field, Moment, Number, Objective, Op, Record, Slot, Term, Test, Value,
+    Condition, Constraint, Demand, FieldValue, Moment, Number, Objective, Op, Record, Slot, SlotField, Term,
+    ValueTest,
 };
 use proptest::prelude::*;
 
@@ -17,15 +18,15 @@ const TIMES: usize = 3;
 const LISTS: usize = 4;
 
 /// A value of a kind, from a small number.
-fn value(kind: usize, number: u8) -> Value {
+fn value(kind: usize, number: u8) -> FieldValue {
     let name = |number: u8| ["a", "b", "c"][usize::from(number % 3)].to_owned();
     match kind {
         // Also decimals, and numbers below zero.
-        NUMBERS => Value::Number(Number::read(&format!("{}.5", i32::from(number) - 2)).unwrap()),
-        UNITS => Value::Text(format!("EUR {number}")),
-        TEXTS => Value::Text(name(number)),
-        TIMES => Value::Text(format!("{:02}:{:02}", 9 + number / 4, number % 4 * 15)),
-        _ => Value::List((0..number % 4).map(name).collect()),
+        NUMBERS => FieldValue::Number(Number::read(&format!("{}.5", i32::from(number) - 2)).unwrap()),
+        UNITS => FieldValue::Text(format!("EUR {number}")),
+        TEXTS => FieldValue::Text(name(number)),
+        TIMES => FieldValue::Text(format!("{:02}:{:02}", 9 + number / 4, number % 4 * 15)),
+        _ => FieldValue::List((0..number % 4).map(name).collect()),
     }
 }
 
@@ -44,8 +45,8 @@ impl Taken<'_> {
         self.next(8) as u8
     }
 
-    fn field(&mut self, slots: usize, kind: usize) -> Field {
-        Field::new(format!("s{}", self.next(slots)), FIELDS[kind][self.next(2)])
+    fn field(&mut self, slots: usize, kind: usize) -> SlotField {
+        SlotField::new(format!("s{}", self.next(slots)), FIELDS[kind][self.next(2)])
     }
 
     fn op(&mut self) -> Op {
@@ -55,7 +56,7 @@ impl Taken<'_> {
         ops[self.next(8)]
     }
 
-    fn fields(&mut self, slots: usize, kind: usize) -> Vec<Field> {
+    fn fields(&mut self, slots: usize, kind: usize) -> Vec<SlotField> {
         let count = 2 + self.next(3);
         (0..count).map(|_| self.field(slots, kind)).collect()
     }
@@ -70,19 +71,19 @@ impl Taken<'_> {
     }
 
     /// A test, and the kind of values that it is for.
-    fn test(&mut self) -> (usize, Test) {
+    fn test(&mut self) -> (usize, ValueTest) {
         let is_in = self.next(2) == 0;
         match self.next(4) {
-            0 => (LISTS, Test::Has { text: ["a", "b", "c"][self.next(3)].to_owned(), is_in }),
+            0 => (LISTS, ValueTest::Has { text: ["a", "b", "c"][self.next(3)].to_owned(), is_in }),
             1 => {
                 let kind = [TEXTS, NUMBERS][self.next(2)];
                 let values = (0..1 + self.next(2)).map(|_| value(kind, self.small())).collect();
-                (kind, Test::Among { values, is_in })
+                (kind, ValueTest::Among { values, is_in })
             }
-            2 => (TEXTS, Test::Is([Op::Equal, Op::NotEqual][self.next(2)], value(TEXTS, self.small()))),
+            2 => (TEXTS, ValueTest::Is([Op::Equal, Op::NotEqual][self.next(2)], value(TEXTS, self.small()))),
             _ => {
                 let kind = [NUMBERS, UNITS, TIMES][self.next(3)];
-                (kind, Test::Is(self.op(), value(kind, self.small())))
+                (kind, ValueTest::Is(self.op(), value(kind, self.small())))
             }
         }
     }

@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::{Part, Step, labels, normalised, place_of, steps_of};
-use crate::evaluation::Tally;
-use crate::evaluation::original::Format;
+use crate::evaluation::LabelTally;
+use crate::evaluation::original::PredictionFormat;
 use crate::literal::Literal;
 
 /// The kind of arguments that are free text.
@@ -47,9 +47,9 @@ pub struct Beside {
 /// Pairs the steps of a prediction with those of a right plan. If all tools and arguments are right, steps are
 /// paired by position. Otherwise each step whose values occur in no step of the other plan is paired with the first
 /// such step that has the same tool and arguments. The time is linear in the length of both plans.
-pub fn beside(prediction: &Literal, format: Format, right: &Literal) -> Beside {
+pub fn beside(prediction: &Literal, format: PredictionFormat, right: &Literal) -> Beside {
     let (predicted_steps, _) = steps_of(prediction, format);
-    let (right_steps, _) = steps_of(right, Format::Json);
+    let (right_steps, _) = steps_of(right, PredictionFormat::Json);
     let (predicted, right) = (labels(&predicted_steps), labels(&right_steps));
     let has_right_arguments = predicted.argnames == right.argnames;
     let places: Vec<(usize, usize)> = if has_right_arguments {
@@ -87,7 +87,7 @@ impl Beside {
 
     /// Tools with their arguments and values, and whether the plan is right with them, if values that mean the same
     /// count as equal. `says_same` receives the keys of [`asked`](Self::asked).
-    pub fn counts(&self, says_same: impl Fn(&str) -> bool) -> (Tally, bool) {
+    pub fn counts(&self, says_same: impl Fn(&str) -> bool) -> (LabelTally, bool) {
         let right: HashSet<&String> = self.right.iter().collect();
         let predicted: HashSet<&String> = self.predicted.iter().collect();
         let holds =
@@ -106,7 +106,7 @@ impl Beside {
             }
         }
         let common = predicted.intersection(&right).count() + gained.len();
-        let tally = Tally {
+        let tally = LabelTally {
             right: common as u64,
             extra: (predicted.len() - common) as u64,
             missing: (right.len() - common) as u64,
@@ -229,13 +229,13 @@ mod tests {
             ),
         ];
         for (predicted, right, keys, [common, extra, missing], is_right) in rows {
-            let found = beside(&plan(predicted), Format::Json, &plan(right));
+            let found = beside(&plan(predicted), PredictionFormat::Json, &plan(right));
             assert_eq!(found.asked().map(|it| it.key.as_str()).collect::<Vec<_>>(), keys, "{predicted:?}");
-            let tally = Tally { right: common, extra, missing };
+            let tally = LabelTally { right: common, extra, missing };
             assert_eq!(found.counts(|_| true), (tally, is_right), "{predicted:?}");
             // If no value means the same, everything counts as it does without a judge.
-            let labels = |steps: &[&str]| super::super::read(&plan(steps), Format::Json).labels;
-            let counts = crate::evaluation::Counts::of(
+            let labels = |steps: &[&str]| super::super::read(&plan(steps), PredictionFormat::Json).labels;
+            let counts = crate::evaluation::LabelCounts::of(
                 &labels(predicted),
                 &labels(right),
                 crate::evaluation::counts::Unknown::ByName,
@@ -244,7 +244,7 @@ mod tests {
         }
         let asked = beside(
             &plan(&["get_date_fact date=May 1", "text_generation text=a poem on <node-0>.text"]),
-            Format::Json,
+            PredictionFormat::Json,
             &plan(&["get_date_fact date=May 1", "text_generation text=verses about <node-0>.text"]),
         );
         let words: Vec<[&str; 2]> =

@@ -1,11 +1,11 @@
 use super::*;
 
-fn of_json(json: &str) -> Reading {
-    read(&Literal::from_json(json).unwrap(), Format::Json)
+fn of_json(json: &str) -> OurReading {
+    read(&Literal::from_json(json).unwrap(), PredictionFormat::Json)
 }
 
-fn of_code(code: &str) -> Reading {
-    read(&Literal::Text(code.to_owned()), Format::Code)
+fn of_code(code: &str) -> OurReading {
+    read(&Literal::Text(code.to_owned()), PredictionFormat::Code)
 }
 
 const PLAN: &str = r#"[
@@ -43,7 +43,7 @@ fn programs_are_scored_by_the_plan_that_they_are() {
 
 #[test]
 fn a_malformed_node_costs_itself() {
-    let right = Gold::new(&Literal::from_json(PLAN).unwrap(), []);
+    let right = OurGold::new(&Literal::from_json(PLAN).unwrap(), []);
     let wrong = PLAN.replace("\"object detection\"", "null");
     let read = of_json(&wrong);
     assert!(read.has_malformed);
@@ -97,10 +97,10 @@ fn references_make_edges() {
 #[test]
 fn what_is_no_tool_counts_as_extra_and_what_every_program_has_does_not() {
     let right =
-        Gold::new(&Literal::from_json("[{\"id\": 0, \"name\": \"count\", \"args\": {}}]").unwrap(), []);
+        OurGold::new(&Literal::from_json("[{\"id\": 0, \"name\": \"count\", \"args\": {}}]").unwrap(), []);
     let read = of_code("x = translate(text='a')\nprint(len(str(x)))\n'a'.join(['b'])\ny = count()");
     let (_, counts) = right.compare(&read, false);
-    assert_eq!(counts.tool(), Tally { right: 1, extra: 1, missing: 0 });
+    assert_eq!(counts.tool(), LabelTally { right: 1, extra: 1, missing: 0 });
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn the_best_of_several_plans_is_the_one_with_most_in_common() {
     };
     let alternatives =
         [plan("text generation", "a"), plan("text generation", "b"), plan("text generation", "b")];
-    let gold = Gold::new(&plan("text summarization", "b"), &alternatives);
-    let read = read(&plan("text generation", "b"), Format::Json);
+    let gold = OurGold::new(&plan("text summarization", "b"), &alternatives);
+    let read = read(&plan("text generation", "b"), PredictionFormat::Json);
     assert_eq!((gold.compare(&read, true).0, gold.compare(&read, false).0), (2, 0));
 }
 
@@ -123,8 +123,8 @@ fn plans_of_ten_thousand_steps_are_compared() {
     };
     let json = format!("[{}]", (0..10_000).map(node).collect::<Vec<_>>().join(","));
     let plan = Literal::from_json(&json).unwrap();
-    let gold = Gold::new(&plan, []);
-    let (_, counts) = gold.compare(&read(&plan, Format::Json), false);
+    let gold = OurGold::new(&plan, []);
+    let (_, counts) = gold.compare(&read(&plan, PredictionFormat::Json), false);
     assert_eq!((counts.alike, counts.steps, counts.plan_argvalue), (20_000, 20_000, true));
     let line = |id: usize| format!("o{id} = t{}(text=o0['text'])\n", id % 7);
     let program: String = (0..10_000).map(line).collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use planproof_model::recording::{
-    Note, Recording, RecordingError, RecordingFile, RecordingModel, ReplayModel,
+    Recording, RecordingError, RecordingFile, RecordingModel, RecordingNote, ReplayModel,
 };
 use planproof_model::{ChatDelta, ChatRequest, CompletionRequest, Message, Model, ReplyId, Settings};
 use planproof_trace::{Arguments, CallId, FinishReason, Secrets, Tool};
@@ -192,7 +192,8 @@ fn a_file_with_something_in_it_is_overwritten_only_on_demand() {
     let text = fs::read_to_string(&path).expect("is there");
     let file = create_at(&path, false).expect("and so is one with nothing but its first line");
     assert_eq!(fs::read_to_string(&path).expect("is there"), text);
-    file.append(&Note { kind: "end".into(), json: "{\"type\":\"end\"}".into() }).expect("there is room");
+    file.append(&RecordingNote { kind: "end".into(), json: "{\"type\":\"end\"}".into() })
+        .expect("there is room");
     drop(file);
     let whole = fs::read_to_string(&path).expect("is there");
     assert_eq!(create_at(&path, false).map(drop), Err(RecordingError::Exists { path: path.clone() }));

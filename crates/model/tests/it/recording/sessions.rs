@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
-use planproof_model::recording::{NOTE_TYPES, Note, Recording, RecordingModel, ReplayModel};
+use planproof_model::recording::{NOTE_TYPES, Recording, RecordingModel, RecordingNote, ReplayModel};
 use planproof_model::{ChatReply, ChatRequest, Message, Model, ModelError, ReplyId, Settings};
 use planproof_trace::Secrets;
 
@@ -138,12 +138,12 @@ async fn what_is_not_recorded_may_be_gone_on_from() {
 async fn notes_are_kept_in_order() {
     let folder = Folder::new();
     let path = folder.file("r.jsonl");
-    let note = |kind: &str, number: u32| Note {
+    let note = |kind: &str, number: u32| RecordingNote {
         kind: kind.to_owned(),
         json: format!("{{\"type\":\"{kind}\",\"number\":{number}}}"),
     };
     let file = create(&path);
-    let mut notes: Vec<Note> = NOTE_TYPES.iter().map(|kind| note(kind, 1)).collect();
+    let mut notes: Vec<RecordingNote> = NOTE_TYPES.iter().map(|kind| note(kind, 1)).collect();
     for note in &notes {
         file.append(note).expect("there is room");
     }
@@ -203,7 +203,7 @@ async fn keys_are_not_written() {
     asked.messages.push(Message::Tool { id: call, text: KEY.into() });
     model.chat(&asked).await.expect("a reply");
     let json = format!("{{\"type\":\"campaign\",\"agent\":\"{KEY}\"}}");
-    file.append(&Note { kind: "campaign".into(), json }).expect("there is room");
+    file.append(&RecordingNote { kind: "campaign".into(), json }).expect("there is room");
     drop((model, file));
     let text = std::fs::read_to_string(&path).expect("is there");
     assert!(!text.contains(KEY), "{text}");

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use planproof_model::{Capabilities, ChatRequest, CompletionRequest, Message, Model, ModelError, Settings};
 use planproof_order::mock_tools;
 use planproof_sim::{SimKind, SimModel};
-use planproof_spec::{Monitor, Options, SHIPPED};
-use planproof_synth::{Case, CaseTool, Options as CaseOptions, TimeOptions};
+use planproof_spec::{Monitor, MonitorOptions, SHIPPED};
+use planproof_synth::{CaseTool, PlanningCase, SynthesisOptions, TimeOptions};
 use planproof_tools::SchemaCache;
 use planproof_trace::{FinishReason, ToolCall};
 
@@ -15,13 +15,13 @@ use crate::cases;
 
 const KINDS: [SimKind; 4] = [SimKind::Perfect, SimKind::InOrder, SimKind::Forgetful, SimKind::Careless];
 
-fn both_forms() -> [CaseOptions; 2] {
-    let basic = CaseOptions { actions_max: 6, ..CaseOptions::default() };
-    [basic.clone(), CaseOptions { time: Some(TimeOptions::default()), ..basic }]
+fn both_forms() -> [SynthesisOptions; 2] {
+    let basic = SynthesisOptions { actions_max: 6, ..SynthesisOptions::default() };
+    [basic.clone(), SynthesisOptions { time: Some(TimeOptions::default()), ..basic }]
 }
 
 /// The calls of a run in the tool-calling form.
-async fn calls_with_tools(case: &Case, kind: SimKind) -> Vec<ToolCall> {
+async fn calls_with_tools(case: &PlanningCase, kind: SimKind) -> Vec<ToolCall> {
     let mocks = mock_tools(case, &SchemaCache::default()).expect("the tools can be made");
     let model = SimModel::new(kind);
     let mut request = ChatRequest {
@@ -71,7 +71,7 @@ async fn a_text_may_be_cut_anywhere() {
         for (name, _) in SHIPPED {
             let automaton = compiled(name);
             let instructions = instructions(&automaton, &tools);
-            let mut monitor = Monitor::new(Arc::clone(&automaton), Options::default());
+            let mut monitor = Monitor::new(Arc::clone(&automaton), MonitorOptions::default());
             monitor.question(&case.query);
             for kind in [SimKind::Perfect, SimKind::Careless] {
                 let model = SimModel::new(kind);
@@ -182,7 +182,7 @@ fn shipped_examples_give_nothing_away() {
 /// A plain question is answered with the plan, as an order without calls is, whether tools are shown or not.
 #[tokio::test]
 async fn a_plain_question_is_answered_with_the_plan() {
-    for case in cases(CaseOptions { actions_max: 6, ..CaseOptions::default() }, 10).iter() {
+    for case in cases(SynthesisOptions { actions_max: 6, ..SynthesisOptions::default() }, 10).iter() {
         let model = SimModel::new(SimKind::Perfect);
         let expected = calls_with_tools(case, SimKind::Perfect).await;
         let request = ChatRequest {

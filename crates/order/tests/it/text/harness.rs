@@ -8,10 +8,10 @@ use planproof_order::mock_tools;
 use planproof_sim::{SimKind, SimModel};
 use planproof_spec::monitor::Echo;
 use planproof_spec::{
-    Automaton, Bounds, Compat, ContentRule, Formula, FormulaKind, Handler, Monitor, Options, Outcome, Spec,
-    State, Step, load, shipped,
+    Automaton, Bounds, Compat, ContentRule, Formula, FormulaKind, Handler, Monitor, MonitorOptions,
+    MonitorOutcome, NextStep, Spec, State, load, shipped,
 };
-use planproof_synth::{Case, JudgeOptions, Verdict, judge};
+use planproof_synth::{JudgeOptions, OracleVerdict, PlanningCase, judge};
 use planproof_tools::{MockTools, SchemaCache, Toolbox, execute_recorded};
 use planproof_trace::{EndReason, FinishReason, LogicalClock, Recorder, Tool, ToolCall};
 
@@ -48,10 +48,10 @@ impl How {
 /// What came of a run.
 pub(crate) struct Run {
     pub(crate) text: String,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: MonitorOutcome,
     pub(crate) corrections: u32,
     pub(crate) calls: Vec<ToolCall>,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: OracleVerdict,
 }
 
 pub(crate) fn compiled(name: &str) -> Arc<Automaton> {
@@ -157,13 +157,13 @@ pub(crate) async fn continuation(
 }
 
 /// Runs a case by a specification.
-pub(crate) async fn run(case: &Case, kind: SimKind, automaton: &Arc<Automaton>, how: How) -> Run {
+pub(crate) async fn run(case: &PlanningCase, kind: SimKind, automaton: &Arc<Automaton>, how: How) -> Run {
     let mocks = mock_tools(case, &SchemaCache::default()).expect("the tools can be made");
     run_with(case, &SimModel::new(kind), automaton, mocks, how).await
 }
 
 async fn run_with(
-    case: &Case,
+    case: &PlanningCase,
     model: &SimModel,
     automaton: &Arc<Automaton>,
     mocks: MockTools,
@@ -171,7 +171,7 @@ async fn run_with(
 ) -> Run {
     let tools = mocks.tools().to_vec();
     let instructions = instructions(automaton, &tools);
-    let options = Options { tools: Some(tools), ..Options::default() };
+    let options = MonitorOptions { tools: Some(tools), ..MonitorOptions::default() };
     let mut monitor = Monitor::new(Arc::clone(automaton), options);
     let recorder = Recorder::new(Arc::new(LogicalClock::default()));
     let stops: Vec<String> = monitor.stop_sequences().into_iter().map(str::to_owned).collect();
@@ -183,35 +183,37 @@ async fn run_with(
     };
     let mut step = monitor.question(&case.query);
     let mut requests = 0;
-    while step != Step::Ended {
+    while step != NextStep::Ended {
         step = match step {
-            Step::Continue if requests == REQUESTS_MAX => monitor.stop(),
-            Step::Continue => {
+            NextStep::Continue if requests == REQUESTS_MAX => monitor.stop(),
+            NextStep::Continue => {
                 requests += 1;
                 let (text, end) = (monitor.text().to_owned(), monitor.question_end());
                 let (reply, finish) =
                     continuation(model, &instructions, &text, end, &settings, how.way).await;
                 let step = monitor.push(reply.as_bytes());
-                let may_stop = how.stops && finish == FinishReason::Stop && step == Step::Continue;
+                let may_stop = how.stops && finish == FinishReason::Stop && step == NextStep::Continue;
                 if let (true, Some(mark)) = (may_stop, stopped_at(&monitor)) {
                     monitor.push(mark.as_bytes())
-                } else if finish == FinishReason::Stop && step == Step::Continue {
+                } else if finish == FinishReason::Stop && step == NextStep::Continue {
                     monitor.end_of_output()
                 } else {
                     step
                 }
             }
-            Step::Violation => monitor.correct().step,
-            Step::Environment => {
+            NextStep::Violation => monitor.correct().step,
+            NextStep::Environment => {
                 let written = environment(&monitor, &mocks, &recorder).await;
                 monitor.environment(&written)
             }
-            Step::Ended => break,
+            NextStep::Ended => break,
         };
     }
     let outcome = monitor.outcome().expect("it has ended").clone();
     recorder.end(match &outcome {
-        Outcome::Finished => EndReason::Answered { text: monitor.answer().unwrap_or_default().to_owned() },
+        MonitorOutcome::Finished => {
+            EndReason::Answered { text: monitor.answer().unwrap_or_default().to_owned() }
+        }
         other => EndReason::Answered { text: format!("{other:?}") },
     });
     let verdict = judge(case, &recorder.take_events(), JudgeOptions::default()).expect("the run is scored");
@@ -233,7 +235,7 @@ fn stopped_at(monitor: &Monitor) -> Option<String> {
     let mut given =
         automaton.valid(copy.position()).iter().filter(|state| automaton.state(**state).is_environment);
     match (given.next(), given.next()) {
-        (Some(state), None) if copy.step() == Step::Violation => {
+        (Some(state), None) if copy.step() == NextStep::Violation => {
             Some(format!("\n{}", automaton.state(*state).prompt.value))
         }
         _ => None,

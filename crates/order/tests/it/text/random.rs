@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use planproof_sim::SimKind;
-use planproof_spec::{Automaton, Compat, Outcome, load};
-use planproof_synth::Options;
+use planproof_spec::{Automaton, Compat, MonitorOutcome, load};
+use planproof_synth::SynthesisOptions;
 use proptest::strategy::{Just, Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use proptest::{prop_oneof, sample};
@@ -60,7 +60,7 @@ fn specification(marks: &[&str; 7], formula: &str) -> Option<Arc<Automaton>> {
 
 #[tokio::test]
 async fn a_perfect_model_keeps_to_any_order() {
-    let cases = cases(Options { actions_max: 4, ..Options::default() }, 10);
+    let cases = cases(SynthesisOptions { actions_max: 4, ..SynthesisOptions::default() }, 10);
     let mut runner = TestRunner::deterministic();
     let (mut run_specs, mut passed) = (0, 0);
     while run_specs < SPECS {
@@ -73,7 +73,7 @@ async fn a_perfect_model_keeps_to_any_order() {
             let run = run(case, SimKind::Perfect, &automaton, how).await;
             assert_eq!(
                 (&run.outcome, run.corrections),
-                (&Outcome::Finished, 0),
+                (&MonitorOutcome::Finished, 0),
                 "{formula}, {how:?}: {}",
                 run.text
             );
@@ -87,10 +87,10 @@ async fn a_perfect_model_keeps_to_any_order() {
 /// An order from which the tools do not follow makes no run longer than it has to be.
 #[tokio::test]
 async fn orders_that_need_calls_get_them() {
-    let case = &cases(Options::default(), 1)[0];
+    let case = &cases(SynthesisOptions::default(), 1)[0];
     let automaton = specification(&MARKS[0], "(until (next Act Inp Obs) Tht :min 30 :max 40)")
         .expect("it is without a fault");
     let run = run(case, SimKind::Perfect, &automaton, How::PLAIN).await;
-    assert_eq!((run.outcome, run.calls.len()), (Outcome::Finished, 30));
+    assert_eq!((run.outcome, run.calls.len()), (MonitorOutcome::Finished, 30));
     assert_eq!(compiled("react").spec().states.len(), 7);
 }

@@ -1,18 +1,18 @@
 use std::collections::BTreeMap;
 
 use planproof_sim::SimKind;
-use planproof_spec::{Outcome, SHIPPED};
-use planproof_synth::{Class, Flag, Options, TimeOptions};
+use planproof_spec::{MonitorOutcome, SHIPPED};
+use planproof_synth::{Flag, OrderClass, SynthesisOptions, TimeOptions};
 
 use super::harness::{How, Run, Way, compiled, run};
 use crate::cases;
 
-fn basic() -> Options {
-    Options { actions_max: 6, ..Options::default() }
+fn basic() -> SynthesisOptions {
+    SynthesisOptions { actions_max: 6, ..SynthesisOptions::default() }
 }
 
-fn timed() -> Options {
-    Options { time: Some(TimeOptions::default()), ..basic() }
+fn timed() -> SynthesisOptions {
+    SynthesisOptions { time: Some(TimeOptions::default()), ..basic() }
 }
 
 /// Agents that call tools. The last one makes all calls before it sees a result.
@@ -31,7 +31,11 @@ async fn a_perfect_model_needs_no_correction_and_calls_rightly() {
                         let how = How { way, stops, output_tokens_max, ..How::PLAIN };
                         let Run { text, outcome, corrections, verdict, .. } =
                             run(case, SimKind::Perfect, &automaton, how).await;
-                        assert_eq!((outcome, corrections), (Outcome::Finished, 0), "{name}, {how:?}: {text}");
+                        assert_eq!(
+                            (outcome, corrections),
+                            (MonitorOutcome::Finished, 0),
+                            "{name}, {how:?}: {text}"
+                        );
                         assert!(verdict.passed == can_pass || name == "rewoo", "{name}, {how:?}: {text}");
                     }
                 }
@@ -40,7 +44,7 @@ async fn a_perfect_model_needs_no_correction_and_calls_rightly() {
     }
 }
 
-async fn classes(name: &str, kind: SimKind, options: Options) -> BTreeMap<Class, usize> {
+async fn classes(name: &str, kind: SimKind, options: SynthesisOptions) -> BTreeMap<OrderClass, usize> {
     let automaton = compiled(name);
     let mut classes = BTreeMap::new();
     for case in cases(options, 40).iter() {
@@ -56,17 +60,17 @@ async fn classes(name: &str, kind: SimKind, options: Options) -> BTreeMap<Class,
 async fn each_kind_fails_in_its_own_way_in_text() {
     for name in CALLING {
         for (kind, expected) in [
-            (SimKind::InOrder, Some(Class::OrderError)),
-            (SimKind::Forgetful, Some(Class::ActionLost)),
-            (SimKind::Careless, Some(Class::OrderError)),
+            (SimKind::InOrder, Some(OrderClass::OrderError)),
+            (SimKind::Forgetful, Some(OrderClass::ActionLost)),
+            (SimKind::Careless, Some(OrderClass::OrderError)),
         ] {
-            let classes: Vec<Class> = classes(name, kind, basic()).await.into_keys().collect();
+            let classes: Vec<OrderClass> = classes(name, kind, basic()).await.into_keys().collect();
             assert_eq!(classes, expected.into_iter().collect::<Vec<_>>(), "{name}, {kind:?}");
         }
     }
     for kind in [SimKind::InOrder, SimKind::Careless] {
-        let classes: Vec<Class> = classes("react", kind, timed()).await.into_keys().collect();
-        assert_eq!(classes, [Class::OrderError], "{kind:?}");
+        let classes: Vec<OrderClass> = classes("react", kind, timed()).await.into_keys().collect();
+        assert_eq!(classes, [OrderClass::OrderError], "{kind:?}");
     }
 }
 
@@ -78,7 +82,7 @@ async fn an_endless_model_goes_on_until_it_is_stopped() {
             let run = run(case, SimKind::Endless, &compiled(name), How::PLAIN).await;
             assert!(run.calls.len() > 100, "{name}: {} calls", run.calls.len());
             // It is cut off in the middle of its plan, or the environment never gets to write.
-            assert_ne!(run.outcome, Outcome::Finished, "{name}");
+            assert_ne!(run.outcome, MonitorOutcome::Finished, "{name}");
         }
     }
 }
@@ -89,14 +93,14 @@ async fn a_clumsy_model_is_corrected_or_given_up() {
         let (mut corrected, mut finished, mut given_up) = (0, 0, 0);
         for case in cases(basic(), 80).iter() {
             let run = run(case, SimKind::Clumsy, &compiled(name), How::PLAIN).await;
-            corrected += usize::from(run.corrections > 0 && run.outcome == Outcome::Finished);
-            finished += usize::from(run.outcome == Outcome::Finished);
-            given_up += usize::from(matches!(run.outcome, Outcome::Failed(_)));
+            corrected += usize::from(run.corrections > 0 && run.outcome == MonitorOutcome::Finished);
+            finished += usize::from(run.outcome == MonitorOutcome::Finished);
+            given_up += usize::from(matches!(run.outcome, MonitorOutcome::Failed(_)));
             // Nobody calls a tool that does not exist, and nobody does a task twice.
             let flags = &run.verdict.flags;
-            assert!(!flags.contains(&Flag::Class(Class::ActError)), "{name}: {}", run.text);
-            assert!(!flags.contains(&Flag::Class(Class::Repeated)), "{name}: {}", run.text);
-            assert_eq!(run.verdict.passed, run.outcome == Outcome::Finished, "{name}: {}", run.text);
+            assert!(!flags.contains(&Flag::Class(OrderClass::ActError)), "{name}: {}", run.text);
+            assert!(!flags.contains(&Flag::Class(OrderClass::Repeated)), "{name}: {}", run.text);
+            assert_eq!(run.verdict.passed, run.outcome == MonitorOutcome::Finished, "{name}: {}", run.text);
         }
         assert!(corrected > 5 && given_up > 2, "{name}: {corrected} corrected, {given_up} given up");
         assert_eq!(finished + given_up, 80);

@@ -1,6 +1,6 @@
 //! What is read of a manager's reply, and what is said of one that is no graph.
 
-use planproof_plan::graph::{GraphProblem, StatedConstraint, SubTaskGraph, read_graph};
+use planproof_plan::graph::{GraphProblem, SubTaskGraph, WordedConstraint, read_graph};
 use planproof_plan::limits::{
     CONSTRAINT_CHARACTERS_MAX, CONSTRAINTS_MAX, ID_CHARACTERS_MAX, SUB_TASKS_MAX, TASK_CHARACTERS_MAX,
     TYPED_BYTES_MAX,
@@ -48,7 +48,7 @@ fn what_may_be_left_out_may_be_left_out() {
     let read = read_graph(reply, &EXECUTORS).unwrap();
     let ids: Vec<_> = read.sub_tasks.iter().map(|it| (it.id.as_str(), it.after.len())).collect();
     assert_eq!(ids, [("1", 0), ("2", 2)]);
-    let constraints = ["short", "true"].map(StatedConstraint::in_words);
+    let constraints = ["short", "true"].map(WordedConstraint::in_words);
     assert_eq!(read.sub_tasks[1].constraints, constraints);
     assert!(read.constraints.is_empty());
 }
@@ -290,7 +290,7 @@ fn a_large_faulty_reply_is_quick() {
 fn a_graph_in_memory_is_checked_alike() {
     assert_eq!(journey().check(&EXECUTORS), Ok(()));
     let mut broken = graph("a; b: a c");
-    broken.constraints.push(StatedConstraint::in_words(""));
+    broken.constraints.push(WordedConstraint::in_words(""));
     let faults = broken.check(&EXECUTORS).unwrap_err().faults;
     let problems: Vec<&GraphProblem> = faults.iter().map(|fault| &*fault.problem).collect();
     assert!(matches!(problems[..], [GraphProblem::AfterUnknown { .. }, GraphProblem::TextEmpty { .. }]));
@@ -349,7 +349,7 @@ fn any_json() -> impl Strategy<Value = Json> {
 
 fn any_graph() -> impl Strategy<Value = SubTaskGraph> {
     let constraint = (".{0,12}", prop::option::of(any_json()))
-        .prop_map(|(words, typed)| StatedConstraint { words, typed });
+        .prop_map(|(words, typed)| WordedConstraint { words, typed });
     let constraints = prop::collection::vec(constraint, 0..3).boxed();
     let task = (".{0,4}", ".{0,12}", ".{0,4}", prop::collection::vec(".{0,4}", 0..3), constraints.clone());
     let task = task.prop_map(|(id, task, executor, after, constraints)| {

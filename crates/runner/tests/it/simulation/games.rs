@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use planproof_suite::{
-    BoxFuture, Card, Case, CaseError, Class, ClassInfo, Explanation, FlagInfo, Scored, Suite, Toolbox, Unit,
-    Unscored, Verdict,
+    BoxFuture, Card, Case, CaseError, Class, ClassInfo, Explanation, FlagInfo, Scored, SizeUnit, Suite,
+    Toolbox, Unscored, Verdict,
 };
 use planproof_tools::{MockTool, MockTools, SchemaCache};
 use planproof_trace::{EndReason, Event, EventKind, Tool, ToolCall, ToolResult};
@@ -155,7 +155,7 @@ impl Suite for Games {
         &[]
     }
 
-    fn unit(&self) -> Unit {
-        Unit { one: "throw", many: "throws" }
+    fn unit(&self) -> SizeUnit {
+        SizeUnit { one: "throw", many: "throws" }
     }
 }

@@ -10,8 +10,9 @@ use std::time::Duration;
 use planproof_agents::AgentSpec;
 use planproof_bench::{CampaignEnd, CampaignError, Outcome, RunProgress, Unit};
 use planproof_runner::{
-    Begun, BudgetOptions, Cases, Complete, Ended, Halted, Keeping, NewCampaign, Prepared, ProgramOptions,
-    Resumed, RunnerError, StoreOptions, StoredCampaign, StoredOptions, Watch, begin, carry_out, resume,
+    Begun, BudgetOptions, CampaignOutcome, Cases, Complete, Halted, Keeping, Prepared, ProgramOptions,
+    RequestedCampaign, Resumed, RunnerError, StoreOptions, StoredCampaign, StoredOptions, Watch, begin,
+    carry_out, resume,
 };
 use planproof_store::{RunState, Signatures, Store, StoreError};
 use planproof_suite::{Suite, Unscored};
@@ -84,7 +85,7 @@ impl Lived {
 
 /// The seed's plan for a campaign.
 struct Plan {
-    new: NewCampaign,
+    new: RequestedCampaign,
     cases: u64,
     is_simulated: bool,
 }
@@ -100,7 +101,7 @@ impl Plan {
             _ => Keeping::Nowhere,
         };
         let model = if is_simulated { "sim/games" } else { "toy/games" };
-        let new = NewCampaign {
+        let new = RequestedCampaign {
             agent: AgentSpec::parse(&format!("tools@{model}")).expect("an agent"),
             repeats: NonZeroU32::MIN.saturating_add(draw.below(3)),
             seed,
@@ -184,7 +185,7 @@ enum Came {
     Killed,
     /// The store was full, and the campaign could not begin or end.
     Full,
-    Ended(Box<Ended>),
+    Ended(Box<CampaignOutcome>),
 }
 
 /// Watches a phase.
@@ -342,7 +343,7 @@ impl Life {
         }
         drop(store);
         self.tokens_max = phase.budgets.max_tokens;
-        let new = NewCampaign {
+        let new = RequestedCampaign {
             budgets: phase.budgets.clone(),
             store: self.store(phase.pages_max),
             ..self.plan.new.clone()
@@ -507,7 +508,7 @@ impl Life {
     }
 
     /// Checks that the way the phase ended has a cause.
-    fn explains(&mut self, phase: &Phase, ended: &Ended) -> Result<(), String> {
+    fn explains(&mut self, phase: &Phase, ended: &CampaignOutcome) -> Result<(), String> {
         match &ended.failure {
             None => {}
             Some(Halted::Runs(CampaignError::Stopped)) if phase.fate.stops_at.is_some() => {

@@ -3,18 +3,18 @@
 use std::cmp::Ordering;
 
 use super::number::{decimal, whole};
-use super::{Mistake, Number};
+use super::{CalculatorNumber, Mistake};
 
 /// Largest integer whose factorial can be represented.
 const FACTORIAL_MAX: i128 = 170;
 
-type Result = std::result::Result<Number, Mistake>;
+type Result = std::result::Result<CalculatorNumber, Mistake>;
 
 pub(super) struct Function {
     name: &'static str,
     /// Fewest and most arguments.
     arguments: (usize, usize),
-    value: fn(&[Number]) -> Result,
+    value: fn(&[CalculatorNumber]) -> Result,
 }
 
 /// Any number of arguments, except none.
@@ -41,7 +41,7 @@ const FUNCTIONS: [Function; 28] = [
     function("min", SOME, |x| Ok(extreme(x, Ordering::Less))),
     function("max", SOME, |x| Ok(extreme(x, Ordering::Greater))),
     function("sum", SOME, sum),
-    function("mean", SOME, |x| sum(x)?.over(Number::Integer(x.len() as i128))),
+    function("mean", SOME, |x| sum(x)?.over(CalculatorNumber::Integer(x.len() as i128))),
     function("factorial", (1, 1), |x| factorial(x[0])),
     function("gcd", SOME, |x| fold_whole("gcd", x, |a, b| Some(gcd(a, b)))),
     function("lcm", SOME, |x| fold_whole("lcm", x, lcm)),
@@ -51,15 +51,19 @@ const FUNCTIONS: [Function; 28] = [
     function("cbrt", (1, 1), |x| decimal(x[0].to_f64().cbrt())),
 ];
 
-const fn function(name: &'static str, arguments: (usize, usize), value: fn(&[Number]) -> Result) -> Function {
+const fn function(
+    name: &'static str,
+    arguments: (usize, usize),
+    value: fn(&[CalculatorNumber]) -> Result,
+) -> Function {
     Function { name, arguments, value }
 }
 
 /// The constant of that name.
-pub(super) fn constant(name: &str) -> Option<Number> {
+pub(super) fn constant(name: &str) -> Option<CalculatorNumber> {
     match name {
-        "pi" | "π" => Some(Number::Decimal(std::f64::consts::PI)),
-        "e" => Some(Number::Decimal(std::f64::consts::E)),
+        "pi" | "π" => Some(CalculatorNumber::Decimal(std::f64::consts::PI)),
+        "e" => Some(CalculatorNumber::Decimal(std::f64::consts::E)),
         _ => None,
     }
 }
@@ -83,7 +87,7 @@ pub(super) fn hint(name: &str) -> String {
 }
 
 impl Function {
-    pub(super) fn call(&self, arguments: &[Number]) -> Result {
+    pub(super) fn call(&self, arguments: &[CalculatorNumber]) -> Result {
         let (fewest, most) = self.arguments;
         if (fewest..=most).contains(&arguments.len()) {
             return (self.value)(arguments);
@@ -99,56 +103,56 @@ impl Function {
     }
 }
 
-fn sqrt(x: Number) -> Result {
+fn sqrt(x: CalculatorNumber) -> Result {
     if x.to_f64() < 0.0 {
         return Err(Mistake::Undefined { what: "the square root of a negative number is not a real number" });
     }
     if let Some(square) = x.to_integer() {
         let root = square.isqrt();
         if root * root == square {
-            return Ok(Number::Integer(root));
+            return Ok(CalculatorNumber::Integer(root));
         }
     }
     decimal(x.to_f64().sqrt())
 }
 
-fn to_whole(x: Number, rounding: fn(f64) -> f64) -> Number {
+fn to_whole(x: CalculatorNumber, rounding: fn(f64) -> f64) -> CalculatorNumber {
     match x {
-        Number::Integer(_) => x,
-        Number::Decimal(value) => whole(rounding(value)),
+        CalculatorNumber::Integer(_) => x,
+        CalculatorNumber::Decimal(value) => whole(rounding(value)),
     }
 }
 
 /// Rounds halves away from zero, based on the number as written: 2.675 to two digits is 2.68, although the floating
 /// point number is slightly less.
-fn round(x: Number, digits: Option<Number>) -> Result {
-    let Some(digits) = digits.unwrap_or(Number::Integer(0)).to_integer() else {
+fn round(x: CalculatorNumber, digits: Option<CalculatorNumber>) -> Result {
+    let Some(digits) = digits.unwrap_or(CalculatorNumber::Integer(0)).to_integer() else {
         return Err(Mistake::NotWhole { function: "round, for the number of digits," });
     };
     // Beyond these bounds every number is unchanged or zero.
     let digits = digits.clamp(-400, 400) as i32;
     match x {
-        Number::Integer(value) => Ok(round_integer(value, digits)),
-        Number::Decimal(value) => {
+        CalculatorNumber::Integer(value) => Ok(round_integer(value, digits)),
+        CalculatorNumber::Decimal(value) => {
             let rounded = round_decimal(value, digits);
             if digits > 0 { decimal(rounded) } else { Ok(whole(rounded)) }
         }
     }
 }
 
-fn round_integer(value: i128, digits: i32) -> Number {
+fn round_integer(value: i128, digits: i32) -> CalculatorNumber {
     if digits >= 0 {
-        return Number::Integer(value);
+        return CalculatorNumber::Integer(value);
     }
     // Half of a unit that is too large exceeds every representable number.
-    let Some(unit) = 10i128.checked_pow(digits.unsigned_abs()) else { return Number::Integer(0) };
+    let Some(unit) = 10i128.checked_pow(digits.unsigned_abs()) else { return CalculatorNumber::Integer(0) };
     let left = value % unit;
     let down = value - left;
     if left.abs() < unit - left.abs() {
-        return Number::Integer(down);
+        return CalculatorNumber::Integer(down);
     }
     let up = down.checked_add(unit * left.signum());
-    up.map_or_else(|| whole(round_decimal(value as f64, digits)), Number::Integer)
+    up.map_or_else(|| whole(round_decimal(value as f64, digits)), CalculatorNumber::Integer)
 }
 
 fn round_decimal(value: f64, digits: i32) -> f64 {
@@ -176,14 +180,14 @@ fn round_decimal(value: f64, digits: i32) -> f64 {
     magnitude.copysign(value)
 }
 
-fn logarithm(x: Number, function: fn(f64) -> f64) -> Result {
+fn logarithm(x: CalculatorNumber, function: fn(f64) -> f64) -> Result {
     if x.to_f64() <= 0.0 {
         return Err(Mistake::Undefined { what: "only numbers above 0 have a logarithm" });
     }
     decimal(function(x.to_f64()))
 }
 
-fn log(x: Number, base: Option<Number>) -> Result {
+fn log(x: CalculatorNumber, base: Option<CalculatorNumber>) -> Result {
     let Some(base) = base else { return logarithm(x, f64::ln) };
     let base = base.to_f64();
     if base <= 0.0 || base == 1.0 {
@@ -199,7 +203,7 @@ fn log(x: Number, base: Option<Number>) -> Result {
     }
 }
 
-fn arc(x: Number, function: fn(f64) -> f64) -> Result {
+fn arc(x: CalculatorNumber, function: fn(f64) -> f64) -> Result {
     if x.to_f64().abs() > 1.0 {
         return Err(Mistake::Undefined { what: "asin and acos are defined from -1 to 1" });
     }
@@ -207,9 +211,9 @@ fn arc(x: Number, function: fn(f64) -> f64) -> Result {
 }
 
 /// The extreme argument in this direction; the first one among equals.
-fn extreme(numbers: &[Number], wanted: Ordering) -> Number {
-    let compare = |a: Number, b: Number| match (a, b) {
-        (Number::Integer(a), Number::Integer(b)) => a.cmp(&b),
+fn extreme(numbers: &[CalculatorNumber], wanted: Ordering) -> CalculatorNumber {
+    let compare = |a: CalculatorNumber, b: CalculatorNumber| match (a, b) {
+        (CalculatorNumber::Integer(a), CalculatorNumber::Integer(b)) => a.cmp(&b),
         (a, b) => a.to_f64().total_cmp(&b.to_f64()),
     };
     let mut found = numbers[0];
@@ -221,11 +225,11 @@ fn extreme(numbers: &[Number], wanted: Ordering) -> Number {
     found
 }
 
-fn sum(numbers: &[Number]) -> Result {
-    numbers.iter().try_fold(Number::Integer(0), |sum, number| sum.plus(*number))
+fn sum(numbers: &[CalculatorNumber]) -> Result {
+    numbers.iter().try_fold(CalculatorNumber::Integer(0), |sum, number| sum.plus(*number))
 }
 
-fn factorial(x: Number) -> Result {
+fn factorial(x: CalculatorNumber) -> Result {
     let number = x.to_integer().ok_or(Mistake::NotWhole { function: "factorial" })?;
     if number < 0 {
         return Err(Mistake::Undefined { what: "a negative number has no factorial" });
@@ -233,12 +237,14 @@ fn factorial(x: Number) -> Result {
     if number > FACTORIAL_MAX {
         return Err(Mistake::TooLarge);
     }
-    (1..=number).try_fold(Number::Integer(1), |product, factor| product.times(Number::Integer(factor)))
+    (1..=number).try_fold(CalculatorNumber::Integer(1), |product, factor| {
+        product.times(CalculatorNumber::Integer(factor))
+    })
 }
 
 fn fold_whole(
     function: &'static str,
-    numbers: &[Number],
+    numbers: &[CalculatorNumber],
     join: impl Fn(i128, i128) -> Option<i128>,
 ) -> Result {
     let mut joined: Option<i128> = None;
@@ -250,7 +256,7 @@ fn fold_whole(
             Some(joined) => join(joined, number).ok_or(Mistake::TooLarge)?,
         });
     }
-    Ok(Number::Integer(joined.unwrap_or_default()))
+    Ok(CalculatorNumber::Integer(joined.unwrap_or_default()))
 }
 
 fn gcd(mut a: i128, mut b: i128) -> i128 {

@@ -16,18 +16,18 @@ const INTEGER_MAX: f64 = 1.7e38;
 
 /// The value of an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Number {
+pub enum CalculatorNumber {
     /// A whole number, exactly.
     Integer(i128),
     /// Any other: finite, to about 16 significant digits.
     Decimal(f64),
 }
 
-use Number::{Decimal, Integer};
+use CalculatorNumber::{Decimal, Integer};
 
 /// As people write numbers: integers without a fraction, others with at most 15 significant digits, very large and
 /// very small ones as `1.5e-7`. The output can be read back.
-impl fmt::Display for Number {
+impl fmt::Display for CalculatorNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Integer(value) => write!(f, "{value}"),
@@ -67,7 +67,7 @@ fn write_fraction(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
 }
 
 /// A floating point result, if it is finite.
-pub(super) fn decimal(value: f64) -> Result<Number, Mistake> {
+pub(super) fn decimal(value: f64) -> Result<CalculatorNumber, Mistake> {
     if value.is_nan() {
         return Err(Mistake::Undefined { what: "the value is not a real number" });
     }
@@ -75,11 +75,11 @@ pub(super) fn decimal(value: f64) -> Result<Number, Mistake> {
 }
 
 /// A floating point number that is whole, exact where it fits.
-pub(super) fn whole(value: f64) -> Number {
+pub(super) fn whole(value: f64) -> CalculatorNumber {
     if value.abs() < INTEGER_MAX { Integer(value as i128) } else { Decimal(value) }
 }
 
-impl Number {
+impl CalculatorNumber {
     /// The nearest floating point number.
     pub fn to_f64(self) -> f64 {
         match self {

@@ -2,7 +2,7 @@
 
 use super::number::decimal;
 use super::tokens::{Kind, Operator, Token};
-use super::{CalculatorError, DEPTH_MAX, Mistake, Number, functions};
+use super::{CalculatorError, CalculatorNumber, DEPTH_MAX, Mistake, functions};
 
 type Result<T> = std::result::Result<T, CalculatorError>;
 
@@ -19,7 +19,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The value of the whole.
-    pub(super) fn value(mut self) -> Result<Number> {
+    pub(super) fn value(mut self) -> Result<CalculatorNumber> {
         let value = self.expression()?;
         match self.next().kind {
             Kind::End => Ok(value),
@@ -62,7 +62,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses one level deeper.
-    fn deeper(&mut self, read: fn(&mut Self) -> Result<Number>) -> Result<Number> {
+    fn deeper(&mut self, read: fn(&mut Self) -> Result<CalculatorNumber>) -> Result<CalculatorNumber> {
         if self.depth >= DEPTH_MAX {
             return Err(CalculatorError { mistake: Mistake::TooDeep, place: self.next().place });
         }
@@ -72,7 +72,7 @@ impl<'a> Parser<'a> {
         value
     }
 
-    fn expression(&mut self) -> Result<Number> {
+    fn expression(&mut self) -> Result<CalculatorNumber> {
         let mut value = self.product()?;
         while let Some((operator, place)) = self.take_operator(&[Operator::Plus, Operator::Minus]) {
             let right = self.product()?;
@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    fn product(&mut self) -> Result<Number> {
+    fn product(&mut self) -> Result<CalculatorNumber> {
         use Operator::{FloorOver, Over, Remainder, Times};
         let mut value = self.signed()?;
         while let Some((operator, place)) = self.take_operator(&[Times, Over, FloorOver, Remainder]) {
@@ -98,7 +98,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    fn signed(&mut self) -> Result<Number> {
+    fn signed(&mut self) -> Result<CalculatorNumber> {
         let mut is_negative = false;
         while let Some((operator, _)) = self.take_operator(&[Operator::Plus, Operator::Minus]) {
             is_negative ^= operator == Operator::Minus;
@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
         Ok(if is_negative { value.negated() } else { value })
     }
 
-    fn power(&mut self) -> Result<Number> {
+    fn power(&mut self) -> Result<CalculatorNumber> {
         let base = self.atom()?;
         match self.take_operator(&[Operator::Power]) {
             Some((_, place)) => {
@@ -118,13 +118,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn atom(&mut self) -> Result<Number> {
+    fn atom(&mut self) -> Result<CalculatorNumber> {
         match self.next() {
             Token { kind: Kind::Number(number), place, .. } => {
                 self.take();
                 match number {
-                    Number::Integer(_) => Ok(number),
-                    Number::Decimal(value) => at(place, decimal(value)),
+                    CalculatorNumber::Integer(_) => Ok(number),
+                    CalculatorNumber::Decimal(value) => at(place, decimal(value)),
                 }
             }
             Token { kind: Kind::Open, .. } => {
@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A constant, or a function with its arguments.
-    fn named(&mut self, name: &str, place: usize) -> Result<Number> {
+    fn named(&mut self, name: &str, place: usize) -> Result<CalculatorNumber> {
         if let Some(constant) = functions::constant(name) {
             return Ok(constant);
         }

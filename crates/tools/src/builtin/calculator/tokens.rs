@@ -1,6 +1,6 @@
 //! Text to tokens.
 
-use super::{CalculatorError, Mistake, Number};
+use super::{CalculatorError, CalculatorNumber, Mistake};
 
 /// An operator between two operands; `Plus` and `Minus` also stand before one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Operator {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
-    Number(Number),
+    Number(CalculatorNumber),
     Name,
     Operator(Operator),
     Open,
@@ -116,10 +116,10 @@ fn number(text: &str) -> Option<(Kind, usize)> {
     }
     let written = text[..end].replace('_', "");
     if is_integer && let Ok(value) = written.parse() {
-        return Some((Kind::Number(Number::Integer(value)), end));
+        return Some((Kind::Number(CalculatorNumber::Integer(value)), end));
     }
     // The parser finds too many digits, or an exponent that is too large: the value is then infinite.
-    Some((Kind::Number(Number::Decimal(written.parse().ok()?)), end))
+    Some((Kind::Number(CalculatorNumber::Decimal(written.parse().ok()?)), end))
 }
 
 /// The number of bytes of digits at the beginning of `text`, with single underscores between them.

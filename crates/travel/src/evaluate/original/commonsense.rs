@@ -7,15 +7,15 @@ use serde_json::Value;
 use super::{Place, Trip, attractions, given, given_if_there, is_dash, name_and_city, place, travel};
 use crate::entry::{NOTHING, flight_number};
 use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, KEYS, MEALS, NOT_NEEDED, TRANSPORTATION};
-use crate::python::{Raised, equal, holds, is_true, member, method_of_text};
-use crate::tables::Mode;
+use crate::python::{PythonException, equal, holds, is_true, member, method_of_text};
+use crate::tables::RoadMode;
 
 /// The share of a day's six entries that must be filled in.
 const FILLED_SHARE_MIN: f64 = 0.5;
 
 /// The trip is a round trip from the origin, visits no city twice, and all its cities are known. The destination of
 /// three-day trips is not checked.
-pub(super) fn route(trip: &Trip<'_>) -> Result<bool, Raised> {
+pub(super) fn route(trip: &Trip<'_>) -> Result<bool, PythonException> {
     let mut cities = Vec::with_capacity(2 * trip.days.len());
     for (number, day) in trip.days().enumerate() {
         match place(day?)? {
@@ -51,7 +51,7 @@ fn is_sequence(cities: &[&str]) -> bool {
 }
 
 /// No two meals are the same text.
-pub(super) fn restaurants(trip: &Trip<'_>) -> Result<bool, Raised> {
+pub(super) fn restaurants(trip: &Trip<'_>) -> Result<bool, PythonException> {
     let mut seen: Vec<&Value> = Vec::new();
     for day in trip.days() {
         let day = day?;
@@ -67,7 +67,7 @@ pub(super) fn restaurants(trip: &Trip<'_>) -> Result<bool, Raised> {
 }
 
 /// No two attractions are the same text.
-pub(super) fn attractions_differ(trip: &Trip<'_>) -> Result<bool, Raised> {
+pub(super) fn attractions_differ(trip: &Trip<'_>) -> Result<bool, PythonException> {
     let mut seen = HashSet::new();
     for day in trip.days() {
         let Some(value) = given_if_there(day?, ATTRACTION)? else { continue };
@@ -81,7 +81,7 @@ pub(super) fn attractions_differ(trip: &Trip<'_>) -> Result<bool, Raised> {
 }
 
 /// Each stay meets the minimum nights of its house. Only houses in the table are checked.
-pub(super) fn minimum_nights(trip: &Trip<'_>) -> Result<bool, Raised> {
+pub(super) fn minimum_nights(trip: &Trip<'_>) -> Result<bool, PythonException> {
     let mut nights = Vec::with_capacity(trip.days.len());
     for day in trip.days() {
         let day = day?;
@@ -107,7 +107,7 @@ pub(super) fn minimum_nights(trip: &Trip<'_>) -> Result<bool, Raised> {
 }
 
 /// There is travel on the first day, and a self-driven car is not combined with other means.
-pub(super) fn transportation(trip: &Trip<'_>) -> Result<bool, Raised> {
+pub(super) fn transportation(trip: &Trip<'_>) -> Result<bool, PythonException> {
     let mut is_used = [false; 3];
     for (number, day) in trip.days().enumerate() {
         let day = day?;
@@ -131,14 +131,14 @@ pub(super) fn transportation(trip: &Trip<'_>) -> Result<bool, Raised> {
 
 /// Activities name the city of the day. On days without travel the published code iterates over the city's letters:
 /// transport is checked against each letter, meals and attractions against any, and accommodation against the last.
-pub(super) fn current_city(trip: &Trip<'_>) -> Result<bool, Raised> {
+pub(super) fn current_city(trip: &Trip<'_>) -> Result<bool, PythonException> {
     for day in trip.days() {
         let day = day?;
         let cities: Vec<&str> = match place(day)? {
             Place::Leg(leg) => leg.to_vec(),
             Place::City(city) => city.split("").filter(|it| !it.is_empty()).collect(),
         };
-        let names_any = |value: &Value| -> Result<bool, Raised> {
+        let names_any = |value: &Value| -> Result<bool, PythonException> {
             for city in &cities {
                 if holds(value, city)? {
                     return Ok(true);
@@ -168,7 +168,7 @@ pub(super) fn current_city(trip: &Trip<'_>) -> Result<bool, Raised> {
             }
         }
         if let Some(value) = given_if_there(day, ACCOMMODATION)? {
-            let last = cities.last().ok_or(Raised::Index)?;
+            let last = cities.last().ok_or(PythonException::Index)?;
             if !holds(value, last)? {
                 return Ok(false);
             }
@@ -179,14 +179,14 @@ pub(super) fn current_city(trip: &Trip<'_>) -> Result<bool, Raised> {
 
 /// Everything named is in the tables, matched by any part of its name. Flight dates are not checked, nor is transport
 /// other than a numbered flight, a car or a taxi.
-pub(super) fn sandbox(trip: &Trip<'_>) -> Result<bool, Raised> {
+pub(super) fn sandbox(trip: &Trip<'_>) -> Result<bool, PythonException> {
     let database = trip.database;
     for day in trip.days() {
         let day = day?;
         if let Some(travel) = travel(day)? {
             let is_there = if travel.lower.contains("flight number") {
-                let (origin, destination) = travel.leg.ok_or(Raised::Value)?;
-                let number = flight_number(travel.entry).ok_or(Raised::Index)?;
+                let (origin, destination) = travel.leg.ok_or(PythonException::Value)?;
+                let number = flight_number(travel.entry).ok_or(PythonException::Index)?;
                 let mut flights = database.flights.numbered(number);
                 flights.any(|flight| flight.origin == origin && flight.destination == destination)
             } else {
@@ -228,15 +228,15 @@ pub(super) fn sandbox(trip: &Trip<'_>) -> Result<bool, Raised> {
 }
 
 /// The means of road transport, from an entry in lower case.
-pub(super) fn road_mode(lower: &str) -> Option<Mode> {
+pub(super) fn road_mode(lower: &str) -> Option<RoadMode> {
     if lower.contains("self-driving") {
-        return Some(Mode::SelfDriving);
+        return Some(RoadMode::SelfDriving);
     }
-    lower.contains("taxi").then_some(Mode::Taxi)
+    lower.contains("taxi").then_some(RoadMode::Taxi)
 }
 
 /// All days are present, the number of cities is right, and the required entries are filled in.
-pub(super) fn complete(trip: &Trip<'_>) -> Result<bool, Raised> {
+pub(super) fn complete(trip: &Trip<'_>) -> Result<bool, PythonException> {
     let mut days = 0;
     for day in trip.days() {
         let day = day?;
@@ -253,14 +253,14 @@ pub(super) fn complete(trip: &Trip<'_>) -> Result<bool, Raised> {
     }
     let mut filled = 0;
     for day in trip.days() {
-        let values = day?.as_object().ok_or(Raised::Type)?.values();
+        let values = day?.as_object().ok_or(PythonException::Type)?.values();
         filled += values.filter(|value| is_true(value) && *value != NOTHING).count();
     }
     Ok(filled as f64 / (KEYS.len() * trip.query.days) as f64 >= FILLED_SHARE_MIN)
 }
 
 /// Whether the trip begins at the origin, if it names a start, and visits as many other cities as requested.
-fn has_right_cities(trip: &Trip<'_>) -> Result<bool, Raised> {
+fn has_right_cities(trip: &Trip<'_>) -> Result<bool, PythonException> {
     let mut cities = BTreeSet::new();
     for (number, day) in trip.days().enumerate() {
         match place(day?)? {
@@ -276,7 +276,7 @@ fn has_right_cities(trip: &Trip<'_>) -> Result<bool, Raised> {
 }
 
 /// Whether a day has its keys, with the required ones filled in. Null counts as filled in.
-fn is_filled(day: &Value, is_last: bool) -> Result<bool, Raised> {
+fn is_filled(day: &Value, is_last: bool) -> Result<bool, PythonException> {
     for key in KEYS {
         if !holds(day, key)? {
             return Ok(false);

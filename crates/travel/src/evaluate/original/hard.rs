@@ -6,12 +6,12 @@ use super::commonsense::road_mode;
 use super::{Trip, given, name_and_city, travel};
 use crate::entry::flight_number;
 use crate::plan::{ACCOMMODATION, MEALS, TRANSPORTATION};
-use crate::python::{Raised, holds};
+use crate::python::{PythonException, holds};
 use crate::query::TransportRule;
 
 /// The cost of the trip for all travellers. Anything not in the tables is free, except road legs, on which the
 /// published code raises an exception. A flight is found by its number alone.
-pub(super) fn cost(trip: &Trip<'_>) -> Result<f64, Raised> {
+pub(super) fn cost(trip: &Trip<'_>) -> Result<f64, PythonException> {
     let (database, people) = (trip.database, trip.query.people_number);
     let mut total = 0.0;
     for day in trip.days() {
@@ -20,12 +20,12 @@ pub(super) fn cost(trip: &Trip<'_>) -> Result<f64, Raised> {
             && let Some((origin, destination)) = travel.leg
         {
             if travel.lower.contains("flight number") {
-                let number = flight_number(travel.entry).ok_or(Raised::Index)?;
+                let number = flight_number(travel.entry).ok_or(PythonException::Index)?;
                 if let Some(flight) = database.flights.numbered(number).next() {
                     total += flight.price() * f64::from(people);
                 }
             } else if let Some(mode) = road_mode(&travel.lower) {
-                let cost = database.distances.cost(origin, destination, mode).ok_or(Raised::Type)?;
+                let cost = database.distances.cost(origin, destination, mode).ok_or(PythonException::Type)?;
                 total += cost as f64 * f64::from(mode.cars(people));
             }
         }
@@ -47,7 +47,7 @@ pub(super) fn cost(trip: &Trip<'_>) -> Result<f64, Raised> {
 }
 
 /// Each cuisine is eaten once. A day ends with the first meal in the origin.
-pub(super) fn cuisine(trip: &Trip<'_>) -> Result<Option<bool>, Raised> {
+pub(super) fn cuisine(trip: &Trip<'_>) -> Result<Option<bool>, PythonException> {
     let Some(wanted) = &trip.query.local_constraint.cuisine else { return Ok(None) };
     let mut eaten = BTreeSet::new();
     for day in trip.days() {
@@ -67,19 +67,19 @@ pub(super) fn cuisine(trip: &Trip<'_>) -> Result<Option<bool>, Raised> {
 }
 
 /// No house forbids what was asked for.
-pub(super) fn room_rule(trip: &Trip<'_>) -> Result<Option<bool>, Raised> {
+pub(super) fn room_rule(trip: &Trip<'_>) -> Result<Option<bool>, PythonException> {
     let Some(rule) = trip.query.local_constraint.house_rule else { return Ok(None) };
     each_stay(trip, |stay| !stay.house_rules.contains(rule.forbidden())).map(Some)
 }
 
 /// All rooms are of the requested kind.
-pub(super) fn room_type(trip: &Trip<'_>) -> Result<Option<bool>, Raised> {
+pub(super) fn room_type(trip: &Trip<'_>) -> Result<Option<bool>, PythonException> {
     let Some(wanted) = trip.query.local_constraint.room_type else { return Ok(None) };
     each_stay(trip, |stay| wanted.accepts(&stay.room_type)).map(Some)
 }
 
 /// Whether a condition holds for all houses that are in the table.
-fn each_stay(trip: &Trip<'_>, holds: impl Fn(&crate::tables::Stay) -> bool) -> Result<bool, Raised> {
+fn each_stay(trip: &Trip<'_>, holds: impl Fn(&crate::tables::Stay) -> bool) -> Result<bool, PythonException> {
     for day in trip.days() {
         let Some(value) = given(day?, ACCOMMODATION)? else { continue };
         let (name, city) = name_and_city(value)?;
@@ -91,7 +91,7 @@ fn each_stay(trip: &Trip<'_>, holds: impl Fn(&crate::tables::Stay) -> bool) -> R
 }
 
 /// No entry contains the word for an excluded means, with the initial capital that the published plans use.
-pub(super) fn transportation(trip: &Trip<'_>) -> Result<Option<bool>, Raised> {
+pub(super) fn transportation(trip: &Trip<'_>) -> Result<Option<bool>, PythonException> {
     let word = match trip.query.local_constraint.transportation {
         None => return Ok(None),
         Some(TransportRule::NoFlight) => "Flight",

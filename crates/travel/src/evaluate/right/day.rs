@@ -2,12 +2,17 @@
 
 use super::Findings;
 use super::itinerary::{Day, Entry, Itinerary, Means, Place, Travel};
-use crate::evaluate::{Check, EntryPlace, Loophole};
+use crate::evaluate::{EntryPlace, Loophole, TripCheck};
 use crate::plan::{ACCOMMODATION, TRANSPORTATION};
 use crate::query::Query;
-use crate::tables::{self, Database, Flight, Table};
+use crate::tables::{self, CityTable, Flight, TripDatabase};
 
-pub(super) fn check(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
+pub(super) fn check(
+    database: &TripDatabase,
+    query: &Query,
+    itinerary: &Itinerary<'_>,
+    findings: &mut Findings,
+) {
     for (number, day) in itinerary.days.iter().enumerate() {
         if let Some(travel) = &day.travel {
             leg(number, day, travel, findings);
@@ -38,7 +43,7 @@ pub(crate) fn ends<'p>(day: &Day<'p>, travel: &Travel<'p>) -> Option<(&'p str, &
 
 /// The intended flight: one on that day if there is one, otherwise any on the same route.
 pub(crate) fn flight<'t>(
-    database: &'t Database,
+    database: &'t TripDatabase,
     number: &str,
     (from, to): (&str, &str),
     date: Option<&String>,
@@ -52,7 +57,7 @@ pub(crate) fn flight<'t>(
 
 /// The traveller travels where the day says, and not on other days.
 fn leg(number: usize, day: &Day<'_>, travel: &Travel<'_>, findings: &mut Findings) {
-    let check = Check::CurrentCity;
+    let check = TripCheck::CurrentCity;
     match (day.place, travel.leg) {
         (Place::City(city), _) => {
             let slips = city.chars().all(|letter| travel.text.contains(letter));
@@ -99,13 +104,13 @@ fn city(
     if !is_there {
         let loophole = if entry.is_overlooked { Some(Loophole::LastAttraction) } else { slips };
         let what = format!("{} is not in {where_one_is}", entry.text);
-        findings.on(Check::CurrentCity, at, loophole, what);
+        findings.on(TripCheck::CurrentCity, at, loophole, what);
     }
 }
 
 /// An entry is in a table under its full name.
 fn named<T: tables::Place>(
-    table: &Table<T>,
+    table: &CityTable<T>,
     at: (usize, EntryPlace),
     entry: &Entry<'_>,
     findings: &mut Findings,
@@ -119,19 +124,19 @@ fn named<T: tables::Place>(
         let (name, city) = crate::entry::name_city(entry.text);
         table.holding(name, city).next().map(|_| Loophole::PartOfName)
     };
-    findings.on(Check::Sandbox, at, loophole, format!("the tables do not have {}", entry.text));
+    findings.on(TripCheck::Sandbox, at, loophole, format!("the tables do not have {}", entry.text));
 }
 
 /// The means of transport is in the tables for that route and that day.
 fn means(
-    database: &Database,
+    database: &TripDatabase,
     query: &Query,
     number: usize,
     day: &Day<'_>,
     travel: &Travel<'_>,
     findings: &mut Findings,
 ) {
-    let check = Check::Sandbox;
+    let check = TripCheck::Sandbox;
     let text = travel.text;
     let Some((from, to)) = ends(day, travel) else {
         let loophole = matches!(travel.means, Means::Other).then_some(Loophole::AnyMeans);

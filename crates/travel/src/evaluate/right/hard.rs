@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use super::Findings;
 use super::day::{ends, flight};
 use super::itinerary::{Day, Entry, Itinerary, Means};
-use crate::evaluate::{Check, Loophole};
+use crate::evaluate::{Loophole, TripCheck};
 use crate::plan::{ACCOMMODATION, TRANSPORTATION};
 use crate::query::{Query, TransportRule};
-use crate::tables::{Database, Mode, Place, Table};
+use crate::tables::{CityTable, Place, RoadMode, TripDatabase};
 
 /// Returns the cost of the trip for all travellers, in US dollars, if the tables cover all of it.
 pub(super) fn check(
-    database: &Database,
+    database: &TripDatabase,
     query: &Query,
     itinerary: &Itinerary<'_>,
     findings: &mut Findings,
@@ -23,10 +23,12 @@ pub(super) fn check(
     let costs = itinerary.days.iter().enumerate().map(|(number, day)| cost(database, query, number, day));
     let total = costs.sum::<Option<f64>>();
     match total {
-        None => findings.add(Check::Budget, None, "the tables do not say what all of it costs".to_owned()),
+        None => {
+            findings.add(TripCheck::Budget, None, "the tables do not say what all of it costs".to_owned())
+        }
         Some(total) if total > query.budget => {
             let what = format!("the trip costs {total}, which is {} too much", total - query.budget);
-            findings.add(Check::Budget, misread(database, itinerary), what);
+            findings.add(TripCheck::Budget, misread(database, itinerary), what);
         }
         Some(_) => {}
     }
@@ -34,7 +36,7 @@ pub(super) fn check(
 }
 
 /// The cost of a day for all travellers.
-fn cost(database: &Database, query: &Query, number: usize, day: &Day<'_>) -> Option<f64> {
+fn cost(database: &TripDatabase, query: &Query, number: usize, day: &Day<'_>) -> Option<f64> {
     let people = query.people_number;
     let mut total = 0.0;
     if let Some(travel) = &day.travel {
@@ -61,7 +63,7 @@ fn cost(database: &Database, query: &Query, number: usize, day: &Day<'_>) -> Opt
 }
 
 /// Each cuisine is eaten at least once, anywhere but in the origin.
-fn cuisine(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
+fn cuisine(database: &TripDatabase, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let Some(wanted) = &query.local_constraint.cuisine else { return };
     let (mut eaten, mut partly) = (BTreeSet::new(), BTreeSet::new());
     for meal in itinerary.days.iter().flat_map(|day| day.meals.iter().flatten()) {
@@ -78,30 +80,30 @@ fn cuisine(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findin
         } else {
             misread(database, itinerary)
         };
-        findings.add(Check::Cuisine, loophole, format!("no meal is {cuisine}"));
+        findings.add(TripCheck::Cuisine, loophole, format!("no meal is {cuisine}"));
     }
 }
 
 /// The rooms are of the right kind, in houses whose rules allow the request.
-fn rooms(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
+fn rooms(database: &TripDatabase, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     for (number, day) in itinerary.days.iter().enumerate() {
         let Some(entry) = &day.stay else { continue };
         let Some(stay) = database.stays.named(&entry.name, entry.city) else { continue };
         let loophole = is_misread(&database.stays, entry).then_some(Loophole::PartOfName);
         if let Some(rule) = query.local_constraint.house_rule.filter(|rule| stay.forbids(rule.forbidden())) {
             let what = format!("{} says: {}", stay.name, rule.forbidden());
-            findings.on(Check::RoomRule, (number, ACCOMMODATION), loophole, what);
+            findings.on(TripCheck::RoomRule, (number, ACCOMMODATION), loophole, what);
         }
         if query.local_constraint.room_type.is_some_and(|wanted| !wanted.accepts(&stay.room_type)) {
             let what = format!("{} is of the kind {}", stay.name, stay.room_type);
-            findings.on(Check::RoomType, (number, ACCOMMODATION), loophole, what);
+            findings.on(TripCheck::RoomType, (number, ACCOMMODATION), loophole, what);
         }
     }
 }
 
 /// The loophole of names: whether the published evaluator mistakes a house or restaurant for an earlier one whose
 /// name contains the right name.
-fn misread(database: &Database, itinerary: &Itinerary<'_>) -> Option<Loophole> {
+fn misread(database: &TripDatabase, itinerary: &Itinerary<'_>) -> Option<Loophole> {
     let is_any = itinerary.days.iter().any(|day| {
         day.meals.iter().flatten().any(|meal| is_misread(&database.restaurants, meal))
             || day.stay.as_ref().is_some_and(|stay| is_misread(&database.stays, stay))
@@ -109,7 +111,7 @@ fn misread(database: &Database, itinerary: &Itinerary<'_>) -> Option<Loophole> {
     is_any.then_some(Loophole::PartOfName)
 }
 
-fn is_misread<T: Place>(table: &Table<T>, entry: &Entry<'_>) -> bool {
+fn is_misread<T: Place>(table: &CityTable<T>, entry: &Entry<'_>) -> bool {
     let (name, city) = crate::entry::name_city(entry.text);
     let (read, meant) = (table.holding(name, city).next(), table.named(&entry.name, entry.city));
     read.zip(meant).is_some_and(|(read, meant)| !std::ptr::eq(read, meant))
@@ -122,12 +124,12 @@ fn transportation(query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findi
         let Some(travel) = &day.travel else { continue };
         let word = match (rule, travel.means) {
             (TransportRule::NoFlight, Means::Flight(_)) => "Flight",
-            (TransportRule::NoSelfDriving, Means::Road(Mode::SelfDriving)) => "Self-driving",
+            (TransportRule::NoSelfDriving, Means::Road(RoadMode::SelfDriving)) => "Self-driving",
             _ => continue,
         };
         let loophole = (!travel.text.contains(word)).then_some(Loophole::LowerCase);
         findings.on(
-            Check::TransportRule,
+            TripCheck::TransportRule,
             (number, TRANSPORTATION),
             loophole,
             format!("one travels: {}", travel.text),

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::entry::{from_to, strip_parenthesis};
 use crate::evaluate::EntryPlace;
-use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, KEYS, MEALS, NOT_NEEDED, Plan, TRANSPORTATION};
-use crate::tables::{Mode, clean_name};
+use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, KEYS, MEALS, NOT_NEEDED, TRANSPORTATION, TripPlan};
+use crate::tables::{RoadMode, clean_name};
 
 /// A plan whose days are objects and whose entries are texts or null.
 pub(crate) struct Itinerary<'p> {
@@ -72,7 +72,7 @@ pub(crate) enum Means<'p> {
     /// A flight with this number.
     Flight(&'p str),
     /// A car.
-    Road(Mode),
+    Road(RoadMode),
     /// Something else.
     Other,
 }
@@ -93,7 +93,7 @@ impl<'p> Itinerary<'p> {
     ///
     /// # Errors
     /// Why it is malformed, as a sentence without a full stop.
-    pub(crate) fn read(plan: &'p Plan, days: usize) -> Result<Self, String> {
+    pub(crate) fn read(plan: &'p TripPlan, days: usize) -> Result<Self, String> {
         let Value::Array(all) = &plan.0 else {
             return Err("the plan is no list of days".to_owned());
         };
@@ -185,10 +185,10 @@ fn travel(text: &str) -> Travel<'_> {
     let means = if begins(FLIGHT) {
         let rest = trimmed.get(FLIGHT.len()..).unwrap_or_default();
         Means::Flight(rest.split(',').next().unwrap_or_default().trim())
-    } else if begins(Mode::SelfDriving.name()) {
-        Means::Road(Mode::SelfDriving)
-    } else if begins(Mode::Taxi.name()) {
-        Means::Road(Mode::Taxi)
+    } else if begins(RoadMode::SelfDriving.name()) {
+        Means::Road(RoadMode::SelfDriving)
+    } else if begins(RoadMode::Taxi.name()) {
+        Means::Road(RoadMode::Taxi)
     } else {
         Means::Other
     };

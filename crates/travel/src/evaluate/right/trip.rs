@@ -4,15 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Findings;
 use super::itinerary::{Entry, Itinerary, Means, Place};
-use crate::evaluate::{Check, Loophole};
+use crate::evaluate::{Loophole, TripCheck};
 use crate::plan::{ACCOMMODATION, ATTRACTION, CITY, KEYS, MEALS, TRANSPORTATION};
 use crate::query::Query;
-use crate::tables::{Database, Mode, Place as _};
+use crate::tables::{Place as _, RoadMode, TripDatabase};
 
 /// The divisor of the share of entries that must be filled in.
 const FILLED_OF: usize = 2;
 
-pub(super) fn check(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
+pub(super) fn check(
+    database: &TripDatabase,
+    query: &Query,
+    itinerary: &Itinerary<'_>,
+    findings: &mut Findings,
+) {
     route(database, query, itinerary, findings);
     restaurants(itinerary, findings);
     attractions(itinerary, findings);
@@ -22,8 +27,8 @@ pub(super) fn check(database: &Database, query: &Query, itinerary: &Itinerary<'_
 }
 
 /// The traveller is always where the last journey ended, visits no city twice, and ends at the origin.
-fn route(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
-    let check = Check::Route;
+fn route(database: &TripDatabase, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
+    let check = TripCheck::Route;
     let mut here = query.org.as_str();
     let mut visited: Vec<&str> = Vec::new();
     for (number, day) in itinerary.days.iter().enumerate() {
@@ -91,7 +96,7 @@ fn restaurants(itinerary: &Itinerary<'_>, findings: &mut Findings) {
             if let Some(earlier) = seen.insert((meal.name.clone(), meal.city), meal.text) {
                 let loophole = (earlier != meal.text).then_some(Loophole::Spelling);
                 findings.on(
-                    Check::Restaurants,
+                    TripCheck::Restaurants,
                     (number, key),
                     loophole,
                     format!("{} comes again", meal.text),
@@ -113,7 +118,7 @@ fn attractions(itinerary: &Itinerary<'_>, findings: &mut Findings) {
                     (earlier.text != sight.text).then_some(Loophole::Spelling)
                 };
                 findings.on(
-                    Check::Attractions,
+                    TripCheck::Attractions,
                     (number, at),
                     loophole,
                     format!("{} comes again", sight.text),
@@ -124,7 +129,12 @@ fn attractions(itinerary: &Itinerary<'_>, findings: &mut Findings) {
 }
 
 /// Each stay lasts at least the minimum number of consecutive nights of its house. The last day has no night.
-fn minimum_nights(database: &Database, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
+fn minimum_nights(
+    database: &TripDatabase,
+    query: &Query,
+    itinerary: &Itinerary<'_>,
+    findings: &mut Findings,
+) {
     let key = |entry: &Option<Entry<'_>>| entry.as_ref().map(|it| (it.name.clone(), it.city.to_owned()));
     let stays: Vec<_> = itinerary.days.iter().map(|day| key(&day.stay)).collect();
     let mut begin = 0;
@@ -144,13 +154,13 @@ fn minimum_nights(database: &Database, query: &Query, itinerary: &Itinerary<'_>,
             (fitting > 1).then_some(Loophole::AmbiguousStay)
         };
         let what = format!("{name} is booked for {nights} nights and wants {}", stay.minimum_nights);
-        findings.on(Check::MinimumNights, (first, ACCOMMODATION), loophole, what);
+        findings.on(TripCheck::MinimumNights, (first, ACCOMMODATION), loophole, what);
     }
 }
 
 /// There is travel on the first day, and a self-driven car is not combined with other means.
 fn transportation(itinerary: &Itinerary<'_>, findings: &mut Findings) {
-    let check = Check::Transportation;
+    let check = TripCheck::Transportation;
     if itinerary.days.first().is_none_or(|day| day.travel.is_none()) {
         findings.on(check, (0, TRANSPORTATION), None, "one does not travel".to_owned());
     }
@@ -158,8 +168,8 @@ fn transportation(itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let (mut is_driving, mut has_others) = (false, false);
     for means in means {
         match means {
-            Means::Road(Mode::SelfDriving) => is_driving = true,
-            Means::Road(Mode::Taxi) | Means::Flight(_) => has_others = true,
+            Means::Road(RoadMode::SelfDriving) => is_driving = true,
+            Means::Road(RoadMode::Taxi) | Means::Flight(_) => has_others = true,
             Means::Other => {}
         }
     }
@@ -170,7 +180,7 @@ fn transportation(itinerary: &Itinerary<'_>, findings: &mut Findings) {
 
 /// All days are present and filled in.
 fn complete(query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
-    let check = Check::Complete;
+    let check = TripCheck::Complete;
     let days = &itinerary.days;
     let count = days.iter().filter(|day| !matches!(day.place, Place::Nowhere)).count();
     if count != query.days {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use planproof_travel::Compat;
-use planproof_travel::evaluate::{Check, Mark, judge};
-use planproof_travel::plan::{ACCOMMODATION, ATTRACTION, CITY, MEALS, Plan, TRANSPORTATION};
-use planproof_travel::solve::Demand;
+use planproof_travel::TripCompat;
+use planproof_travel::evaluate::{CheckResult, TripCheck, judge};
+use planproof_travel::plan::{ACCOMMODATION, ATTRACTION, CITY, MEALS, TRANSPORTATION, TripPlan};
+use planproof_travel::solve::TripDemand;
 use serde_json::{Map, Value};
 
 use super::Set;
@@ -19,7 +19,7 @@ pub(crate) struct Tried {
 
 impl Tried {
     /// Tries all plans of a world. The first demand is the budget.
-    pub(crate) fn all(world: &World, demands: &[Demand]) -> Self {
+    pub(crate) fn all(world: &World, demands: &[TripDemand]) -> Self {
         let mut tried = Self { costs: BTreeMap::new(), budget: world.query.budget };
         for route in routes(world) {
             let mut days = vec![Map::new(); world.query.days];
@@ -67,7 +67,7 @@ type Days = Vec<Map<String, Value>>;
 
 struct Trial<'t> {
     world: &'t World,
-    demands: &'t [Demand],
+    demands: &'t [TripDemand],
     route: &'t Route,
     tried: &'t mut Tried,
 }
@@ -165,27 +165,27 @@ impl Trial<'_> {
     }
 
     fn judge(&mut self, days: &Days, eaten: &[usize]) {
-        let plan = Plan(Value::from(days.clone()));
-        let judgement = judge(&self.world.database, &self.world.query, &plan, Compat::Right);
-        let is_free = |check: &Check| {
-            !matches!(check, Check::MinimumNights | Check::Transportation)
-                && Check::COMMONSENSE.contains(check)
+        let plan = TripPlan(Value::from(days.clone()));
+        let judgement = judge(&self.world.database, &self.world.query, &plan, TripCompat::Right);
+        let is_free = |check: &TripCheck| {
+            !matches!(check, TripCheck::MinimumNights | TripCheck::Transportation)
+                && TripCheck::COMMONSENSE.contains(check)
         };
-        let holds = |check: Check| judgement.mark(check).is_some_and(Mark::is_passed);
-        if !Check::all().filter(is_free).all(holds) {
+        let holds = |check: TripCheck| judgement.mark(check).is_some_and(CheckResult::is_passed);
+        if !TripCheck::all().filter(is_free).all(holds) {
             return;
         }
-        let fails = |check: Check| !holds(check);
-        let violated = |demand: &Demand| match demand {
-            Demand::Budget(_) => false,
-            Demand::Transportation(_) => fails(Check::TransportRule),
-            Demand::RoomType(_) => fails(Check::RoomType),
-            Demand::HouseRule(_) => fails(Check::RoomRule),
-            Demand::Cuisine(cuisine) => {
+        let fails = |check: TripCheck| !holds(check);
+        let violated = |demand: &TripDemand| match demand {
+            TripDemand::Budget(_) => false,
+            TripDemand::Transportation(_) => fails(TripCheck::TransportRule),
+            TripDemand::RoomType(_) => fails(TripCheck::RoomType),
+            TripDemand::HouseRule(_) => fails(TripCheck::RoomRule),
+            TripDemand::Cuisine(cuisine) => {
                 !eaten.iter().any(|&number| self.restaurants()[number].cuisines.contains(&cuisine.as_str()))
             }
-            Demand::MinimumNights => fails(Check::MinimumNights),
-            Demand::OneMeans => fails(Check::Transportation),
+            TripDemand::MinimumNights => fails(TripCheck::MinimumNights),
+            TripDemand::OneMeans => fails(TripCheck::Transportation),
         };
         let violated = self.demands.iter().map(violated).enumerate();
         let violated = violated.filter(|(_, is)| *is).fold(0, |set, (number, _)| set | 1 << number);

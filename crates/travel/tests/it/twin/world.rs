@@ -1,7 +1,7 @@
 //! Tiny tables and a query over them, drawn from a seed.
 
 use planproof_travel::query::{HouseRule, Level, LocalConstraint, Query, RoomType, TransportRule};
-use planproof_travel::tables::{Database, FLIGHTS_FILE, FlightsBuilder, Texts};
+use planproof_travel::tables::{FLIGHTS_FILE, FlightsBuilder, Texts, TripDatabase};
 
 pub(crate) const HOME: &str = "Home";
 pub(crate) const TOWNS: [&str; 2] = ["Ashby", "Birch"];
@@ -46,7 +46,7 @@ pub(crate) struct Plain {
 
 pub(crate) struct World {
     pub(crate) plain: Plain,
-    pub(crate) database: Database,
+    pub(crate) database: TripDatabase,
     pub(crate) query: Query,
 }
 
@@ -143,7 +143,7 @@ impl Plain {
         plain
     }
 
-    fn database(&self) -> Database {
+    fn database(&self) -> TripDatabase {
         let mut stays =
             "NAME,price,room type,house_rules,minimum nights,maximum occupancy,review rate number,city\n"
                 .to_owned();
@@ -180,7 +180,7 @@ impl Plain {
             states: "Home\tHither\nAshby\tYonder\nBirch\tYonder",
             cities: "Home\nAshby\nBirch",
         };
-        Database::read(&texts, flights.finish()).expect("tables")
+        TripDatabase::read(&texts, flights.finish()).expect("tables")
     }
 }
 
