@@ -1,11 +1,14 @@
 //! Programs of the user's that are started, fed, read and ended: agents, and checkers of proposed answers.
 
 mod output;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
 
 use std::env;
 use std::fmt;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
@@ -17,6 +20,11 @@ use thiserror::Error;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, Command};
 use tokio::time::timeout;
+
+#[cfg(unix)]
+use self::unix as system;
+#[cfg(windows)]
+use self::windows as system;
 
 pub(crate) use output::Output;
 
@@ -61,7 +69,7 @@ pub enum CommandError {
         hint: &'static str,
     },
     /// The file is there but is no program.
-    #[error("{} is not executable: make it so with `chmod +x`, or name the program that runs it", path.display())]
+    #[error("{} is not executable: {}", path.display(), system::MAKE_EXECUTABLE)]
     NotExecutable {
         /// The file.
         path: PathBuf,
@@ -100,12 +108,12 @@ impl Program {
         std::iter::once(&self.name).chain(&self.arguments).map(String::as_str)
     }
 
-    /// Finds the program's file the way the system will: on `PATH`, or relative to `folder` if its name has a slash.
+    /// Finds the program's file the way the system will: on `PATH`, or relative to `folder` if its name is a path.
     pub(crate) fn resolve(&self, folder: Option<&Path>) -> Result<PathBuf, CommandError> {
-        let hint = if self.name.contains('/') {
+        let hint = if system::is_path(&self.name) {
             let path = self.file(folder);
-            if is_executable(&path) {
-                return Ok(path);
+            if let Some(found) = system::executable(&path) {
+                return Ok(found);
             }
             if path.exists() {
                 return Err(CommandError::NotExecutable { path });
@@ -114,7 +122,7 @@ impl Program {
         } else {
             let path = env::var_os("PATH").unwrap_or_default();
             let mut candidates = env::split_paths(&path).map(|folder| folder.join(&self.name));
-            if let Some(found) = candidates.find(|candidate| is_executable(candidate)) {
+            if let Some(found) = candidates.find_map(|candidate| system::executable(&candidate)) {
                 return Ok(found);
             }
             if self.name.contains('\\') {
@@ -133,7 +141,7 @@ impl Program {
 
     /// The absolute path to start: the system may resolve a relative path from `folder` or from our directory.
     fn file(&self, folder: Option<&Path>) -> PathBuf {
-        match folder.filter(|_| self.name.contains('/')) {
+        match folder.filter(|_| system::is_path(&self.name)) {
             Some(folder) => folder.join(&self.name),
             None => PathBuf::from(&self.name),
         }
@@ -152,7 +160,8 @@ impl Program {
             None => Command::new(file),
             Some(launcher) => {
                 let mut command = Command::new(launcher.program());
-                command.arg0("planproof").args(launcher.arguments()).arg(file);
+                system::call_planproof(&mut command);
+                command.args(launcher.arguments()).arg(file);
                 command
             }
         };
@@ -344,8 +353,4 @@ pub(crate) fn with_last_words(clause: &str, output: &Output) -> String {
     } else {
         format!("{clause} and nothing on stderr")
     }
-}
-
-fn is_executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }

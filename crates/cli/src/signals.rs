@@ -1,17 +1,27 @@
 //! The signals that ask us to stop.
 
-use std::future::poll_fn;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
 use std::sync::mpsc;
-use std::task::Poll;
 use std::thread;
 
-use rustix::process::Signal as Number;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+#[cfg(unix)]
+pub(crate) use unix::survive_large_files;
+#[cfg(unix)]
+use unix::{listen, next};
+#[cfg(windows)]
+pub(crate) use windows::survive_large_files;
+#[cfg(windows)]
+use windows::{listen, next};
 
 /// Completes on Ctrl-C (SIGINT), SIGTERM, SIGQUIT, or SIGHUP (the terminal is gone), unless SIGHUP was ignored at our
-/// start, as with `nohup`. From this call on the signals no longer end the process, so it comes before any message
-/// that could make someone send one. Must be called within a Tokio runtime. If the system does not let us listen, it
-/// never completes, and the signal ends the process as usual.
+/// start, as with `nohup`; on Windows on Ctrl-C, on Ctrl-Break, or when the console is closed. From this call on the
+/// signals no longer end the process, so it comes before any message that could make someone send one. Must be called
+/// within a Tokio runtime. If the system does not let us listen, it never completes, and the signal ends the process
+/// as usual.
 pub(crate) fn stop_requested() -> impl Future<Output = ()> + Send + 'static {
     let signals = listen();
     async {
@@ -50,38 +60,4 @@ pub(crate) fn on_each(act: impl Fn(u32) + Send + Sync + 'static) {
             act(1);
         });
     }
-}
-
-/// Listens to the signals that ask us to stop.
-fn listen() -> std::io::Result<Vec<Signal>> {
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::quit(), SignalKind::hangup()];
-    let heeded = kinds.into_iter().filter(|kind| *kind != SignalKind::hangup() || !is_ignored(*kind));
-    heeded.map(signal).collect()
-}
-
-/// Completes at the next one.
-async fn next(signals: &mut [Signal]) {
-    poll_fn(|context| {
-        let is_received = signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
-        if is_received { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-}
-
-/// Makes a write beyond the limit on the size of files (`ulimit -f`) fail instead of ending the process by SIGXFSZ.
-/// If the system does not let us listen, the signal ends the process.
-pub(crate) fn survive_large_files() {
-    if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() {
-        // Listening once keeps the signal from ending the process for as long as that lives.
-        drop(runtime.block_on(async { signal(SignalKind::from_raw(Number::XFSZ.as_raw())) }));
-    }
-}
-
-/// Whether a signal is ignored, where the system says so (as Linux does). Listening would end that.
-fn is_ignored(kind: SignalKind) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
-    let bit = u32::try_from(kind.as_raw_value() - 1).unwrap_or(u32::MAX);
-    mask.checked_shr(bit).is_some_and(|mask| mask & 1 == 1)
 }

@@ -5,39 +5,19 @@
 //! It has limits of time, memory, output, processes and files. If the machine lacks anything for this, that is an
 //! [`Unavailable`] with advice, and nothing is run.
 
-use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
 use std::time::Duration;
 
-use planproof_tools::process::ProcessGroup;
-use rustix::process::geteuid;
 use thiserror::Error;
-use tokio::io::AsyncReadExt as _;
-use tokio::process::{ChildStdout, Command};
-use tokio::time::timeout;
 
-/// The user and the group of programs.
-const NOBODY: &str = "65534";
-
-/// Where programs are looked for inside.
-const PATH: &str = "/usr/bin:/bin";
-
-/// Folders of the system that are parts of `/usr` on most machines.
-const SYSTEM: [&str; 5] = ["/bin", "/lib", "/lib32", "/lib64", "/sbin"];
-
-/// Files and folders of the system's settings that programs need to start.
-const SETTINGS: [&str; 2] = ["/etc/alternatives", "/etc/ld.so.cache"];
-
-/// Prefixes of the folders with settings of Java, in `/etc`.
-const JAVA_SETTINGS: &str = "java-";
-
-/// Longest time of the program that is run first as a test.
-const TRIAL: Duration = Duration::from_secs(10);
-
-/// Most bytes quoted from bubblewrap's message when it does not work.
-const REASON_BYTES_MAX: usize = 300;
+#[cfg(unix)]
+pub use unix::Confinement;
+#[cfg(windows)]
+pub use windows::Confinement;
 
 /// What a program may use.
 #[derive(Debug, Clone, Copy)]
@@ -95,163 +75,4 @@ pub struct Finished {
     pub output: String,
     /// How it ended.
     pub ended: ProcessEnd,
-}
-
-/// The sandbox of this machine.
-#[derive(Debug, Clone)]
-pub struct Confinement {
-    bwrap: PathBuf,
-    prlimit: PathBuf,
-    /// Turns the system's superuser into a common user, because only those have a limit on processes.
-    setpriv: Option<PathBuf>,
-    /// The mounts of the system.
-    mounts: Vec<OsString>,
-}
-
-impl Confinement {
-    /// Looks for bubblewrap in the folders of `path`, a list as in the environment variable `PATH`, and runs a
-    /// program in it. Takes some 10 ms.
-    ///
-    /// # Errors
-    /// This machine has no working one.
-    pub async fn find(path: &str) -> Result<Self, Unavailable> {
-        let program = |name: &str, package: &str| {
-            let found = std::env::split_paths(path).map(|folder| folder.join(name)).find(|it| it.is_file());
-            found.ok_or_else(|| Unavailable { reason: format!("there is no `{name}`; install {package}") })
-        };
-        let bwrap = program("bwrap", "bubblewrap")?;
-        let prlimit = program("prlimit", "util-linux")?;
-        let setpriv = geteuid().is_root().then(|| program("setpriv", "util-linux")).transpose()?;
-        let found = Self { bwrap, prlimit, setpriv, mounts: mounts() };
-        let limits = ProgramLimits { time: TRIAL, ..ProgramLimits::default() };
-        let tried = found.run(&["true"], &limits).await?;
-        if tried.ended == ProcessEnd::Exited(0) {
-            return Ok(found);
-        }
-        let said: String = tried.output.trim().chars().take(REASON_BYTES_MAX).collect();
-        let reason = format!("bubblewrap does not work here ({said}); user namespaces may be forbidden");
-        Err(Unavailable { reason })
-    }
-
-    /// Runs a program by its name with its arguments, and waits for it. Its input is empty. Everything that it
-    /// started is gone afterwards, also if the future is dropped.
-    ///
-    /// # Errors
-    /// The sandbox cannot be started.
-    pub async fn run(&self, program: &[&str], limits: &ProgramLimits) -> Result<Finished, Unavailable> {
-        let failed =
-            |error: std::io::Error| Unavailable { reason: format!("bubblewrap cannot be started: {error}") };
-        let mut command = self.command(program, limits);
-        let mut group = ProcessGroup::start(&mut command).map_err(failed)?;
-        let (_, output, _) = group.take_streams();
-        let mut bytes = Vec::new();
-        let ended = match output {
-            Some(output) => {
-                let waited = timeout(limits.time, read(output, limits.output_bytes, &mut bytes));
-                match waited.await {
-                    Err(_) => Some(ProcessEnd::Time),
-                    Ok(true) => Some(ProcessEnd::Output),
-                    Ok(false) => None,
-                }
-            }
-            None => None,
-        };
-        let ended = match ended {
-            Some(ended) => ended,
-            // It closed its output, and may still be running.
-            None => match timeout(limits.time, group.leader_exit()).await {
-                Err(_) => ProcessEnd::Time,
-                Ok(status) => status.map_err(failed)?.code().map_or(ProcessEnd::Killed, exited),
-            },
-        };
-        group.kill().await;
-        bytes.truncate(limits.output_bytes);
-        Ok(Finished { output: String::from_utf8_lossy(&bytes).into_owned(), ended })
-    }
-
-    fn command(&self, program: &[&str], limits: &ProgramLimits) -> Command {
-        // Both streams as one, so that their order is kept, and bubblewrap's own messages are included.
-        let mut words: Vec<OsString> = ["-c", "exec \"$@\" 2>&1", "sh"].map(OsString::from).to_vec();
-        if let Some(setpriv) = &self.setpriv {
-            words.push(setpriv.into());
-            words.extend([format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")].map(OsString::from));
-            words.extend(["--clear-groups", "--"].map(OsString::from));
-        }
-        words.push((&self.prlimit).into());
-        let seconds = limits.time.as_secs().saturating_add(1);
-        words.extend(
-            [
-                format!("--as={}", limits.memory_bytes),
-                format!("--nproc={}", limits.processes),
-                format!("--cpu={seconds}"),
-                "--core=0".to_owned(),
-                "--".to_owned(),
-            ]
-            .map(OsString::from),
-        );
-        words.push((&self.bwrap).into());
-        let size = limits.files_bytes.to_string();
-        words.extend(
-            ["--unshare-all", "--unshare-user", "--uid", NOBODY, "--gid", NOBODY].map(OsString::from),
-        );
-        words.extend(
-            ["--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"].map(OsString::from),
-        );
-        for (name, value) in [("PATH", PATH), ("HOME", "/work"), ("LANG", "C.UTF-8")] {
-            words.extend(["--setenv", name, value].map(OsString::from));
-        }
-        words.extend(self.mounts.iter().cloned());
-        words.extend(["--proc", "/proc", "--dev", "/dev"].map(OsString::from));
-        words.extend(
-            ["--size", &size, "--tmpfs", "/tmp", "--size", &size, "--tmpfs", "/work"].map(OsString::from),
-        );
-        words.extend(["--chdir", "/work", "--remount-ro", "/", "--"].map(OsString::from));
-        words.extend(program.iter().map(OsString::from));
-        let mut command = Command::new("/bin/sh");
-        command.args(words).env_clear().current_dir("/");
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        command
-    }
-}
-
-/// A shell reports 128 plus the signal for a killed program.
-fn exited(code: i32) -> ProcessEnd {
-    if code > 128 { ProcessEnd::Killed } else { ProcessEnd::Exited(code) }
-}
-
-/// Reads until the end, or until more than `most` bytes were read, which it reports.
-async fn read(mut output: ChildStdout, most: usize, bytes: &mut Vec<u8>) -> bool {
-    let mut chunk = [0; 8192];
-    loop {
-        match output.read(&mut chunk).await {
-            Ok(0) | Err(_) => return false,
-            Ok(count) => bytes.extend_from_slice(&chunk[..count]),
-        }
-        if bytes.len() > most {
-            return true;
-        }
-    }
-}
-
-/// The mounted parts of the system, all of them read-only.
-fn mounts() -> Vec<OsString> {
-    let mut words: Vec<OsString> = ["--ro-bind", "/usr", "/usr"].map(OsString::from).to_vec();
-    for folder in SYSTEM {
-        match fs::read_link(folder) {
-            Ok(target) => words.extend(["--symlink".into(), target.into_os_string(), folder.into()]),
-            Err(_) if Path::new(folder).is_dir() => {
-                words.extend(["--ro-bind", folder, folder].map(OsString::from));
-            }
-            Err(_) => {}
-        }
-    }
-    let java = fs::read_dir("/etc").into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_java = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        name.is_some_and(|name| name.starts_with(JAVA_SETTINGS)) && path.is_dir()
-    };
-    for path in SETTINGS.into_iter().map(PathBuf::from).chain(java.filter(is_java)) {
-        words.extend(["--ro-bind-try".into(), path.clone().into_os_string(), path.into_os_string()]);
-    }
-    words
 }

@@ -1,7 +1,6 @@
 //! Looks flights up in an index. Each look-up is a binary search in memory and one or two file reads.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use planproof_travel::tables::{FlightRow, FlightStore, FlightStoreError, Flights
 use crate::layout::{
     self, Directory, HEADER_BYTES, Header, NUMBER_BYTES, NUMBERS_A_BLOCK, ROW_BYTES, ROWS_A_BLOCK,
 };
+use crate::place::read_exact_at;
 use crate::source::Fingerprint;
 
 /// The maximum size of a directory in bytes. Names and samples of [`crate::ROWS_MAX`] rows take far less.
@@ -20,7 +20,7 @@ const DIRECTORY_BYTES_MAX: u64 = 256 << 20;
 pub(crate) fn open(path: &Path, fingerprint: &Fingerprint) -> Option<Flights> {
     let file = File::open(path).ok()?;
     let mut bytes = [0; HEADER_BYTES];
-    file.read_exact_at(&mut bytes, 0).ok()?;
+    read_exact_at(&file, &mut bytes, 0).ok()?;
     let header = Header::read(&bytes).filter(|header| header.fingerprint == *fingerprint)?;
     let is_sound = header.rows <= crate::ROWS_MAX
         && header.directory_bytes <= DIRECTORY_BYTES_MAX
@@ -29,7 +29,7 @@ pub(crate) fn open(path: &Path, fingerprint: &Fingerprint) -> Option<Flights> {
         return None;
     }
     let mut bytes = vec![0; usize::try_from(header.directory_bytes).ok()?];
-    file.read_exact_at(&mut bytes, header.directory_at()).ok()?;
+    read_exact_at(&file, &mut bytes, header.directory_at()).ok()?;
     let Directory { names, legs, codes } = Directory::read(&bytes, &header)?;
     Some(Flights::new(names, Arc::new(Index { file, header, legs, codes })))
 }
@@ -52,7 +52,7 @@ impl Index {
     ) -> Result<Vec<[u8; N]>, FlightStoreError> {
         let mut records = vec![[0; N]; to.saturating_sub(from)];
         let at = at + (from * N) as u64;
-        let read = self.file.read_exact_at(records.as_flattened_mut(), at);
+        let read = read_exact_at(&self.file, records.as_flattened_mut(), at);
         read.map_err(|error| FlightStoreError(format!("the index: {error}")))?;
         Ok(records)
     }

@@ -9,11 +9,12 @@
 //! # Module layout
 //!
 //! `source.rs` decides whether an index belongs to a file, `make.rs` builds it with a sort that needs little memory
-//! (`sorter.rs`), `layout.rs` defines its layout, and `index.rs` looks flights up.
+//! (`sorter.rs`), `layout.rs` defines its layout, and `index.rs` looks flights up. `place.rs` reads from files.
 
 mod index;
 mod layout;
 mod make;
+mod place;
 mod sorter;
 mod source;
 
@@ -169,7 +170,9 @@ fn lock(
     path: &Path,
     progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
 ) -> Result<File, FlightsError> {
-    let file = File::options().create(true).append(true).open(path).map_err(FlightsError::cache(path))?;
+    // Windows locks no file that is only appended to.
+    let opened = File::options().create(true).read(true).append(true).open(path);
+    let file = opened.map_err(FlightsError::cache(path))?;
     loop {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {

@@ -5,8 +5,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+
+use crate::place::read_exact_at;
 
 /// The number of records of a run that are read at once during the merge.
 const RECORDS_AT_ONCE: usize = 4096;
@@ -127,7 +128,7 @@ impl<const N: usize> Run<N> {
         }
         let count = RECORDS_AT_ONCE.min((self.end - self.next) as usize);
         let mut records = vec![[0; N]; count];
-        file.read_exact_at(records.as_flattened_mut(), self.next * N as u64)?;
+        read_exact_at(file, records.as_flattened_mut(), self.next * N as u64)?;
         self.next += count as u64;
         self.records = records.into_iter();
         Ok(self.records.next())

@@ -1,9 +1,9 @@
 //! On systems other than Linux, no isolation is available.
 
 use std::path::PathBuf;
-use std::process;
+use std::process::{self, ExitStatus};
 
-use crate::{Account, AgentMemory, Found, Hidden, Launcher, Layer};
+use crate::{Account, AgentMemory, Found, Hidden, Layer};
 
 const NOT_LINUX: &str = "this system is not Linux";
 
@@ -35,4 +35,9 @@ pub fn launcher_main() {}
 /// Like [`launcher_main`], in a program that is only a launcher.
 pub fn only_launcher_main() -> ! {
     process::exit(2)
+}
+
+/// No process ends the way a launcher reports with, because none is a launcher.
+pub(crate) fn died_by(_: ExitStatus, _: i32) -> bool {
+    false
 }

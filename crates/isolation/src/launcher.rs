@@ -16,8 +16,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::process::CommandExt as _;
-use std::process::{self, Command};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{self, Command, ExitStatus};
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
@@ -118,6 +118,11 @@ pub fn only_main() -> ! {
         "error: planproof starts this program by itself; it does nothing for anybody else"
     );
     process::exit(USAGE)
+}
+
+/// Whether a process ended by this signal.
+pub(crate) fn died_by(status: ExitStatus, signal: i32) -> bool {
+    status.signal() == Some(signal)
 }
 
 /// Ends this process the same way as the program ended.

@@ -9,11 +9,12 @@
 //! # Module layout
 //!
 //! - `account.rs`: the layers, and the account of those that held.
-//! - `hidden.rs`: what is hidden, and where in the file system it is visible.
+//! - `hidden.rs`: what is hidden; `hidden/mounts.rs` where in the file system it is visible.
 //! - `find.rs`: what the machine offers.
 //! - `launcher.rs`: the outer launcher process; `launcher/inside.rs` the first process inside, `launcher/covers.rs`
 //!   covers, `launcher/rights.rs` rights and limits, `launcher/memory.rs` memory (its limit is parsed in
 //!   `memory.rs`).
+//! - `elsewhere.rs` stands for finding and launching on systems other than Linux, where nothing is isolated.
 //! - `gate.rs` keeps one run from exhausting the servers that all runs share.
 
 mod account;
@@ -26,11 +27,16 @@ mod hidden;
 #[cfg(target_os = "linux")]
 mod launcher;
 mod memory;
+#[cfg(target_os = "linux")]
 mod spec;
 
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+
+#[cfg(not(target_os = "linux"))]
+use self::elsewhere::died_by;
+#[cfg(target_os = "linux")]
+use self::launcher::died_by;
 
 pub use account::{Account, Isolate, Layer};
 #[cfg(not(target_os = "linux"))]
@@ -91,11 +97,11 @@ impl Launcher {
     /// Whether this exit status of a launcher means that it had not started its program. The reason is on its
     /// stderr.
     pub fn has_failed(status: ExitStatus) -> bool {
-        status.signal() == Some(SETUP_SIGNAL)
+        died_by(status, SETUP_SIGNAL)
     }
 
     /// Whether this exit status of a launcher means that it killed its program for exceeding the memory limit.
     pub fn has_killed(status: ExitStatus) -> bool {
-        status.signal() == Some(MEMORY_SIGNAL)
+        died_by(status, MEMORY_SIGNAL)
     }
 }

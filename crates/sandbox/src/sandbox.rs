@@ -3,6 +3,10 @@
 mod conversation;
 mod death;
 mod process;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
 
 use std::ffi::OsString;
 use std::io;
@@ -19,6 +23,10 @@ use crate::program::Program;
 use crate::protocol::{Run, WORKER_ARGUMENT};
 use conversation::Talk;
 use process::Worker;
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
 
 /// Programs that a worker runs before it is replaced, so that leaks cannot accumulate for long.
 const RUNS_PER_WORKER_MAX: u32 = 1000;

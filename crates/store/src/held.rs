@@ -5,12 +5,21 @@
 //! matrix. The file contains the process id, for people to read. A file left behind by a killed process is taken
 //! over by the next process.
 
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
 use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process;
+
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
 
 use crate::{Store, StoreError};
 
@@ -24,7 +33,8 @@ const FILE_BYTES_MAX: u64 = 16;
 #[derive(Debug)]
 pub(crate) struct Held {
     path: PathBuf,
-    _file: File,
+    /// `None` only while this is dropped.
+    file: Option<File>,
 }
 
 impl Store {
@@ -76,13 +86,9 @@ impl Store {
             what: format!("{} cannot be locked: {error}", path.display()),
         };
         loop {
-            let mut file = File::options()
-                .create(true)
-                .truncate(false)
-                .read(true)
-                .write(true)
-                .open(path)
-                .map_err(wrong)?;
+            let mut options = File::options();
+            options.create(true).truncate(false).read(true).write(true);
+            let mut file = system::open(&options, path).map_err(wrong)?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
@@ -93,17 +99,15 @@ impl Store {
             }
             // The previous holder may have removed the file after we opened it; a lock on it would then block
             // nobody.
-            let there = fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
-            let ours = file.metadata().map_err(wrong)?;
-            if there == Some((ours.dev(), ours.ino())) {
+            if system::is_at(path, &file).map_err(wrong)? {
                 file.set_len(0).and_then(|()| write!(file, "{}", process::id())).map_err(wrong)?;
-                return Ok(Held { path: path.to_owned(), _file: file });
+                return Ok(Held { path: path.to_owned(), file: Some(file) });
             }
         }
     }
 }
 
-/// The id of the process that locked the file, if it has written it yet.
+/// The id of the process that locked the file, if it has written it yet. Windows lets nobody read a locked file.
 fn holder(file: &File) -> Option<u32> {
     let mut text = String::new();
     file.take(FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
@@ -112,8 +116,9 @@ fn holder(file: &File) -> Option<u32> {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // The lock is released when the file is closed, just after this. A file that could not be removed is taken
-        // over later.
-        let _ = fs::remove_file(&self.path);
+        if let Some(file) = self.file.take() {
+            // A file that could not be removed is taken over later.
+            let _ = system::remove(&self.path, file);
+        }
     }
 }

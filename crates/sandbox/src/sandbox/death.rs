@@ -1,10 +1,7 @@
 //! The meaning of a worker's death for its run.
 
-use std::os::unix::process::ExitStatusExt as _;
-
-use rustix::process::Signal;
-
 use super::process::{BreakOff, LastWords, Worker};
+use super::system::is_out_of_time;
 use crate::outcome::{Limit, ProgramEnd};
 
 /// Rust's messages when memory is exhausted. The second is for a single request larger than any address.
@@ -28,9 +25,8 @@ pub(super) async fn end(worker: Worker, break_off: BreakOff) -> ProgramEnd {
 }
 
 fn of_last_words(words: &LastWords) -> ProgramEnd {
-    let signal = words.status.and_then(|status| status.signal());
     let says = |any: &[&str]| any.iter().any(|text| words.complaints.contains(text));
-    if signal == Some(Signal::XCPU.as_raw()) {
+    if words.status.is_some_and(is_out_of_time) {
         ProgramEnd::Limit(Limit::Time)
     } else if says(&NO_MEMORY) {
         ProgramEnd::Limit(Limit::Memory)

@@ -7,6 +7,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
+use super::system::keep_signals_off;
 use super::{SandboxError, WorkerCommand};
 use crate::protocol::{FromWorker, ToWorker};
 
@@ -47,7 +48,8 @@ impl Worker {
     /// ended its run.
     pub(super) async fn start(command: &WorkerCommand) -> Result<Self, SandboxError> {
         let mut process = Command::new(&command.program);
-        process.args(&command.arguments).env_clear().current_dir("/").process_group(0).kill_on_drop(true);
+        process.args(&command.arguments).env_clear().current_dir("/").kill_on_drop(true);
+        keep_signals_off(&mut process);
         process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = process
             .spawn()

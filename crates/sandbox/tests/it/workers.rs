@@ -87,11 +87,12 @@ fn a_worker_keeps_no_descriptor_that_it_inherits() {
 fn workers_of(parent: u32) -> Vec<u32> {
     let ids =
         fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    // As a word of its own: a shell that starts a worker has the argument within its script.
     let is_worker = |id: &u32| {
         let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
         status.lines().any(|line| line == format!("PPid:\t{parent}"))
             && fs::read_to_string(format!("/proc/{id}/cmdline"))
-                .is_ok_and(|line| line.contains(WORKER_ARGUMENT))
+                .is_ok_and(|line| line.split('\0').any(|word| word == WORKER_ARGUMENT))
     };
     ids.filter(is_worker).collect()
 }
