@@ -38,15 +38,15 @@ pub(crate) use topics::{
     AskingArguments, FromMcpArguments, GenerateArguments, OutArguments, TopicsArguments, TopicsCommand,
 };
 
-/// Test how LLM agents plan: synthesised tasks in English whose right order is known, mock tools, and an oracle.
+/// Test how LLM agents plan, on synthesised English tasks whose right order is known, with mock tools and an oracle.
 #[derive(Debug, Parser)]
 #[command(name = "planproof", version, arg_required_else_help = true)]
 #[command(disable_help_subcommand = true)]
-#[command(
-    after_help = "Exit status: 0 all passed, or a replay is as recorded; 1 failures found; 2 usage, configuration or input error; \
-                        3 something outside failed, a replay differs from its recording, or a campaign was \
-                        interrupted or ended by a budget, and nothing else."
-)]
+#[command(after_help = "Examples:\n  planproof demo\n  planproof test tools@sim/careless --cases 20\n  \
+                  planproof runs show last\n\n\
+                  Exit status: 0 all passed, or a replay matches its recording; 1 failures found; 2 usage, \
+                  configuration or input error; 3 otherwise: something outside failed, a replay differs from its \
+                  recording, or a campaign was interrupted or ended by a budget.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -56,24 +56,29 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct Global {
-    /// Write one machine-readable document, or JSON lines, to stdout.
+    /// Print machine-readable output: one JSON document, or JSON lines.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Seed of all that is drawn: the same seed gives the same cases.
+    /// Seed of every random draw: the same seed gives the same cases.
     #[arg(long, global = true, default_value_t = 7, value_parser = whole(0, u64::MAX))]
     pub(crate) seed: u64,
-    /// No progress on stderr.
+    /// Show no progress on stderr.
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// The configuration file, or `none` for none; by default the nearest `planproof.toml` of this folder and those
-    /// above it up to the repository's root.
+    /// Configuration file, or `none` to read none.
+    ///
+    /// By default the nearest `planproof.toml`: in the current directory or a folder above it, up to the root of the
+    /// repository.
     #[arg(long, global = true, env = "PLANPROOF_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Set a key as the configuration file does, as in `--set test.cases=20`; `KEY=` unsets it.
+    /// Set a configuration key, as in `--set test.cases=20`.
+    ///
+    /// `KEY=` unsets the key. Repeatable.
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Keep the value of this variable of the environment out of all that is written, as is done with variables whose
-    /// names say that they hold a key. Repeatable.
+    /// Keep the value of this environment variable out of all output.
+    ///
+    /// Variables whose names suggest that they hold a key are kept out anyway. Repeatable.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) secret: Vec<String>,
     /// The command line, with what the configuration file and `--set` add to it, quoted for a shell.
@@ -102,47 +107,50 @@ impl Given {
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// Show the main job, without a key or a network: simulated agents, a table, three findings.
+    /// Show a test from start to end, without a key or a network: simulated agents, a table, three findings.
     Demo(Signed<DemoArguments>),
-    /// Synthesise cases: one case v1 document a line.
+    /// Synthesise cases, one JSON line (case v1) each.
     Synth(Signed<SynthArguments>),
-    /// List the topics that cases are drawn from, or the activities of one; make topics of your own.
+    /// List the topics that cases are drawn from, or the activities of one, or make your own.
     Topics(Box<Signed<TopicsArguments>>),
-    /// Read English back into constraints.
+    /// Read the English of cases back into constraints.
     Read(Signed<ReadArguments>),
-    /// Judge one plan of one case.
+    /// Judge a plan or recorded runs of a case.
     Check(Signed<CheckArguments>),
     /// Test how an agent plans.
     Test(Box<Signed<TestArguments>>),
-    /// Run an agent on a benchmark: a suite of cases from published data. Without a suite, list those that there are.
+    /// Run an agent on a benchmark, a suite of cases from published data.
+    ///
+    /// Without a suite, list the suites.
     Bench(Box<Signed<BenchArguments>>),
-    /// Score finished predictions for a benchmark, without a model.
+    /// Score finished predictions for a benchmark, without running an agent.
     Score(Box<Signed<ScoreArguments>>),
-    /// Find up to how many actions an agent plans well enough.
+    /// Find the number of actions up to which an agent plans well enough.
     Limit(Box<Signed<LimitArguments>>),
-    /// Make data for the benchmark mnms: queries and plans over its 33 tools, sheets for people who rate them, and what
-    /// is kept.
+    /// Make data for the benchmark mnms: queries with plans over its 33 tools.
+    ///
+    /// Also makes rating sheets for people, and filters the data by their ratings.
     Mnms(Box<Signed<MnmsArguments>>),
-    /// Print former campaigns in the shape of the paper's tables, and the paper's own figures beside them.
+    /// Print stored campaigns in the format of the paper's tables, beside the paper's figures.
     Tables(Signed<TablesArguments>),
-    /// Run an agent on a task with your own tools, and show what it does.
+    /// Run an agent on a task with your own tools, and show its trace.
     Run(Signed<RunArguments>),
-    /// Offer a model on this machine, in the protocols of OpenAI, Anthropic and Gemini.
+    /// Serve a model on this machine over the protocols of OpenAI, Anthropic and Gemini.
     ServeModel(Signed<ServeModelArguments>),
-    /// Offer the mock tools of one case over MCP, and judge the calls.
+    /// Serve the mock tools of a case over MCP, and judge the calls.
     ServeTools(Signed<ServeToolsArguments>),
-    /// Offer a SIMULATION of all servers that the tools of mnms ask, and print the settings that lead to it.
+    /// Serve a SIMULATION of all servers that the tools of mnms use, and print its settings.
     ServeMedia(Signed<ServeMediaArguments>),
-    /// Look at former campaigns in the run store.
+    /// List, show, export, verify, label or delete stored campaigns.
     Runs(Signed<RunsArguments>),
-    /// Write reports of a former campaign, or compare two.
+    /// Write reports of a stored campaign, or compare campaigns.
     Report(Signed<ReportArguments>),
-    /// Check a behaviour specification, or walk through it.
+    /// Check, walk through, draw or compile a behaviour specification.
     Spec(Signed<SpecArguments>),
-    /// Write a configuration file to begin with.
+    /// Write a starter configuration file.
     Init(Signed<InitArguments>),
-    /// Print the completions for a shell.
+    /// Print shell completions.
     Completions(Signed<CompletionsArguments>),
-    /// Print the manual page, or write one for each command into a folder.
+    /// Print the manual page, or write the page of each command to a folder.
     Man(Signed<ManArguments>),
 }

@@ -59,7 +59,8 @@ fn must_have_threads(count: usize) -> Result<(), Failure> {
     })
     .map_err(|error| {
         Failure::outside(format!(
-            "the system does not give {count} threads ({error}): raise the limit on processes (`ulimit -u`), or end others"
+            "the system cannot start {count} threads ({error}): raise the process limit (`ulimit -u`), or end \
+             other processes"
         ))
     })
 }

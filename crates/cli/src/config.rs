@@ -94,7 +94,7 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
         Some(command) if Section::is_read_by(command) => settings(&call, seen, &words)?,
         Some(command) if seen.get_many::<String>("set").is_some() => {
             return Err(Failure::usage(format!(
-                "--set is of no use to `planproof {command}`, which has no keys"
+                "--set has no effect on `planproof {command}`, which has no keys"
             )));
         }
         _ => Vec::new(),
@@ -258,7 +258,7 @@ fn set_options(lenient: &ArgMatches, words: &[OsString]) -> Result<Vec<String>, 
     // For a global option the parser keeps only the value on one side of the command.
     if sets.len() < words.iter().take_while(|word| *word != "--").filter(is_set).count() && !sets.is_empty() {
         return Err(Failure::usage(
-            "some of --set stand before the command and some behind it: write all behind it",
+            "some --set options are before the command and some after it: write all after it",
         ));
     }
     Ok(sets)

@@ -28,7 +28,7 @@ pub(crate) fn note(store: &Store, campaign: &str, damaged: &[DamagedRunRow], sea
         lines.into_iter().filter(|line| found.insert(line.clone())).map(|line| tell!("{line}")).count() > 0;
     if is_new {
         tell!(
-            "left out: runs of the run store {} that are not what was written; restore a copy of it to have them",
+            "left out: runs of the run store {} that are not what was written; restore a copy of it to get them back",
             store.path().display()
         );
     }
@@ -48,7 +48,7 @@ pub(crate) fn must_be_none(
         return Ok(());
     }
     Err(Failure::outside(format!(
-        "{}\nnothing is run on top of that: restore a copy of the run store, or begin a new campaign",
+        "{}\nnothing more is run: restore a copy of the run store, or start a new campaign",
         lines.join("\n")
     )))
 }
@@ -63,7 +63,7 @@ fn lines(campaign: &str, damaged: &[DamagedRunRow], seals: Option<&Seals>) -> Ve
         })
         .collect();
     if damaged.len() > NAMED_MAX {
-        lines.push(format!("damaged: campaign {campaign}: {} runs more", damaged.len() - NAMED_MAX));
+        lines.push(format!("damaged: campaign {campaign}: {} more runs", damaged.len() - NAMED_MAX));
     }
     let faults = seals.map(|seals| seals.faults.as_slice()).unwrap_or_default();
     lines.extend(faults.iter().take(NAMED_MAX).map(|fault| format!("damaged: campaign {campaign}: {fault}")));

@@ -111,7 +111,10 @@ fn variables(text: &str) -> Result<Vec<(String, String)>, (usize, &'static str)>
         let name = name.trim();
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         if name.is_empty() || !name.bytes().all(is_word) || name.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err((number, "a name has letters, digits and underscores, and begins with no digit"));
+            return Err((
+                number,
+                "a name has letters, digits and underscores, and does not begin with a digit",
+            ));
         }
         let value = value.trim();
         if value.contains('\0') {

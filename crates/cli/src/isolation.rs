@@ -25,7 +25,7 @@ pub(crate) fn of_program(
     };
     if memory.bytes().is_some() && !memory.is_default() && found.account.memory_bytes.is_none() {
         return Err(Failure::outside(format!(
-            "--agent-memory {memory}: nothing can hold an agent to that on this machine; --agent-memory none runs it \
+            "--agent-memory {memory}: this machine cannot enforce the limit; --agent-memory none runs it \
              without a limit"
         )));
     }
@@ -50,7 +50,7 @@ fn isolated(options: &ProgramOptions, store: &Path, program: &Path) -> Result<Ma
         && let Some(lacks) = found.account.lacks()
     {
         return Err(Failure::outside(format!(
-            "--isolate strict: this machine does not offer {lacks}; --isolate best runs the agent with what it does offer"
+            "--isolate strict: this machine does not offer {lacks}; --isolate best isolates the agent as far as it can"
         )));
     }
     Ok(found)

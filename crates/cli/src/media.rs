@@ -68,7 +68,8 @@ pub(crate) fn must_have(path: &Path, cases: &[Arc<dyn Case>]) -> Result<(), Fail
     let named: Vec<String> =
         missing.iter().map(|(setting, case)| format!("{setting} (case {case})")).collect();
     let what = format!(
-        "right plans take tools whose servers it does not name: {}; name them, as `url` below `[SERVICE]`, or choose other \
+        "right plans need tools whose servers it does not name: {}; name them, as `url` below `[SERVICE]`, or \
+         choose other \
          cases",
         named.join(", ")
     );

@@ -25,7 +25,7 @@ pub(crate) fn cases(judge: JudgeOptions, cases: &[Arc<dyn Case>]) -> Result<Vec<
 /// It is of another kind.
 pub(crate) fn case(case: &dyn Case) -> Result<PlanningCase, Failure> {
     read_case(&case.to_line())
-        .map_err(|error| Failure::usage(format!("case {}: it is no order: {error}", case.card().id)))
+        .map_err(|error| Failure::usage(format!("case {}: it is not an order: {error}", case.card().id)))
 }
 
 /// The outcomes with the verdicts of orders.

@@ -30,7 +30,7 @@ pub(crate) fn tools(source: &str) -> Result<MakePageTools, Failure> {
     let parsed = ToolSource::parse(source, variable).map_err(|error| Failure::usage(error.to_string()))?;
     if !parsed.has_pages() {
         let what =
-            format!("`{source}` is no source of pages: write --pages search:FOLDER or --pages wiki:URL");
+            format!("`{source}` is not a source of pages: write --pages search:FOLDER or --pages wiki:URL");
         return Err(Failure::usage(what));
     }
     let open = || -> Result<_, Failure> {

@@ -30,19 +30,21 @@ const RANDOM_DIGITS: usize = 8;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Reports as files")]
 pub(crate) struct ReportFileArguments {
-    /// Write a page for a browser, with the failures in full.
+    /// Write an HTML report with the failures in full.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Write the cases as JUnit XML, as CI systems read it.
+    /// Write the cases as JUnit XML, for CI systems.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Write a row for each case, for a spreadsheet.
+    /// Write a CSV file with one row per case.
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
     /// Write an Inspect log, for `inspect view`.
     #[arg(long, value_name = "FILE")]
     pub(crate) inspect: Option<PathBuf>,
-    /// Append a summary in Markdown; without a file, to the one that GitHub names in GITHUB_STEP_SUMMARY.
+    /// Append a summary in Markdown to this file.
+    ///
+    /// Without FILE, to the file that GitHub names in GITHUB_STEP_SUMMARY.
     #[arg(long, value_name = "FILE")]
     pub(crate) step_summary: Option<Option<PathBuf>>,
 }
@@ -153,7 +155,7 @@ impl ReportFileArguments {
             let path = match path {
                 Some(path) if is_agent(path) => {
                     return Err(Failure::usage(format!(
-                        "--step-summary {0}: this looks like the agent; write --step-summary behind it, or \
+                        "--step-summary {0}: this looks like the agent; write --step-summary after it, or \
                          --step-summary=./{0} for a file of that name",
                         path.display()
                     )));
@@ -197,7 +199,7 @@ impl ReportFile {
         let Some(path) = path else { return Ok(None) };
         if is_stdout(path) {
             if global.json {
-                return Err(Failure::usage("--html - and --json are both for stdout: name a file"));
+                return Err(Failure::usage("--html - and --json both write to stdout: name a file"));
             }
         } else {
             must_differ(path, taken)?;
@@ -212,7 +214,7 @@ pub(crate) fn must_differ(report: &Path, taken: &[(&str, &Path)]) -> Result<(), 
     match taken.iter().find(|(_, other)| resolved(other) == resolved(report)) {
         None => Ok(()),
         Some((name, _)) => Err(Failure::usage(format!(
-            "{} is the file of {name}: name another one for the report",
+            "{} is the file of {name}: name another file for the report",
             report.display()
         ))),
     }
@@ -229,13 +231,13 @@ impl ReportFiles {
         if file.is_stdout() {
             if global.json {
                 return Err(Failure::usage(format!(
-                    "{option} - and --json are both for stdout: name a file"
+                    "{option} - and --json both write to stdout: name a file"
                 )));
             }
             if let Some(other) = self.for_stdout() {
                 let other = other.option();
                 return Err(Failure::usage(format!(
-                    "{other} - and {option} - are both for stdout: name a file"
+                    "{other} - and {option} - both write to stdout: name a file"
                 )));
             }
         }
@@ -367,7 +369,7 @@ impl ReportFile {
 
 impl Temporary {
     fn beside(target: &Path) -> io::Result<Self> {
-        let name = target.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+        let name = target.file_name().ok_or_else(|| io::Error::other("it does not name a file"))?;
         remove_left_parts(target, name);
         loop {
             let random = u32::from_le_bytes(select::random_bytes());
@@ -441,7 +443,7 @@ fn is_stdout(path: &Path) -> bool {
 
 /// The path with its folder as the file system knows it, so that two names of one file are the same.
 fn in_real_folder(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+    let name = path.file_name().ok_or_else(|| io::Error::other("it does not name a file"))?;
     Ok(folder_of(path)?.canonicalize()?.join(name))
 }
 
@@ -451,9 +453,9 @@ fn folder_of(path: &Path) -> io::Result<&Path> {
     let shown = folder.display();
     match fs::metadata(folder) {
         Ok(found) if found.is_dir() => Ok(folder),
-        Ok(_) => Err(io::Error::other(format!("{shown} is no folder"))),
+        Ok(_) => Err(io::Error::other(format!("{shown} is not a folder"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(io::Error::other(format!("there is no folder {shown}; make it first")))
+            Err(io::Error::other(format!("there is no folder {shown}; create it first")))
         }
         Err(error) => Err(error),
     }

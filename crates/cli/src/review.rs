@@ -33,7 +33,7 @@ pub(crate) fn reviewing(choice: ReviewChoice, agent: &AgentSpec) -> Result<Optio
             Ok(Some(Reviewing { by: Arc::new(AtTerminal::new()), when }))
         }
         _ => Err(Failure::usage(format!(
-            "--review is for team@MODEL, one-step@, sequential@ and hierarchical@: {} has no sub-tasks to be shown",
+            "--review is for team@MODEL, one-step@, sequential@ and hierarchical@: {} has no sub-tasks to show",
             agent.as_str()
         ))),
     }
@@ -102,7 +102,7 @@ impl AtTerminal {
                 return ReviewDecision::Stop;
             };
             if line.len() > LINE_BYTES_MAX {
-                tell!("the line has {} bytes; {LINE_BYTES_MAX} is the most", line.len());
+                tell!("the line has {} bytes; {LINE_BYTES_MAX} is the maximum", line.len());
                 continue;
             }
             match Command::read(line.trim()) {
@@ -192,7 +192,7 @@ impl<'l> Command<'l> {
         if line.starts_with('{') {
             return match serde_json::from_str(line) {
                 Ok(decision) => Self::Decided(decision),
-                Err(error) => Self::Unknown(format!("this is no decision in JSON: {error}")),
+                Err(error) => Self::Unknown(format!("this is not a decision in JSON: {error}")),
             };
         }
         let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -208,11 +208,11 @@ impl<'l> Command<'l> {
             ("result", false) => Self::Result(rest),
             ("edit", false) if rest.starts_with('{') => match serde_json::from_str(rest) {
                 Ok(sub_task) => Self::Decided(ReviewDecision::Edit { sub_task }),
-                Err(error) => Self::Unknown(format!("this is no sub-task in JSON: {error}")),
+                Err(error) => Self::Unknown(format!("this is not a sub-task in JSON: {error}")),
             },
             ("edit", false) => match rest.split_once(char::is_whitespace) {
                 Some((id, text)) => Self::Text { id, text: text.trim() },
-                None => Self::Unknown("write the new text behind the id".to_owned()),
+                None => Self::Unknown("write the new text after the id".to_owned()),
             },
             ("drop" | "rerun" | "result" | "edit", true) => {
                 Self::Unknown(format!("`{verb}` needs the id of a sub-task"))

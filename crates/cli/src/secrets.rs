@@ -40,11 +40,12 @@ fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> impl
 /// One is not set, or its value is too short to be searched for.
 pub(crate) fn hold_variables(names: &[String]) -> Result<(), Failure> {
     for name in names {
-        let value = std::env::var(name)
-            .map_err(|_| Failure::usage(format!("--secret {name}: this variable is not set, or no text")))?;
+        let value = std::env::var(name).map_err(|_| {
+            Failure::usage(format!("--secret {name}: this variable is not set, or is not text"))
+        })?;
         if value.trim().len() < SECRET_BYTES_MIN {
             return Err(Failure::usage(format!(
-                "--secret {name}: its value has fewer than {SECRET_BYTES_MIN} bytes, which turn up by chance"
+                "--secret {name}: its value has fewer than {SECRET_BYTES_MIN} bytes, which can occur by chance"
             )));
         }
         hold([value]);

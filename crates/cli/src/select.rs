@@ -158,7 +158,7 @@ pub(crate) fn pick_case(cases: Vec<PlanningCase>, id: Option<&str>) -> Result<Pl
     let mut found = cases.into_iter().filter(|case| id.is_none_or(|id| case.id == id));
     match (found.next(), id) {
         (Some(_), None) if count > 1 => {
-            Err(Failure::usage(format!("the file holds {count} cases; say which with --id")))
+            Err(Failure::usage(format!("the file holds {count} cases; choose one with --id")))
         }
         (Some(case), _) => Ok(case),
         (None, id) => Err(Failure::usage(format!("the file has no case \"{}\"", id.unwrap_or_default()))),
@@ -197,7 +197,7 @@ pub(crate) fn model(
             let recording = Recording::read(Path::new(file))?;
             if let Some(line) = recording.torn_line() {
                 progress::warn(&format!(
-                    "the recording {file} is cut off in line {line}, which is passed over; what comes before it is used"
+                    "the recording {file} is cut off in line {line}, which is ignored; the lines before it are used"
                 ));
             }
             Arc::new(ReplayModel::new(Arc::new(recording), secrets::held())?)

@@ -118,7 +118,7 @@ impl Source {
         }
         if diagnostics.len() > SHOWN_MAX {
             tell!(
-                "and {} more, not shown; `planproof --json spec check` tells all\n",
+                "and {} more, not shown; `planproof --json spec check` shows all\n",
                 diagnostics.len() - SHOWN_MAX
             );
         }

@@ -77,7 +77,7 @@ impl Stored {
     /// The dissection of its failures, whose trials are that campaign.
     fn load_dissection(&self, store: &Store, trials: CampaignRow) -> Result<(String, Dissection), Failure> {
         let trials = Self::load_runs(store, trials)?;
-        let wrong = || damaged(&trials.campaign.row, "its cases are no trials of a dissection");
+        let wrong = || damaged(&trials.campaign.row, "its cases are not trials of a dissection");
         let how = trials.options.order.dissect.ok_or_else(wrong)?;
         let (bank, led_to) = (self.options.order.bank(), trials.led_to(store)?);
         let read = self.with_typed(|failed| Dissection::read(failed, how, bank, led_to))?;
@@ -87,7 +87,7 @@ impl Stored {
     /// The shrinking of its failures, whose candidates are that campaign.
     fn load_shrinking(&self, store: &Store, candidates: CampaignRow) -> Result<(String, Shrinking), Failure> {
         let candidates = Self::load_runs(store, candidates)?;
-        let wrong = || damaged(&candidates.campaign.row, "its cases are no candidates of a shrinking");
+        let wrong = || damaged(&candidates.campaign.row, "its cases are not candidates of a shrinking");
         let how = candidates.options.order.shrink.ok_or_else(wrong)?;
         let led_to = candidates.led_to(store)?;
         let read = self.with_typed(|failed| Shrinking::read(failed, how, led_to))?;
@@ -212,7 +212,7 @@ impl Figures {
 pub(crate) fn find(store: &Store, name: &str) -> Result<CampaignRow, Failure> {
     store.campaign(name).map_err(|error| match (&error, store.campaigns()) {
         (StoreError::UnknownCampaign { .. }, Ok(all)) if all.is_empty() => Failure::usage(format!(
-            "the run store {} holds no campaign yet; `planproof test` makes one",
+            "the run store {} holds no campaign yet; `planproof test` creates one",
             store.path().display()
         )),
         _ => error.into(),

@@ -153,9 +153,7 @@ impl Stream {
             });
         if let Err(error) = written {
             writing.file = None;
-            progress::warn(&format!(
-                "the stream cannot be written any more, and the campaign goes on: {error}"
-            ));
+            progress::warn(&format!("the stream can no longer be written; the campaign continues: {error}"));
         }
     }
 }

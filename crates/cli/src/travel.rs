@@ -57,7 +57,7 @@ pub(crate) fn open() -> OpenTables {
         let (found, database) = opened(path, false).map_err(|failure| CaseError::new(failure.describe()))?;
         if found.digest != folder.digest {
             return Err(CaseError::new(format!(
-                "the tables of {} are others than those that the case was made with: put these back, or make the cases \
+                "the tables of {} differ from those that the case was made with: restore those, or make the cases \
                  again from the data{}",
                 folder.path,
                 if path.is_relative() { "; the folder is looked for in the current directory" } else { "" }
@@ -71,7 +71,7 @@ pub(crate) fn open() -> OpenTables {
 fn not_here(path: &Path) -> String {
     let folder = path.display();
     if path.is_absolute() {
-        return format!("the tables of the case lay in {folder}, and there is no such folder: put it back");
+        return format!("the tables of the case were in {folder}, which does not exist: restore it");
     }
     let here = std::env::current_dir().map_or_else(|_| ".".to_owned(), |here| here.display().to_string());
     format!(
@@ -141,7 +141,7 @@ pub(crate) fn published(folder: &Path, set: Option<&str>, global: &Global) -> Re
     let (tables, _) = opened(folder, global.quiet)?;
     let Some(set) = set else {
         return Err(Failure::usage(format!(
-            "say which queries of {} with --set: there are {}",
+            "choose the queries of {} with --set: there are {}",
             folder.display(),
             sets(folder)
         )));
@@ -193,7 +193,7 @@ fn opened(folder: &Path, is_quiet: bool) -> Result<(Folder, Arc<TripDatabase>), 
 /// Reads all tables, with a digest over them.
 fn read(folder: &Path, is_quiet: bool) -> Result<(String, TripDatabase), Failure> {
     if !folder.is_dir() {
-        return Err(cannot_read(folder, &"it is no folder"));
+        return Err(cannot_read(folder, &"it is not a folder"));
     }
     let database = folder.join(DATABASE);
     let mut hash = Context::new(&SHA256);

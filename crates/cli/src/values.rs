@@ -33,8 +33,9 @@ const VALUE_CHARACTERS_MAX: usize = 30;
 /// # Errors
 /// It is none.
 pub(crate) fn fingerprint(text: &str) -> Result<Fingerprint, String> {
-    Fingerprint::parse(text)
-        .ok_or_else(|| "it is no seal: write it as it was printed, as in 3f2a-91bc-0d17-66e0-b2c4".to_owned())
+    Fingerprint::parse(text).ok_or_else(|| {
+        "it is not a seal: write it as it was printed, as in 3f2a-91bc-0d17-66e0-b2c4".to_owned()
+    })
 }
 
 /// The name of a host, without a port.
@@ -47,10 +48,8 @@ pub(crate) fn host_name(text: &str) -> Result<String, String> {
         !label.is_empty() && !label.starts_with('-') && !label.ends_with('-') && label.bytes().all(is_right)
     };
     if text.len() > HOST_CHARACTERS_MAX || !text.split('.').all(is_label) {
-        return Err(
-            "it is no name of a host: write one without http:// and port, as in host.docker.internal"
-                .to_owned(),
-        );
+        return Err("it is not a host name: write one without http:// and port, as in host.docker.internal"
+            .to_owned());
     }
     Ok(text.to_ascii_lowercase())
 }

@@ -77,7 +77,7 @@ impl Budgets {
     /// As the store keeps them.
     pub(crate) fn read(text: &str) -> Result<Self, RunnerError> {
         serde_json::from_str(text).map_err(|error| {
-            RunnerError::usage(format!("the budgets of the stored campaign make no sense: {error}"))
+            RunnerError::usage(format!("the budgets of the stored campaign are invalid: {error}"))
         })
     }
 
@@ -153,13 +153,13 @@ impl Budgets {
         if let Some(most) = budgets.cost_max() {
             let Some(cost) = spent.cost else {
                 return Err(RunnerError::usage(
-                    "--max-cost: what the campaign has cost so far is not known; use --max-tokens",
+                    "--max-cost: the cost of the campaign so far is not known; use --max-tokens",
                 ));
             };
             let has_ended = self.cost_max().is_none() && stored.ended_by == Some(most.to_string());
             if cost >= most || has_ended {
                 return Err(RunnerError::usage(format!(
-                    "of the campaign's budget of {most}, {cost} are spent: give it a larger one with --max-cost"
+                    "of the campaign's budget of {most}, {cost} are spent: set a larger one with --max-cost"
                 )));
             }
         }
@@ -168,7 +168,7 @@ impl Budgets {
             let has_ended = self.max_tokens.is_none() && stored.ended_by == Some(format!("{most} tokens"));
             if tokens >= most || has_ended {
                 return Err(RunnerError::usage(format!(
-                    "of the campaign's budget of {most} tokens, {tokens} are spent: give it a larger one with --max-tokens"
+                    "of the campaign's budget of {most} tokens, {tokens} are spent: set a larger one with --max-tokens"
                 )));
             }
         }
@@ -184,7 +184,7 @@ impl Budgets {
         };
         if models.is_empty() {
             return Err(RunnerError::usage(format!(
-                "{option}: planproof does not see what this agent's model takes; use --minutes, or give a command: agent \
+                "{option}: planproof cannot see what this agent's model uses; use --minutes, or give a command: agent \
                  a model with --serve-model"
             )));
         }

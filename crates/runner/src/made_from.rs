@@ -48,16 +48,17 @@ impl MadeFrom {
             for then in before {
                 let Some(now) = now.iter().find(|now| now.file == then.file) else {
                     return Err(RunnerError::usage(format!(
-                        "{what} {} is gone or cannot be read, and the campaign was begun with it; put it back, or begin a \
-                         new campaign",
+                        "{what} {} is missing or cannot be read, but the campaign was started with it; restore \
+                         it, or start a new campaign",
                         then.file
                     ))
                     .into());
                 };
                 if then.sha256 != now.sha256 {
                     return Err(RunnerError::usage(format!(
-                        "{what} {} was changed since the campaign was begun: the SHA-256 of its text was {} and is {} now; \
-                         put the old text back, or begin a new campaign",
+                        "{what} {} was changed after the campaign was started: the SHA-256 of its text was {} \
+                         and is {} now; \
+                         restore the old text, or start a new campaign",
                         now.file, then.sha256, now.sha256
                     ))
                     .into());

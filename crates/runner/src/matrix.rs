@@ -98,7 +98,8 @@ pub fn combinations(
     }
     if let (Some(model), false) = (models.first(), takes_models) {
         return Err(RunnerError::usage(format!(
-            "--model {model} is of no use: every agent names its model already, or has its own; write the agent without \
+            "--model {model} has no effect: every agent already names its model, or has its own; write the \
+             agent without \
              `@`, as in direct"
         )));
     }
@@ -114,14 +115,14 @@ pub fn combinations(
             let combination = agent.with_options(&chosen).map_err(|error| {
                 let keys: Vec<String> = chosen.iter().map(|(key, value)| format!("{key}={value}")).collect();
                 RunnerError::usage(format!(
-                    "the combination of {agent} with {} cannot be: {error}; leave the agent out, or the setting, or run it \
-                     by itself",
+                    "the combination of {agent} with {} is not possible: {error}; leave out the agent or the \
+                     setting, or run it separately",
                     keys.join(" and ")
                 ))
             })?;
             if all.iter().any(|other| other.as_str() == combination.as_str()) {
                 return Err(RunnerError::usage(format!(
-                    "the combination {combination} is there twice: name each agent, model and value once"
+                    "the combination {combination} occurs twice: name each agent, model and value once"
                 )));
             }
             all.push(combination);
@@ -294,7 +295,7 @@ impl ResumedMatrix {
         let is_complete = campaigns.iter().all(is_complete);
         match matrix.left(&campaigns, &matrix.row.id)? {
             Left::Nothing(budget) if !is_complete => Err(RunnerError::usage(format!(
-                "the budget of {budget} of the matrix is used up: give it a larger one with{}",
+                "the budget of {budget} of the matrix is used up: set a larger one with{}",
                 budgets::larger(&budget).trim_end_matches(char::is_uppercase).trim_end()
             ))),
             _ => Ok(matrix),
@@ -313,7 +314,7 @@ impl ResumedMatrix {
             let spent = budgets::spent(&campaign.progress);
             let taken = spent.usage.input_tokens + spent.usage.output_tokens;
             let Some(paid) = spent.cost.or(max_cost.is_none().then(Money::default)) else {
-                let what = "--max-cost: what the matrix has cost so far is not known; use --max-tokens";
+                let what = "--max-cost: the cost of the matrix so far is not known; use --max-tokens";
                 return Err(RunnerError::usage(what));
             };
             tokens += taken;

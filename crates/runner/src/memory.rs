@@ -58,8 +58,8 @@ pub(crate) fn memory(
     let left = store.count_lessons(&which)?;
     if left != count {
         return Err(RunnerError::usage(format!(
-            "{} of the {count} lessons that the campaign was begun with have been deleted since, and a campaign keeps the same \
-             ones to its end; begin a new campaign",
+            "{} of the {count} lessons that the campaign was started with have been deleted since, but a \
+             campaign keeps its lessons to the end; start a new campaign",
             count.saturating_sub(left)
         )));
     }
@@ -81,7 +81,7 @@ pub(crate) fn replayed(
     let wanted = count.min(LESSONS_VISIBLE_MAX as u64);
     if lessons.len() as u64 != wanted {
         return Err(RunnerError::usage(format!(
-            "the recording is damaged: it holds {} of the {wanted} lessons that its campaign was begun with",
+            "the recording is damaged: it holds {} of the {wanted} lessons that its campaign was started with",
             lessons.len()
         )));
     }

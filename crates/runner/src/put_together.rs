@@ -55,7 +55,7 @@ impl<W: World> AgentRequest<'_, W> {
         let Some(name) = self.serve_model else {
             return match agent.agent.needs_served_model() {
                 Some(place) => Err(usage(format!(
-                    "{place} for the model that is served to the agent: say which with --serve-model"
+                    "{place} for the model that is served to the agent: name it with --serve-model"
                 ))),
                 None => Ok((agent, None)),
             };

@@ -60,7 +60,7 @@ impl RecordedCampaign {
         for RecordingNote { kind, json } in recording.notes() {
             match kind.as_str() {
                 "campaign" if campaign.is_some() => {
-                    return Err(RunnerError::usage(format!("the recording {shown} is of several campaigns")));
+                    return Err(RunnerError::usage(format!("the recording {shown} holds several campaigns")));
                 }
                 "campaign" => {
                     let note: CampaignNote =
@@ -92,7 +92,7 @@ impl RecordedCampaign {
         let has_end = recording.torn_line().is_none()
             && recording.notes().last().is_some_and(|note| note.kind == "end");
         let agent = AgentSpec::parse(&campaign.agent).map_err(|error| {
-            RunnerError::usage(format!("the recording {shown} is of an agent that is none: {error}"))
+            RunnerError::usage(format!("the recording {shown} names an invalid agent: {error}"))
         })?;
         Ok(Self { recording: Arc::new(recording), campaign, agent, verdicts, ended_by, has_end })
     }
@@ -190,10 +190,7 @@ impl RecordedCampaign {
     }
 
     fn nothing_to_replay(&self) -> RunnerError {
-        RunnerError::usage(format!(
-            "{}. It holds no case to its end: there is nothing to replay",
-            self.stop()
-        ))
+        RunnerError::usage(format!("{}. It holds no finished case: there is nothing to replay", self.stop()))
     }
 
     /// Whether that repeat of the case had ended when the campaign was recorded.
@@ -258,9 +255,8 @@ impl RecordedCampaign {
             self.verdicts.keys().map(|(id, _)| id.as_str()).filter(|id| !known.contains(id)).collect();
         gone.sort_unstable();
         gone.dedup();
-        differences.extend(
-            gone.into_iter().map(|id| format!("case {id}: it was recorded, and is not drawn any more")),
-        );
+        differences
+            .extend(gone.into_iter().map(|id| format!("case {id}: it was recorded, but is no longer drawn")));
         differences
     }
 }

@@ -192,7 +192,7 @@ pub(crate) fn go_on<W: World>(
 ) -> Result<CampaignRecording, RunnerError> {
     if !path.exists() {
         return Err(RunnerError::usage(format!(
-            "the recording {} that the campaign is written to is gone: put it back, or begin anew",
+            "the recording {} that the campaign is written to is missing: restore it, or start a new campaign",
             path.display()
         )));
     }
@@ -224,8 +224,7 @@ fn warn_of_torn_line<W: World>(world: &W, what: &str, file: &RecordingFile) {
     if let Some(line) = file.torn_line() {
         let path = file.path().display();
         world.warn(&format!(
-            "line {line} of the {what} {path}, its last, was only half written: it is removed, and what it answered is \
-             asked again"
+            "line {line} of the {what} {path}, its last, is incomplete: it is removed, and its request is sent again"
         ));
     }
 }

@@ -298,8 +298,8 @@ pub fn read_stored_trace(store: &Store, campaign: &str, unit: Unit) -> Result<Op
 /// The error for stored data of a campaign that make no sense, with the reason.
 pub fn damaged(row: &CampaignRow, what: &str) -> RunnerError {
     RunnerError::outside(format!(
-        "campaign {} in the run store is damaged: {what}; restore a copy of the store, or have the rest with `planproof \
-         runs export`",
+        "campaign {} in the run store is damaged: {what}; restore a copy of the store, or export the rest with \
+         `planproof runs export`",
         row.id
     ))
 }

@@ -13,25 +13,33 @@ use crate::values::{SECONDS_MAX, above_zero, seconds, whole};
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Agent")]
 pub(crate) struct AgentArguments {
-    /// Take N samples and answer as most of them do (`direct`, `cot`; `fallback:` takes 5 where nothing is said).
+    /// Take N samples and answer as most of them do.
+    ///
+    /// For `direct` and `cot`. `fallback:` takes 5 by default.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) samples: Option<NonZeroU32>,
-    /// What an agent that summarises reads: the likelier of summary and results, or always the one.
+    /// What an agent that summarises reads: its summary or the results.
     #[arg(long, value_enum, value_name = "WHICH")]
     pub(crate) summary: Option<SummaryChoice>,
-    /// Who judges the answers that an agent proposes: `none`, `model` (its own), the name of a model, or
-    /// `program:COMMAND`, started for each answer, which reads it as JSON and accepts it with exit status 0
-    /// or refuses it with 1 and its reason on stdout.
+    /// Who judges the answers that an agent proposes.
+    ///
+    /// `none`, `model` (its own), the name of a model, or `program:COMMAND`. The program is started for each answer,
+    /// reads it as JSON on stdin, and accepts it with exit status 0 or rejects it with 1 and the reason on stdout. By
+    /// default nobody judges.
     #[arg(long, value_name = "WHO")]
     pub(crate) evaluator: Option<String>,
-    /// How the model is asked to continue its text, where not in the best way that it has.
+    /// How the model is asked to continue its text.
+    ///
+    /// By default the best way that the model supports.
     #[arg(long, value_enum, value_name = "WAY")]
     pub(crate) continuation: Option<Way>,
-    /// Whether the model is shown the examples of its specification: by default those of a file are, and
-    /// those of shipped ones are not, which cost some 200 to 400 tokens a request.
+    /// Whether the prompt includes the examples of the specification.
+    ///
+    /// By default those of a specification file are included, and those of shipped specifications are not: they cost
+    /// about 200 to 400 tokens per request.
     #[arg(long, value_enum, value_name = "WHETHER")]
     pub(crate) examples: Option<OnOff>,
-    /// Have the manager of a team put its executors together from the tools of each task.
+    /// Let the manager of a team choose its executors from the tools of each task.
     #[arg(long)]
     pub(crate) compose_executors: bool,
 }
@@ -39,9 +47,9 @@ pub(crate) struct AgentArguments {
 /// When a person is asked about the work on sub-tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReviewChoice {
-    /// Whenever sub-tasks were planned, before the first of them.
+    /// When sub-tasks have been planned, before the first one starts.
     Plan,
-    /// Then, and after each sub-task.
+    /// As with `plan`, and after each sub-task.
     Each,
     /// Never.
     None,
@@ -66,11 +74,11 @@ impl OnOff {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SummaryChoice {
-    /// Whichever the model finds likelier; where it tells no probabilities, the shorter one.
+    /// Whichever the model finds likelier, or the shorter one if it gives no probabilities.
     Auto,
     /// The summary.
     Summary,
-    /// The results; none is made.
+    /// The results. No summary is made.
     Results,
 }
 
@@ -86,11 +94,11 @@ impl SummaryChoice {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Way {
-    /// It continues plain text.
+    /// The model continues plain text.
     Text,
-    /// It continues a message of its own.
+    /// The model continues its own message.
     PartialTurn,
-    /// It is asked to continue.
+    /// A further message asks the model to continue.
     Chat,
 }
 
@@ -98,15 +106,18 @@ pub(crate) enum Way {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Requests to the model")]
 pub(crate) struct ModelArguments {
-    /// Most requests begun a second, over all runs.
+    /// Maximum number of requests started per second, over all runs.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) requests_per_second: Option<NonZeroU32>,
-    /// Longest time of one model request, in seconds, below that of a run; by default two thirds of a run's, and 600
-    /// at most.
+    /// Time limit of one model request, in seconds.
+    ///
+    /// Must be below the time limit of a run. By default two thirds of it, at most 600.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) request_timeout: Option<f64>,
-    /// Attempts at a model request that fails for a passing reason (no connection, 408, 409, 429, 5xx), the first
-    /// included. `retry-after` is honoured.
+    /// Maximum number of attempts at a model request, including the first.
+    ///
+    /// A request is retried after a temporary failure: no connection, or status 408, 409, 429 or 5xx. `retry-after` is
+    /// honoured.
     #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(3), value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) attempts: NonZeroU32,
 }
@@ -152,49 +163,69 @@ impl ModelArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof run tools@openai/gpt-5-mini 'What is 17 * 23?' --tools calculator\n  \
+              planproof run react@openai/gpt-5-mini 'Which document names the deadline?' --tools search:documents\n  \
+              planproof run tools@anthropic/claude-haiku-4-5 'List the open issues' --tools 'mcp:npx my-mcp-server'")]
 pub(crate) struct RunArguments {
-    /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the conversation kept
-    /// by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`, `rewoo@`, `reflexion@`,
-    /// `pass@`, or `spec:FILE@MODEL`), `plan@MODEL` (a plan first, then its calls), `one-step@MODEL`,
-    /// `sequential@MODEL`, `hierarchical@MODEL` (sub-tasks with their tools, all at once, one by one, or by groups),
-    /// `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
-    /// ARGS...`, `worker:PROGRAM ARGS...`, or `url:URL`; the last three find the tools at an MCP URL of ours. MODEL is
-    /// `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL; with
-    /// every KIND), or `sim/NAME`.
+    /// Agent to run, as in `tools@openai/gpt-5-mini`.
+    ///
+    /// Agents with a model: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, but the model's
+    /// server keeps the conversation), `plan@MODEL` (writes a plan, then makes its calls), `one-step@MODEL`,
+    /// `sequential@MODEL`, `hierarchical@MODEL` (divide the task into sub-tasks with their tools: all at once, one by
+    /// one, or in groups), `team@MODEL` (a manager, executors, a supervisor and a deliverer).
+    ///
+    /// Agents from a specification: `direct@MODEL`, `cot@MODEL`, `react@MODEL`, `rewoo@MODEL`, `reflexion@MODEL`,
+    /// `pass@MODEL`, or `spec:FILE@MODEL`. `fallback:KIND,KIND@MODEL` asks the second agent where the samples of the
+    /// first do not agree.
+    ///
+    /// External agents: `command:PROGRAM ARGS...`, `worker:PROGRAM ARGS...`, `url:URL`. They find the tools at an MCP
+    /// URL that planproof serves.
+    ///
+    /// MODEL is `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY,
+    /// ANTHROPIC_BASE_URL; with every kind of agent), or `sim/NAME`.
     pub(crate) agent: String,
     #[command(flatten)]
     pub(crate) agent_options: AgentArguments,
-    /// What it is asked to do; `-` takes it from stdin.
+    /// Task for the agent; `-` reads it from stdin.
     pub(crate) task: String,
-    /// Tools it may call, once for each source: `mcp:COMMAND` starts an MCP server, `mcp+http://...` and
-    /// `mcp+https://...` ask one, `search:FOLDER` and `wiki:URL` search documents and a MediaWiki server,
-    /// `calculator` and `python` are built in, `everyday:FILE` has programs, documents, translations and the like with
-    /// the servers that FILE names, `made:FILE` the tools that agents make and keep in FILE. `NAME=` before it puts
-    /// `NAME_` before the names of its tools and sends the token in PLANPROOF_TOKEN_NAME. The tools really do what
-    /// they do.
+    /// Tools that the agent may call. Repeatable, once per source.
+    ///
+    /// `mcp:COMMAND` starts an MCP server; `mcp+http://...` and `mcp+https://...` connect to one. `search:FOLDER`
+    /// searches documents, `wiki:URL` a MediaWiki server. `calculator` and `python` are built in. `everyday:FILE` has
+    /// programs, documents, translations and more, with the servers that FILE names. `made:FILE` has the tools that
+    /// agents make and keep in FILE.
+    ///
+    /// `NAME=` before a source puts `NAME_` before the names of its tools, and sends the token in PLANPROOF_TOKEN_NAME.
+    /// The tools are real: calls have their effects.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) tools: Vec<String>,
     /// Write the trace (trace v1) to this file while the agent runs.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Show the sub-tasks of an agent that plans some and ask before it goes on: `plan` whenever some were planned,
-    /// `each` also after each of them.
+    /// Show planned sub-tasks, and ask before the agent continues.
+    ///
+    /// For agents that plan sub-tasks.
     #[arg(long, value_enum, value_name = "WHEN", default_value = "none")]
     pub(crate) review: ReviewChoice,
-    /// Standing instructions to the model, as its system message.
+    /// System message for the model.
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,
-    /// Longest time of the run, in seconds, without what it waits for because of rate limits and further attempts; by
-    /// default 180, or half as much again as a larger --request-timeout.
+    /// Time limit of the run, in seconds.
+    ///
+    /// Time spent waiting for rate limits and further attempts does not count. By default 180, or 1.5 times
+    /// --request-timeout if that is 180 or more.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) timeout: Option<f64>,
-    /// Most model turns (for external agents: tool calls).
+    /// Maximum number of model turns (of tool calls, for external agents).
     #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(49), value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) iterations: NonZeroU32,
-    /// Longest time of one tool call, in seconds.
+    /// Time limit of one tool call, in seconds.
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) tool_timeout: f64,
-    /// Do not ask before an agent gets tools that are not ours. Without a terminal nobody is asked anyway.
+    /// Do not ask before giving the agent tools that are not built in.
+    ///
+    /// Without a terminal there is no question anyway.
     #[arg(long, short)]
     pub(crate) yes: bool,
     #[command(flatten)]

@@ -104,46 +104,69 @@ const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
 /// What all campaigns have. A command adds to `--resume` and `--replay` which of its own options do not go with them.
 #[derive(Debug, Args)]
 pub(crate) struct CampaignArguments {
-    /// The agent: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, with the conversation kept
-    /// by the model's server), one of a specification (`direct@MODEL`, `cot@`, `react@`, `rewoo@`, `reflexion@`,
-    /// `pass@`, or `spec:FILE@MODEL`), `plan@MODEL` (a plan first, then its calls), `one-step@MODEL`,
-    /// `sequential@MODEL`, `hierarchical@MODEL` (sub-tasks with their tools, all at once, one by one, or by groups),
-    /// `team@MODEL` (a manager, executors, a supervisor and a deliverer), `fallback:KIND,KIND@MODEL`, `command:PROGRAM
-    /// ARGS...` (started for each case), `worker:PROGRAM ARGS...` (kept for all cases), or `url:URL`. With `repair:`
-    /// before it, calls after which no correct plan is left are denied, and the agent learns what is right instead.
-    /// MODEL is `sim/NAME` (perfect, parallel, in-order, forgetful, careless, clumsy, endless; gold, which is handed
-    /// the right answers), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY,
-    /// ANTHROPIC_BASE_URL; with every KIND), or `replay/FILE` (the answers of a recording).
+    /// Agent under test, as in `tools@openai/gpt-5-mini` or `command:python agent.py`.
+    ///
+    /// Agents with a model: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, but the model's
+    /// server keeps the conversation), `plan@MODEL` (writes a plan, then makes its calls), `one-step@MODEL`,
+    /// `sequential@MODEL`, `hierarchical@MODEL` (divide the task into sub-tasks with their tools: all at once, one by
+    /// one, or in groups), `team@MODEL` (a manager, executors, a supervisor and a deliverer).
+    ///
+    /// Agents from a specification: `direct@MODEL`, `cot@MODEL`, `react@MODEL`, `rewoo@MODEL`, `reflexion@MODEL`,
+    /// `pass@MODEL`, or `spec:FILE@MODEL`. `fallback:KIND,KIND@MODEL` asks the second agent where the samples of the
+    /// first do not agree.
+    ///
+    /// External agents: `command:PROGRAM ARGS...` (started for each case), `worker:PROGRAM ARGS...` (kept for all
+    /// cases), `url:URL`.
+    ///
+    /// `repair:` before any of these denies calls after which no correct plan is left, and tells the agent what is
+    /// right instead.
+    ///
+    /// MODEL is `sim/NAME` (perfect, parallel, in-order, forgetful, careless, clumsy, endless; gold, which is given the
+    /// right answers), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY,
+    /// ANTHROPIC_BASE_URL; with every kind of agent), or `replay/FILE` (the answers of a recording).
     #[arg(conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     #[command(flatten)]
     pub(crate) agent_options: AgentArguments,
-    /// Most runs at once; by default 64 for our own agents and 4 for external ones.
+    /// Maximum number of concurrent runs.
+    ///
+    /// By default 64 for our own agents and 4 for external ones.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroUsize::MIN, CONCURRENCY_MAX))]
     pub(crate) concurrency: Option<NonZeroUsize>,
-    /// Longest time of a run, in seconds, without what it waits for because of rate limits and further
-    /// attempts; by default 180, or half as much again as a larger --request-timeout.
+    /// Time limit of a run, in seconds.
+    ///
+    /// Time spent waiting for rate limits and further attempts does not count. By default 180, or 1.5 times
+    /// --request-timeout if that is 180 or more.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) timeout: Option<f64>,
-    /// Most model turns of a run (for external agents: tool calls, and turns of the model of --serve-model).
+    /// Maximum number of model turns of a run.
+    ///
+    /// For external agents: of tool calls, and of turns of the model of --serve-model.
     #[arg(long, default_value_t = ITERATIONS, value_name = "N", value_parser = whole(1, u32::MAX))]
     pub(crate) iterations: u32,
-    /// Serve this model to a `command:` agent, for which OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL and what the
-    /// clients of Anthropic and Gemini read are set, or to a `worker:` or `url:` agent, which gets them with each task.
+    /// Serve this model to the `command:`, `worker:` or `url:` agent.
+    ///
+    /// A `command:` agent has OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL and the variables that clients of Anthropic
+    /// and Gemini read in its environment. A `worker:` or `url:` agent gets these values with each task.
     #[arg(long, value_name = "MODEL")]
     pub(crate) serve_model: Option<String>,
     #[command(flatten)]
     pub(crate) program: ProgramArguments,
-    /// Call the campaign so in listings and reports, in at most 80 characters. `planproof runs label` changes it.
+    /// Label of the campaign in listings and reports, up to 80 characters.
+    ///
+    /// `planproof runs label` changes it.
     #[arg(long, value_name = "TEXT", value_parser = label)]
     pub(crate) label: Option<String>,
-    /// Show the sub-tasks of `team@MODEL`, `one-step@`, `sequential@` or `hierarchical@` and ask before it goes on:
-    /// `plan` whenever some were planned, `each` also after each of them. One run at a time. Answers are read from
-    /// standard input, a line each; `help` lists them.
+    /// Show planned sub-tasks, and ask before the agent continues.
+    ///
+    /// For `team@MODEL`, `one-step@MODEL`, `sequential@MODEL` and `hierarchical@MODEL`. Runs one case at a time.
+    /// Answers are read from standard input, one per line; `help` lists them.
     #[arg(long, value_enum, value_name = "WHEN", default_value = "none", conflicts_with_all = ["replay", "record"])]
     pub(crate) review: ReviewChoice,
-    /// Write what happens as it happens, a line of JSON each: runs that begin, each event of each run, how runs ended.
-    /// docs/files.md has the format (`stream v1`).
+    /// Write events to this file as they happen, one JSON line each.
+    ///
+    /// Events are starts of runs, each event of each run, and ends of runs. docs/files.md describes the format (`stream
+    /// v1`).
     #[arg(long, value_name = "FILE")]
     pub(crate) stream: Option<PathBuf>,
     #[command(flatten)]
@@ -156,8 +179,10 @@ pub(crate) struct CampaignArguments {
     pub(crate) recording: RecordingArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-    /// Resume a campaign that was interrupted or whose budget was used up: its id, the beginning of it, or `last`.
-    /// What is finished is kept. New budgets replace the old ones and hold for the campaign as a whole.
+    /// Resume an interrupted campaign, or one whose budget was used up.
+    ///
+    /// RUN is its id, the start of it, or `last`. Finished runs are kept. New budgets replace the old ones and apply to
+    /// the campaign as a whole.
     #[arg(
         long,
         value_name = "RUN",
@@ -171,45 +196,58 @@ pub(crate) struct CampaignArguments {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Programs and services under test")]
 pub(crate) struct ProgramArguments {
-    /// Pass this variable of the environment to the `command:` or `worker:` agent, though it looks as if it held a key:
-    /// with --serve-model the agent gets none of those (*_API_KEY, *_TOKEN, *_SECRET, *_PASSWORD, AWS_* and
-    /// more; docs/ci.md lists them). Repeatable.
+    /// Pass this environment variable to the agent although it may hold a key.
+    ///
+    /// For `command:` and `worker:` agents. With --serve-model the agent gets no variables whose names suggest a key
+    /// (*_API_KEY, *_TOKEN, *_SECRET, *_PASSWORD, AWS_* and more; docs/ci.md lists them). Repeatable.
     #[arg(long, value_name = "NAME", value_parser = variable_name, requires = "serve_model")]
     pub(crate) env: Vec<String>,
-    /// Give the `command:` or `worker:` agent the variables of this file besides, lines of NAME=VALUE. Their values are
-    /// kept out of reports and recordings where their names look as if they held keys. The headers of a `url:` agent
-    /// may name them.
+    /// Add the variables of this file (lines of NAME=VALUE) to the environment of the agent.
+    ///
+    /// For `command:` and `worker:` agents; the headers of a `url:` agent may also use them. Values whose names suggest
+    /// a key are kept out of reports and recordings.
     #[arg(long, value_name = "FILE")]
     pub(crate) env_file: Option<PathBuf>,
-    /// Start the `command:` or `worker:` agent in this directory. A program named by a path, and its arguments, are
-    /// from there.
+    /// Start the agent in this directory.
+    ///
+    /// For `command:` and `worker:` agents. A relative path of the program, and its arguments, are resolved from there.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cwd: Option<PathBuf>,
-    /// The `command:`, `worker:` or `url:` agent reaches this machine by this name, as from within a container, for
-    /// instance host.docker.internal: the URLs that it is given have this name, and requests with it are admitted.
-    /// planproof listens on 127.0.0.1 all the same. Repeatable; the first one stands in the URLs.
+    /// Name by which the agent reaches this machine, as from within a container.
+    ///
+    /// For example host.docker.internal. The URLs that a `command:`, `worker:` or `url:` agent gets contain the name,
+    /// and requests to it are accepted. planproof still listens on 127.0.0.1 only. Repeatable; the URLs contain the
+    /// first name.
     #[arg(long, value_name = "NAME", value_parser = host_name)]
     pub(crate) allow_host: Vec<String>,
-    /// Keep the `command:` or `worker:` agent from the run store, the files of this command line, planproof itself and
-    /// other runs: `strict`, or run nothing where the machine cannot; `best`, as far as it can; `none`. Reports say
-    /// what held. Where something does, its cases are drawn by a secret seed unless --seed is given.
+    /// How strictly to isolate the agent from the run store, planproof and other runs.
+    ///
+    /// For `command:` and `worker:` agents. The files of this command line are out of its reach as well. Reports say
+    /// which protections were in place. If any was, cases are drawn with a secret seed unless --seed is given.
     #[arg(long, value_enum, value_name = "HOW", default_value = "best")]
     pub(crate) isolate: IsolateChoice,
-    /// Most memory of a run of the `command:` agent, or of a `worker:`, with all programs that it starts: a size as in
-    /// 512MiB or 4GiB, or `none`. What takes more is killed, and the run is the agent's failure.
+    /// Memory limit of a run of the agent, as in 512MiB or 4GiB, or `none`.
+    ///
+    /// For a `command:` or `worker:` agent with all programs that it starts. What exceeds the limit is killed, and the
+    /// run is a failure of the agent.
     #[arg(long, value_name = "SIZE", default_value_t = AgentMemory::default(), value_parser = AgentMemory::from_str)]
     pub(crate) agent_memory: AgentMemory,
-    /// Send the `url:` agent this header, as in 'Authorization: Bearer ${NAME}', where NAME is a variable of the
-    /// environment or of --env-file. Repeatable.
+    /// Send this header to the `url:` agent, as in 'Authorization: Bearer ${NAME}'.
+    ///
+    /// NAME is an environment variable or a variable of --env-file. Repeatable.
     #[arg(long, value_name = "'NAME: VALUE'")]
     pub(crate) header: Vec<String>,
-    /// Send the `url:` agent this body: `chat` or `chat:MODEL` (OpenAI's chat completions), `responses` or
-    /// `responses:MODEL` (OpenAI's responses, with the tools as an MCP server), or a file with JSON in which {query},
-    /// {mcp_url}, {model_url}, {model_key} and {model} stand for what belongs to the case.
+    /// Request body for the `url:` agent: `chat`, `responses`, or a JSON file.
+    ///
+    /// `chat` or `chat:MODEL` is OpenAI's chat completions; `responses` or `responses:MODEL` is OpenAI's responses,
+    /// with the tools as an MCP server. In a file, {query}, {mcp_url}, {model_url}, {model_key} and {model} are
+    /// replaced by the values of the case.
     #[arg(long, value_name = "BODY")]
     pub(crate) body: Option<String>,
-    /// Where the answer stands in the reply of the `url:` agent: a JSON pointer, as in /choices/0/message/content, or
-    /// `text` if the reply is the answer; by default /answer, or where the protocol of --body has it.
+    /// Where the reply of the `url:` agent holds the answer.
+    ///
+    /// A JSON pointer, as in /choices/0/message/content, or `text` if the whole reply is the answer. By default
+    /// /answer, or the place that the protocol of --body defines.
     #[arg(long, value_name = "POINTER")]
     pub(crate) answer: Option<String>,
 }
@@ -217,11 +255,11 @@ pub(crate) struct ProgramArguments {
 /// How far programs are kept apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum IsolateChoice {
-    /// Fully, or nothing is run.
+    /// Fully; run nothing if the machine cannot.
     Strict,
     /// As far as the machine can.
     Best,
-    /// Not at all: they run as the user.
+    /// Not at all: agents run as the user.
     None,
 }
 
@@ -238,15 +276,18 @@ impl From<IsolateChoice> for Isolate {
 /// What commands have that run all their cases.
 #[derive(Debug, Args)]
 pub(crate) struct AllCasesArguments {
-    /// How often each case is run, up to 100 times: the report then says how often all of several runs pass
-    /// (pass^k), and how many cases are flaky.
+    /// Number of runs per case, up to 100.
+    ///
+    /// With several runs the report says how often all of them pass (pass^k), and how many cases are flaky.
     #[arg(long, default_value_t = NonZeroU32::MIN, value_name = "K", value_parser = whole(NonZeroU32::MIN, REPEATS_MAX))]
     pub(crate) repeat: NonZeroU32,
-    /// Exit with 1 if a run failed, also in a replay of a campaign in which it failed. Without `--replay`
-    /// that is so anyway.
+    /// Exit with 1 if a run failed, even in a replay.
+    ///
+    /// A replay otherwise exits with 0 if all failures are as recorded. Without `--replay`, failures give exit status 1
+    /// anyway.
     #[arg(long)]
     pub(crate) require_pass: bool,
-    /// Most findings shown.
+    /// Maximum number of findings shown.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,
     #[command(flatten)]
@@ -284,17 +325,23 @@ impl CampaignArguments {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Budget")]
 pub(crate) struct BudgetArguments {
-    /// Most money that the model's tokens may cost, in US dollars. A request that does not fit any more is
-    /// not sent; what is finished by then is kept. Resume a campaign with `--resume` and a larger budget.
+    /// Maximum cost of model tokens, in US dollars.
+    ///
+    /// A request that would exceed it is not sent; finished runs are kept. Resume a campaign with `--resume` and a
+    /// larger budget.
     #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
     pub(crate) max_cost: Option<f64>,
-    /// Most tokens, read and written together.
+    /// Maximum number of tokens, read and written together.
     #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
     pub(crate) max_tokens: Option<u64>,
-    /// Longest time, from the start of this command. Runs that go on then are ended and count as not run.
+    /// Maximum wall time of this command, in minutes.
+    ///
+    /// Runs that are still in progress then are stopped and count as not run.
     #[arg(long, value_name = "M", value_parser = above_zero(MINUTES_MAX, "minutes"))]
     pub(crate) minutes: Option<f64>,
-    /// Prices of models, instead of those that are compiled in (docs/files.md says how they are written).
+    /// File of model prices, instead of the built-in ones.
+    ///
+    /// docs/files.md describes the format.
     #[arg(long, value_name = "FILE", env = "PLANPROOF_PRICES")]
     pub(crate) prices: Option<PathBuf>,
 }
@@ -303,19 +350,23 @@ pub(crate) struct BudgetArguments {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Recording and replay")]
 pub(crate) struct RecordingArguments {
-    /// Write the campaign to this file, with all that the model is asked and answers, for `--replay`.
+    /// Record the campaign to this file, for `--replay`.
+    ///
+    /// The file holds all model requests and answers.
     #[arg(long, value_name = "FILE", value_parser = file(), conflicts_with = "cache")]
     pub(crate) record: Option<PathBuf>,
     /// Overwrite the file of `--record`.
     #[arg(long, requires = "record")]
     pub(crate) force: bool,
-    /// Answer from this file what it holds, and ask the model only for the rest, which is added to it: a campaign
-    /// that crashed or is repeated does not pay twice.
+    /// Cache of model answers: reuse those in this file, and add new ones.
+    ///
+    /// A campaign that crashed or is repeated does not pay twice.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) cache: Option<PathBuf>,
-    /// Run a recorded campaign again with the answers of the file alone: no network, no key, nothing to pay.
-    /// Exits with 0 if all comes out as it was recorded, failures included; whatever comes out differently is
-    /// reported, and exits with 3. Options that say again what was recorded are fine; one that contradicts it
+    /// Repeat a recorded campaign with the answers in this file only.
+    ///
+    /// Needs no network and no key, and costs nothing. Exits with 0 if everything is as recorded, failures included.
+    /// Differences are reported, and give exit status 3. Options may repeat what was recorded; one that contradicts it
     /// is an error.
     #[arg(
         long,
@@ -324,9 +375,10 @@ pub(crate) struct RecordingArguments {
         conflicts_with_all = ["record", "cache"]
     )]
     pub(crate) replay: Option<PathBuf>,
-    /// What may differ between the requests of the recording and those of the replay: a file with a regular
-    /// expression a line, for paths, dates or ids. What they match is left out of both before they are
-    /// compared.
+    /// File of regular expressions for what may differ from the recording.
+    ///
+    /// One per line, for paths, dates or ids. Matching text is removed from the requests of both the recording and the
+    /// replay before they are compared.
     #[arg(long, value_name = "FILE", value_parser = file(), requires = "replay")]
     pub(crate) may_differ: Option<PathBuf>,
 }

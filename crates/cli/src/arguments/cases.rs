@@ -17,11 +17,13 @@ pub(crate) struct CaseArguments {
     /// Number of actions: one number, or a range with both ends included.
     #[arg(long, default_value = "3..5", value_name = "N..M", value_parser = parse_range)]
     pub(crate) actions: (u32, u32),
-    /// Place of the first case in the seed's sequence.
+    /// Index of the first case in the seed's sequence.
     #[arg(long, default_value_t = 0, value_name = "INDEX", value_parser = whole(0, u64::MAX))]
     pub(crate) first: u64,
-    /// How many of the cases contradict themselves on purpose, from 0 to 1: the right answer is to report
-    /// which sentences cannot hold together, with a tool that all cases then offer. They are scored apart.
+    /// Share of cases that contradict themselves on purpose, from 0 to 1.
+    ///
+    /// The right answer is to report which sentences contradict each other, with a tool that all cases then have. These
+    /// cases are scored apart.
     #[arg(long, value_name = "SHARE", value_parser = share())]
     pub(crate) infeasible: Option<f64>,
     #[command(flatten)]
@@ -32,48 +34,58 @@ pub(crate) struct CaseArguments {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Cases")]
 pub(crate) struct ShapeArguments {
-    /// Draw from the topics of this file (topics v1; `planproof topics generate` and `planproof topics
-    /// from-mcp` write one) instead of those that come with planproof; `-` for stdin. With `--from`,
-    /// dissection takes its tasks from it.
+    /// File of topics (topics v1) to draw from, instead of the built-in ones; `-` for stdin.
+    ///
+    /// `planproof topics generate` and `planproof topics from-mcp` write such files. With `--from`, dissection takes
+    /// its tasks from the file.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) topics: Option<PathBuf>,
-    /// The job of all cases (`planproof topics` lists them); by default each case draws one.
+    /// Job of all cases; by default each case draws one.
+    ///
+    /// `planproof topics` lists the jobs.
     #[arg(long, value_name = "JOB")]
     pub(crate) topic: Option<String>,
-    /// Number of tools that belong to no task of the case.
+    /// Number of distractors per case: tools that belong to no task.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole(0, u32::MAX))]
     pub(crate) distractors: u32,
-    /// Most sentences; by default as many as actions.
+    /// Maximum number of sentences; by default the number of actions.
     #[arg(long, value_name = "N", value_parser = whole(0, u32::MAX))]
     pub(crate) sentences_max: Option<u32>,
-    /// Most sub-sentences of a sentence.
+    /// Maximum number of sub-sentences per sentence.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, u8::MAX))]
     pub(crate) sub_sentences_max: u8,
-    /// Most actions of a list; by default 2, and 3 from six actions on.
+    /// Maximum number of actions per list; by default 2, or 3 from six actions on.
     #[arg(long, value_name = "N", value_parser = whole(0, u8::MAX))]
     pub(crate) list_max: Option<u8>,
-    /// Levels of relative clauses: 0 for none, 1 for relative clauses without another one inside, up to 3.
+    /// Nesting depth of relative clauses, from 0 (none) to 3.
+    ///
+    /// 1 allows relative clauses without another one inside.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole(0, u8::MAX))]
     pub(crate) relative_depth: u8,
-    /// Only cases that take planning: those that all one-look heuristics fail (the order of mention, its
-    /// reverse, the one or the other by the first ordering word, by most of them, or sentence by sentence).
+    /// Draw only cases that take planning.
+    ///
+    /// These are the cases that all one-look heuristics fail: the order of mention, its reverse, or one of the two
+    /// chosen by the first ordering word, by most ordering words, or sentence by sentence.
     #[arg(long)]
     pub(crate) hard: bool,
-    /// Most tries for one sentence.
+    /// Maximum number of tries per sentence.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(0, u32::MAX))]
     pub(crate) tries_max: u32,
-    /// The time form: tasks have start times and hidden durations, and the text names clock times.
+    /// Time form: tasks have start times and hidden durations, and the text gives clock times.
     #[arg(long)]
     pub(crate) time: bool,
-    /// Within which all tasks have to be done (time form).
+    /// Time of day within which all tasks must be done (time form).
     #[arg(long, default_value = "08:00-20:00", value_name = "HH:MM-HH:MM", value_parser = parse_day)]
     #[arg(requires = "time")]
     pub(crate) day: Day,
-    /// Minutes that a task takes (time form): one number, or a range with both ends included; by default up to 180, and
-    /// so that the tasks fill about two thirds of the day.
+    /// Minutes per task: one number, or a range with both ends included (time form).
+    ///
+    /// By default up to 180, so that the tasks fill about two thirds of the day.
     #[arg(long, value_name = "N..M", value_parser = parse_minutes, requires = "time")]
     pub(crate) durations: Option<(u16, u16)>,
-    /// How often the agent can clear the day to plan again (time form); by default as often as there are actions.
+    /// Number of times the agent can clear the day to plan again (time form).
+    ///
+    /// By default the number of actions.
     #[arg(long, value_name = "N", value_parser = whole(0, u32::MAX), requires = "time")]
     pub(crate) restarts_max: Option<u32>,
 }
@@ -146,6 +158,10 @@ pub(super) fn parse_range(text: &str) -> Result<(u32, u32), &'static str> {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof synth --count 1 --text\n  \
+              planproof synth --count 20 --actions 6..8 --hard --seed 1\n  \
+              planproof synth --time --infeasible 0.2")]
 pub(crate) struct SynthArguments {
     #[command(flatten)]
     pub(crate) cases: CaseArguments,
@@ -155,38 +171,48 @@ pub(crate) struct SynthArguments {
     /// Print the queries as text instead of JSON.
     #[arg(long, conflicts_with = "json")]
     pub(crate) text: bool,
-    /// Print to stderr how many draws it took, and in how many ways the grammar expands.
+    /// Print statistics to stderr: the number of draws, and of expansions of the grammar.
     #[arg(long)]
     pub(crate) statistics: bool,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof synth --count 20 > cases.jsonl && planproof read cases.jsonl --verify\n  \
+              planproof read --text 'Data entry precedes report export.' --task 'data entry' --task 'report export'")]
 pub(crate) struct ReadArguments {
-    /// File of case v1 lines; `-` for stdin.
+    /// File of cases (case v1 lines); `-` for stdin.
     #[arg(required_unless_present = "text", conflicts_with = "text")]
     pub(crate) file: Option<PathBuf>,
-    /// Compare what the text says with the constraints of the case: the same pairs, one reading, every action
-    /// mentioned.
+    /// Check the text against the constraints of the case.
+    ///
+    /// Both must have the same pairs, the text must have one reading, and it must mention every action.
     #[arg(long, conflicts_with = "text")]
     pub(crate) verify: bool,
-    /// Read this paragraph.
+    /// Paragraph to read.
     #[arg(long, requires = "task")]
     pub(crate) text: Option<String>,
-    /// A task that the paragraph speaks of; once for each.
+    /// Task that the paragraph mentions. Repeatable, once per task.
     #[arg(long, value_name = "TEXT")]
     pub(crate) task: Vec<String>,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof synth --count 1 --actions 2 > case.jsonl\n  \
+              planproof check --case case.jsonl --calls a2,a1\n  \
+              planproof check --case cases.jsonl --trace traces.jsonl")]
 pub(crate) struct CheckArguments {
-    /// File of case v1 lines; `-` for stdin.
+    /// File of cases (case v1 lines); `-` for stdin.
     #[arg(long, value_name = "FILE")]
     pub(crate) case: PathBuf,
-    /// Which case of the file; needed if it holds several and no trace names one.
+    /// Id of the case, if the file holds several and no trace names one.
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// The plan: action ids or tool names, in the order of the calls; in the time form each with its start, as in
-    /// a2@09:30, and restart_plan. A conflict is reported by the numbers of the sentences, as in report_conflict@1+3.
+    /// Plan to judge: action ids or tool names, in the order of the calls.
+    ///
+    /// In the time form each has its start time, as in a2@09:30, and restart_plan clears the day. A conflict is
+    /// reported by sentence numbers, as in report_conflict@1+3.
     #[arg(
         long,
         value_name = "ID,ID,...",
@@ -195,7 +221,7 @@ pub(crate) struct CheckArguments {
         conflicts_with = "trace"
     )]
     pub(crate) calls: Vec<String>,
-    /// File of trace v1 lines: the runs of this case are judged.
+    /// File of traces (trace v1 lines) to judge.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
@@ -206,15 +232,18 @@ pub(crate) struct CheckArguments {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Judging")]
 pub(crate) struct JudgeArguments {
-    /// A repeated action is flagged but does not fail the case.
+    /// Flag repeated actions, but do not fail the case.
     #[arg(long)]
     pub(crate) allow_repeats: bool,
-    /// The call of a tool that belongs to no task is flagged but does not fail the case.
+    /// Flag calls of distractors, but do not fail the case.
+    ///
+    /// A distractor is a tool that belongs to no task.
     #[arg(long)]
     pub(crate) allow_distractors: bool,
-    /// Calls that have to come one after the other fail the case where one reply of the model has them, even
-    /// in the right order, because many frameworks execute the calls of a reply at once. Without it they are
-    /// flagged.
+    /// Fail cases in which one model reply holds calls that must follow each other.
+    ///
+    /// Even if they are in the right order: many frameworks execute the calls of a reply concurrently. By default they
+    /// are only flagged.
     #[arg(long)]
     pub(crate) fail_at_once: bool,
 }

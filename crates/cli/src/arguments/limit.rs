@@ -16,42 +16,49 @@ pub(super) const SEARCHING: [&str; 7] =
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 the search came to its end (with --at-least: and the limit is at least that); 1 the \
-                        limit is below --at-least; 2 usage, configuration or input error; 3 the search did not come to \
-                        its end, or a replay differs from its recording.",
+    after_help = "Examples:\n  planproof limit tools@sim/careless --to 6\n  \
+                  planproof limit react@openai/gpt-5-mini --max-cost 5 --html limit.html\n  \
+                  planproof limit 'command:python agent.py' --at-least 4\n\n\
+                  Exit status: 0 the search was completed (with --at-least: and the limit is at least that); 1 the \
+                  limit is below --at-least; 2 usage, configuration or input error; 3 the search was not completed, \
+                  or a replay differs from its recording.",
     mut_arg("agent", |arg| arg.required_unless_present_any(BEGINNING)),
     mut_arg("resume", |arg| arg.conflicts_with_all(SHAPE).conflicts_with_all(SEARCHING).conflicts_with("topics"))
 )]
 pub(crate) struct LimitArguments {
-    /// The first number of actions.
+    /// Smallest number of actions.
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = whole(2, ACTIONS_MAX as u32))]
     pub(crate) from: u32,
-    /// The last number of actions.
+    /// Largest number of actions.
     #[arg(long, default_value_t = 12, value_name = "N", value_parser = whole(2, ACTIONS_MAX as u32))]
     pub(crate) to: u32,
-    /// The limit is the last number of actions before fewer cases than this pass, in per cent; the paper asks for 20%.
+    /// Pass rate that counts as good enough; the paper uses 20%.
+    ///
+    /// The limit is the last number of actions before the pass rate falls below the threshold.
     #[arg(long, default_value = "80%", value_name = "P%", value_parser = parse_percent)]
     pub(crate) threshold: f64,
-    /// Cases for each pair of actions: n actions have N * n * (n - 1) / 2 cases.
+    /// Cases per pair of actions: n actions have N * n * (n - 1) / 2 cases.
     #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(19), value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) cases_per_pair: NonZeroU32,
-    /// Most cases of one number of actions.
+    /// Maximum number of cases for one number of actions.
     #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(299), value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) cases_max: NonZeroU32,
-    /// Run all cases of a number of actions, even once it is plain on which side of the threshold its rate is.
+    /// Run all cases, even if the side of the threshold is already certain.
     #[arg(long)]
     pub(crate) no_early_stop: bool,
-    /// Go on to the last number of actions even beyond the limit, as for the paper's figures.
+    /// Continue beyond the limit, up to --to.
+    ///
+    /// The paper's figures need this.
     #[arg(long)]
     pub(crate) past_limit: bool,
-    /// Exit with 1 if the limit is below this.
+    /// Exit with 1 if the limit is below this number.
     #[arg(long, value_name = "N", value_parser = whole(2, ACTIONS_MAX as u32))]
     pub(crate) at_least: Option<u32>,
     #[command(flatten)]
     pub(crate) shape: ShapeArguments,
     #[command(flatten)]
     pub(crate) campaign: CampaignArguments,
-    /// Write a page for a browser, with the drawings and the failures in full.
+    /// Write an HTML report with the plots and the failures in full.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 }

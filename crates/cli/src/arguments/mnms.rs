@@ -9,6 +9,10 @@ use super::AskingArguments;
 use crate::values::{file, whole};
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof mnms tools\n  \
+              planproof mnms generate --sequences 40 --out drafts.jsonl\n  \
+              planproof mnms sheet drafts drafts.jsonl --raters Ann,Bo,Cy --out sheet.csv")]
 pub(crate) struct MnmsArguments {
     #[command(subcommand)]
     pub(crate) command: MnmsCommand,
@@ -16,73 +20,96 @@ pub(crate) struct MnmsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MnmsCommand {
-    /// List the tools, with what they take and give.
+    /// List the tools with their arguments and results.
+    #[command(after_help = "Examples:\n  \
+                  planproof mnms tools\n  \
+                  planproof mnms tools --json")]
     Tools,
-    /// Show which tool may follow which, and how many walks there are.
+    /// Show which tools may follow which, and the number of walks.
     Graph(ToolGraphArguments),
-    /// Print what models are asked, with the gaps that are filled in.
+    /// Print the prompts for models, with their placeholders filled in.
+    #[command(after_help = "Examples:\n  \
+                  planproof mnms prompts\n  \
+                  planproof mnms prompts queries")]
     Prompts {
-        /// Only this one.
+        /// Print only this prompt.
         #[arg(value_enum)]
         prompt: Option<Prompt>,
     },
-    /// Make queries with their plans: draw sequences of tools, pair them with inputs, plan them by rule, and write
-    /// the queries by rule or by a model.
+    /// Make queries with their plans.
+    ///
+    /// Draws sequences of tools, pairs them with inputs, plans them by rule, and writes the queries by rule or with a
+    /// model.
     Generate(GenerateMnmsArguments),
     /// Write a sheet for people to fill in with a spreadsheet program.
+    #[command(after_help = "Examples:\n  \
+                  planproof mnms sheet drafts drafts.jsonl --raters Ann,Bo,Cy --out sheet.csv\n  \
+                  planproof mnms sheet alternatives --out tools.csv")]
     Sheet {
         #[command(subcommand)]
         command: SheetCommand,
     },
-    /// Say how far the raters of filled sheets agree.
+    /// Measure how far the raters of filled sheets agree.
+    #[command(after_help = "Examples:\n  \
+                  planproof mnms agree sheet-ann.csv sheet-bo.csv\n  \
+                  planproof mnms agree results.csv --halves")]
     Agree {
-        /// The sheets; several copies of one, each filled in by another person, count as one.
+        /// Filled sheets; copies of one sheet that different people filled in count as one.
         #[arg(required = true, value_name = "SHEET")]
         sheets: Vec<PathBuf>,
-        /// Ratings are 0, 0.5 and 1, as in sheets of results, and not only 0 and 1.
+        /// Ratings are 0, 0.5 and 1, as in sheets of results, instead of 0 and 1.
         #[arg(long)]
         halves: bool,
     },
-    /// Keep what all raters rated 1, whose tools gave good results, and whose tools are not too frequent.
+    /// Keep drafts that all raters approve, with good results and without too frequent tools.
+    ///
+    /// A draft is kept if all raters rated it 1, if its tools gave good results, and if its tools are not too frequent.
     Filter(FilterArguments),
-    /// Add the plans that come of replacing tools of a plan by others.
+    /// Add plans in which tools are replaced by their alternatives.
     Alternatives(AlternativesArguments),
-    /// Write queries with their plans in the other form: as the published files have them, or as lines of cases. All
-    /// commands here, and `bench mnms --data`, read both.
+    /// Convert queries with their plans to the published form or to lines of cases.
+    ///
+    /// All `planproof mnms` commands, and `planproof bench mnms --data`, read both forms.
+    #[command(after_help = "Examples:\n  \
+                  planproof mnms convert drafts.jsonl --to published --out published.jsonl\n  \
+                  planproof mnms convert published.jsonl --to cases")]
     Convert {
-        /// Queries with their plans, in either form; `-` for stdin.
+        /// File of queries with their plans, in the published form or as lines of cases; `-` for stdin.
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// The form that is wanted.
+        /// Form to convert to.
         #[arg(long, value_enum)]
         to: DataForm,
         #[command(flatten)]
         out: MnmsOutArguments,
     },
-    /// Say how good rated results are, and how far metrics go along with them.
+    /// Measure how good rated results are, and how metrics correlate with the ratings.
+    #[command(after_help = "Examples:\n  \
+                  planproof mnms rate results.csv\n  \
+                  planproof mnms rate results.csv --metrics metrics.csv")]
     Rate {
         /// Filled sheets of results.
         #[arg(required = true, value_name = "SHEET")]
         sheets: Vec<PathBuf>,
-        /// A table of metrics in CSV, whose first column is `setting`.
+        /// Table of metrics as CSV; its first column is `setting`.
         #[arg(long, value_name = "FILE")]
         metrics: Option<PathBuf>,
     },
 }
 
-/// What makes one tool follow another.
+/// Rule by which one tool may follow another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum By {
     /// The 149 pairs of the published graph.
     List,
-    /// The rule of the paper: an output of the first is of the kind of an argument of the second.
+    /// The rule of the paper: an argument of the second is of the kind of an output of the first.
     Kinds,
 }
 
 /// A form of queries with their plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DataForm {
-    /// That of the published files: plans are texts of Python.
+    /// The published form: plans are Python code.
     Published,
     /// Lines of cases (`planproof/mnms/v1`): plans are JSON.
     Cases,
@@ -95,14 +122,14 @@ pub(crate) enum Prompt {
     Queries,
     /// Asks for the texts of text and image generation, faithful to a query.
     Rewriting,
-    /// Asks for tools that do what another does.
+    /// Asks for tools that do the same as another.
     Alternatives,
 }
 
 /// A form of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ToolGraphFormat {
-    /// Each tool with those that may follow it.
+    /// Each tool with the tools that may follow it.
     Text,
     /// For Graphviz.
     Dot,
@@ -111,45 +138,55 @@ pub(crate) enum ToolGraphFormat {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof mnms graph\n  \
+              planproof mnms graph --by kinds --format dot | dot -Tsvg > tools.svg")]
 pub(crate) struct ToolGraphArguments {
-    /// What makes one tool follow another.
+    /// Rule by which one tool may follow another.
     #[arg(long, value_enum, default_value_t = By::List)]
     pub(crate) by: By,
-    /// What to print it as; `--json` gives it as JSON.
+    /// Output format; `--json` prints JSON.
     #[arg(long, value_enum, default_value_t = ToolGraphFormat::Text)]
     pub(crate) format: ToolGraphFormat,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof mnms generate --sequences 40 --out drafts.jsonl\n  \
+              planproof mnms generate --sequences 40 --model openai/gpt-5-mini --max-cost 1 --out drafts.jsonl\n  \
+              planproof mnms generate --inputs media --show-prompt")]
 pub(crate) struct GenerateMnmsArguments {
-    /// A folder of pictures (.jpg, .jpeg, .png), recordings (.flac, .wav) and texts (.txt) to begin plans with,
-    /// and an inputs.jsonl that says what they are; by default names of files that nobody has.
+    /// Folder of inputs for plans: pictures, recordings and texts.
+    ///
+    /// Pictures are .jpg, .jpeg and .png, recordings .flac and .wav, texts .txt. A file inputs.jsonl in the folder
+    /// describes them. By default the inputs are names of files that do not exist.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) inputs: Option<PathBuf>,
-    /// Number of sequences of tools.
+    /// Number of tool sequences.
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = whole(1usize, 500_000))]
     pub(crate) sequences: usize,
-    /// Fewest tools of a plan.
+    /// Minimum number of tools per plan.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole(1usize, 100))]
     pub(crate) tools_min: usize,
-    /// Most tools of a plan.
+    /// Maximum number of tools per plan.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(1usize, 100))]
     pub(crate) tools_max: usize,
-    /// Number of inputs that each sequence is paired with.
+    /// Number of inputs per sequence.
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = whole(1usize, 1000))]
     pub(crate) inputs_each: usize,
-    /// Number of queries for each sequence with an input.
+    /// Number of queries per sequence and input.
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = whole(1usize, 20))]
     pub(crate) queries: usize,
-    /// What makes one tool follow another.
+    /// Rule by which one tool may follow another.
     #[arg(long, value_enum, default_value_t = By::List)]
     pub(crate) by: By,
-    /// Who writes the queries, and then the texts of text and image generation anew: `openai/NAME`,
-    /// `anthropic/NAME`, `replay/FILE` or, to try the command, a simulation, `sim/NAME`. Without it, queries are
-    /// written by rule and say each step.
+    /// Model that writes the queries; by default they are written by rule and state each step.
+    ///
+    /// `openai/NAME`, `anthropic/NAME`, `replay/FILE`, or a simulation to try the command, `sim/NAME`. The model then
+    /// also rewrites the texts of text and image generation.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Print what the model would be asked for the first sequence, and ask nothing.
+    /// Print the prompt for the first sequence, and ask no model.
     #[arg(long)]
     pub(crate) show_prompt: bool,
     #[command(flatten)]
@@ -160,20 +197,25 @@ pub(crate) struct GenerateMnmsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SheetCommand {
-    /// On which people say whether each plan solves its query.
+    /// Write a sheet on which people rate whether each plan solves its query.
+    #[command(after_help = "Examples:\n  \
+                  planproof mnms sheet drafts drafts.jsonl --raters Ann,Bo,Cy --out sheet.csv")]
     Drafts {
-        /// Queries with their plans, in the published form or as lines of cases; `-` for stdin.
+        /// File of queries with their plans, in the published form or as lines of cases; `-` for stdin.
         #[arg(value_name = "FILE")]
         file: PathBuf,
         #[command(flatten)]
         sheet: SheetArguments,
     },
-    /// On which people say which tools can stand for a tool.
+    /// Write a sheet on which people rate which tools can replace a tool.
+    #[command(after_help = "Examples:\n  \
+                  planproof mnms sheet alternatives --raters Ann,Bo --out tools.csv\n  \
+                  planproof mnms sheet alternatives --model sim/perfect --out proposed.csv")]
     Alternatives {
-        /// Most tools that replace one.
+        /// Maximum number of tools that replace one.
         #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole(1usize, PATH_TOOLS_MAX))]
         path_tools: usize,
-        /// A model that proposes tools beside those that kinds allow.
+        /// Model that proposes tools in addition to those that the kinds allow.
         #[arg(long, value_name = "MODEL")]
         model: Option<String>,
         #[command(flatten)]
@@ -181,16 +223,20 @@ pub(crate) enum SheetCommand {
         #[command(flatten)]
         asking: Box<AskingArguments>,
     },
-    /// On which people say how good the results of plans are, 0, 0.5 or 1.
+    /// Write a sheet on which people rate the results of plans with 0, 0.5 or 1.
+    #[command(after_help = "Examples:\n  \
+                  planproof mnms sheet results drafts.jsonl --result multi-step=executed.jsonl \\\n  \
+                    --result step-by-step=other.jsonl --count 5 --out results.csv")]
     Results {
-        /// Queries with their plans, in the published form or as lines of cases; `-` for stdin.
+        /// File of queries with their plans, in the published form or as lines of cases; `-` for stdin.
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// What plans gave in a setting, as `SETTING=FILE`: lines of JSON with `id` and `msg`, `result` or
-        /// `prediction`. May be given several times.
+        /// Results of the plans in one setting, as `SETTING=FILE`. Repeatable.
+        ///
+        /// The file has JSON lines with `id` and one of `msg`, `result` and `prediction`.
         #[arg(long = "result", required = true, value_name = "SETTING=FILE")]
         results: Vec<String>,
-        /// Only N queries, drawn by --seed among those with a result in every setting.
+        /// Take only N queries, drawn by --seed from those with a result in every setting.
         #[arg(long, value_name = "N", value_parser = whole(1usize, 100_000))]
         count: Option<usize>,
         #[command(flatten)]
@@ -201,7 +247,7 @@ pub(crate) enum SheetCommand {
 /// Who rates, and where the sheet goes.
 #[derive(Debug, Args)]
 pub(crate) struct SheetArguments {
-    /// The raters: a column for each.
+    /// Names of the raters; each has a column.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "1,2,3")]
     pub(crate) raters: Vec<String>,
     #[command(flatten)]
@@ -209,23 +255,28 @@ pub(crate) struct SheetArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof mnms filter drafts.jsonl --sheet sheet-filled.csv --log executed.jsonl --out kept.jsonl\n  \
+              planproof mnms filter drafts.jsonl --queries-max 2")]
 pub(crate) struct FilterArguments {
-    /// Queries with their plans, in the published form or as lines of cases; `-` for stdin.
+    /// File of queries with their plans, in the published form or as lines of cases; `-` for stdin.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// A filled sheet of these drafts: what not all raters rated 1 goes. May be given several times.
+    /// Filled sheet of these drafts: drops those that any rater did not rate 1. Repeatable.
     #[arg(long, value_name = "SHEET")]
     pub(crate) sheet: Vec<PathBuf>,
-    /// A filled sheet about results: what anybody rated 0 goes. May be given several times.
+    /// Filled sheet of results: drops those that any rater rated 0. Repeatable.
     #[arg(long, value_name = "SHEET")]
     pub(crate) poor: Vec<PathBuf>,
-    /// An execution log, lines of JSON with `id` and `res`: what has `res` 0 goes.
+    /// Execution log, JSON lines with `id` and `res`: drops those with `res` 0.
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
-    /// Tools that come too often.
+    /// Tools that are too frequent.
     #[arg(long, value_name = "TOOL,...", value_delimiter = ',', default_value = "image generation")]
     pub(crate) frequent: Vec<String>,
-    /// Most different queries of a sequence of tools with a frequent one; with more, all of them go.
+    /// Maximum number of different queries per sequence with a frequent tool.
+    ///
+    /// If a sequence has more, all of them are dropped.
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = whole(0usize, 1_000_000))]
     pub(crate) queries_max: usize,
     #[command(flatten)]
@@ -233,14 +284,16 @@ pub(crate) struct FilterArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof mnms alternatives drafts.jsonl --sheet tools-filled.csv --out with-alternatives.jsonl")]
 pub(crate) struct AlternativesArguments {
-    /// Queries with their plans, in the published form or as lines of cases; `-` for stdin.
+    /// File of queries with their plans, in the published form or as lines of cases; `-` for stdin.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// A filled sheet of alternatives: those that all raters rated 1 are used. May be given several times.
+    /// Filled sheet of alternatives: those that all raters rated 1 are used. Repeatable.
     #[arg(long, required = true, value_name = "SHEET")]
     pub(crate) sheet: Vec<PathBuf>,
-    /// What makes one tool follow another.
+    /// Rule by which one tool may follow another.
     #[arg(long, value_enum, default_value_t = By::List)]
     pub(crate) by: By,
     #[command(flatten)]
@@ -253,7 +306,7 @@ pub(crate) struct MnmsOutArguments {
     /// Write to this file; by default to stdout.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) out: Option<PathBuf>,
-    /// Replace the file of `--out`.
+    /// Overwrite the file of `--out`.
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
 }

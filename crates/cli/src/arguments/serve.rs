@@ -8,40 +8,50 @@ use super::ModelArguments;
 use crate::values::{host_name, whole};
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof serve-model sim/careless --port 8080\n  \
+              planproof serve-model openai/gpt-5-mini --allow-host host.docker.internal")]
 pub(crate) struct ServeModelArguments {
-    /// The model: `sim/NAME`, or `openai/NAME` or `anthropic/NAME` to pass requests on, whichever protocol they come
-    /// in.
+    /// Model to serve: `sim/NAME`, `openai/NAME` or `anthropic/NAME`.
+    ///
+    /// Requests to the last two are passed on, whichever protocol they use.
     pub(crate) model: String,
     #[command(flatten)]
     pub(crate) asking: ModelArguments,
-    /// Port on 127.0.0.1; 0 takes a free one.
+    /// Port on 127.0.0.1; 0 chooses a free one.
     #[arg(long, default_value_t = 0, value_parser = whole(0, u16::MAX))]
     pub(crate) port: u16,
-    /// Requests may have this name in `Host`, too, as those from within a container, for instance
-    /// host.docker.internal. planproof listens on 127.0.0.1 all the same. Repeatable.
+    /// Name that requests may use in `Host`, as from within a container.
+    ///
+    /// For example host.docker.internal. planproof still listens on 127.0.0.1 only. Repeatable.
     #[arg(long, value_name = "NAME", value_parser = host_name)]
     pub(crate) allow_host: Vec<String>,
-    /// How long the model thinks before each answer, in milliseconds.
+    /// Delay before each answer, in milliseconds.
     #[arg(long, default_value_t = 0, value_name = "MS", value_parser = whole(0, u64::MAX))]
     pub(crate) think: u64,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof serve-tools --case case.jsonl\n  \
+              planproof serve-tools --case case.jsonl --stdio --trace trace.jsonl")]
 pub(crate) struct ServeToolsArguments {
-    /// File of case v1 lines; `-` for stdin.
+    /// File of cases (case v1 lines); `-` for stdin.
     #[arg(long, value_name = "FILE")]
     pub(crate) case: PathBuf,
-    /// Which case of the file, if it holds several.
+    /// Id of the case, if the file holds several.
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// Port on 127.0.0.1; 0 takes a free one.
+    /// Port on 127.0.0.1; 0 chooses a free one.
     #[arg(long, default_value_t = 0, value_parser = whole(0, u16::MAX))]
     pub(crate) port: u16,
-    /// Requests may have this name in `Host`, too, as those from within a container, for instance
-    /// host.docker.internal. planproof listens on 127.0.0.1 all the same. Repeatable; the first one stands in the URL.
+    /// Name that requests may use in `Host`, as from within a container.
+    ///
+    /// For example host.docker.internal. planproof still listens on 127.0.0.1 only. Repeatable; the URL contains the
+    /// first name.
     #[arg(long, value_name = "NAME", value_parser = host_name, conflicts_with = "stdio")]
     pub(crate) allow_host: Vec<String>,
-    /// Speak MCP over stdin and stdout instead of HTTP; the verdict goes to stderr.
+    /// Use MCP over stdin and stdout instead of HTTP; the verdict goes to stderr.
     #[arg(long, conflicts_with = "port")]
     pub(crate) stdio: bool,
     /// Write the trace (trace v1) to this file at the end.
@@ -50,14 +60,21 @@ pub(crate) struct ServeToolsArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof serve-media > media.toml\n  \
+              planproof serve-media --port 8090 --input pictures --output made > media.toml")]
 pub(crate) struct ServeMediaArguments {
-    /// Port on 127.0.0.1; 0 takes a free one.
+    /// Port on 127.0.0.1; 0 chooses a free one.
     #[arg(long, default_value_t = 0, value_parser = whole(0, u16::MAX))]
     pub(crate) port: u16,
-    /// Write this folder of what requests name into the settings as well; seen from the file that they go to.
+    /// Folder of input files to name in the settings.
+    ///
+    /// Relative to the file that the settings are written to.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) input: Option<PathBuf>,
-    /// The same for the folder of what tools make.
+    /// Folder of output files to name in the settings.
+    ///
+    /// Relative to the file that the settings are written to.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) output: Option<PathBuf>,
 }

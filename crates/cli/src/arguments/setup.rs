@@ -6,18 +6,25 @@ use clap::Args;
 use clap_complete::Shell;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof demo\n  \
+              planproof demo --html demo.html")]
 pub(crate) struct DemoArguments {
-    /// Write the page with the findings here; by default `.planproof/demo.html`.
+    /// Where to write the HTML report; by default `.planproof/demo.html`.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof init\n  \
+              planproof init --agent 'command:python agent.py'\n  \
+              planproof init --schema > planproof.schema.json")]
 pub(crate) struct InitArguments {
-    /// The agent to be tested, as `planproof test` takes it.
+    /// Agent under test, as with `planproof test`.
     #[arg(long, default_value = "tools@sim/careless", value_name = "AGENT")]
     pub(crate) agent: String,
-    /// Replace a file that is there already.
+    /// Overwrite an existing file.
     #[arg(long)]
     pub(crate) force: bool,
     /// Print the JSON Schema of the configuration file instead.
@@ -26,14 +33,20 @@ pub(crate) struct InitArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              source <(planproof completions bash)\n  \
+              planproof completions fish > ~/.config/fish/completions/planproof.fish")]
 pub(crate) struct CompletionsArguments {
-    /// The shell.
+    /// Shell to complete for.
     #[arg(value_enum)]
     pub(crate) shell: Shell,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof man | man -l -\n  \
+              planproof man ~/.local/share/man/man1")]
 pub(crate) struct ManArguments {
-    /// The folder; it is made if it does not exist. Without it the main page goes to stdout.
+    /// Folder for the pages, created if needed; without it the main page goes to stdout.
     pub(crate) folder: Option<PathBuf>,
 }

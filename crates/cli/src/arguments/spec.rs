@@ -6,6 +6,10 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof spec print react > my.spec\n  \
+              planproof spec check my.spec\n  \
+              planproof spec graph my.spec --format svg > my.svg")]
 pub(crate) struct SpecArguments {
     #[command(subcommand)]
     pub(crate) command: SpecCommand,
@@ -13,65 +17,83 @@ pub(crate) struct SpecArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SpecCommand {
-    /// Check specifications: all that is wrong with them at once, with the lines.
+    /// Check specifications, and report all problems with their lines.
+    #[command(after_help = "Examples:\n  \
+                  planproof spec check react\n  \
+                  planproof spec check my.spec --tools calculator --deny-warnings")]
     Check {
-        /// Files of specifications, or names of shipped ones (direct, cot, react, rewoo, reflexion, pass); `-` for
-        /// stdin.
+        /// Specification files, or names of shipped specifications; `-` for stdin.
+        ///
+        /// The shipped ones are direct, cot, react, rewoo, reflexion and pass.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<String>,
-        /// Warnings count as errors.
+        /// Treat warnings as errors.
         #[arg(long)]
         deny_warnings: bool,
-        /// Check the files against these tools as well, named as for `run`. May be given several times.
+        /// Also check against these tools, as with `planproof run --tools`. Repeatable.
         #[arg(long, value_name = "SOURCE")]
         tools: Vec<String>,
-        /// Check the files against the tools of the cases in this file as well.
+        /// Also check against the tools of the cases in this file.
         #[arg(long, value_name = "FILE")]
         case: Option<PathBuf>,
         #[command(flatten)]
         dialect: DialectArguments,
     },
-    /// Walk through a specification: what may come next at each step, and whether a run may end there.
+    /// Walk through a specification.
+    ///
+    /// Shows what may come next at each step, and whether a run may end there.
+    #[command(after_help = "Examples:\n  \
+                  planproof spec step react\n  \
+                  planproof spec step react --states Ques,Tht,Act")]
     Step {
-        /// A file of a specification, or the name of a shipped one; `-` for stdin.
+        /// Specification file, or name of a shipped specification; `-` for stdin.
         #[arg(value_name = "FILE")]
         file: String,
-        /// The states that are proposed, in order. `STATE=TOOL` says which tool is called by the call that
-        /// this state completes, `STATE=TOOL{"ARGUMENT": VALUE}` also with what. A state that may not come
-        /// next is refused, and the walk stays where it is.
+        /// States to propose, in order.
+        ///
+        /// `STATE=TOOL` names the tool of the call that the state completes, and `STATE=TOOL{"ARGUMENT": VALUE}` also
+        /// gives its arguments. A state that may not come next is rejected, and the walk stays where it is.
         #[arg(long, value_name = "STATE,STATE,...", default_value = "")]
         states: String,
         #[command(flatten)]
         dialect: DialectArguments,
     },
-    /// Print a specification in its usual form.
+    /// Print a specification in canonical form.
+    #[command(after_help = "Examples:\n  \
+                  planproof spec print react > my.spec")]
     Print {
-        /// A file of a specification, or the name of a shipped one; `-` for stdin.
+        /// Specification file, or name of a shipped specification; `-` for stdin.
         #[arg(value_name = "FILE")]
         file: String,
         #[command(flatten)]
         dialect: DialectArguments,
     },
-    /// Print the states of a specification and which may follow which, as a graph.
+    /// Print the graph of the states of a specification.
+    #[command(after_help = "Examples:\n  \
+                  planproof spec graph react --format mermaid\n  \
+                  planproof spec graph my.spec | dot -Tpng > my.png")]
     Graph {
-        /// A file of a specification, or the name of a shipped one; `-` for stdin.
+        /// Specification file, or name of a shipped specification; `-` for stdin.
         #[arg(value_name = "FILE")]
         file: String,
-        /// What to print the graph as.
+        /// Output format.
         #[arg(long, value_enum, default_value_t = GraphFormat::Dot, value_name = "FORMAT")]
         format: GraphFormat,
         #[command(flatten)]
         dialect: DialectArguments,
     },
-    /// Print a grammar of the texts that a specification allows, for servers that hold a model to a grammar.
+    /// Print the grammar of the texts that a specification allows, for constrained decoding.
+    #[command(after_help = "Examples:\n  \
+                  planproof spec compile react --to gbnf\n  \
+                  planproof spec compile my.spec --to lark --tools find_page,send_mail")]
     Compile {
-        /// A file of a specification, or the name of a shipped one; `-` for stdin.
+        /// Specification file, or name of a shipped specification; `-` for stdin.
         #[arg(value_name = "FILE")]
         file: String,
-        /// The language of the grammar.
+        /// Grammar language.
         #[arg(long, value_enum, value_name = "LANGUAGE")]
         to: GrammarLanguage,
-        /// The names of the tools: the grammar takes no other where a tool's name is demanded.
+        /// Tool names: the grammar accepts only these where a tool name is required.
         #[arg(long, value_name = "TOOL,TOOL,...", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
         tools: Vec<String>,
         #[command(flatten)]
@@ -84,9 +106,9 @@ pub(crate) enum SpecCommand {
 pub(crate) enum GraphFormat {
     /// For Graphviz.
     Dot,
-    /// For Mermaid, which Markdown on GitHub and GitLab shows.
+    /// For Mermaid, which GitHub and GitLab show in Markdown.
     Mermaid,
-    /// A picture, of up to 40 states.
+    /// A picture of up to 40 states.
     Svg,
 }
 
@@ -95,7 +117,7 @@ pub(crate) enum GraphFormat {
 pub(crate) enum GrammarLanguage {
     /// A regular expression without look-around.
     Regex,
-    /// The grammars of llama.cpp.
+    /// GBNF, the grammar language of llama.cpp.
     Gbnf,
     /// The variant of Lark that llguidance reads.
     Lark,
@@ -104,15 +126,15 @@ pub(crate) enum GrammarLanguage {
 /// Which reading of specifications.
 #[derive(Debug, Args)]
 pub(crate) struct DialectArguments {
-    /// Follow the published implementation where it departs from the paper or from us.
+    /// Whose semantics apply where the published implementation differs from the paper or from us.
     #[arg(long, value_enum, default_value_t = Compat::Ours, value_name = "WHOSE")]
     pub(crate) compat: Compat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Compat {
-    /// What the documentation says.
+    /// As documented.
     Ours,
-    /// As the published code does.
+    /// As in the published code.
     Original,
 }

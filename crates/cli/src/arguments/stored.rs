@@ -15,7 +15,7 @@ pub(crate) const STORE_DEFAULT: &str = ".planproof/runs.db";
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Run store")]
 pub(crate) struct StoreArguments {
-    /// The run store; it is made if it does not exist.
+    /// Run store; it is created if it does not exist.
     #[arg(
         long,
         global = true,
@@ -25,12 +25,16 @@ pub(crate) struct StoreArguments {
         value_parser = file()
     )]
     pub(crate) store: PathBuf,
-    /// Most pages of 4 KiB that the run store may take.
+    /// Maximum size of the run store, in pages of 4 KiB.
     #[arg(long, global = true, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) store_pages_max: Option<NonZeroU32>,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof runs list\n  \
+              planproof runs show last\n  \
+              planproof runs export last --format verdicts > verdicts.jsonl")]
 pub(crate) struct RunsArguments {
     #[command(flatten)]
     pub(crate) store: StoreArguments,
@@ -40,83 +44,109 @@ pub(crate) struct RunsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
-    /// List campaigns, the newest first.
+    /// List campaigns, newest first.
+    #[command(after_help = "Examples:\n  \
+                  planproof runs list\n  \
+                  planproof runs list --json --store results/runs.db")]
     List,
-    /// Show a campaign's report, or one of its cases in full.
+    /// Show the report of a campaign, or one of its cases in full.
+    #[command(after_help = "Examples:\n  \
+                  planproof runs show last\n  \
+                  planproof runs show last --case 7-9\n  \
+                  planproof runs show last --judge-again")]
     Show {
-        /// Id of the campaign, the beginning of it, or `last`.
+        /// Campaign: its id, the start of it, or `last`.
         run: String,
         /// Show this case: the query with the violated words marked, and the trace.
         #[arg(long, value_name = "ID")]
         case: Option<String>,
-        /// Which of its runs, where cases are run several times: from 0.
+        /// Which run of the case to show, counted from 0.
         #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole(0, u32::MAX), requires = "case")]
         repeat: u32,
         /// Draw the graph of sub-tasks that a team worked on, instead of the trace.
         #[arg(long, value_enum, value_name = "FORM", requires = "case", conflicts_with = "json")]
         graph: Option<GraphForm>,
-        /// Most findings shown.
+        /// Maximum number of findings shown.
         #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
         findings: usize,
-        /// Judge all runs again from their traces, instead of adding up what is stored of them.
+        /// Judge all runs again from their traces, instead of using the stored verdicts.
         #[arg(long, conflicts_with = "case")]
         judge_again: bool,
     },
-    /// Write a campaign's data to stdout.
+    /// Write the data of a campaign to stdout.
+    #[command(after_help = "Examples:\n  \
+                  planproof runs export last > traces.jsonl\n  \
+                  planproof runs export last --format cases > cases.jsonl")]
     Export {
-        /// Id of the campaign, the beginning of it, or `last`.
+        /// Campaign: its id, the start of it, or `last`.
         run: String,
-        /// What to write.
+        /// What to export.
         #[arg(long, value_enum, default_value_t = ExportFormat::Traces)]
         format: ExportFormat,
-        /// Only the case of that id; with `--format cases`.
+        /// Export only the case with this id; with `--format cases`.
         #[arg(long, value_name = "ID")]
         case: Option<String>,
     },
-    /// Check whether what is stored of a campaign is what was written when its runs ended.
+    /// Check that the stored data of a campaign is what was written when its runs ended.
+    #[command(after_help = "Examples:\n  \
+                  planproof runs verify last")]
     Verify {
-        /// Id of the campaign or matrix, the beginning of it, or `last`.
+        /// Campaign or matrix: its id, the start of it, or `last`.
         run: String,
-        /// The seal that was printed when it was run: the stored one must be the same.
+        /// Expected fingerprint of the seal, as printed when it was run.
         #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint)]
         seal: Option<Fingerprint>,
     },
-    /// Call a campaign so in listings and reports; without TEXT it has no label any more.
+    /// Set the label of a campaign in listings and reports; without TEXT, remove it.
+    #[command(after_help = "Examples:\n  \
+                  planproof runs label last 'new prompt'\n  \
+                  planproof runs label last")]
     Label {
-        /// Id of the campaign, the beginning of it, or `last`.
+        /// Campaign: its id, the start of it, or `last`.
         run: String,
-        /// One line of at most 80 characters.
+        /// New label: one line of up to 80 characters.
         #[arg(value_parser = label)]
         text: Option<String>,
     },
-    /// Delete campaigns with their runs and lessons, and give their space back. Says what would go unless --yes is
-    /// given. One that another process is running is not deleted.
+    /// Delete campaigns with their runs and lessons, and free their space.
+    ///
+    /// Without --yes it only says what would be deleted. A campaign that another process is running is not deleted.
+    #[command(after_help = "Examples:\n  \
+                  planproof runs delete 1a20e65\n  \
+                  planproof runs delete 1a20e65 --yes")]
     Delete {
-        /// Ids of campaigns or matrices, or the beginnings of them.
+        /// Campaigns or matrices: their ids, or the start of them.
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<String>,
-        /// Delete them.
+        /// Delete without asking.
         #[arg(long)]
         yes: bool,
     },
-    /// List what runs taught agents that have a memory, the oldest first.
+    /// List lessons that runs taught agents with a memory, oldest first.
+    #[command(after_help = "Examples:\n  \
+                  planproof runs lessons\n  \
+                  planproof runs lessons last --tool send_mail")]
     Lessons {
-        /// Only what this campaign taught: its id, the beginning of it, or `last`.
+        /// Only lessons of this campaign: its id, the start of it, or `last`.
         run: Option<String>,
         /// Only lessons about this tool.
         #[arg(long, value_name = "NAME")]
         tool: Option<String>,
-        /// Most lessons listed: the newest.
+        /// Maximum number of lessons listed; the newest are kept.
         #[arg(long, default_value_t = 100, value_name = "N", value_parser = whole(1, u32::MAX))]
         most: u32,
     },
-    /// Delete lessons, so that no later campaign recalls them. A campaign that can recall them and is not finished can
-    /// no longer be resumed.
+    /// Delete lessons, so that no later campaign recalls them.
+    ///
+    /// An unfinished campaign that can recall them can no longer be resumed.
     #[command(group = ArgGroup::new("which").args(["run", "tool", "all"]).required(true).multiple(true))]
+    #[command(after_help = "Examples:\n  \
+                  planproof runs forget last\n  \
+                  planproof runs forget --all")]
     Forget {
-        /// What this campaign taught: its id, the beginning of it, or `last`.
+        /// Lessons of this campaign: its id, the start of it, or `last`.
         run: Option<String>,
-        /// Lessons about this tool, of that campaign or of all.
+        /// Lessons about this tool, of that campaign or of all campaigns.
         #[arg(long, value_name = "NAME")]
         tool: Option<String>,
         /// All lessons.
@@ -130,11 +160,11 @@ pub(crate) enum RunsCommand {
 pub(crate) enum GraphForm {
     /// Text for a terminal.
     Lines,
-    /// The language of Graphviz.
+    /// For Graphviz.
     Dot,
-    /// The language of Mermaid, which Markdown viewers draw.
+    /// For Mermaid, which Markdown viewers draw.
     Mermaid,
-    /// A picture.
+    /// An SVG picture.
     Svg,
 }
 
@@ -146,26 +176,32 @@ pub(crate) enum ExportFormat {
     Cases,
     /// Verdict v1 lines of all finished runs; unscored ones as `{"case": ID, "unscored": why}`.
     Verdicts,
-    /// Failed runs done right, as conversations for fine-tuning.
+    /// Failed runs, corrected, as conversations for fine-tuning.
     ChatJsonl,
-    /// Failed runs as choices between the agent's first wrong message and a right one, for preference tuning.
+    /// Failed runs as pairs of the agent's first wrong message and a right one, for preference tuning.
     PreferenceJsonl,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof report last --html report.html\n  \
+              planproof report 1a20e65 last\n  \
+              planproof report 1a20e65 1a20f31 last")]
 pub(crate) struct ReportArguments {
-    /// Id of the campaign, the beginning of it, or `last`.
+    /// Campaign: its id, the start of it, or `last`.
     pub(crate) run: String,
-    /// With a second campaign the two are compared case by case, the first as what was before; with more of
-    /// them there is one table, a row for each.
+    /// Further campaigns to compare with.
+    ///
+    /// With one more campaign, the two are compared case by case; the first is the earlier one. With several, one table
+    /// has a row for each campaign.
     #[arg(value_name = "OTHER")]
     pub(crate) others: Vec<String>,
     #[command(flatten)]
     pub(crate) files: ReportFileArguments,
-    /// The seal that was printed when the campaign was run: the stored one must be the same.
+    /// Expected fingerprint of the seal, as printed when the campaign was run.
     #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint, conflicts_with = "others")]
     pub(crate) seal: Option<Fingerprint>,
-    /// Most findings shown, where no file is written.
+    /// Maximum number of findings shown, if no file is written.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,
     #[command(flatten)]
@@ -173,9 +209,13 @@ pub(crate) struct ReportArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof tables last\n  \
+              planproof tables 1a20e65 1a20f31")]
 pub(crate) struct TablesArguments {
-    /// Ids of campaigns, the beginnings of them, or `last`. Of a search for a limit, failures are counted
-    /// within the limit.
+    /// Campaigns: their ids, the start of them, or `last`.
+    ///
+    /// In a search for a limit, failures are counted within the limit.
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]

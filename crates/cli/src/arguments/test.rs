@@ -38,7 +38,7 @@ pub(crate) struct TestArguments {
     pub(crate) cases: u64,
     #[command(flatten)]
     pub(crate) draw: CaseArguments,
-    /// Take the cases from a file of case v1 lines instead of drawing them; `-` for stdin.
+    /// Read the cases from this file (case v1 lines) instead of drawing them; `-` for stdin.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["cases", "actions", "first", "infeasible"], conflicts_with_all = SHAPE)]
     pub(crate) from: Option<PathBuf>,
     #[command(flatten)]
@@ -55,21 +55,24 @@ pub(crate) struct TestArguments {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Causes of failures")]
 pub(crate) struct DissectArguments {
-    /// Look for the cause of each failure: ask the agent the same again, then with other words, another topic, another
-    /// paragraph of the same meaning. With `--resume` also of a campaign that was finished without it.
+    /// Look for the cause of each failure.
+    ///
+    /// Asks the agent the same query again, then with other words, with another topic, and with another paragraph of
+    /// the same meaning. With `--resume`, also for a campaign that was finished without it.
     #[arg(long)]
     pub(crate) dissect: bool,
-    /// Variants of each kind for each failure; by default 5.
+    /// Number of variants of each kind per failure; by default 5.
     #[arg(long, value_name = "N", value_parser = whole(1, TRIALS_MAX), requires = "dissect")]
     pub(crate) dissect_k: Option<u32>,
-    /// Reruns of each failed case before anything is changed; by default 3.
+    /// Number of reruns of each failed case before anything is changed; by default 3.
     #[arg(long, value_name = "N", value_parser = whole(0, TRIALS_MAX), requires = "dissect")]
     pub(crate) dissect_reruns: Option<u32>,
-    /// Most failures that are dissected, drawn by the seed; by default all.
+    /// Maximum number of failures to dissect, drawn by the seed; by default all.
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "dissect")]
     pub(crate) dissect_max: Option<u32>,
-    /// Do as the published algorithm is printed: its last step names the constraint as the cause after the
-    /// first variant that fails.
+    /// Dissect as the published algorithm does.
+    ///
+    /// Its last step names the constraint as the cause after the first variant that fails.
     #[arg(long, value_enum, value_name = "HOW", requires = "dissect")]
     pub(crate) compat: Option<DissectCompat>,
 }
@@ -98,21 +101,24 @@ impl DissectArguments {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Smaller failing cases")]
 pub(crate) struct ShrinkArguments {
-    /// Make the smallest failures smaller still: fewer actions, requirements and words, as long as the agent
-    /// fails in the same way, in 2 of 3 runs. Their runs are kept in the run store and are in all reports of
-    /// the campaign.
+    /// Shrink the smallest failures.
+    ///
+    /// Removes actions, requirements and words as long as the agent fails in the same way, in 2 of 3 runs. These runs
+    /// are kept in the run store and appear in all reports of the campaign.
     #[arg(long)]
     pub(crate) shrink: bool,
-    /// Most failures that are shrunk; by default 3.
+    /// Maximum number of failures to shrink; by default 3.
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "shrink")]
     pub(crate) shrink_max: Option<u32>,
-    /// Most runs of the agent for each of them; by default 200.
+    /// Maximum number of agent runs per failure to shrink; by default 200.
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "shrink")]
     pub(crate) shrink_runs: Option<u32>,
-    /// Most runs of one smaller case, of which more than half have to fail; by default 3.
+    /// Maximum number of runs of one smaller case; by default 3.
+    ///
+    /// More than half of them must fail.
     #[arg(long, value_name = "N", value_parser = whole(1, CANDIDATE_RUNS_MAX), requires = "shrink")]
     pub(crate) shrink_repeat: Option<u32>,
-    /// Write the smallest cases as case v1 lines, for `--from`.
+    /// Write the smallest cases to this file as case v1 lines, for `--from`.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) shrink_to: Option<PathBuf>,
 }

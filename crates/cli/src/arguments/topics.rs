@@ -10,10 +10,13 @@ use crate::values::{file, whole};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = "Examples:\n  \
+              planproof topics\n  \
+              planproof topics 'network engineer'")]
 pub(crate) struct TopicsArguments {
-    /// A job.
+    /// Job whose activities to list.
     pub(crate) job: Option<String>,
-    /// Look at the topics of this file (topics v1) instead of those that come with planproof; `-` for stdin.
+    /// File of topics (topics v1) to list, instead of the built-in ones; `-` for stdin.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) topics: Option<PathBuf>,
     #[command(subcommand)]
@@ -22,23 +25,33 @@ pub(crate) struct TopicsArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TopicsCommand {
-    /// Make another bank of topics: ask a model for jobs and what people in them do, check what it lists, and
-    /// ask again for what is missing.
+    /// Make a new bank of topics with a model.
+    ///
+    /// The model is asked for jobs and the activities of people in them. What it lists is checked, and it is asked
+    /// again for what is missing.
     Generate(GenerateArguments),
-    /// Make a topic of the tools that your agent will have: their names and schemas stay, what they do is mocked.
+    /// Make a topic from the tools of your agent.
+    ///
+    /// Their names and schemas stay; what they do is mocked.
     FromMcp(FromMcpArguments),
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof topics generate --model openai/gpt-5-mini --jobs 20 --max-cost 1 --out topics.json\n  \
+              planproof topics generate --model sim/perfect --jobs 5")]
 pub(crate) struct GenerateArguments {
-    /// Whom to ask: `openai/NAME`, `anthropic/NAME`, `replay/FILE` (the answers of a recording or a cache),
-    /// or `sim/NAME`, which only repeats the topics that come with planproof.
+    /// Model to ask: `openai/NAME`, `anthropic/NAME`, `replay/FILE` or `sim/NAME`.
+    ///
+    /// `replay/FILE` is the answers of a recording or a cache. `sim/NAME` only repeats the built-in topics.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: String,
     /// Number of jobs.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(1, TOPICS_MAX as u32))]
     pub(crate) jobs: u32,
-    /// Number of activities of each job. A job with less than half of them is left out.
+    /// Number of activities per job.
+    ///
+    /// A job with fewer than half of them is left out.
     #[arg(long, default_value_t = ACTIVITIES_SHIPPED as u32, value_name = "N", value_parser = whole(2, ACTIVITIES_MAX as u32))]
     pub(crate) activities: u32,
     #[command(flatten)]
@@ -48,22 +61,28 @@ pub(crate) struct GenerateArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+              planproof topics from-mcp 'mcp:python server.py' --out topics.json\n  \
+              planproof topics from-mcp mcp+http://127.0.0.1:8000/mcp --job 'office assistant' --out topics.json")]
 pub(crate) struct FromMcpArguments {
-    /// Where the tools are, once for each source, as `planproof run --tools` takes it: `mcp:COMMAND` starts
-    /// an MCP server, `mcp+http://...` and `mcp+https://...` ask one; `NAME=` before it puts `NAME_` before
-    /// the names of its tools and sends the token in PLANPROOF_TOKEN_NAME. The tools are listed, and never
-    /// called.
+    /// Sources of the tools, as with `planproof run --tools`.
+    ///
+    /// `mcp:COMMAND` starts an MCP server; `mcp+http://...` and `mcp+https://...` connect to one. `NAME=` before a
+    /// source puts `NAME_` before the names of its tools, and sends the token in PLANPROOF_TOKEN_NAME. The tools are
+    /// listed, and never called.
     #[arg(required = true, value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
-    /// Texts for the tools: a JSON object from names to noun phrases, with null for a tool that is to be left
-    /// out. Tools that are not in it get a text by rule.
+    /// File of texts for the tools: a JSON object from names to noun phrases.
+    ///
+    /// null leaves a tool out. Tools that are not in the file get a text by rule.
     #[arg(long, value_name = "FILE", value_parser = file(), conflicts_with = "model")]
     pub(crate) names: Option<PathBuf>,
-    /// Ask this model for the texts, which are otherwise made of the tools' names by rule. The model is shown names and
-    /// descriptions.
+    /// Model that writes the texts; by default they are made by rule from the names.
+    ///
+    /// The model is shown names and descriptions.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// The job in the query, as in "You work as an office assistant."
+    /// Job in the query, as in "You work as an office assistant."
     #[arg(long, default_value = "assistant", value_name = "JOB")]
     pub(crate) job: String,
     #[command(flatten)]
@@ -78,7 +97,7 @@ pub(crate) struct OutArguments {
     /// Write the topics to this file, for `--topics`; by default to stdout.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) out: Option<PathBuf>,
-    /// Replace the file of `--out`.
+    /// Overwrite the file of `--out`.
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
 }
@@ -90,8 +109,9 @@ pub(crate) struct AskingArguments {
     pub(crate) model: ModelArguments,
     #[command(flatten)]
     pub(crate) budget: BudgetArguments,
-    /// Answer from this file what it holds, and ask the model only for the rest, which is added to it: what
-    /// was interrupted is not paid twice, and `--model replay/FILE` gives the same topics again.
+    /// Cache of model answers: reuse those in this file, and add new ones.
+    ///
+    /// An interrupted command does not pay twice, and `--model replay/FILE` gives the same topics again.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) cache: Option<PathBuf>,
 }

@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     let command = CampaignCommand::Bench(&cases, arguments.all.repeat);
     let is_matrix = agents.as_ref().is_some_and(|agents| agents.len() > 1);
     if is_matrix && campaign.review != ReviewChoice::None {
-        return Err(Failure::usage("--review shows the runs of one agent: name one"));
+        return Err(Failure::usage("--review works with one agent: name one"));
     }
     if is_matrix || resume.is_some() {
         let request = matrix::Request { arguments, command, taken: taken.clone(), global };
@@ -243,7 +243,8 @@ fn data_file(path: &Path) -> Result<PathBuf, Failure> {
     match files.len() {
         1 => Ok(files.remove(0)),
         count => Err(Failure::usage(format!(
-            "{} is a folder with {count} .jsonl files, and one is read by itself: name the file of the data",
+            "{} is a folder with {count} .jsonl files, and only a single one is read without its name: name the \
+             data file",
             path.display()
         ))),
     }

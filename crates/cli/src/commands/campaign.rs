@@ -183,8 +183,8 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
 pub(super) fn broken_setup(why: &str, resumed: &str) -> String {
     let why = why.lines().collect::<Vec<_>>().join("\n  | ");
     format!(
-        "the set-up is broken, and nothing can be said of the agent: the campaign was stopped when {why}\n\
-         Once that is mended, resume with `{resumed}`"
+        "the set-up is broken, so nothing can be said about the agent: the campaign was stopped when {why}\n\
+         Once that is fixed, resume with `{resumed}`"
     )
 }
 
@@ -304,7 +304,8 @@ fn without_temperature(report: &Report) -> Option<String> {
     (!models.is_empty()).then(|| {
         let names = models.join(", ");
         format!(
-            "{names} {refuse} a temperature and {are} asked without one: the same campaign may come out otherwise again."
+            "{names} {refuse} a temperature and {are} asked without one: the same campaign may give other \
+             results next time."
         )
     })
 }

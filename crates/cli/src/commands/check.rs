@@ -111,7 +111,7 @@ fn from_calls(case: &PlanningCase, calls: &[String]) -> Result<Vec<Event>, Failu
             Some(sentences) if is_report => report_of(sentences),
             None if is_report => {
                 return Err(Failure::usage(format!(
-                    "{name}: write the numbers of the sentences with it, as in {name}@1+3"
+                    "{name}: add the numbers of the sentences, as in {name}@1+3"
                 )));
             }
             Some(start) if takes_start => case_arguments(case, tool, Some(start.to_owned())),
@@ -124,7 +124,7 @@ fn from_calls(case: &PlanningCase, calls: &[String]) -> Result<Vec<Event>, Failu
             }
             None => {
                 return Err(Failure::usage(format!(
-                    "{name}: case {} is of the time form; write a start time with each call, as in {name}@09:30",
+                    "{name}: case {} is of the time form; add a start time to each call, as in {name}@09:30",
                     case.id
                 )));
             }
@@ -160,7 +160,7 @@ fn from_traces(cases: &[PlanningCase], id: Option<&str>, text: &str) -> Result<V
             Some(case) => plans.push(Plan { case: case.clone(), events: trace.events }),
             None => {
                 return Err(Failure::usage(format!(
-                    "the trace is of case \"{wanted}\", which the file of cases lacks"
+                    "the trace belongs to case \"{wanted}\", which is not in the file of cases"
                 )));
             }
         }

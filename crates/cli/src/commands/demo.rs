@@ -141,7 +141,7 @@ fn page(asked: Option<&Path>, global: &Global) -> Result<Option<Page>, Failure> 
         return Ok(None);
     }
     if global.json && asked.is_some_and(|path| path.as_os_str() == "-") {
-        return Err(Failure::usage("--html - and --json are both for stdout: name a file"));
+        return Err(Failure::usage("--html - and --json both write to stdout: name a file"));
     }
     let usual = Path::new(FOLDER);
     let folder = match open_page(asked, usual) {

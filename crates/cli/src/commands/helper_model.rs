@@ -76,9 +76,9 @@ impl HelperModel {
     /// What to do after a failure.
     pub(crate) fn advice(&self) -> &'static str {
         if self.is_cached {
-            "; run it again to go on, the answers so far are in the cache"
+            "; run it again to continue: the answers so far are in the cache"
         } else {
-            "; with --cache FILE the answers so far are kept for another try"
+            "; with --cache FILE the answers are kept for the next attempt"
         }
     }
 

@@ -70,7 +70,7 @@ fn write_new(path: &Path, text: &str, is_replaced: bool) -> Result<(), Failure> 
     let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
-            Failure::usage(format!("there is a {} already; --force replaces it", path.display()))
+            Failure::usage(format!("there is a {} already; --force overwrites it", path.display()))
         }
         _ => Failure::usage(format!("cannot write {}: {error}", path.display())),
     })

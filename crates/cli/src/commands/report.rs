@@ -71,7 +71,7 @@ fn page_of_several(arguments: &ReportArguments, global: &Global) -> Result<Optio
     ];
     if let Some((option, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
         return Err(Failure::usage(format!(
-            "{option} is of one campaign; a comparison can be had as text, with --html or with --json"
+            "{option} is for one campaign; a comparison is available as text, with --html or with --json"
         )));
     }
     ReportFile::page(page.as_deref(), &[("--store", arguments.store.store.as_path())], global)

@@ -56,7 +56,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     let name = select::with_options(&arguments.agent, &arguments.agent_options)?;
     if name.is_guarded() {
         return Err(Failure::usage(format!(
-            "{} is for `test` and `limit`: what is right in a task of your own is not known",
+            "{} is for `test` and `limit`: the right calls of your own task are not known",
             planproof_bench::GUARD_PREFIX
         )));
     }
@@ -71,7 +71,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     };
     if name.of_suite().is_some() {
         let what =
-            format!("{name} comes with a suite and runs on its cases alone: planproof bench SUITE {name}");
+            format!("{name} belongs to a suite and runs only on its cases: planproof bench SUITE {name}");
         return Err(Failure::usage(what));
     }
     if name.remembers() {
@@ -100,7 +100,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     let asks = !arguments.yes && is_watched && sources.iter().any(Source::is_foreign);
     if arguments.review != ReviewChoice::None && is_from_stdin {
         return Err(Failure::usage(
-            "--review reads answers from standard input, which has the task: write it as TASK",
+            "--review reads answers from standard input, which already holds the task: give the task as TASK",
         ));
     }
     let reviewing = review::reviewing(arguments.review, &name)?;
@@ -120,20 +120,18 @@ fn must_take_instructions(name: &AgentSpec) -> Result<(), Failure> {
         AgentForm::Asking { kind: AgentKind::Tools(ToolLoop::WholeConversation), .. } => Ok(()),
         AgentForm::Asking { kind: AgentKind::Specified(..) | AgentKind::Pair(..), .. } => {
             Err(Failure::usage(
-                "--system is for tools@MODEL. What the model of a specification is told is written in the specification, as \
+                "--system is for tools@MODEL. The instructions of a specification's model are in the specification, as \
              (:instructions \"TEXT\") before its (:states ...): for a shipped one such as react, `planproof spec print \
-             react > my.spec`, write it there, and run spec:my.spec@MODEL",
+             react > my.spec`, add them there, and run spec:my.spec@MODEL",
             ))
         }
-        _ => Err(Failure::usage(
-            "--system is for tools@MODEL: the instructions of other agents are their own affair",
-        )),
+        _ => Err(Failure::usage("--system is for tools@MODEL: other agents have instructions of their own")),
     }
 }
 
 async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, Failure> {
     let mut stop = Box::pin(signals::stop_requested());
-    let interrupted = || Failure::outside("interrupted before the agent had begun");
+    let interrupted = || Failure::outside("interrupted before the agent started");
     let sources = tokio::select! {
         biased;
         () = &mut stop => return Err(interrupted()),
@@ -151,7 +149,7 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
         };
         if !agreed {
             tools.close().await;
-            return Err(Failure::usage("nothing was run; --yes answers the question beforehand"));
+            return Err(Failure::usage("nothing was run; --yes runs it without the question"));
         }
     }
     let trace = prepared.trace.take();
@@ -178,7 +176,8 @@ async fn ask() -> bool {
     // A separate thread: a read from the terminal cannot be cancelled, and must not keep us from ending.
     std::thread::spawn(move || {
         let mut line = String::new();
-        let question = "These tools can do whatever they were made for, with your rights. Let the agent call them? [y/N] ";
+        let question = "These tools can do whatever they were made for, with your permissions. Let the agent \
+            call them? [y/N] ";
         let mut stderr = terminal::errors();
         let _ = stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush());
         let agreed = io::stdin().lock().read_line(&mut line).is_ok() && is_yes(&line);

@@ -77,7 +77,7 @@ pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
     if path.exists() {
         return Ok(());
     }
-    Err(Failure::usage(format!("there is no run store {}; `planproof test` makes one", path.display())))
+    Err(Failure::usage(format!("there is no run store {}; `planproof test` creates one", path.display())))
 }
 
 fn list(store: &Store, global: &Global) -> Result<(), Failure> {
@@ -287,7 +287,7 @@ fn show_case(
         return draw(&recorded(store, &campaign, unit)?, form, id);
     }
     let (case, Some((outcome, trace))) = stored::load_one(store, &campaign, &options, unit)? else {
-        return Err(Failure::usage(format!("case \"{id}\" has not been run to its end yet")));
+        return Err(Failure::usage(format!("case \"{id}\" has no finished run yet")));
     };
     if global.json {
         return print_json(&match &outcome.verdict {
@@ -327,7 +327,7 @@ fn show_case(
     }
     writeln!(out, "trace:")?;
     if !is_judged {
-        writeln!(out, "  This is not the trace that was judged: its calls are others.")?;
+        writeln!(out, "  This is not the trace that was judged: its calls differ.")?;
     }
     for (place, event) in trace.events.iter().enumerate() {
         writeln!(out, "  {}", notation::print(std::slice::from_ref(event)))?;
@@ -354,8 +354,8 @@ fn recorded(store: &Store, campaign: &CampaignRow, unit: Unit) -> Result<Vec<Eve
 fn draw(events: &[Event], form: GraphForm, id: &str) -> Result<(), Failure> {
     let Some(drawing) = planproof_plan::team::graph_of_run(events) else {
         return Err(Failure::usage(format!(
-            "there is no graph of sub-tasks in the run of case \"{id}\": a team makes one, once its manager has written \
-             one that can be carried out"
+            "there is no graph of sub-tasks in the run of case \"{id}\": a team makes one, once its manager has \
+             written a valid one"
         )));
     };
     let drawn = match form {
@@ -428,7 +428,7 @@ fn learning(
 ) -> Result<Vec<DamagedRun>, Failure> {
     let language = select::language(&select::agent_spec(&campaign.agent)?)?;
     let options = stored::options(campaign)?;
-    options.must_be_of_orders(&campaign.id, "learning data is made of orders alone")?;
+    options.must_be_of_orders(&campaign.id, "learning data is made from orders only")?;
     let form = match format {
         ExportFormat::PreferenceJsonl => learning::Form::Preference,
         _ => learning::Form::Chat,

@@ -47,7 +47,7 @@ fn settings(stand_in: &StandIn, folders: [(&str, Option<&Path>); 2]) -> Result<M
         let Some(folder) = folder else { continue };
         let name = folder.to_str().ok_or_else(|| {
             Failure::usage(format!(
-                "--{key} {}: the name is no Unicode, which a file of settings needs",
+                "--{key} {}: the name is not Unicode, which a settings file requires",
                 folder.display()
             ))
         })?;

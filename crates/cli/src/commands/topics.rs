@@ -76,7 +76,7 @@ impl Out {
         // Anything but a plain file, such as a pipe, holds nothing that could be lost.
         if !arguments.force && path.is_file() {
             return Err(Failure::usage(format!(
-                "there is a {} already; --force replaces it",
+                "there is a {} already; --force overwrites it",
                 path.display()
             )));
         }

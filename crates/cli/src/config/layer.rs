@@ -142,7 +142,7 @@ impl Walk<'_> {
         let is_table = matches!(value.get_ref(), DeValue::Table(_));
         let kind = if is_table { "section" } else { "key" };
         let advice = match self.place_elsewhere(section, shown) {
-            Some(header) if !is_table => format!("; it belongs into [{header}]"),
+            Some(header) if !is_table => format!("; it belongs in [{header}]"),
             _ => nearest(section, shown, is_table).map_or_else(
                 || format!("; there are {}", known(section, is_table)),
                 |near| format!("; did you mean `{near}`?"),
@@ -242,7 +242,7 @@ fn word(key: &Key, value: &DeValue<'_>, reading: Reading<'_>) -> Result<OsString
         },
         (Kind::Number | Kind::Scalar, DeValue::Float(number)) => number.as_str().into(),
         (Kind::Path, DeValue::String(text)) if text.is_empty() => {
-            return Err(format!("`{name}` takes the name of a file, and this is empty"));
+            return Err(format!("`{name}` takes the name of a file, but this is empty"));
         }
         (Kind::Path, DeValue::String(text)) => resolve(text, reading.folder),
         (Kind::Text | Kind::Scalar, DeValue::String(text)) => text.as_ref().into(),

@@ -55,7 +55,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        Failure::usage(format!("{shown}, line {line}: this is no UTF-8 text"))
+        Failure::usage(format!("{shown}, line {line}: this is not UTF-8 text"))
     })?;
     // Some editors begin a file with a mark of its encoding.
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 /// Where all keys are described.
 const MANUAL: &str =
-    "`planproof init --schema` prints all keys with what they take; docs/configuration.md explains them";
+    "`planproof init --schema` prints all keys with their types; docs/configuration.md explains them";
 
 /// Settings from outside of the command line's options.
 #[derive(Debug, Default)]

@@ -11,7 +11,8 @@ pub(crate) fn schema() -> String {
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("planproof.toml");
     schema["description"] = json!(
-        "Configuration of planproof. Options on the command line beat it, and it beats the environment. Keys above all \
+        "Configuration of planproof. Options on the command line override it, and it overrides the environment. \
+         Keys above all \
          sections are for all commands that have such an option."
     );
     let text = serde_json::to_string_pretty(&schema).expect("a JSON value can be written");

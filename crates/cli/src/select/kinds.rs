@@ -172,7 +172,7 @@ impl Kinds {
                 };
                 Ok(Self::Pair(first, other))
             }
-            _ => Err(Failure::usage(format!("{name} is made from no specification"))),
+            _ => Err(Failure::usage(format!("{name} is not made from a specification"))),
         }
     }
 

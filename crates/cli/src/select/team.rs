@@ -148,13 +148,13 @@ fn read(path: &str) -> Result<File, Failure> {
         toml::from_str(&text_of(Path::new(path), Path::new(path))?).map_err(|error| fail(&error))?;
     if file.executor.len() > EXECUTORS_MAX {
         let count = file.executor.len();
-        return Err(fail(&format_args!("it describes {count} executors; {EXECUTORS_MAX} is the most")));
+        return Err(fail(&format_args!("it describes {count} executors; {EXECUTORS_MAX} is the maximum")));
     }
     for (place, executor) in file.executor.iter().enumerate() {
         let ExecutorTable { name, about, instructions, .. } = executor;
         if !is_executor_name(name) {
             return Err(fail(&format_args!(
-                "executor {}: `{name}` is no name: use 1 to {NAME_CHARACTERS_MAX} letters, digits, - and _",
+                "executor {}: `{name}` is not a valid name: use 1 to {NAME_CHARACTERS_MAX} letters, digits, - and _",
                 place + 1
             )));
         }

@@ -138,10 +138,7 @@ fn what_makes_no_agent_is_told() {
             "tools has no options: those in an agent's name are for agents that",
         ),
         ("test react:samples=1,x=2@sim/perfect", "there is no option \"x\" of an agent"),
-        (
-            "run react@sim/perfect --system x task",
-            "is written in the specification, as (:instructions \"TEXT\")",
-        ),
+        ("run react@sim/perfect --system x task", "are in the specification, as (:instructions \"TEXT\")"),
     ] {
         let run = place.run(line);
         assert_eq!(run.code, 2, "{line}: {run:?}");
@@ -177,7 +174,7 @@ fn a_campaign_is_not_gone_on_with_under_another_specification() {
     for line in [format!("test --resume {id} --max-tokens 9000000"), "test --replay r.jsonl".to_owned()] {
         let run = place.run(&line).code(2);
         assert!(
-            run.err.contains("the specification my.spec was changed since the campaign was begun"),
+            run.err.contains("the specification my.spec was changed after the campaign was started"),
             "{run:?}"
         );
         let [was, is] = digests(&run.err)[..] else { panic!("not two digests: {run:?}") };

@@ -67,7 +67,10 @@ fn a_folder_stands_for_its_only_file_of_lines() {
     let line = "bench gsm8k direct@sim/gold --data gsm8k --json -q";
     let refused = |count: usize| {
         let run = place.run(line).code(2);
-        let says = format!("error: gsm8k is a folder with {count} .jsonl files, and one is read by itself");
+        let says = format!(
+            "error: gsm8k is a folder with {count} .jsonl files, and only a single one is read \
+            without its name"
+        );
         assert!(run.err.starts_with(&says), "{run:?}");
     };
     fs::write(folder.join("LICENSE"), "").unwrap();
@@ -110,7 +113,7 @@ fn a_campaign_is_recorded_replayed_compared_and_reported() {
     assert!(replayed.err.ends_with(&said), "{replayed:?}");
     place.run("bench gsm8k react@sim/gold/0.3 --data data.jsonl --replay r.jsonl -q").code(0);
     let run = place.run("bench gsm8k --replay r.jsonl --data data.jsonl --limit 3").code(2);
-    assert!(run.err.contains("recorded with 40 cases that are not the 3 that are asked for now"), "{run:?}");
+    assert!(run.err.contains("recorded with 40 cases that are not the 3 that are requested now"), "{run:?}");
     // Another answer is a difference, though its class is the same.
     let text = fs::read_to_string(place.path("r.jsonl")).unwrap();
     let (before, verdict) = text.split_once("\"essence\":\"answer ").unwrap();

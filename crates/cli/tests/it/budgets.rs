@@ -71,7 +71,7 @@ fn a_budget_is_kept_told_and_enlarged() {
             run.err.starts_with(&format!("error: of the campaign's budget of {ended_by}, 0.")),
             "{run:?}"
         );
-        assert!(run.err.ends_with(" USD are spent: give it a larger one with --max-cost\n"), "{run:?}");
+        assert!(run.err.ends_with(" USD are spent: set a larger one with --max-cost\n"), "{run:?}");
         // The file of prices is known from the beginning.
         let resumed = place.run("test --resume last --max-cost 900 -q --json").code(1).json();
         assert_eq!(results(&resumed), results(&whole));
@@ -92,7 +92,7 @@ fn a_budget_without_room_for_anything_exits_with_3() {
     assert!(run.out.contains("Ended by the budget of 10 tokens: 5 of 5 cases were not run."), "{run:?}");
     let run = place.run("test --resume last").code(2);
     assert!(
-        run.err.starts_with("error: of the campaign's budget of 10 tokens, 0 are spent: give it a larger"),
+        run.err.starts_with("error: of the campaign's budget of 10 tokens, 0 are spent: set a larger"),
         "{run:?}"
     );
     assert_eq!(place.run("test --resume last --max-tokens 1000000 -q --json").code(0).json()["passed"], 5);
@@ -109,7 +109,7 @@ fn budgets_that_make_no_sense_are_refused_before_anything_is_sent() {
         "{\"schema\":\"planproof/prices/v1\",\"as_of\":\"2026\",\"unit\":\"EUR\",\"models\":[]}",
     );
     place.write("worse.json", "{\n\"schema\":");
-    let not_seen = "planproof does not see what this agent's model takes; use --minutes, or give a command: agent a model \
+    let not_seen = "planproof cannot see what this agent's model uses; use --minutes, or give a command: agent a model \
                     with --serve-model";
     for (line, message) in [
         (

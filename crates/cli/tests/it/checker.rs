@@ -56,10 +56,13 @@ fn a_program_judges_and_is_a_part_of_the_agent() {
     // The program is no part of the recording.
     place.write("check.sh", &REFUSES.replace("again", "twice"));
     let changed = replay(agent).code(2);
-    assert!(changed.err.contains("the evaluator's file ./check.sh was changed since"), "{changed:?}");
+    assert!(
+        changed.err.contains("the evaluator's file ./check.sh was changed after the campaign was started"),
+        "{changed:?}"
+    );
     fs::remove_file(place.path("check.sh")).unwrap();
     let gone = replay(agent).code(2);
-    assert!(gone.err.contains("the evaluator's file ./check.sh is gone or cannot be read"), "{gone:?}");
+    assert!(gone.err.contains("the evaluator's file ./check.sh is missing or cannot be read"), "{gone:?}");
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn all_mistakes_of_a_file_are_shown_at_once() {
     );
     let texts = [
         "planproof.toml:1:1",
-        "there is no key `cases`; it belongs into [test]",
+        "there is no key `cases`; it belongs in [test]",
         "there is no key `casse` in [test]; did you mean `cases`?",
         "`timeout` takes a number; this is a text",
         "`concurrency` takes a whole number from 1 on",
@@ -316,9 +316,9 @@ fn set_takes_values_as_they_are_typed() {
         conflict.err.contains("cannot be used with") && conflict.err.contains("test.cases is from --set")
     );
     let split = place.run("--set synth.count=1 synth --set synth.seed=2").code(2);
-    assert!(split.err.contains("write all behind it"), "{split:?}");
+    assert!(split.err.contains("write all after it"), "{split:?}");
     let useless = place.run("completions bash --set seed=3").code(2);
-    assert!(useless.err.contains("--set is of no use to `planproof completions`"), "{useless:?}");
+    assert!(useless.err.contains("--set has no effect on `planproof completions`"), "{useless:?}");
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn files_that_cannot_be_read_are_refused() {
     place.write("large.toml", &"# nothing\n".repeat(30_000));
     assert_refused(&place, "topics --config large.toml", &["large.toml is larger than 262144 bytes"]);
     std::fs::write(place.path("latin.toml"), b"# a\n# caf\xe9\n").unwrap();
-    assert_refused(&place, "topics --config latin.toml", &["latin.toml, line 2: this is no UTF-8 text"]);
+    assert_refused(&place, "topics --config latin.toml", &["latin.toml, line 2: this is not UTF-8 text"]);
     std::fs::create_dir(place.path("folder.toml")).unwrap();
     assert_refused(&place, "topics --config folder.toml", &["cannot read folder.toml: "]);
     place.write("marked.toml", "\u{feff}[synth]\r\ncount = 1\r\n");

@@ -244,7 +244,7 @@ fn a_seal_finds_out_who_writes_a_campaign_anew() {
     assert!(page.contains(&seal));
     for wrong in ["x", "3f2a-91bc", "3f2a-91bc-0d17-66e0-b2c4-00"] {
         let refused = place.run(&format!("runs verify last --seal {wrong}")).code(2);
-        assert!(refused.err.contains("it is no seal"), "{refused:?}");
+        assert!(refused.err.contains("it is not a seal"), "{refused:?}");
     }
     let other = place.run("runs verify last --seal 3f2a-91bc-0d17-66e0-b2c4").code(3);
     assert!(
@@ -287,7 +287,7 @@ fn what_resumes_is_sealed_as_a_whole() {
     let cut_off = place.run("runs verify last").code(0);
     assert!(cut_off.out.contains("2 runs as written") && cut_off.out.contains("not ended"), "{cut_off:?}");
     let asked = place.run(&format!("runs verify last --seal {first}")).code(3);
-    assert!(asked.err.contains("was cut off"), "{asked:?}");
+    assert!(asked.err.contains("was interrupted or is still running"), "{asked:?}");
 
     place.write("hurry", "");
     let resumed = place.run("test --resume last").code(1);
@@ -336,10 +336,7 @@ fn whoever_edits_a_finished_run_while_others_go_on_is_found_out() {
     ] {
         let run = disturbed(sql);
         assert_eq!(run.code, 3, "{sql}: {run:?}");
-        assert!(
-            run.err.contains("somebody changed finished runs") && run.err.contains(what),
-            "{sql}: {run:?}"
-        );
+        assert!(run.err.contains("finished runs were changed") && run.err.contains(what), "{sql}: {run:?}");
     }
     // A chain that cannot go on stops the campaign.
     let run = disturbed("DELETE FROM link; DELETE FROM seal");

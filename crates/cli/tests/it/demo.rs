@@ -112,7 +112,7 @@ fn the_demonstration_gives_reports_as_json() {
     assert!(!place.path(".planproof").exists(), "no page was asked for");
     place.run("demo --json --html page.html").code(0).json();
     assert!(place.path("page.html").exists());
-    assert!(place.run("demo --json --html -").code(2).err.contains("both for stdout"));
+    assert!(place.run("demo --json --html -").code(2).err.contains("both write to stdout"));
     let reports = reports.as_array().unwrap();
     assert_eq!(reports.len(), 6);
     for report in reports {

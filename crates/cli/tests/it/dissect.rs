@@ -84,7 +84,7 @@ fn a_finished_campaign_can_be_dissected_later_and_only_once() {
     assert_eq!(place.run(line).code(1).json()["dissection"], later["dissection"]);
     assert_eq!(place.run("test --resume last -q --json").code(1).json()["dissection"], later["dissection"]);
     let other = place.run("test --resume last --dissect --dissect-k 2 -q").code(2);
-    assert!(other.err.contains("with other options already"), "{other:?}");
+    assert!(other.err.contains("was already started with other options"), "{other:?}");
     // What came of the cases is as before.
     assert_eq!((&later["passed"], &later["classes"]), (&plain["passed"], &plain["classes"]));
 }

@@ -47,7 +47,7 @@ fn a_report_gets_its_verdict() {
     }
     let missing = place.run("check --case c.json --calls report_conflict").code(2);
     assert!(
-        missing.err.contains("write the numbers of the sentences with it, as in report_conflict@1+3"),
+        missing.err.contains("add the numbers of the sentences, as in report_conflict@1+3"),
         "{missing:?}"
     );
     let verdict =

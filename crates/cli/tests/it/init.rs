@@ -49,7 +49,7 @@ fn a_file_that_is_there_is_kept() {
     let place = Place::new();
     place.write("planproof.toml", "# mine\n");
     let run = place.run("init").code(2);
-    assert_eq!(run.err, "error: there is a planproof.toml already; --force replaces it\n");
+    assert_eq!(run.err, "error: there is a planproof.toml already; --force overwrites it\n");
     assert_eq!(file(&place), "# mine\n");
     place.run("init --force").code(0);
     assert!(file(&place).contains("[test]"));

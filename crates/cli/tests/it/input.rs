@@ -40,7 +40,7 @@ fn agents_and_models_that_are_none() {
         ),
         (
             "command:sh -c true {model_url}",
-            "{model_url} in the command stands for the model that is served to the agent: say which with --serve-model",
+            "{model_url} in the command stands for the model that is served to the agent: name it with --serve-model",
         ),
         ("rect@sim/perfect", "unknown kind of agent \"rect\": did you mean react?"),
         (
@@ -167,7 +167,7 @@ fn files_that_are_not_there() {
     ] {
         assert_refused(&place, &line.split(' ').collect::<Vec<_>>(), missing);
     }
-    let no_store = "there is no run store .planproof/none.db; `planproof test` makes one";
+    let no_store = "there is no run store .planproof/none.db; `planproof test` creates one";
     for line in ["runs list", "runs show last", "runs export last"] {
         let line = format!("{line} --store .planproof/none.db");
         assert_refused(&place, &line.split(' ').collect::<Vec<_>>(), no_store);
@@ -203,7 +203,7 @@ fn campaigns_and_cases_that_are_not_there() {
         let line = format!("check --case two.jsonl {rest}");
         assert_refused(&place, &line.split(' ').collect::<Vec<_>>(), message);
     };
-    check("--calls a1", "the file holds 2 cases; say which with --id");
+    check("--calls a1", "the file holds 2 cases; choose one with --id");
     check("--calls a1 --id 7-2", "the file has no case \"7-2\"");
     check("--calls a1,b --id 7-0", "case 7-0 has no action or tool \"b\"; its actions are a1, a2, a3, a4");
 }
@@ -308,7 +308,7 @@ fn traces_that_make_no_sense() {
     };
     assert_eq!(
         check(&std::fs::read_to_string(place.path("t.jsonl")).unwrap()),
-        "error: the trace is of case \"7-1\", which the file of cases lacks\n"
+        "error: the trace belongs to case \"7-1\", which is not in the file of cases\n"
     );
     assert_eq!(check(""), "error: the file has no trace\n");
     assert!(check("{}\n").starts_with("error: the trace cannot be read: "));

@@ -179,9 +179,12 @@ fn one_budget_holds_for_all_and_a_larger_one_goes_on() {
     let id = table["matrix"].as_str().expect("an id");
     // A budget that what is spent exceeds already.
     let run = place.run("bench gsm8k --resume last --max-tokens 100").code(2);
-    assert!(run.err.contains("is used up: give it a larger one with --max-tokens\n"), "{run:?}");
+    assert!(run.err.contains("is used up: set a larger one with --max-tokens\n"), "{run:?}");
     let run = place.run(&format!("bench gsm8k --resume {id}.2")).code(2);
-    assert!(run.err.contains(&format!("resume that, `planproof bench gsm8k --resume {id}`")), "{run:?}");
+    assert!(
+        run.err.contains(&format!("resume the matrix, `planproof bench gsm8k --resume {id}`")),
+        "{run:?}"
+    );
     let rest = place.run("bench gsm8k --resume last --max-tokens 9000000 --json -q").code(1).json();
     assert_eq!(figures(&rest), figures(&whole));
 }
@@ -259,9 +262,9 @@ fn what_cannot_be_combined_is_said_before_anything_runs() {
         ("bench gsm8k direct cot", "; or name its model with --model\n"),
         ("bench gsm8k nobody cot --model sim/gold", "unknown kind of agent \"nobody\""),
         ("bench gsm8k direct cot@ --model sim/gold", "combination 2, cot@: unknown model \"\""),
-        ("bench gsm8k direct@sim/gold cot@sim/gold --model sim/gold", "--model sim/gold is of no use"),
-        ("bench gsm8k direct direct --model sim/gold", "the combination direct@sim/gold is there twice"),
-        ("bench gsm8k direct --model sim/gold --set samples=2,2", "samples=2@sim/gold is there twice"),
+        ("bench gsm8k direct@sim/gold cot@sim/gold --model sim/gold", "--model sim/gold has no effect"),
+        ("bench gsm8k direct direct --model sim/gold", "the combination direct@sim/gold occurs twice"),
+        ("bench gsm8k direct --model sim/gold --set samples=2,2", "samples=2@sim/gold occurs twice"),
         (
             "bench gsm8k direct cot --model sim/nobody",
             "combination 1, direct@sim/nobody: there is no simulated",
@@ -275,7 +278,7 @@ fn what_cannot_be_combined_is_said_before_anything_runs() {
         ),
         (
             "bench gsm8k direct tools --model sim/gold --set samples=1,3",
-            "the combination of tools@sim/gold with samples=1 cannot be: --samples is for agents",
+            "the combination of tools@sim/gold with samples=1 is not possible: --samples is for agents",
         ),
         (
             "bench gsm8k direct react --model sim/gold --set samples=3",
@@ -286,9 +289,9 @@ fn what_cannot_be_combined_is_said_before_anything_runs() {
             "combination 1, repair:direct@sim/gold: the suite",
         ),
         (too_many.as_str(), "make 101 combinations; a matrix has at most 100"),
-        ("bench gsm8k direct cot --model sim/gold --csv r.csv", "--csv is of one campaign"),
+        ("bench gsm8k direct cot --model sim/gold --csv r.csv", "--csv is for one campaign"),
         ("bench gsm8k direct cot --model sim/gold --replay r.jsonl", "--replay is for one campaign"),
-        ("bench gsm8k direct cot --model sim/gold --html - --json", "are both for stdout"),
+        ("bench gsm8k direct cot --model sim/gold --html - --json", "both write to stdout"),
         ("bench gsm8k direct cot --model sim/gold --max-cost 1", "the price of sim/gold is not known"),
         ("bench gsm8k --resume last --set samples=2", "--set samples: name the agents that it is for"),
     ] {
@@ -304,7 +307,7 @@ fn what_cannot_be_combined_is_said_before_anything_runs() {
         ),
         ("bench gsm8k --resume nothing", "nothing"),
         ("bench gsm8k direct cot --model sim/gold --resume last", "cannot be used with"),
-        ("report last --junit r.xml", "--junit is of one campaign"),
+        ("report last --junit r.xml", "--junit is for one campaign"),
     ] {
         let run = place.run(line).code(2);
         assert!(run.err.contains(error), "{line}: {run:?}");

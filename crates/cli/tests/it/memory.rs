@@ -157,7 +157,7 @@ fn a_replay_recalls_what_was_recorded() {
     let lesson = lines.iter().position(|line| line.contains("\"type\":\"lesson\"")).unwrap();
     let without: Vec<&str> = [&lines[..lesson], &lines[lesson + 1..]].concat();
     for (name, text, words) in [
-        ("less.jsonl", without.join("\n") + "\n", "lessons that its campaign was begun with"),
+        ("less.jsonl", without.join("\n") + "\n", "lessons that its campaign was started with"),
         ("odd.jsonl", text.replace("\"about\":", "\"above\":"), "the lessons of the recording"),
     ] {
         elsewhere.write(name, &text);
@@ -206,7 +206,10 @@ fn lessons_are_listed_and_deleted() {
     assert!(deleted.as_u64() >= Some(of_sql as u64), "{deleted}");
     let resume = format!("bench tptu --resume {} --max-tokens 10000000 -q", unfinished.as_str().unwrap());
     let run = place.run(&resume).code(2);
-    assert!(run.err.contains("lessons that the campaign was begun with have been deleted since"), "{run:?}");
+    assert!(
+        run.err.contains("lessons that the campaign was started with have been deleted since"),
+        "{run:?}"
+    );
     place.run("runs forget --all").code(0);
     let run = place.run("runs lessons").code(0);
     assert!(run.out.is_empty() && run.err.contains("there are no such lessons"), "{run:?}");

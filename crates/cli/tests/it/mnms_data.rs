@@ -70,7 +70,7 @@ fn queries_by_rule_are_the_same_for_a_seed() {
     assert_ne!(other, read(&place, "drafts.jsonl"));
     assert!(drafts.iter().enumerate().all(|(nth, draft)| draft["id"] == nth));
     let there = place.run("mnms generate --out drafts.jsonl").code(2);
-    assert!(there.err.contains("there is a drafts.jsonl already; --force replaces it"), "{there:?}");
+    assert!(there.err.contains("there is a drafts.jsonl already; --force overwrites it"), "{there:?}");
     let many = place.run("mnms generate --tools-max 40").code(2);
     assert!(many.err.contains("too many to list and draw from"), "{many:?}");
     let none = place.run("mnms generate --tools-min 3 --tools-max 2").code(2);
@@ -161,7 +161,7 @@ fn sheets_that_are_wrong_are_told() {
     place.run("mnms sheet drafts drafts.jsonl --raters Ann,Ann").code(2);
     place.write("empty.jsonl", "\n");
     let run = place.run("mnms sheet drafts empty.jsonl").code(2);
-    assert!(run.err.contains("empty.jsonl: there is no query in it"), "{run:?}");
+    assert!(run.err.contains("empty.jsonl: it holds no query"), "{run:?}");
     place.write("broken.jsonl", "{\"id\": 1}\n");
     let run = place.run("mnms filter broken.jsonl").code(2);
     assert!(run.err.contains("broken.jsonl: line 1: missing field `user_request`"), "{run:?}");
@@ -191,7 +191,7 @@ fn poor_results_and_frequent_tools_go() {
     assert!(run.err.contains("log.jsonl: line 1: \"res\" is neither 0 nor 1"), "{run:?}");
     place.write("poor.csv", "id,rating Ann\n400,0\n");
     let run = place.run("mnms filter drafts.jsonl --poor poor.csv").code(2);
-    assert!(run.err.contains("--poor: id \"400\" is of no query"), "{run:?}");
+    assert!(run.err.contains("--poor: id \"400\" does not belong to a query"), "{run:?}");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn alternatives_go_from_a_sheet_into_drafts() {
     assert!(run.err.contains("--sheet: there is no tool \"flying\""), "{run:?}");
     place.write("x.csv", "id,rating Ann\n17,1\n");
     let run = place.run("mnms alternatives drafts.jsonl --sheet x.csv").code(2);
-    assert!(run.err.contains("--sheet: id \"17\" is of no alternative"), "{run:?}");
+    assert!(run.err.contains("--sheet: id \"17\" does not belong to an alternative"), "{run:?}");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn results_are_rated_and_metrics_go_along() {
         ("--result json.jsonl", "write SETTING=FILE"),
         ("--result a=json.jsonl --result a=code.jsonl", "there are two settings \"a\""),
         ("--result a=json.jsonl --count 9999", "queries have a result in every setting"),
-        ("--result a=drafts.jsonl", "there is none of \"msg\", \"result\", \"prediction\""),
+        ("--result a=drafts.jsonl", "it has none of \"msg\", \"result\", \"prediction\""),
     ] {
         let run = place.run(&format!("mnms sheet results drafts.jsonl {options}")).code(2);
         assert!(run.err.contains(part), "{run:?}");
@@ -321,7 +321,7 @@ fn answers_that_cannot_be_used_are_told_and_asked_for_again() {
     let with = |more: &[&'static str]| [&line[..], more].concat();
     let rubbish = StandIn::start(|_, _| say("I cannot help with that."));
     let run = Run::of(rubbish.command(&place, &with(&["--out", "r.jsonl"])), "").code(3);
-    assert!(run.err.contains("openai/m wrote no query that can be used"), "{run:?}");
+    assert!(run.err.contains("openai/m wrote no usable query"), "{run:?}");
     assert!(run.err.contains("an answer could not be used: it is a refusal"), "{run:?}");
     assert_eq!(rubbish.requests(), 9);
     let told = rubbish
@@ -374,7 +374,7 @@ fn every_simulated_model_can_be_asked_for_data() {
     let (careless, text) = written("sim/careless");
     assert!(careless["queries"] == 24 && text != right, "{careless}");
     let endless = place.run(&format!("{line} sim/endless")).code(3);
-    assert!(endless.err.contains("sim/endless wrote no query that can be used"), "{endless:?}");
+    assert!(endless.err.contains("sim/endless wrote no usable query"), "{endless:?}");
     let sheet = place.run("mnms sheet alternatives --model sim/careless --out a.csv --json").code(0);
     assert!(
         sheet.err.contains("SIMULATION") && sheet.err.contains("there is no tool \"do what I mean\""),

@@ -128,7 +128,7 @@ fn other_cases_are_told() {
     .unwrap();
     let run = place.run("test --replay r.jsonl -q --json").code(3);
     assert_eq!(run.json()["not_run"], 4);
-    assert!(run.err.ends_with("  case 7-3: it was recorded, and is not drawn any more\n"), "{run:?}");
+    assert!(run.err.ends_with("  case 7-3: it was recorded, but is no longer drawn\n"), "{run:?}");
 }
 
 #[test]
@@ -248,8 +248,8 @@ fn mistakes_with_recordings_are_told() {
         ),
         (
             "test tools@sim/careless --replay r.jsonl",
-            "the recording r.jsonl is of another campaign than the command line says: recorded was the agent tools@sim/perfect, \
-             now tools@sim/careless; leave out what contradicts it, or record anew",
+            "the recording r.jsonl does not match the command line: recorded was the agent tools@sim/perfect, \
+             now tools@sim/careless; leave out what contradicts it, or record again",
         ),
         (
             "test command:true --record x.jsonl",
@@ -403,7 +403,7 @@ fn a_recording_of_another_campaign_is_not_gone_on_with() {
     let resume = format!("test --resume {id} --max-tokens 100000 -q");
     fs::rename(place.path("r.jsonl"), place.path("mine.jsonl")).unwrap();
     let run = place.run(&resume).code(2);
-    assert!(run.err.contains("r.jsonl that the campaign is written to is gone: "), "{run:?}");
+    assert!(run.err.contains("r.jsonl that the campaign is written to is missing: "), "{run:?}");
     place.run("test tools@sim/perfect --cases 2 --record r.jsonl -q").code(0);
     let run = place.run(&resume).code(2);
     assert!(run.err.ends_with("r.jsonl is of another campaign\n"), "{run:?}");
@@ -568,7 +568,7 @@ fn a_cut_recording_is_replayed_as_far_as_it_goes_and_says_so() {
     // Before there is anything to replay.
     let campaign = lines.iter().position(|line| line.contains("\"type\":\"campaign\"")).unwrap();
     let run = replay(&first(campaign + 1)).code(2);
-    assert_eq!(run.err, format!("error: {stops}. It holds no case to its end: there is nothing to replay\n"));
+    assert_eq!(run.err, format!("error: {stops}. It holds no finished case: there is nothing to replay\n"));
     let run = replay(&first(1)).code(2);
     assert_eq!(
         run.err,
@@ -606,8 +606,8 @@ fn a_cache_with_a_broken_last_line_goes_on_and_one_broken_within_says_what_to_do
         assert_eq!(
             place.run(line).code(0).err,
             format!(
-                "warning: line {last} of the cache c.jsonl, its last, was only half written: it is removed, and what it answered is \
-                 asked again\n"
+                "warning: line {last} of the cache c.jsonl, its last, is incomplete: it is removed, and its \
+                 request is sent again\n"
             )
             .replace("c.jsonl", &place.path("c.jsonl").display().to_string())
         );
@@ -660,7 +660,8 @@ fn a_refused_temperature_is_in_the_report() {
         None => say("Done."),
     });
     let run = server.test(&place, "--html page.html --step-summary summary.md -q").code(1);
-    let note = "openai/m refuses a temperature and was asked without one: the same campaign may come out otherwise again.";
+    let note = "openai/m refuses a temperature and was asked without one: the same campaign may give other \
+        results next time.";
     assert!(run.out.contains(note), "{run:?}");
     assert!(fs::read_to_string(place.path("page.html")).unwrap().contains("Without a temperature:"));
     assert!(fs::read_to_string(place.path("summary.md")).unwrap().contains("Asked without a temperature"));

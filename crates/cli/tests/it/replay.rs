@@ -65,8 +65,8 @@ fn options_that_contradict_the_recording_are_one_error_with_both_values() {
     ] {
         let run = place.run(&format!("test --replay r.jsonl {options}")).code(2);
         let expected = format!(
-            "error: the recording r.jsonl is of another campaign than the command line says: {contradictions}; leave out what \
-             contradicts it, or record anew\n"
+            "error: the recording r.jsonl does not match the command line: {contradictions}; leave out what \
+             contradicts it, or record again\n"
         );
         assert!(run.err.starts_with(&expected), "{options}: {run:?}");
     }

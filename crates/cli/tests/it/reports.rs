@@ -89,9 +89,9 @@ fn one_report_can_go_to_stdout() {
     let run = place.run("test tools@sim/perfect --cases 10 --junit -").code(0);
     assert!(run.out.starts_with("<?xml") && run.out.trim_end().ends_with("</testsuites>"), "{run:?}");
     for (line, message) in [
-        ("--junit - --csv -", "--junit - and --csv - are both for stdout: name a file"),
-        ("--html - --step-summary -", "--html - and --step-summary - are both for stdout: name a file"),
-        ("--json --inspect -", "--inspect - and --json are both for stdout: name a file"),
+        ("--junit - --csv -", "--junit - and --csv - both write to stdout: name a file"),
+        ("--html - --step-summary -", "--html - and --step-summary - both write to stdout: name a file"),
+        ("--json --inspect -", "--inspect - and --json both write to stdout: name a file"),
     ] {
         assert_refused(&place, &format!("test tools@sim/careless --cases 10 {line}"), message);
         assert_refused(&place, &format!("report last {line}"), message);
@@ -106,7 +106,7 @@ fn what_cannot_be_written_is_found_before_anything_is_run() {
     place.write("file", "");
     for (line, message) in [
         ("--html folder", "--html folder: cannot write it: it is a folder; name a file in it"),
-        ("--csv file/table.csv", "--csv file/table.csv: cannot write it: file is no folder"),
+        ("--csv file/table.csv", "--csv file/table.csv: cannot write it: file is not a folder"),
         ("--junit x.xml --csv ./x.xml", "--junit and --csv both name "),
         ("--step-summary", "GITHUB_STEP_SUMMARY is not set: name a file, as in --step-summary summary.md"),
         ("--step-summary folder", "--step-summary folder: cannot write it: Is a directory (os error 21)"),
@@ -232,12 +232,12 @@ fn two_campaigns_are_compared_case_by_case() {
     assert_refused(
         &place,
         &format!("report {careless} {perfect} --junit x.xml"),
-        "--junit is of one campaign; a comparison can be had as text, with --html or with --json",
+        "--junit is for one campaign; a comparison is available as text, with --html or with --json",
     );
     assert_refused(
         &place,
         "report last last --json --html -",
-        "--html - and --json are both for stdout: name a file",
+        "--html - and --json both write to stdout: name a file",
     );
     place.run("test tools@sim/perfect --cases 2 --seed 99 -q").code(0);
     let run = place.run(&format!("report {perfect} last")).code(2);
@@ -282,7 +282,7 @@ fn several_campaigns_are_put_into_one_table() {
     assert_refused(
         &place,
         &format!("{line} --csv x.csv"),
-        "--csv is of one campaign; a comparison can be had as text, with --html or with --json",
+        "--csv is for one campaign; a comparison is available as text, with --html or with --json",
     );
     let many = format!("report {}", vec!["last"; 21].join(" "));
     assert_refused(&place, &many, "a table holds at most 20 campaigns");
@@ -296,7 +296,7 @@ fn stores_without_what_is_asked_for_say_so() {
     assert_refused(
         &place,
         "report last",
-        "there is no run store .planproof/runs.db; `planproof test` makes one",
+        "there is no run store .planproof/runs.db; `planproof test` creates one",
     );
     fs::create_dir(place.path(".planproof")).unwrap();
     place.write(".planproof/runs.db", "");
@@ -307,7 +307,7 @@ fn stores_without_what_is_asked_for_say_so() {
     );
     drop(Store::open(&place.path("empty.db"), StoreLimits::default()).unwrap());
     for line in ["report last", "report last last", "runs show last", "report abc --csv x.csv"] {
-        let message = "the run store empty.db holds no campaign yet; `planproof test` makes one";
+        let message = "the run store empty.db holds no campaign yet; `planproof test` creates one";
         assert_refused(&place, &format!("{line} --store empty.db"), message);
     }
     assert!(!place.path("x.csv").exists());
@@ -438,7 +438,7 @@ fn a_folder_that_is_missing_is_told_before_anything_is_paid_for() {
     for kind in ["html", "junit", "csv", "inspect", "step-summary"] {
         let line = format!("test tools@sim/perfect --cases 1 --{kind} missing/deep/x");
         let message = format!(
-            "--{kind} missing/deep/x: cannot write it: there is no folder missing/deep; make it first"
+            "--{kind} missing/deep/x: cannot write it: there is no folder missing/deep; create it first"
         );
         assert_refused(&place, &line, &message);
     }
@@ -464,7 +464,7 @@ fn a_report_takes_no_file_of_its_own_campaign() {
             assert_refused(
                 &place,
                 &line,
-                &format!("./taken is the file of {option}: name another one for the report"),
+                &format!("./taken is the file of {option}: name another file for the report"),
             );
         }
     }
@@ -473,11 +473,11 @@ fn a_report_takes_no_file_of_its_own_campaign() {
 
     // Nor of the campaigns that it reports.
     place.run("test tools@sim/perfect --cases 1 --store s.db -q").code(0);
-    let message = "s.db is the file of --store: name another one for the report";
+    let message = "s.db is the file of --store: name another file for the report";
     assert_refused(&place, "report last --store s.db --html s.db", message);
     assert_refused(&place, "report last last --store s.db --html s.db", message);
     let message =
-        ".planproof/demo.db is the file of the demonstration's run store: name another one for the report";
+        ".planproof/demo.db is the file of the demonstration's run store: name another file for the report";
     assert_refused(&place, "demo --html .planproof/demo.db", message);
 }
 

@@ -206,7 +206,7 @@ fn the_system_message_comes_first_in_every_request() {
     let refused = place.run_words(&["run", "command:true", "x", "--system", "y"]).code(2);
     assert_eq!(
         refused.err,
-        "error: --system is for tools@MODEL: the instructions of other agents are their own affair\n"
+        "error: --system is for tools@MODEL: other agents have instructions of their own\n"
     );
     let refused = place.run_words(&["run", "react@sim/perfect", "x", "--system", "y"]).code(2);
     assert!(refused.err.contains("(:instructions \"TEXT\") before its (:states ...)"), "{refused:?}");
@@ -436,7 +436,7 @@ fn ctrl_c_before_the_agent_begins_ends_the_servers() {
     send(&child, "INT");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3));
-    assert_eq!(output.stderr, b"error: interrupted before the agent had begun\n");
+    assert_eq!(output.stderr, b"error: interrupted before the agent started\n");
     let process = fs::read_to_string(place.path("process")).unwrap();
     until("it is gone", || (!is_alive(process.trim())).then_some(()));
 }

@@ -96,7 +96,7 @@ fn forms_that_are_none() {
             "half.json: the body does not say where its tools are: write {mcp_url}",
         ),
         (vec!["--body", "nothing.json"], "cannot read "),
-        (vec!["--body", "model.json"], "say which with --serve-model"),
+        (vec!["--body", "model.json"], "name it with --serve-model"),
         (vec!["--answer", "answer"], "--answer: `answer` is no place of an answer"),
         (vec!["--header", "X-Api-Key: sk-1"], "--header: the header `X-Api-Key` would be stored"),
         (vec!["--header", "X: ${NO_SUCH_VARIABLE}"], "names the variable NO_SUCH_VARIABLE, which is neither"),

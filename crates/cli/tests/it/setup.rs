@@ -17,7 +17,10 @@ fn assert_stopped(place: &Place, run: &Run, runs: u64, causes: &[&str]) {
     assert_eq!((&report["failed"], &report["passed"]), (&json!(0), &json!(0)), "{report}");
     assert_eq!((&report["runs"], &report["unscored"]), (&json!(runs), &json!(runs)), "{report}");
     let why = report["broken_setup"].as_str().unwrap_or_default();
-    assert!(run.err.contains("error: the set-up is broken, and nothing can be said of the agent"), "{run:?}");
+    assert!(
+        run.err.contains("error: the set-up is broken, so nothing can be said about the agent"),
+        "{run:?}"
+    );
     assert!(run.err.contains("resume with `planproof test --resume "), "{run:?}");
     for cause in causes {
         assert!(why.contains(cause) && run.err.contains(cause), "{cause}: {run:?}");

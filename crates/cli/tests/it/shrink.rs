@@ -108,7 +108,7 @@ fn failures_can_be_shrunk_later_and_in_one_way_only() {
     assert_eq!(json_lines(&std::fs::read_to_string(place.path("small.jsonl")).unwrap()).len(), 2);
     let other = place.run("test --resume last --shrink --shrink-max 5 -q").code(2);
     assert!(
-        other.err.contains("--shrink: the shrinking of the campaign was begun with other options"),
+        other.err.contains("--shrink: the shrinking of the campaign was already started with other options"),
         "{other:?}"
     );
     // With a dissection of the same failures beside it, begun at once or later.
@@ -169,7 +169,7 @@ fn a_budget_ends_a_shrinking_and_a_larger_one_finishes_it() {
     let text = place.run("runs show last").code(0).out;
     assert!(text.contains("Not finished: "), "{text}");
     let refused = place.run("test --resume last -q").code(2);
-    assert!(refused.err.contains("give it a larger one with --max-tokens"), "{refused:?}");
+    assert!(refused.err.contains("set a larger one with --max-tokens"), "{refused:?}");
     let resumed = place.run("test --resume last --max-tokens 9000000 -q --json").code(1).json();
     assert_eq!(shown(&resumed), shown(&whole));
     // Time that is over at once ends it as well.

@@ -261,7 +261,7 @@ fn calls_of_a_walk_have_arguments() {
             "the arguments of \"Inp=calculator\" are no JSON object: ",
         ),
         (r#"Ques,Act,Inp=calculator{} Obs"#, "after \"Inp=calculator{}\" a comma is missing before \"Obs\""),
-        (r#"Ques,Act,Inp{"digits": 1}"#, "\"Inp\" has arguments and no tool: write Inp=TOOL{...}"),
+        (r#"Ques,Act,Inp{"digits": 1}"#, "\"Inp\" has arguments but no tool: write Inp=TOOL{...}"),
         (r#"Ques,Act=calculator"#, "\"Act\" completes no call"),
     ] {
         let run = walk(states).code(2);

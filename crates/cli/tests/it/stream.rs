@@ -65,7 +65,7 @@ fn the_stream_shows_what_the_store_keeps() {
 fn a_stream_that_cannot_be_written_ends_nothing() {
     let place = Place::new();
     let run = place.run("test tools@sim/perfect --cases 2 --stream /dev/full -q").code(0);
-    let warning = "warning: the stream cannot be written any more, and the campaign goes on: ";
+    let warning = "warning: the stream can no longer be written; the campaign continues: ";
     assert_eq!(run.err.matches(warning).count(), 1, "{run:?}");
     let run = place.run("test tools@sim/perfect --cases 2 --stream no/such/folder.jsonl").code(2);
     assert!(run.err.starts_with("error: --stream no/such/folder.jsonl: it cannot be written: "), "{run:?}");

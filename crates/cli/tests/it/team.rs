@@ -76,7 +76,10 @@ fn a_file_describes_the_roles() {
     place.run(&format!("{bench} --max-tokens 3000 -q"));
     place.write("crew.toml", executor);
     let run = place.run("bench gsm8k --resume last --max-tokens 90000 -q").code(2);
-    assert!(run.err.contains("the team's file crew.toml was changed since"), "{run:?}");
+    assert!(
+        run.err.contains("the team's file crew.toml was changed after the campaign was started"),
+        "{run:?}"
+    );
     place.run(bench).code(0);
     let shown = place.run("runs show last --case gsm8k-own-1").code(0).out;
     assert!(shown.contains("reckoner"), "{shown}");
@@ -199,7 +202,7 @@ fn a_person_stops_edits_and_resumes() {
     let drawn = place.run("runs show last --case gsm8k-own-1 --graph lines").code(0).out;
     assert!(drawn.contains("✓ step-1 (worker, finished)"), "{drawn}");
     let run = place.run("runs show last --case gsm8k-own-1").code(2);
-    assert!(run.err.contains("has not been run to its end yet"), "{}", run.err);
+    assert!(run.err.contains("has no finished run yet"), "{}", run.err);
     // Nobody answers.
     let run = with("bench gsm8k team@sim/gold --limit 1 --review plan -q", "").code(3);
     assert!(run.err.contains("standard input has ended, so the run stops here"), "{}", run.err);
@@ -209,7 +212,7 @@ fn a_person_stops_edits_and_resumes() {
             "--review is for team@MODEL, one-step@, sequential@ and hierarchical@: tools@sim/gold has no sub-tasks",
         ),
         ("bench gsm8k team@sim/gold --review plan --concurrency 2", "--review shows one run at a time"),
-        ("bench gsm8k team@sim/gold tools@sim/gold --review plan", "--review shows the runs of one agent"),
+        ("bench gsm8k team@sim/gold tools@sim/gold --review plan", "--review works with one agent"),
         ("run team@sim/perfect - --review plan", "--review reads answers from standard input"),
     ] {
         let run = with(line, "x").code(2);

@@ -85,7 +85,7 @@ fn what_a_user_gets_wrong_is_told() {
     };
     assert_eq!(
         refused(&["check", "--case", "farm.json", "--calls", "a1,a2"]),
-        "error: a1: case farm is of the time form; write a start time with each call, as in a1@09:30"
+        "error: a1: case farm is of the time form; add a start time to each call, as in a1@09:30"
     );
     assert_eq!(
         refused(&["check", "--case", "farm.json", "--calls", "restart_plan@09:00"]),

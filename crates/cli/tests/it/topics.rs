@@ -75,7 +75,7 @@ fn an_agent_is_tested_on_the_tools_that_it_will_have() {
     assert!(!place.path("called").exists(), "no tool of the server was called");
     assert_eq!(
         from_mcp(&place, "shop", &["--out", "shop.json"]).code(2).err,
-        "error: there is a shop.json already; --force replaces it\n"
+        "error: there is a shop.json already; --force overwrites it\n"
     );
     from_mcp(&place, "shop", &["--out", "shop.json", "--force", "-q"]).code(0);
 }
@@ -269,13 +269,10 @@ fn topics_are_generated_and_used_at_once() {
             .run("topics generate --model sim/perfect --out t.json")
             .code(2)
             .err
-            .contains("--force replaces it")
+            .contains("--force overwrites it")
     );
     let nothing = place.run("topics generate --model sim/endless --jobs 3 --out n.json").code(3);
-    assert!(
-        nothing.err.contains("listed no topic that can be used") && !place.path("n.json").exists(),
-        "{nothing:?}"
-    );
+    assert!(nothing.err.contains("listed no usable topic") && !place.path("n.json").exists(), "{nothing:?}");
 }
 
 /// What a server with a model behind it answers: jobs, then activities, with the prompts of the paper.
@@ -321,7 +318,7 @@ fn a_model_that_fails_leaves_what_is_finished_and_a_cache_goes_on() {
     // Rubbish and a budget that is too small leave nothing behind.
     let rubbish = StandIn::start(|_, _| say("<p>I would rather not.</p>"));
     let run = Run::of(rubbish.command(&place, &with(&["--out", "r.json"])), "").code(3);
-    assert!(run.err.contains("openai/m listed no topic that can be used"), "{run:?}");
+    assert!(run.err.contains("openai/m listed no usable topic"), "{run:?}");
     assert_eq!(rubbish.requests(), 3);
     let run = Run::of(whole.command(&place, &with(&["--out", "r.json", "--max-tokens", "1"])), "").code(3);
     assert!(run.err.contains("no topic was finished"), "{run:?}");

@@ -139,7 +139,7 @@ fn published_folders_are_read() {
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{text}\n")).unwrap();
     let run = place.run("runs show last --judge-again");
-    assert!(format!("{}{}", run.out, run.err).contains("are others than those"), "{run:?}");
+    assert!(format!("{}{}", run.out, run.err).contains("differ from those"), "{run:?}");
 }
 
 #[test]
@@ -171,8 +171,8 @@ fn bad_data_is_one_clear_error() {
         assert!(run.err.starts_with("error: ") && run.err.contains(what), "{line}: {run:?}");
         assert_eq!(run.err.lines().count(), 1, "{run:?}");
     };
-    refused("solver --data nowhere --set validation", "nowhere: it is no folder");
-    refused("solver --data data", "say which queries of data with --set: there are validation");
+    refused("solver --data nowhere --set validation", "nowhere: it is not a folder");
+    refused("solver --data data", "choose the queries of data with --set: there are validation");
     refused("solver --data data --set test", "sets with queries are validation");
     refused("solver --data data --set validation --mode sole-planning", "there is no reference information");
     refused("solver --compat published", "there is no --compat published");

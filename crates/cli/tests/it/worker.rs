@@ -160,9 +160,9 @@ fn a_program_has_a_folder_and_variables() {
         ("test tools@sim/perfect --cwd agents", "--cwd is for a command: or worker: agent"),
         ("test url:http://127.0.0.1:1/x --cwd agents", "--cwd is for a command: or worker: agent"),
         ("test tools@sim/perfect --allow-host box", "--allow-host is for a command:, worker: or url: agent"),
-        ("test worker:true --allow-host http://box", "it is no name of a host"),
-        ("test worker:true --allow-host box:80", "it is no name of a host"),
-        ("test worker:true --allow-host=-", "it is no name of a host"),
+        ("test worker:true --allow-host http://box", "it is not a host name"),
+        ("test worker:true --allow-host box:80", "it is not a host name"),
+        ("test worker:true --allow-host=-", "it is not a host name"),
         ("test tools@sim/perfect --env-file my.env", "--env-file is for a command:, worker: or url: agent"),
     ] {
         let run = place.run(words).code(2);

@@ -320,7 +320,7 @@ fn runs_are_not_rewritten(ground: &Ground) {
     assert!(came.found().contains(&"rewritten".to_owned()), "{:?}", came.found());
     // The attack changes the file, but not unseen: the campaign's own process says so at its end, and whoever reads the
     // store after it.
-    assert!(came.run.code == 3 && came.run.err.contains("somebody changed finished runs"), "{:?}", came.run);
+    assert!(came.run.code == 3 && came.run.err.contains("finished runs were changed"), "{:?}", came.run);
     assert!(figures(&came).1, "the store is damaged");
     let came = ground.attack("rewritten", How::Best, &options);
     assert_eq!(came.found(), ["nothing"]);

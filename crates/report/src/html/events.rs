@@ -57,7 +57,7 @@ fn list(case: &dyn Case, notes: Option<Vec<EventNote>>, trace: &Trace) -> Markup
     let is_dated = trace.header.clock == "milliseconds";
     let room = Room::of_trace();
     html! {
-        @if !is_judged { p.note { "This is not the trace that was judged: its calls are others." } }
+        @if !is_judged { p.note { "This is not the trace that was judged: its calls differ." } }
         ol.trace {
             @for (actor, row) in rows.iter().take(ROWS_MAX) { (show(*actor, row, is_dated, &room)) }
             @if let Some(more @ 1..) = rows.len().checked_sub(ROWS_MAX) {

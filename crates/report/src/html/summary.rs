@@ -117,7 +117,7 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
             @if let Some(models) = without_temperature(report) {
                 p.banner role="note" {
                     strong { "Without a temperature:" } " " (Foreign::short(&models, NAME_CHARACTERS_MAX))
-                    " refused it, so that the same campaign may come out otherwise again."
+                    " refused it, so that the same campaign may give other results next time."
                 }
             }
             div.figures {

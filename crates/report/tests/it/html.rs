@@ -371,7 +371,7 @@ fn a_broken_trace_is_a_note() {
     };
     assert_eq!(notes(failed[0]), ["The trace cannot be shown: line 3: <not> JSON"]);
     assert_eq!(notes(failed[1]), ["The run has no trace."]);
-    assert_eq!(notes(failed[2]), ["This is not the trace that was judged: its calls are others."]);
+    assert_eq!(notes(failed[2]), ["This is not the trace that was judged: its calls differ."]);
     assert!(notes(failed[3]).is_empty());
 }
 

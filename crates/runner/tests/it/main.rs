@@ -148,7 +148,7 @@ async fn a_budget_ends_a_campaign_and_a_larger_one_lets_it_go_on() {
     let kept = store(&folder).open().expect("the store");
     let same = resumed(&kept, ended.outcomes.clone(), BudgetOptions::default());
     let error = resume(&world, kept, same).err().expect("nothing is left of it").to_string();
-    assert!(error.contains("give it a larger one with --max-tokens"), "{error}");
+    assert!(error.contains("set a larger one with --max-tokens"), "{error}");
     let kept = store(&folder).open().expect("the store");
     let larger = resumed(&kept, ended.outcomes, tokens(100_000));
     let ended = run(&resume(&world, kept, larger).expect("it resumes"), usize::MAX).await;

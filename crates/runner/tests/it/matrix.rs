@@ -111,7 +111,7 @@ fn what_one_has_spent_the_others_do_not_have() {
     let error = open(&BudgetOptions::default()).err().expect("nothing is left").to_string();
     assert_eq!(
         error,
-        "the budget of 100 tokens of the matrix is used up: give it a larger one with --max-tokens"
+        "the budget of 100 tokens of the matrix is used up: set a larger one with --max-tokens"
     );
     // A larger budget persists.
     let larger = BudgetOptions { max_tokens: Some(250), ..BudgetOptions::default() };

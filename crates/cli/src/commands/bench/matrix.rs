@@ -41,8 +41,7 @@ pub(super) fn asked_for(
     let Some(first) = &arguments.campaign.agent else {
         return match settings.first() {
             Some((key, _)) => Err(Failure::usage(format!(
-                "--set {key}: name the agents that it is for; a campaign or a matrix that resumes keeps what it was begun \
-                 with"
+                "--set {key}: name the agents that it is for; a resumed campaign or matrix keeps its options"
             ))),
             None => Ok(None),
         };
@@ -164,7 +163,8 @@ fn page(request: &Request<'_>) -> Result<Option<ReportFile>, Failure> {
     ];
     if let Some((option, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
         return Err(Failure::usage(format!(
-            "{option} is of one campaign; a matrix can be had as text, with --html or with --json, and each of its campaigns \
+            "{option} is for one campaign; a matrix is available as text, with --html or with --json, and each \
+             of its campaigns \
              with `planproof report`"
         )));
     }

@@ -140,7 +140,7 @@ pub(super) fn must_agree(
             if !are_same(&now, cases) {
                 let (recorded, now) = (cases.len(), now.len());
                 agreement.contradictions.push(format!(
-                    "recorded with {recorded} cases that are not the {now} that are asked for now"
+                    "recorded with {recorded} cases that are not the {now} that are requested now"
                 ));
             }
             agreement.option("repeat", number(note.repeats).as_deref(), number(repeat.get()).as_deref());
@@ -150,8 +150,7 @@ pub(super) fn must_agree(
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "the recording {} is of another campaign than the command line says: {}; leave out what contradicts it, or record \
-         anew",
+        "the recording {} does not match the command line: {}; leave out what contradicts it, or record again",
         recorded.recording.path().display(),
         agreement.contradictions.join("; ")
     )))
@@ -176,9 +175,7 @@ fn topics(agreement: &mut Agreement<'_>, order: &OrderOptions, file: Option<&Pat
     match &order.topics {
         Some(bank) if *bank == select::topic_bank(Some(file))? => {}
         Some(_) => {
-            agreement
-                .contradictions
-                .push(format!("recorded with other topics than --topics {shown} has now"));
+            agreement.contradictions.push(format!("recorded with topics that differ from --topics {shown}"));
         }
         None => {
             agreement.contradictions.push(format!("recorded without --topics, now with --topics {shown}"));

@@ -186,8 +186,8 @@ fn describe(halted: Halted, hint: &str) -> Failure {
         Halted::Store(error) => planproof_bench::CampaignError::Store(error),
         Halted::Altered(lines) => {
             return Failure::outside(format!(
-                "somebody changed finished runs while the campaign ran:\n{}\nits figures are not to be trusted: begin a new \
-                 one, with the agent isolated from the run store",
+                "finished runs were changed while the campaign ran:\n{}\nits figures cannot be trusted: start a \
+                 new one, with the agent isolated from the run store",
                 lines.join("\n")
             ));
         }

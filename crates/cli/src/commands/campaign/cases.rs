@@ -125,7 +125,7 @@ pub(super) fn of_levels(
     let count: u64 = plan.levels().map(|(_, cases)| u64::from(cases)).sum();
     if count > CASES_MAX {
         return Err(Failure::usage(format!(
-            "these numbers of actions, with as many cases of each, make {count} cases; a campaign has at most {CASES_MAX}"
+            "all numbers of actions together need {count} cases; a campaign has at most {CASES_MAX}"
         )));
     }
     let level = |(actions, count): (u32, u32)| {
@@ -171,9 +171,8 @@ impl Making {
     /// # Errors
     /// It is not understood.
     pub(super) fn read(how: &Value) -> Result<Self, Failure> {
-        Self::deserialize(how).map_err(|error| {
-            Failure::usage(format!("how the recorded cases were drawn makes no sense: {error}"))
-        })
+        Self::deserialize(how)
+            .map_err(|error| Failure::usage(format!("the recorded case options are invalid: {error}")))
     }
 }
 
@@ -239,7 +238,7 @@ impl Drawn {
 
     /// Draws the cases.
     fn draw_from(self, suite: &OrderSuite, bank: &TopicBank) -> Result<Cases, Failure> {
-        let wrong = || Failure::usage("the seed or the number of the drawn cases makes no sense");
+        let wrong = || Failure::usage("the seed or the number of the drawn cases is invalid");
         let seed: u64 = self.seed.parse().map_err(|_| wrong())?;
         let end = self.first.checked_add(self.count).filter(|_| self.count <= CASES_MAX).ok_or_else(wrong)?;
         let synthesizer = Synthesizer::new(self.options(), Wordings::shipped(), bank)?;

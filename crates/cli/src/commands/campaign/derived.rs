@@ -62,7 +62,7 @@ impl Derived {
         let before = begun.or(stored);
         match (now, before) {
             (Some(now), Some(before)) if now != before => Err(Failure::usage(format!(
-                "{}: the {} of the campaign was begun with other options already; resume it without naming any",
+                "{}: the {} of the campaign was already started with other options; resume it without such options",
                 self.option(),
                 self.noun()
             ))),
@@ -75,7 +75,7 @@ impl Derived {
 pub(super) fn must_be_asked_for(campaign: &str, commands: &CommandLines) -> Result<(), Failure> {
     let Some(parent) = Derived::parent(campaign) else { return Ok(()) };
     Err(Failure::usage(format!(
-        "{campaign} holds runs that the campaign {parent} led to: resume that one, `{}`",
+        "{campaign} holds runs derived from the campaign {parent}: resume that one, `{}`",
         commands.resume(parent)
     )))
 }

@@ -74,7 +74,7 @@ impl OrderOptions {
     /// They cannot be read.
     pub(crate) fn of(options: &StoredOptions) -> Result<Self, Failure> {
         serde_json::from_value(Value::Object(options.of_suite.clone()))
-            .map_err(|error| Failure::usage(format!("the options of the campaign make no sense: {error}")))
+            .map_err(|error| Failure::usage(format!("the options of the campaign are invalid: {error}")))
     }
 
     /// As a campaign keeps them.

@@ -182,7 +182,7 @@ fn go_on(
     must_be_asked_for(&stored.campaign.row.id, &stored.commands)?;
     if let Some(matrix) = store.matrix_of(&stored.campaign.row.id)? {
         return Err(Failure::usage(format!(
-            "{} is a combination of the matrix {}, with which it has a budget in common: resume that, `{}`",
+            "{} is a combination of the matrix {}, whose budget it shares: resume the matrix, `{}`",
             stored.campaign.row.id,
             matrix.id,
             stored.commands.resume(&matrix.id)

@@ -30,7 +30,7 @@ pub(super) fn drafts(path: &Path) -> Result<(Vec<Draft>, Vec<String>), Failure> 
     let text = select::read_text(path)?;
     let drafts = read_drafts(&text).map_err(|error| wrong(path, &error))?;
     if drafts.is_empty() {
-        return Err(wrong(path, &"there is no query in it"));
+        return Err(wrong(path, &"it holds no query"));
     }
     let lines = text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned);
     Ok((drafts, lines.collect()))
@@ -61,7 +61,7 @@ pub(super) fn objects(path: &Path) -> Result<Vec<(usize, Value)>, Failure> {
 
 /// The id of an object of such a file.
 pub(super) fn id_of(path: &Path, line: usize, value: &Value) -> Result<i64, Failure> {
-    value["id"].as_i64().ok_or_else(|| wrong(path, &format!("line {line}: \"id\" is no whole number")))
+    value["id"].as_i64().ok_or_else(|| wrong(path, &format!("line {line}: \"id\" is not a whole number")))
 }
 
 /// The inputs of a folder.
@@ -106,7 +106,7 @@ impl Out {
         // Anything but a plain file, such as a pipe, holds nothing that could be lost.
         if !arguments.force && path.is_file() {
             return Err(Failure::usage(format!(
-                "there is a {} already; --force replaces it",
+                "there is a {} already; --force overwrites it",
                 path.display()
             )));
         }

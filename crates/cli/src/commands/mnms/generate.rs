@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &GenerateMnmsArguments, global: &Global) -> Result<
     let tasks = draw_tasks(catalogue(), &graph_by(arguments.by), &inputs, &wanted)
         .map_err(|error| Failure::usage(error.to_string()))?;
     if tasks.tasks.is_empty() {
-        return Err(Failure::usage("no tool can begin with an input that is there"));
+        return Err(Failure::usage("no tool can start with any of the inputs"));
     }
     note_short(&tasks, arguments, global);
     if arguments.show_prompt {
@@ -79,7 +79,7 @@ fn by_model(
     if drafts.is_empty() {
         return Err(Failure::outside(match why {
             Some(why) => format!("no query was finished: {why}{}", helper.advice()),
-            None => format!("{name} wrote no query that can be used"),
+            None => format!("{name} wrote no usable query"),
         }));
     }
     if short > 0 {
@@ -186,6 +186,6 @@ pub(super) fn note_faults(faults: &[String], global: &Global) {
         progress::say(global, &inline(&format!("note: an answer could not be used: {fault}")));
     }
     if let Some(more) = faults.len().checked_sub(FAULTS_SHOWN_MAX).filter(|more| *more > 0) {
-        progress::say(global, &format!("note: {more} faults more; --json with --out lists them"));
+        progress::say(global, &format!("note: {more} more faults; --json with --out lists them"));
     }
 }

@@ -41,7 +41,9 @@ pub(super) fn filter(arguments: &FilterArguments, global: &Global) -> Result<Exi
             // On a sheet of results the setting stands before it.
             let id = id.rsplit_once('#').map_or(id.as_str(), |(_, id)| id);
             if !ids.contains(id) {
-                return Err(Failure::usage(inline(&format!("--poor: id \"{id}\" is of no query"))));
+                return Err(Failure::usage(inline(&format!(
+                    "--poor: id \"{id}\" does not belong to a query"
+                ))));
             }
             if row.contains(&Some(0.0)) {
                 poor.extend(id.parse::<i64>());
@@ -115,7 +117,11 @@ pub(super) fn convert(
     let line = |draft: &Draft| match to {
         DataForm::Published => Ok(draft.to_line() + "\n"),
         DataForm::Cases => draft.to_case_line().map(|line| line + "\n").map_err(|CaseError { what }| {
-            Failure::usage(inline(&format!("{}: the query {} is no case: {what}", file.display(), draft.id)))
+            Failure::usage(inline(&format!(
+                "{}: the query {} is not a valid case: {what}",
+                file.display(),
+                draft.id
+            )))
         }),
     };
     let text = drafts.iter().map(line).collect::<Result<String, _>>()?;
@@ -127,8 +133,9 @@ pub(super) fn convert(
 pub(super) fn alternatives(arguments: &AlternativesArguments, global: &Global) -> Result<ExitCode, Failure> {
     let out = Out::open(&arguments.out)?;
     let ratings = files::ratings(&arguments.sheet, Scale::Binary)?;
-    let good = rated_alternatives(&ratings)
-        .map_err(|id| Failure::usage(inline(&format!("--sheet: id \"{id}\" is of no alternative"))))?;
+    let good = rated_alternatives(&ratings).map_err(|id| {
+        Failure::usage(inline(&format!("--sheet: id \"{id}\" does not belong to an alternative")))
+    })?;
     let mut used = 0;
     for (tool, paths) in good.iter() {
         let names = paths.iter().flatten().map(String::as_str).chain([tool]);

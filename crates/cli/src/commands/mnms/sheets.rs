@@ -153,7 +153,7 @@ fn results_of(path: &Path) -> Result<BTreeMap<i64, String>, Failure> {
             None => {
                 let fields = RESULT_FIELDS.map(|field| format!("\"{field}\"")).join(", ");
                 let path = path.display();
-                return Err(Failure::usage(format!("{path}: line {line}: there is none of {fields}")));
+                return Err(Failure::usage(format!("{path}: line {line}: it has none of {fields}")));
             }
         };
         if all.insert(id, text).is_some() {
@@ -176,7 +176,7 @@ fn check_raters(raters: &[String]) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "--raters: name at most {RATERS_MAX} raters, each once, without blanks around"
+        "--raters: name at most {RATERS_MAX} raters, each once, without surrounding blanks"
     )))
 }
 

@@ -38,7 +38,7 @@ pub(super) fn run(path: &Path, names: &[String], is_agreed: bool, global: &Globa
     if !is_agreed {
         let shown: Vec<String> = campaigns.iter().map(in_words).collect();
         return Err(Failure::usage(format!(
-            "nothing is deleted without --yes; this would go for good:\n  {}",
+            "nothing is deleted without --yes; this would be deleted permanently:\n  {}",
             shown.join("\n  ")
         )));
     }
@@ -48,7 +48,7 @@ pub(super) fn run(path: &Path, names: &[String], is_agreed: bool, global: &Globa
     let freed = match store.compact() {
         Ok(()) => before.saturating_sub(size(path)),
         Err(error) => {
-            tell!("the space is used for later campaigns, but the file stays as large as it is: {error}");
+            tell!("the space is reused for later campaigns, but the file cannot be made smaller: {error}");
             0
         }
     };

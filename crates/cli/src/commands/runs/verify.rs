@@ -83,8 +83,8 @@ pub(crate) fn must_be_sealed_by(
     }
     if !seals.is_ended {
         return Err(Failure::outside(format!(
-            "campaign {id} was cut off, or goes on: seal {seal} does not say how many runs there are, so that some may \
-             have been taken away; resume it"
+            "campaign {id} was interrupted or is still running: seal {seal} does not fix the number of runs, so \
+             some may have been removed; resume it"
         )));
     }
     Ok(())

@@ -95,7 +95,7 @@ fn proposals<'t>(automaton: &Automaton, text: &'t str) -> Result<Vec<Proposal<'t
         }
         if tool.is_none_or(str::is_empty) && length > end {
             return Err(Failure::usage(format!(
-                "--states: \"{name}\" has arguments and no tool: write {name}=TOOL{{...}}"
+                "--states: \"{name}\" has arguments but no tool: write {name}=TOOL{{...}}"
             )));
         }
         let call = tool.map(|tool| ToolCall {
@@ -105,7 +105,7 @@ fn proposals<'t>(automaton: &Automaton, text: &'t str) -> Result<Vec<Proposal<'t
         });
         if call.is_some() && !automaton.state(state).completes_call() {
             return Err(Failure::usage(format!(
-                "--states: \"{name}\" completes no call: the tool goes to the state with (:content arguments)"
+                "--states: \"{name}\" completes no call: the tool belongs to the state with (:content arguments)"
             )));
         }
         proposals.push(Proposal { text: rest[..length].trim(), state, call });

@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &GenerateArguments, global: &Global) -> Result<Exit
     if topics.is_empty() {
         return Err(Failure::outside(match why {
             Some(why) => format!("no topic was finished: {why}{}", helper.advice()),
-            None => format!("{} listed no topic that can be used", arguments.model),
+            None => format!("{} listed no usable topic", arguments.model),
         }));
     }
     let bank = TopicBank::new(topics).map_err(|error| Failure::outside(error.to_string()))?;
@@ -84,7 +84,7 @@ fn tell(generated: &Generated, wanted: TopicsWanted, global: &Global) {
     if short > 0 {
         progress::say(
             global,
-            &format!("note: {short} of {} topics have less than {most} activities", topics.len()),
+            &format!("note: {short} of {} topics have fewer than {most} activities", topics.len()),
         );
     }
 }

@@ -374,7 +374,7 @@ impl Life {
         };
         self.allows(budgets);
         match resume(&self.world, store, resumed) {
-            Err(error) if error.to_string().contains("give it a larger one with --max-tokens") => {
+            Err(error) if error.to_string().contains("set a larger one with --max-tokens") => {
                 let store = self.store(None).open().map_err(words)?;
                 self.resumed(store, &Phase::last().budgets)
             }
