@@ -57,7 +57,7 @@ pub(crate) fn written(parts: &[TextPiece]) -> String {
                 text.push_str(words);
             }
             TextPiece::Reference(Reference { step, key }) => {
-                text.push_str(&format!("{OPENING}{step}>.{key}"))
+                text.push_str(&format!("{OPENING}{step}>.{key}"));
             }
         }
         follows_reference = matches!(part, TextPiece::Reference(_));
