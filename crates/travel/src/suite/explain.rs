@@ -61,7 +61,7 @@ pub(super) fn explain(case: &TripCase, verdict: &Verdict) -> Explanation {
         match case.task().options.mode {
             QueryMode::Reading => facts.push(Fact::text("read", plan.to_string())),
             QueryMode::TwoStage | QueryMode::SolePlanning => {
-                facts.extend(of_plan(case, plan, &detail.findings))
+                facts.extend(of_plan(case, plan, &detail.findings));
             }
         }
     }

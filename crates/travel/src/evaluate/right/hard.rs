@@ -24,7 +24,7 @@ pub(super) fn check(
     let total = costs.sum::<Option<f64>>();
     match total {
         None => {
-            findings.add(TripCheck::Budget, None, "the tables do not say what all of it costs".to_owned())
+            findings.add(TripCheck::Budget, None, "the tables do not say what all of it costs".to_owned());
         }
         Some(total) if total > query.budget => {
             let what = format!("the trip costs {total}, which is {} too much", total - query.budget);
