@@ -12,10 +12,13 @@ use super::rust::code_only;
 /// The words that introduce the name of a type.
 const KINDS: [&str; 5] = ["struct", "enum", "union", "trait", "type"];
 
+/// The file and the line of a definition.
+type Place<'a> = (&'a str, usize);
+
 /// Checks the sources of all crates.
 pub(super) fn check(repository: &Repository) -> Vec<Finding> {
     // For each name, the crates that define it, each with the places.
-    let mut defined: BTreeMap<String, BTreeMap<&str, Vec<(&str, usize)>>> = BTreeMap::new();
+    let mut defined: BTreeMap<String, BTreeMap<&str, Vec<Place<'_>>>> = BTreeMap::new();
     for file in repository.files.iter().filter(|file| file.has_extension(&["rs"])) {
         let Some((name, rest)) = file.path.strip_prefix("crates/").and_then(|path| path.split_once('/'))
         else {
