@@ -7,7 +7,7 @@ RUN apt-get update \
 WORKDIR /source
 COPY . .
 RUN --mount=type=cache,target=/usr/local/cargo/registry --mount=type=cache,target=/source/target \
-    cargo build --release --locked --package planproof && cp target/release/planproof target/release/planproof-launch /
+    cargo build --profile dist --locked --package planproof && cp target/dist/planproof target/dist/planproof-launch /
 
 FROM debian:bookworm-slim
 RUN apt-get update \

@@ -13,12 +13,12 @@ use crate::values::{SECONDS_MAX, above_zero, seconds, whole};
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Agent")]
 pub(crate) struct AgentArguments {
-    /// Take N samples and answer as most of them do.
+    /// Ask N times and take the most frequent answer.
     ///
     /// For `direct` and `cot`. `fallback:` takes 5 by default.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) samples: Option<NonZeroU32>,
-    /// What an agent that summarises reads: its summary or the results.
+    /// For agents that summarise results: read the summary or the results themselves.
     #[arg(long, value_enum, value_name = "WHICH")]
     pub(crate) summary: Option<SummaryChoice>,
     /// Who judges the answers that an agent proposes.
@@ -111,7 +111,8 @@ pub(crate) struct ModelArguments {
     pub(crate) requests_per_second: Option<NonZeroU32>,
     /// Time limit of one model request, in seconds.
     ///
-    /// Must be below the time limit of a run. By default two thirds of it, at most 600.
+    /// 600 by default. Where runs have a time limit it must be below that, and is by default two thirds of it, at most
+    /// 600.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) request_timeout: Option<f64>,
     /// Maximum number of attempts at a model request, including the first.
@@ -166,7 +167,7 @@ impl ModelArguments {
 #[command(after_help = "Examples:\n  \
               planproof run tools@openai/gpt-5-mini 'What is 17 * 23?' --tools calculator\n  \
               planproof run react@openai/gpt-5-mini 'Which document names the deadline?' --tools search:documents\n  \
-              planproof run tools@anthropic/claude-haiku-4-5 'List the open issues' --tools 'mcp:npx my-mcp-server'")]
+              planproof run tools@anthropic/claude-haiku-4-5 'List the open issues' --tools 'mcp:python server.py'")]
 pub(crate) struct RunArguments {
     /// Agent to run, as in `tools@openai/gpt-5-mini`.
     ///

@@ -22,7 +22,7 @@ pub(crate) const CHOOSING: [&str; 7] = ["data", "limit", "shuffle", "places", "d
     mut_arg("fail_at_once", |arg| arg.hide(true)),
     after_help = "Examples:\n  planproof bench\n  planproof bench gsm8k react@sim/gold --limit 5\n  \
                   planproof bench gsm8k cot@openai/gpt-5-mini --data test.jsonl --limit 100\n\n\
-                  The exit status is that of `planproof test`."
+                  The exit status is as in `planproof --help`."
 )]
 pub(crate) struct BenchArguments {
     /// Suite, as in `gsm8k`. Without one, the suites are listed.
@@ -30,7 +30,7 @@ pub(crate) struct BenchArguments {
     pub(crate) suite: Option<String>,
     #[command(flatten)]
     pub(crate) campaign: CampaignArguments,
-    /// More agents: all run on the same cases, and one table compares them.
+    /// More agents: all run on the same cases (a matrix), and one table compares them.
     #[arg(value_name = "AGENT", conflicts_with = "resume")]
     pub(crate) others: Vec<String>,
     /// Model of agents that are named without one, as in `direct`.

@@ -327,8 +327,8 @@ impl CampaignArguments {
 pub(crate) struct BudgetArguments {
     /// Maximum cost of model tokens, in US dollars.
     ///
-    /// A request that would exceed it is not sent; finished runs are kept. Resume a campaign with `--resume` and a
-    /// larger budget.
+    /// A request that would exceed it is not sent, and what is finished is kept. A campaign continues with `--resume`
+    /// and a larger budget.
     #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
     pub(crate) max_cost: Option<f64>,
     /// Maximum number of tokens, read and written together.
@@ -336,7 +336,7 @@ pub(crate) struct BudgetArguments {
     pub(crate) max_tokens: Option<u64>,
     /// Maximum wall time of this command, in minutes.
     ///
-    /// Runs that are still in progress then are stopped and count as not run.
+    /// What is still in progress then is stopped; runs of a campaign count as not run.
     #[arg(long, value_name = "M", value_parser = above_zero(MINUTES_MAX, "minutes"))]
     pub(crate) minutes: Option<f64>,
     /// File of model prices, instead of the built-in ones.

@@ -36,8 +36,8 @@ pub(crate) struct CaseArguments {
 pub(crate) struct ShapeArguments {
     /// File of topics (topics v1) to draw from, instead of the built-in ones; `-` for stdin.
     ///
-    /// `planproof topics generate` and `planproof topics from-mcp` write such files. With `--from`, dissection takes
-    /// its tasks from the file.
+    /// `planproof topics generate` and `planproof topics from-mcp` write such files. With `--from` of
+    /// `planproof test`, dissection takes its tasks from the file.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) topics: Option<PathBuf>,
     /// Job of all cases; by default each case draws one.
@@ -221,7 +221,7 @@ pub(crate) struct CheckArguments {
         conflicts_with = "trace"
     )]
     pub(crate) calls: Vec<String>,
-    /// File of traces (trace v1 lines) to judge.
+    /// File of traces (trace v1 lines) to judge, instead of --calls.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]

@@ -52,7 +52,7 @@ pub(crate) enum MnmsCommand {
     /// Measure how far the raters of filled sheets agree.
     #[command(after_help = "Examples:\n  \
                   planproof mnms agree sheet-ann.csv sheet-bo.csv\n  \
-                  planproof mnms agree results.csv --halves")]
+                  planproof mnms agree results-filled.csv --halves")]
     Agree {
         /// Filled sheets; copies of one sheet that different people filled in count as one.
         #[arg(required = true, value_name = "SHEET")]
@@ -61,7 +61,7 @@ pub(crate) enum MnmsCommand {
         #[arg(long)]
         halves: bool,
     },
-    /// Keep drafts that all raters approve, with good results and without too frequent tools.
+    /// Drop drafts that raters reject, whose results are poor, or whose tools are too frequent.
     ///
     /// A draft is kept if all raters rated it 1, if its tools gave good results, and if its tools are not too frequent.
     Filter(FilterArguments),
@@ -85,8 +85,8 @@ pub(crate) enum MnmsCommand {
     },
     /// Measure how good rated results are, and how metrics correlate with the ratings.
     #[command(after_help = "Examples:\n  \
-                  planproof mnms rate results.csv\n  \
-                  planproof mnms rate results.csv --metrics metrics.csv")]
+                  planproof mnms rate results-filled.csv\n  \
+                  planproof mnms rate results-filled.csv --metrics metrics.csv")]
     Rate {
         /// Filled sheets of results.
         #[arg(required = true, value_name = "SHEET")]
@@ -122,7 +122,7 @@ pub(crate) enum Prompt {
     Queries,
     /// Asks for the texts of text and image generation, faithful to a query.
     Rewriting,
-    /// Asks for tools that do the same as another.
+    /// Asks for tools that can replace another.
     Alternatives,
 }
 
@@ -153,7 +153,7 @@ pub(crate) struct ToolGraphArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
               planproof mnms generate --sequences 40 --out drafts.jsonl\n  \
-              planproof mnms generate --sequences 40 --model openai/gpt-5-mini --max-cost 1 --out drafts.jsonl\n  \
+              planproof mnms generate --sequences 40 --model openai/gpt-5-mini --max-cost 1 --out written.jsonl\n  \
               planproof mnms generate --inputs media --show-prompt")]
 pub(crate) struct GenerateMnmsArguments {
     /// Folder of inputs for plans: pictures, recordings and texts.
@@ -212,7 +212,7 @@ pub(crate) enum SheetCommand {
                   planproof mnms sheet alternatives --raters Ann,Bo --out tools.csv\n  \
                   planproof mnms sheet alternatives --model sim/perfect --out proposed.csv")]
     Alternatives {
-        /// Maximum number of tools that replace one.
+        /// Maximum number of tools in a chain that replaces one tool.
         #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole(1usize, PATH_TOOLS_MAX))]
         path_tools: usize,
         /// Model that proposes tools in addition to those that the kinds allow.

@@ -18,7 +18,7 @@ pub(crate) struct DemoArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
               planproof init\n  \
-              planproof init --agent 'command:python agent.py'\n  \
+              planproof init --agent 'command:python agent.py' --force\n  \
               planproof init --schema > planproof.schema.json")]
 pub(crate) struct InitArguments {
     /// Agent under test, as with `planproof test`.

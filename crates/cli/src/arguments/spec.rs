@@ -126,7 +126,7 @@ pub(crate) enum GrammarLanguage {
 /// Which reading of specifications.
 #[derive(Debug, Args)]
 pub(crate) struct DialectArguments {
-    /// Whose semantics apply where the published implementation differs from the paper or from us.
+    /// Which semantics to use where the published implementation differs from the paper or from planproof.
     #[arg(long, value_enum, default_value_t = Compat::Ours, value_name = "WHOSE")]
     pub(crate) compat: Compat,
 }

@@ -60,10 +60,10 @@ pub(crate) enum RunsCommand {
         /// Show this case: the query with the violated words marked, and the trace.
         #[arg(long, value_name = "ID")]
         case: Option<String>,
-        /// Which run of the case to show, counted from 0.
+        /// With --case, which of its runs to show, counted from 0.
         #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole(0, u32::MAX), requires = "case")]
         repeat: u32,
-        /// Draw the graph of sub-tasks that a team worked on, instead of the trace.
+        /// With --case, draw the graph of the team's sub-tasks instead of the trace.
         #[arg(long, value_enum, value_name = "FORM", requires = "case", conflicts_with = "json")]
         graph: Option<GraphForm>,
         /// Maximum number of findings shown.
@@ -83,7 +83,7 @@ pub(crate) enum RunsCommand {
         /// What to export.
         #[arg(long, value_enum, default_value_t = ExportFormat::Traces)]
         format: ExportFormat,
-        /// Export only the case with this id; with `--format cases`.
+        /// Export only the case with this id. Only with `--format cases`.
         #[arg(long, value_name = "ID")]
         case: Option<String>,
     },
@@ -110,15 +110,16 @@ pub(crate) enum RunsCommand {
     },
     /// Delete campaigns with their runs and lessons, and free their space.
     ///
-    /// Without --yes it only says what would be deleted. A campaign that another process is running is not deleted.
+    /// Without --yes it only says what would be deleted, and exits with 2. A campaign that another process is running
+    /// is not deleted.
     #[command(after_help = "Examples:\n  \
                   planproof runs delete 1a20e65\n  \
                   planproof runs delete 1a20e65 --yes")]
     Delete {
-        /// Campaigns or matrices: their ids, or the start of them.
+        /// Campaigns or matrices: their ids, the start of them, or `last`.
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<String>,
-        /// Delete without asking.
+        /// Delete; without it, only say what would be deleted.
         #[arg(long)]
         yes: bool,
     },

@@ -43,7 +43,7 @@ pub(crate) enum TopicsCommand {
 pub(crate) struct GenerateArguments {
     /// Model to ask: `openai/NAME`, `anthropic/NAME`, `replay/FILE` or `sim/NAME`.
     ///
-    /// `replay/FILE` is the answers of a recording or a cache. `sim/NAME` only repeats the built-in topics.
+    /// `replay/FILE` gives the answers of a recording or a cache. `sim/NAME` only repeats the built-in topics.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: String,
     /// Number of jobs.
@@ -63,7 +63,7 @@ pub(crate) struct GenerateArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
               planproof topics from-mcp 'mcp:python server.py' --out topics.json\n  \
-              planproof topics from-mcp mcp+http://127.0.0.1:8000/mcp --job 'office assistant' --out topics.json")]
+              planproof topics from-mcp mcp+http://127.0.0.1:8000/mcp --job 'office assistant' --out office.json")]
 pub(crate) struct FromMcpArguments {
     /// Sources of the tools, as with `planproof run --tools`.
     ///
@@ -111,7 +111,7 @@ pub(crate) struct AskingArguments {
     pub(crate) budget: BudgetArguments,
     /// Cache of model answers: reuse those in this file, and add new ones.
     ///
-    /// An interrupted command does not pay twice, and `--model replay/FILE` gives the same topics again.
+    /// An interrupted command does not pay twice. A model `replay/FILE` gives the same answers again.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) cache: Option<PathBuf>,
 }

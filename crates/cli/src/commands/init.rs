@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<ExitCode, Failure> {
     )?;
     writeln!(
         out,
-        "Next: `planproof test` tests {}; `planproof test --help` explains every key.",
+        "Next: `planproof test` tests {}; `planproof COMMAND --help` explains the keys of a command.",
         arguments.agent
     )?;
     Ok(ExitCode::Passed)

@@ -15,7 +15,7 @@ fn the_file_that_is_written_can_be_used_at_once() {
     assert_eq!(
         run.out,
         "wrote planproof.toml, and .planproof/planproof.schema.json for editors\n\
-         Next: `planproof test` tests tools@sim/careless; `planproof test --help` explains every key.\n"
+         Next: `planproof test` tests tools@sim/careless; `planproof COMMAND --help` explains the keys of a command.\n"
     );
     assert_eq!(run.err, "");
     let report = place.run("test --json -q").code(1).json();
