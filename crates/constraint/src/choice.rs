@@ -26,7 +26,7 @@
 //! adds nothing.
 //!
 //! ```
-//! use planproof_constraint::choice::{Answer, read_task};
+//! use planproof_constraint::choice::{ChoiceAnswer, read_task};
 //!
 //! let task = read_task(r#"{
 //!     "slots": {
@@ -41,7 +41,7 @@
 //!     ],
 //!     "objective": {"minimise": ["flight.price", "hotel.price"]}
 //! }"#)?;
-//! let Answer::Solved(solved) = task.problem.solve(&task.objective)? else { panic!("there is a selection") };
+//! let ChoiceAnswer::Solved(solved) = task.problem.solve(&task.objective)? else { panic!("there is a selection") };
 //! assert_eq!(solved.selection.chosen, [Some(0), Some(2)]);
 //! assert_eq!(solved.cost.map(|cost| cost.to_string()).as_deref(), Some("415.5"));
 //!

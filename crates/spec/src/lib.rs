@@ -7,7 +7,7 @@
 //! are ours.
 //!
 //! ```
-//! use planproof_spec::{Compat, Monitor, Options, Step, load};
+//! use planproof_spec::{Compat, Monitor, MonitorOptions, NextStep, load};
 //!
 //! let source = r#"
 //! (define shop
@@ -26,21 +26,21 @@
 //! let loaded = load(source, Compat::Ours)?;
 //! assert!(loaded.warnings.is_empty());
 //!
-//! let mut monitor = Monitor::new(loaded.automaton, Options::default());
+//! let mut monitor = Monitor::new(loaded.automaton, MonitorOptions::default());
 //! monitor.question("Pay 20 for the book.");
 //!
 //! // The model writes, in pieces of any size. It wants to pay before it has logged in.
 //! for piece in ["[Act", "ion] pay\n[Action Inp", "ut] {\"amount\": 20}"] {
 //!     monitor.push(piece.as_bytes());
 //! }
-//! assert_eq!(monitor.step(), Step::Violation);
+//! assert_eq!(monitor.step(), NextStep::Violation);
 //! let violation = monitor.violation().expect("a violation").describe(monitor.automaton());
 //! assert_eq!(violation, "the content of [Action] is wrong: pay must not be called now");
 //!
 //! // The call is removed, and the model continues from before it.
 //! monitor.correct();
 //! assert_eq!(monitor.text(), "[Question] Pay 20 for the book.\n[Action]");
-//! assert_eq!(monitor.push(b" log_in\n[Action Input] {}\n[Observation]"), Step::Environment);
+//! assert_eq!(monitor.push(b" log_in\n[Action Input] {}\n[Observation]"), NextStep::Environment);
 //!
 //! // The environment runs the call. What it writes cannot pass for anything else.
 //! let request = monitor.request().expect("a request");
@@ -50,10 +50,10 @@
 //!
 //! monitor.push(b"[Action] pay\n[Action Input] {\"amount\": 20}");
 //! // If only the environment can continue, the end of the output is enough.
-//! assert_eq!(monitor.end_of_output(), Step::Environment);
+//! assert_eq!(monitor.end_of_output(), NextStep::Environment);
 //! monitor.environment("Paid.");
 //! monitor.push(b"[Answer] Done.");
-//! assert_eq!(monitor.end_of_output(), Step::Ended);
+//! assert_eq!(monitor.end_of_output(), NextStep::Ended);
 //! assert_eq!(monitor.answer(), Some("Done."));
 //! # Ok::<(), planproof_spec::FaultySpec>(())
 //! ```

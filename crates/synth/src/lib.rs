@@ -9,9 +9,9 @@
 //! no clock, and draws randomness only from seeds that are passed in.
 //!
 //! ```
-//! use planproof_synth::{Options, Synthesizer, TopicBank, Wordings, read};
+//! use planproof_synth::{SynthesisOptions, Synthesizer, TopicBank, Wordings, read};
 //!
-//! let synthesizer = Synthesizer::new(Options::default(), Wordings::shipped(), TopicBank::shipped())?;
+//! let synthesizer = Synthesizer::new(SynthesisOptions::default(), Wordings::shipped(), TopicBank::shipped())?;
 //! let case = synthesizer.case(7, 0, &mut Default::default(), &mut ())?;
 //! assert!(case.query.contains(&case.paragraph));
 //! read::verify(&case, read::Directions::shipped())?;
