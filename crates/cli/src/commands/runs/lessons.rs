@@ -30,7 +30,9 @@ pub(super) fn list(
         tell!("{left} older lessons are left out; list more with --most");
     }
     if rows.is_empty() {
-        tell!("there are no such lessons; runs of agents that write sub-tasks teach some with the option memory=on");
+        tell!(
+            "there are no such lessons; runs of agents that write sub-tasks teach some with the option memory=on"
+        );
     }
     let mut out = terminal::text();
     for LessonRow { campaign, case, repeat, lesson } in rows {
