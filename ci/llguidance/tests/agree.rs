@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use llguidance::api::TopLevelGrammar;
 use llguidance::{Matcher, ParserFactory};
-use planproof_spec::export::{Scope, Start, lark};
-use planproof_spec::monitor::{Monitor, Options, Step};
+use planproof_spec::export::{GrammarStart, Scope, lark};
+use planproof_spec::monitor::{Monitor, MonitorOptions, NextStep};
 use planproof_spec::{Automaton, Compat, SHIPPED, load};
 use toktrie::{ApproximateTokEnv, TokEnv, TokRxInfo, TokTrie};
 
@@ -88,9 +88,9 @@ fn takes(monitor: &Monitor, word: &str) -> bool {
         return false;
     }
     match next.step() {
-        Step::Environment => true,
-        Step::Violation | Step::Ended => false,
-        Step::Continue => can_end(&next) || can_go_on(&next),
+        NextStep::Environment => true,
+        NextStep::Violation | NextStep::Ended => false,
+        NextStep::Continue => can_end(&next) || can_go_on(&next),
     }
 }
 
@@ -107,7 +107,7 @@ fn can_go_on(monitor: &Monitor) -> bool {
     let goes_on = |continuation: &str| {
         let mut next = monitor.clone();
         next.push(continuation.as_bytes());
-        let is_right = next.counts() == monitor.counts() && next.step() != Step::Violation;
+        let is_right = next.counts() == monitor.counts() && next.step() != NextStep::Violation;
         is_right && (next.sections().len() > monitor.sections().len() || can_end(&next))
     };
     FILLERS.iter().any(|filler| {
@@ -140,7 +140,7 @@ fn walk(
     factory: &ParserFactory,
     chance: &mut Chance,
 ) -> (u64, u64) {
-    let options = Options { primes: false, ..Options::default() };
+    let options = MonitorOptions { primes: false, ..MonitorOptions::default() };
     let mut monitor = Monitor::new(Arc::clone(automaton), options);
     monitor.question("q");
     let mut matcher = matcher(factory, &monitor);
@@ -169,12 +169,12 @@ fn walk(
         let Some(token) = choices.get(chance.below(choices.len().max(1))) else { break };
         monitor.push(words[*token].as_bytes());
         matcher.consume_token(*token as u32).expect("an allowed token");
-        if monitor.step() == Step::Environment {
+        if monitor.step() == NextStep::Environment {
             // Nothing may follow the prompt of the environment.
             let mask = matcher.compute_mask_or_eos().expect("a mask");
             assert!((0..words.len()).all(|token| !mask.is_allowed(token as u32)));
             turns += 1;
-            if monitor.environment("o") == Step::Ended {
+            if monitor.environment("o") == NextStep::Ended {
                 break;
             }
             matcher = self::matcher(factory, &monitor);
@@ -213,8 +213,11 @@ fn tools_are_written_as_they_are() {
     let state = |name: &str| automaton.state_named(name).expect("a state");
     let after = |position, name: &str| automaton.after(position, state(name)).expect("a position");
     let position = after(after(automaton.start(), "Ques"), "Tht");
-    let scope =
-        Scope { tools: Some(&["Search", "Lookup"]), start: Start::Prompt(position), ..Scope::run(automaton) };
+    let scope = Scope {
+        tools: Some(&["Search", "Lookup"]),
+        start: GrammarStart::Prompt(position),
+        ..Scope::run(automaton)
+    };
     let words = vocabulary(automaton);
     let mut factory = ParserFactory::new_simple(&token_environment(&words)).expect("a factory");
     factory.quiet();
@@ -239,8 +242,10 @@ fn tools_are_written_as_they_are() {
 #[test]
 fn a_wrong_grammar_is_found_out() {
     let loaded = load(planproof_spec::shipped("cot").expect("cot"), Compat::Ours).expect("a specification");
-    let mut monitor =
-        Monitor::new(Arc::clone(&loaded.automaton), Options { primes: false, ..Options::default() });
+    let mut monitor = Monitor::new(
+        Arc::clone(&loaded.automaton),
+        MonitorOptions { primes: false, ..MonitorOptions::default() },
+    );
     monitor.question("q");
     let words = vocabulary(&loaded.automaton);
     let mut factory = ParserFactory::new_simple(&token_environment(&words)).expect("a factory");
