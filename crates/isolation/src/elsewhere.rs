@@ -3,22 +3,22 @@
 use std::path::PathBuf;
 use std::process::{self, ExitStatus};
 
-use crate::{Account, AgentMemory, Found, Hidden, Layer};
+use crate::{Account, AgentMemory, Hidden, Layer, MachineIsolation};
 
 const NOT_LINUX: &str = "this system is not Linux";
 
 /// Finds no isolation.
-pub fn find(_: &Hidden, _: &[PathBuf], _: AgentMemory) -> Found {
+pub fn find(_: &Hidden, _: &[PathBuf], _: AgentMemory) -> MachineIsolation {
     let mut account = Account::default();
     for layer in [Layer::MountNamespace, Layer::PidNamespace, Layer::Landlock] {
         account.note(layer, Err(NOT_LINUX.to_owned()));
     }
-    Found { launcher: None, account }
+    MachineIsolation { launcher: None, account }
 }
 
 /// Finds no memory limit.
-pub fn find_memory(_: AgentMemory) -> Found {
-    Found::default()
+pub fn find_memory(_: AgentMemory) -> MachineIsolation {
+    MachineIsolation::default()
 }
 
 /// Not available on this system.
