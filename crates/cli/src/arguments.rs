@@ -5,6 +5,7 @@ mod bench;
 mod campaign;
 mod cases;
 mod groups;
+mod idle;
 mod limit;
 mod mnms;
 mod serve;
@@ -27,6 +28,7 @@ pub(crate) use bench::{
 pub(crate) use campaign::*;
 pub(crate) use cases::*;
 pub(crate) use groups::in_groups;
+pub(crate) use idle::{has_use, without_effect, without_idle_options};
 pub(crate) use limit::LimitArguments;
 pub(crate) use mnms::*;
 pub(crate) use serve::*;
@@ -100,6 +102,10 @@ impl Given {
 
     pub(crate) fn has(&self, id: &str) -> bool {
         self.0.contains(id)
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
     }
 }
 

@@ -22,7 +22,9 @@ use miette::LabeledSpan;
 use planproof_agents::AGENT_OPTIONS;
 use planproof_report::shell_word;
 
-use crate::arguments::{Arguments, Given, Global, in_groups, is_recorded};
+use crate::arguments::{
+    Arguments, Given, Global, has_use, in_groups, is_recorded, without_effect, without_idle_options,
+};
 use crate::failure::Failure;
 use crate::{terminal, values};
 
@@ -68,12 +70,14 @@ fn is_help(error: &clap::Error) -> bool {
 /// directory, and `--set`. Like clap it ends the process if help is requested or the command line itself is wrong.
 ///
 /// # Errors
-/// The file or a `--set` is wrong; the error says where.
+/// The file or a `--set` is wrong, and the error says where; or an option of the command line has no effect.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
     // Building the parser and parsing take most of a short command's time, so this is repeated only if necessary.
     let parsed = values::command().try_get_matches_from(&words);
     let parsed = match parsed {
-        Err(error) if is_help(&error) => in_groups(values::command()).try_get_matches_from(&words),
+        Err(error) if is_help(&error) => {
+            in_groups(without_idle_options(values::command())).try_get_matches_from(&words)
+        }
         parsed => parsed,
     };
     let lenient;
@@ -104,8 +108,13 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
     if let Err(error) = again.as_ref().unwrap_or(&parsed) {
         return Err(explain(error, &call, &settings));
     }
+    let (command, typed) = (call.path.join(" "), call.given());
     let mut matches = again.unwrap_or(parsed).unwrap_or_else(|error| exit(&error));
-    let given = Call::of(&matches).given();
+    let call = Call::of(&matches);
+    let given = call.given();
+    if let Some(what) = without_effect(&command, &typed, &given, &call.agents()) {
+        return Err(Failure::usage(what));
+    }
     let mut arguments = Arguments::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| exit(&error));
     arguments.global.command_line = command_line(&words);
     arguments.global.given = given;
@@ -133,6 +142,12 @@ impl<'a> Call<'a> {
     fn given(&self) -> Given {
         let is_given = |id: &&str| self.matches.value_source(id) == Some(ValueSource::CommandLine);
         Given::new(self.matches.ids().map(clap::Id::as_str).filter(is_given).map(str::to_owned))
+    }
+
+    /// The agents that are named.
+    fn agents(&self) -> Vec<&'a str> {
+        let named = ["agent", "others"].map(|id| self.matches.try_get_many::<String>(id).ok().flatten());
+        named.into_iter().flatten().flatten().map(String::as_str).collect()
     }
 
     /// The command that is called, within a command line that is built.
@@ -326,17 +341,19 @@ fn set_layer(set: &str, sections: &Section) -> Result<Layer, Failure> {
 
 /// Unlike the file, which is for all commands, a `--set` that this command does not read is a mistake.
 fn check_use(set: &str, layer: &Layer, call: &Call<'_>, command: &Command) -> Result<(), Failure> {
+    let path = call.path.join(" ");
     let is_used = |entry: &Entry| {
         let is_argument = |argument: &Arg| *argument.get_id() == entry.key.argument;
         call.path.len() >= entry.path.len()
             && entry.path == call.path[..entry.path.len()]
             && command.get_arguments().any(is_argument)
+            && has_use(&path, entry.key.argument.as_str())
     };
     if layer.entries.iter().all(is_used) {
         return Ok(());
     }
     let name = set.split('=').next().unwrap_or_default();
-    Err(Failure::usage(format!("--set {name}: `planproof {}` has no such option", call.path.join(" "))))
+    Err(Failure::usage(format!("--set {name}: `planproof {path}` has no such option")))
 }
 
 fn file_layer(path: PathBuf, sections: &Section) -> Result<Layer, Failure> {

@@ -4,7 +4,8 @@
 //!
 //! # Module layout
 //!
-//! Arguments (`arguments.rs`, with those of all campaigns in `arguments/campaign.rs`), the configuration file, which
+//! Arguments (`arguments.rs`, with those of all campaigns in `arguments/campaign.rs`, and which of them a command or a
+//! mode has no use for in `arguments/idle.rs`), the configuration file, which
 //! is passed to their parser as more of the command line (`config.rs`; its keys are derived from the arguments in
 //! `config/keys.rs`), the bounds of numbers among them (`values.rs`), names of agents and models (`select.rs`,
 //! `select/kinds.rs` for those of specifications), a module for each command (`commands.rs`), sources of tools opened

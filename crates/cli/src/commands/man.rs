@@ -7,13 +7,12 @@ use std::path::Path;
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
 
-use crate::arguments::{Arguments, ManArguments};
+use crate::arguments::{Arguments, ManArguments, without_idle_options};
 use crate::failure::{ExitCode, Failure};
 use crate::terminal;
 
 pub(crate) fn run(arguments: &ManArguments) -> Result<ExitCode, Failure> {
-    let mut root = Arguments::command();
-    root.build();
+    let root = without_idle_options(Arguments::command());
     let mut out = terminal::document();
     let Some(folder) = &arguments.folder else {
         out.write_all(&page(&root)?.1)?;

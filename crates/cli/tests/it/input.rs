@@ -156,6 +156,56 @@ fn numbers_that_make_no_sense() {
 }
 
 #[test]
+fn options_without_an_effect() {
+    let place = Place::new();
+    place.write("p.jsonl", "");
+    for (line, message) in [
+        ("report last --seed 3", "--seed has no effect on `planproof report`"),
+        ("--seed 3 runs list", "--seed has no effect on `planproof runs list`"),
+        ("serve-model sim/perfect --seed 3", "--seed has no effect on `planproof serve-model`"),
+        ("mnms tools --seed 3", "--seed has no effect on `planproof mnms tools`"),
+        (
+            "test --resume last --seed 3",
+            "--seed has no effect on `planproof test` with --resume: a campaign keeps its seed",
+        ),
+        ("runs list --store-pages-max 9", "--store-pages-max has no effect on `planproof runs list`"),
+        ("spec print react --json", "--json has no effect on `planproof spec print`"),
+        ("completions bash -q", "--quiet has no effect on `planproof completions`"),
+        ("man --config none", "--config has no effect on `planproof man`"),
+        ("bench --limit 5", "--limit has no effect on `planproof bench` without a suite"),
+        ("score gsm8k p.jsonl --max-cost 1", "--max-cost has no effect on `planproof score` without --judge"),
+        ("mnms graph --json --format dot", "--format has no effect on `planproof mnms graph` with --json"),
+        (
+            "runs show last --case x --findings 1",
+            "--findings has no effect on `planproof runs show` with --case",
+        ),
+        (
+            "report last --findings 1 --html x.html",
+            "--findings has no effect on `planproof report` with --html",
+        ),
+        ("report last --set seed=3", "--set seed: `planproof report` has no such option"),
+    ] {
+        assert_refused(&place, &line.split(' ').collect::<Vec<_>>(), message);
+    }
+    assert!(!place.path("x.html").exists());
+    place.run("topics -q --json").code(0);
+    place.run("synth --json --count 1").code(0);
+    // The file is for all commands.
+    place.write(
+        "planproof.toml",
+        "seed = 3\nquiet = true\nstore-pages-max = 90000\n[report]\nseed = 4\nfindings = 1\n[runs.show]\nfindings = 1\n\
+         [score]\nmax-cost = 1\nseed = 5\n[bench]\nlimit = 5\n[mnms.generate]\nattempts = 2\n",
+    );
+    place.run("test tools@sim/perfect --cases 2").code(0);
+    for line in
+        ["report last --json", "runs show last --json", "bench", "mnms generate --sequences 1", "topics"]
+    {
+        place.run(line).code(0);
+    }
+    place.run("score gsm8k p.jsonl").code(1);
+}
+
+#[test]
 fn files_that_are_not_there() {
     let place = Place::new();
     let missing = "cannot read none.jsonl: No such file or directory (os error 2)";
