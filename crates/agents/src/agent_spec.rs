@@ -357,6 +357,7 @@ impl AgentSpec {
             }
             all.push((option, value.clone()));
         }
+        // One order, so that the same options make the same name however they were given.
         all.sort_by_key(|(option, _)| AGENT_OPTIONS.iter().position(|other| other == option));
         let texts: Vec<String> = all.iter().map(|(option, value)| format!("{option}={value}")).collect();
         let (kind, _) = parts(self.bare()).unwrap_or_default();
@@ -450,6 +451,7 @@ impl AgentKind {
         let first = SpecName::parse(first)?;
         let other = match ToolLoop::find(other) {
             Some(ToolLoop::WholeConversation) => PairedWith::Tools,
+            // The other loops cannot be part of a pair: their names lead to the error for unknown kinds.
             _ => PairedWith::Specified(SpecName::parse(other)?),
         };
         Ok(Self::Pair(first, other, options))
@@ -591,6 +593,7 @@ impl AgentOptions {
                     })?;
                     read.evaluator = Some(evaluator);
                 }
+                // `listed` lets only known options pass, and the one that is left is `continuation`.
                 _ => {
                     let way = Continuation::ALL.into_iter().find(|way| way.as_str() == value);
                     read.continuation = Some(way.ok_or_else(|| wrong("text, partial_turn or chat"))?);
@@ -690,6 +693,7 @@ fn parts(name: &str) -> Option<(&str, &str)> {
 
 /// A kind without its options, and the options.
 fn split(kind: &str) -> (&str, &str) {
+    // Kinds such as `spec:FILE` contain colons themselves, so only a colon before the name of an option counts.
     let places = AGENT_OPTIONS.iter().filter_map(|option| kind.find(&format!(":{option}=")));
     match places.min() {
         Some(place) => (&kind[..place], &kind[place + 1..]),

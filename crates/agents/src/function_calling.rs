@@ -103,6 +103,7 @@ impl FunctionCallingAgent {
             if calls.is_empty() {
                 return EndReason::Answered { text: reply.text };
             }
+            // From the batch, a judge learns which calls the model wrote without seeing the results of the others.
             if calls.len() > 1 {
                 let calls = calls.iter().map(|call| call.id.clone()).collect();
                 run.recorder.record(EventKind::Batch { calls });

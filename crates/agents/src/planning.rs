@@ -99,6 +99,7 @@ impl PlanningAgent {
             }
             let feedback = match work.consider(&reply.text).await {
                 Ok(Next::Ask(feedback)) if asked_again < self.options.replies_max.get() => feedback,
+                // When no further reply is allowed, the last plan that could be read counts, whatever was found on it.
                 Ok(Next::Ask(_) | Next::Stop) => {
                     return work.finish().await.unwrap_or_else(|error| unscored(&error));
                 }
@@ -193,6 +194,7 @@ impl Work<'_> {
             Ok(read) => read,
             Err(fault) => return Ok(self.not_read(reply, &fault.to_string())),
         };
+        // The number of attempts survives, because it is part of the ids of calls.
         self.draft = Draft { plan, program, attempts: self.draft.attempts, ..Draft::default() };
         self.note_plan();
         if self.options.feedback.tells_verification() {
@@ -257,6 +259,7 @@ impl Work<'_> {
         self.note_plan();
         if let Some(output) = &output {
             self.note(findings::EXECUTION, findings::FINE, output);
+            // Each step was executed as it came, so nothing is left to execute at the end.
             self.draft.is_executed = true;
         }
         if reply.contains(headings::TERMINATE) {
@@ -313,6 +316,8 @@ impl Work<'_> {
     /// Executes the plan from its beginning. Returns what went wrong, in words for the model.
     async fn execute(&mut self) -> Result<Result<(), String>, SandboxError> {
         self.draft.is_executed = true;
+        // Higher than the numbers of all earlier attempts, those of single steps included, so that no id of a call
+        // occurs twice.
         self.draft.attempts = self.draft.attempts.max(self.draft.outputs.attempt()) + 1;
         let attempt = self.draft.attempts;
         let (note, text) = match (self.sandbox, &self.draft.plan) {
@@ -332,6 +337,7 @@ impl Work<'_> {
             }
         };
         self.note(findings::EXECUTION, note, &text);
+        // What the sandbox lacks is not the plan's fault, so the model is not asked to change the plan for it.
         Ok(if note == findings::FAULTY { Err(text) } else { Ok(()) })
     }
 

@@ -236,6 +236,7 @@ impl Running {
         let mut feeding = pin!(feed(self.stdin.take(), input));
         let (mut is_fed, mut is_read) = (false, false);
         loop {
+            // Biased: a program that wrote too much and then exits has written too much.
             tokio::select! {
                 biased;
                 () = &mut feeding, if !is_fed => is_fed = true,
@@ -277,6 +278,8 @@ impl Running {
                     return last.map_or(Reply::Ended(Some(status)), Reply::Line);
                 }
             }
+            // A program may answer before it has read all of its line. To return then would leave half a line in the
+            // pipe.
             if is_sent && let Some(line) = reply.take() {
                 return Reply::Line(line);
             }
@@ -286,6 +289,7 @@ impl Running {
     /// Whether the program runs, and has written nothing unasked to stdout.
     pub(crate) fn is_fit(&mut self) -> bool {
         let is_running = self.group.leader_exit().now_or_never().is_none();
+        // A line that is found here is lost, which does no harm: the worker is discarded.
         is_running && self.output.line().now_or_never().is_none() && self.output.is_quiet()
     }
 

@@ -144,6 +144,7 @@ impl SubTaskAgent {
             let earlier = steps.results(Some(number));
             let whole = prompts::Whole { task: run.query, tools, group, lessons: &lessons };
             let first = prompts::next(&whole, &earlier, steps.dropped());
+            // Rebuilt from the sub-tasks each time, so that a person's changes are part of the conversation.
             let messages = steps.conversation(first, number);
             let next =
                 desk.ask_on(Asking::Next, messages, is_first, |reply| read_next(reply, &names)).await?;

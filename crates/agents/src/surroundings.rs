@@ -87,6 +87,7 @@ impl Surroundings {
             Some((served, watch)) => {
                 let models = self.models.get_or_try_init(|| bind(served)).await?;
                 let name = AccessToken::from_random((self.token)()).as_str().to_owned();
+                // One signal for both servers: whichever reaches its limit first ends the run.
                 let limit_reached = tools.limit_reached().clone();
                 let replies = Arc::clone(&watch) as Arc<dyn ReplyWatch>;
                 let run = models.open(name, hosts, run.limits.iterations, limit_reached, replies);

@@ -139,6 +139,7 @@ impl TeamAgent {
             return Err(EndReason::Unscored { reason }.into());
         }
         let restored = self.restored(run).await;
+        // A restored trace has its query already.
         if restored.is_none() {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });
         }
@@ -214,6 +215,7 @@ impl TeamAgent {
                 Reviewed::Changed => {}
                 Reviewed::Refused(why) => refused = Some(why),
             }
+            // Refused changes count, too: a reviewer that repeats one would never end.
             *revisions += 1;
             if *revisions > REVISIONS_MAX {
                 let reason = format!("a person changed the work more than {REVISIONS_MAX} times");
@@ -285,7 +287,9 @@ impl TeamAgent {
                 let results = results_of(progress.schedule.before(&next.id), &progress.ends);
                 running.push(self.sub_task(run, next, results));
             }
+            // Nothing runs, and nothing can start: whatever is left is blocked.
             let Some((id, end)) = running.next().await else { return Ok(()) };
+            // The others are dropped as well, because the run can no longer say anything about the team.
             if let SubTaskEnd::Outage(reason) = end {
                 return Err(EndReason::Unscored { reason }.into());
             }

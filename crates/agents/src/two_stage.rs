@@ -113,6 +113,7 @@ impl TwoStageAgent {
             let written = self.line(run, &head, &mut steps, StepPart::Action, number).await?;
             steps.end_with(&written);
             actions.push(written.clone());
+            // Checked before the action is executed: as published, the third repetition is not carried out.
             let last = &actions[actions.len().saturating_sub(SAME_ACTIONS)..];
             if !written.is_empty() && last.len() == SAME_ACTIONS && last.iter().all(|it| *it == written) {
                 return Err(Stop::Stopped("the same action three times in a row".to_owned()));
@@ -147,6 +148,7 @@ impl TwoStageAgent {
                 return self.plan(run, &result.text).await;
             }
             match result.is_error {
+                // As published, any success resets the counters of all tools.
                 false => failures.clear(),
                 true if tool.name == NOT_COUNTED => {}
                 true => *failures.entry(counted).or_default() += 1,
@@ -154,6 +156,7 @@ impl TwoStageAgent {
             let is_masked = !result.is_error && ![NOTEBOOK, NOT_MASKED].contains(&tool.name.as_str());
             steps.observe(number, &result.text, is_masked);
         }
+        // The run's own limit came before the published one, which is reported as a stop and not as a limit.
         if most < STEPS_MAX {
             let value = u64::from(run.limits.iterations);
             return Err(Stop::Ended(EndReason::LimitReached { limit: LimitKind::Iterations, value }));
@@ -319,6 +322,7 @@ impl Agent for TwoStageAgent {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });
             let end = match run_time::within(run.limits.wall, Box::pin(self.work(&run))).await {
                 Ok(Ok(end) | Err(Stop::Ended(end))) => end,
+                // A rule of the published loop is no limit of ours: the run counts as answered, without a plan.
                 Ok(Err(Stop::Stopped(why))) => {
                     note(run.recorder, STOPPED, &why);
                     EndReason::Answered { text: String::new() }

@@ -238,6 +238,7 @@ pub fn prompt(proposal: Proposal<'_>) -> String {
 /// "incorrect" and in "not correct".
 fn first_word(judgement: &str) -> Option<bool> {
     let words = judgement.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    // The prompt ends with this word, and models repeat it.
     let mut words = words.skip_while(|word| word.eq_ignore_ascii_case("judgement"));
     match words.next()?.to_lowercase().as_str() {
         "correct" => Some(true),

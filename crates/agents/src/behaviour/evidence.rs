@@ -180,6 +180,7 @@ impl Evidence {
         match self.rules {
             EvidenceRules::Ours => out,
             EvidenceRules::Published => {
+                // An empty label would be found between all characters.
                 let known = self.known.iter().filter(|(label, _)| !label.is_empty());
                 known.fold(text.to_owned(), |text, (label, evidence)| text.replace(label, evidence))
             }
@@ -205,6 +206,7 @@ impl Evidence {
                 let end = start + length;
                 places.push((start, end));
                 before = text[..end].chars().next_back();
+                // References do not overlap, so the search continues behind this one.
                 while rest.offset() < end && rest.next().is_some() {}
             }
         }

@@ -80,12 +80,14 @@ pub(super) async fn write(
     // Requirements on the order of calls must hold for their execution.
     let at_once = if monitor.automaton().requires_of_calls() { 1 } else { CALLS_AT_ONCE_MAX };
     let results = execute_all(calls, at_once, &**run.toolbox, run.recorder).await;
+    // Kept for a later `solve`, which must not execute these calls again.
     answers.extend(results.iter().map(|result| (result.id.clone(), text_of(result).to_owned())));
     let outside = |reason| EndReason::Unscored { reason };
     match handler {
         Handler::RunCall | Handler::RunCalls => Ok(Written::by_tools(texts_of(&results))),
         Handler::Summarise => {
             let goals = goals(monitor);
+            // These are the last calls of the run. The goal stated before the first of them holds for all.
             let goal = goals.get(goals.len() - calls.len()).copied().unwrap_or_default();
             let before = format!("{instructions}\n\n{} ", monitor.text());
             summary_of(agent, run, &results, goal, &before).await.map_err(outside)
@@ -119,6 +121,7 @@ async fn summary_of(
         ..summary::SummaryOptions::default()
     };
     let summarised = summarise(agent.side_model.as_ref(), &material, &options).await.map_err(outside)?;
+    // Some servers report no tokens, but the summary shows that they were asked.
     let has_asked = summarised.usage != Usage::default() || summarised.summary.is_some();
     if has_asked {
         record_turn(run, summarised.summary.clone().unwrap_or_default(), summarised.usage);
@@ -132,6 +135,7 @@ async fn evaluation_of(
     monitor: &Monitor,
 ) -> Result<Written, String> {
     let sections: Vec<StateContent<'_>> = monitor.sections().collect();
+    // The last section is the judgement itself, which is empty yet, and the one before it is the proposed answer.
     let (work, answer) = match sections.as_slice() {
         [work @ .., answer, _] => (work, answer.content),
         _ => (&[][..], ""),
@@ -166,6 +170,7 @@ async fn answer_of(
     let mut done: Vec<(String, String)> = Vec::with_capacity(calls.len());
     for call in calls {
         let input = plan.input(&call.input);
+        // Calls that an earlier state executed have their results already.
         let text = match answers.get(&call.call.id).filter(|_| !call.is_waiting) {
             Some(text) => {
                 plan.note(text);
@@ -181,6 +186,7 @@ async fn answer_of(
                     }
                     Err(denial) => {
                         let text = format!("not executed: {}", denial.fault);
+                        // The trace gets denied calls, too, so that retracing can decide each of them again.
                         run.recorder.record(EventKind::Call(made.clone()));
                         run.recorder.record(EventKind::Result(ToolResult::error(made.id.clone(), &text)));
                         if denial.is_end {

@@ -130,6 +130,8 @@ impl Retracer {
         if *name != self.automaton.spec().name.value {
             return Err(NotRetraced);
         }
+        // No event states the options of the run. Where others would have made a difference, the sections do not match at
+        // the end.
         let options = BehaviourOptions::default();
         let mut writing =
             Writing::new(&self.automaton, tools, question, &options, continuation, &self.schemas)
@@ -143,6 +145,7 @@ impl Retracer {
         loop {
             match writing.monitor.step() {
                 NextStep::Continue => {
+                    // The run was cut off before its next reply. What it has is retraced.
                     let Some((text, finish)) = rest.find_map(reply) else { break };
                     known = writing.monitor.calls().len();
                     let before = writing.clone();
@@ -158,12 +161,15 @@ impl Retracer {
                 NextStep::Violation => drop(writing.correct()),
                 NextStep::Environment => {
                     let Some(text) = rest.find_map(by_environment) else { break };
+                    // As in the run, the plan is settled before its answer is written.
                     carry_out(&mut writing, &events);
                     writing.monitor.environment(text);
                 }
                 NextStep::Ended => {}
             }
             let is_end = writing.monitor.step() == NextStep::Ended;
+            // Repeated after each step, because what follows a reply (a correction, the environment) can still decide
+            // how its turn ended.
             if let Some(turn) = turns.last_mut() {
                 let calls = writing.monitor.calls().get(known..).unwrap_or_default();
                 turn.calls = calls.iter().map(|call| call.call.clone()).collect();
@@ -192,6 +198,7 @@ fn carry_out(writing: &mut Writing, events: &[&Event]) {
         plan.next_call(&call.call);
         match paired.map(|paired| paired.call) {
             _ if !call.is_waiting => plan.note(answer.unwrap_or_default()),
+            // The trace has denied calls as well, with an error for a result. So each call is decided again.
             Some(made) if plan.check(monitor, made).is_ok() => {
                 plan.execute(made.clone(), answer.unwrap_or_default());
             }
@@ -226,6 +233,8 @@ fn fits(writing: &Writing, events: &[&Event]) -> bool {
         _ => None,
     });
     let mut sections = writing.monitor.sections();
+    // The shorter list decides where the comparison ends: a section that was incomplete at the end of the run is not in
+    // the trace.
     recorded.zip(sections.by_ref()).all(|((state, text), section)| {
         let name = &writing.monitor.automaton().state(section.state).name.value;
         name == state && section.content == text
@@ -273,9 +282,12 @@ impl RetracedTurn<'_> {
                     let text = by_handler(&writing, answer);
                     writing.monitor.environment(&text);
                 }
+                // A reply of ours that needs a correction demonstrates nothing. The comparison below then fails.
                 NextStep::Violation | NextStep::Ended => break,
             }
         }
+        // The text is not trusted because we wrote it: the monitor must have read exactly these calls and reached the
+        // end.
         let made = writing.monitor.calls()[before..].iter();
         let is_as_planned = made
             .map(|call| (&call.call.name, &call.call.arguments))
@@ -319,6 +331,8 @@ fn next_reply(writing: &Writing, plan: &[PendingCall], sees_each: bool) -> Resul
     let rest = monitor.text().get(monitor.settled()..).unwrap_or_default();
     // The beginning of a mark that was already written for the model.
     let hint = if begun.is_some() { "" } else { rest.trim_start() };
+    // Content without rules can stay as it is. Content that has to fit a rule cannot be completed without guessing what
+    // the model meant.
     if let Some((state, content)) = begun
         && !content.is_empty()
         && !automaton.state(state).content.is_empty()
@@ -332,6 +346,7 @@ fn next_reply(writing: &Writing, plan: &[PendingCall], sees_each: bool) -> Resul
         open: begun.map(|(state, _)| state),
         waiting: waiting(monitor.sections()),
     };
+    // The second search only finds out which of the two reasons to report.
     let way = shortest_way(automaton, &beginning, &rules).ok_or_else(|| {
         let unseen = Rules { sees_each: false, ..rules };
         match shortest_way(automaton, &beginning, &unseen) {
@@ -340,6 +355,7 @@ fn next_reply(writing: &Writing, plan: &[PendingCall], sees_each: bool) -> Resul
         }
     })?;
     let is_environment = |state: &planproof_spec::StateId| automaton.state(*state).is_environment;
+    // The model also writes the mark of the environment's state, and its turn ends there.
     let end = way.iter().position(is_environment).map_or(way.len(), |place| place + 1);
     let mut made = 0;
     let mut reply = String::new();
@@ -350,6 +366,8 @@ fn next_reply(writing: &Writing, plan: &[PendingCall], sees_each: bool) -> Resul
             Some((_, content)) if place == 0 && !content.is_empty() => continue,
             Some(_) if place == 0 => {}
             _ => {
+                // A mark begins a line, unless the text has just ended one or the beginning of the mark is already
+                // written.
                 let is_at_line = reply.is_empty() && (monitor.text().ends_with('\n') || !hint.is_empty());
                 reply.push_str(if is_at_line { "" } else { "\n" });
                 reply.push_str(if place == 0 { &mark[hint.len()..] } else { mark });
@@ -365,6 +383,8 @@ fn next_reply(writing: &Writing, plan: &[PendingCall], sees_each: bool) -> Resul
         let number = monitor.calls().len() + made + 1;
         let content = content(state, number, coming, plan.get(made))?;
         made += usize::from(state.completes_call());
+        // If the mark is also the beginning of a longer one, a space and the content could complete that one. A line
+        // break cannot.
         let begins_another = automaton.spec().states.iter().any(|other| {
             let other = other.prompt.value.as_str();
             other.len() > mark.len() && other.starts_with(mark)
@@ -406,6 +426,8 @@ fn content<'p>(
         [] => DONE.to_owned(),
         tasks => format!("Next: {}.", tasks.join(", then ")),
     };
+    // Alternatives, of which the rules of the state keep those that fit: a rule may allow only one spelling of a label,
+    // or only a short text.
     let mut texts = match next {
         _ if state.names_label() => vec![format!("#E{number}"), format!("E{number}"), number.to_string()],
         Some(next) if state.names_tool() => vec![next.tool.clone()],
@@ -416,6 +438,7 @@ fn content<'p>(
         match &rule.value {
             ContentRule::Tool | ContentRule::Arguments | ContentRule::Label => {}
             ContentRule::Matches(pattern) => texts.retain(|text| pattern.matches(text)),
+            // We cannot make up content for an arbitrary schema.
             ContentRule::Json(_) => texts.clear(),
             ContentRule::MaxLength(limit) => {
                 let limit = *limit as usize;

@@ -84,6 +84,7 @@ impl<'a> Session<'a> {
         let wall = self.run.limits.wall;
         let end = match run_time::within(wall, self.go_on()).await {
             Ok(end) => end,
+            // A model's server that hangs says nothing about the agent, even if the text could end here.
             Err(over) if over.asked.is_some() => self.run.limits.out_of_time(&over),
             Err(_) => self.out_of_time(),
         };
@@ -96,6 +97,7 @@ impl<'a> Session<'a> {
         loop {
             self.record_sections();
             match self.writing.monitor.step() {
+                // The limit counts requests, so it is checked where one is due. Corrections need none.
                 NextStep::Continue if self.requests >= self.run.limits.iterations => {
                     return self.stop(LimitKind::Iterations, u64::from(self.run.limits.iterations));
                 }
@@ -126,10 +128,12 @@ impl<'a> Session<'a> {
         self.output_bytes += reply.text.len() as u64;
         let Reply { text, calls, finish, usage } = reply;
         let is_blank = text.trim().is_empty();
+        // Before the filter is looked at: the trace has to show what even a withheld reply cost.
         self.run.recorder.record(EventKind::Turn { text, calls, finish, usage });
         if finish == FinishReason::ContentFilter {
             return Err(filtered());
         }
+        // To correct a text, the model has to read all of it once more. The tally states this price.
         if self.writing.end_reply(finish, is_blank, before) {
             self.repeated_tokens += usage.input_tokens;
         }
@@ -172,6 +176,8 @@ impl<'a> Session<'a> {
             Request::Completion(request) => model.complete_stream(request).await?,
             Request::Chat(request) => model.chat_stream(request).await?,
         };
+        // The monitor ends a stream as soon as it stops the text. A provider counts tokens at the end of a reply, so
+        // those of a reply that was cut are estimated.
         let reply = feed.take(stream).await?;
         Ok(reply.unwrap_or_else(|text| {
             let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
@@ -191,6 +197,7 @@ impl<'a> Session<'a> {
     async fn environment(&mut self) -> Result<(), EndReason> {
         let handler = self.writing.monitor.request().and_then(|request| request.handler);
         let iterations = self.run.limits.iterations;
+        // Requests of a handler count against the same limit as those for the text.
         if handler.is_some_and(|handler| handlers::asks(handler, self.agent)) && self.requests >= iterations {
             return Err(self.stop(LimitKind::Iterations, u64::from(iterations)));
         }
@@ -199,6 +206,8 @@ impl<'a> Session<'a> {
         let Written { text, note, has_asked, execution } = written?;
         self.requests += u32::from(has_asked);
         self.note = note;
+        // Before the monitor takes the answer, it has to learn which calls of the plan were denied: its position in the
+        // automaton follows from the calls that were executed.
         if let Some(execution) = execution {
             self.writing.monitor.settle(execution);
         }
@@ -257,6 +266,8 @@ impl<'a> Session<'a> {
 
     fn tally(&self) -> Tally {
         let counts = self.writing.monitor.counts();
+        // Only whole replies have a token count, so the discarded tokens are estimated from their share of the bytes.
+        // Rounded up, because nothing that was discarded cost nothing.
         let share = u128::from(counts.discarded_bytes) * u128::from(self.output_tokens);
         let discarded_tokens = share.div_ceil(u128::from(self.output_bytes.max(1)));
         Tally {

@@ -235,6 +235,7 @@ pub async fn summarise(
     } else {
         Err(format!("{} does not tell the log-probabilities of a given text", model.name()))
     };
+    // Both comparisons are strict, so a tie goes to the results.
     let (is_summary, reason) = match (scores, otherwise) {
         (Ok((of_summary, of_results)), _) => (
             of_summary.score > of_results.score,
@@ -266,6 +267,8 @@ async fn scores(
     for text in [summary, results] {
         match score(model, before, text, options.alpha, options.seed, usage).await {
             Ok(scored) => both.push(scored),
+            // A server can refuse what its capabilities promise. The configured choice then decides, and the run goes
+            // on.
             Err(ScoreFault::Model(ModelError::Unsupported { model, what })) => {
                 return Ok(Err(format!("{model} cannot {what}")));
             }
@@ -273,6 +276,7 @@ async fn scores(
             Err(fault) => return Ok(Err(fault.to_string())),
         }
     }
+    // Both were scored, or the loop has returned.
     Ok(Ok((both[0], both[1])))
 }
 

@@ -57,6 +57,7 @@ fn without_articles(text: &str) -> String {
     while !rest.is_empty() {
         let end = rest.find(|c: char| !is_of_word(c)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
+        // A space, as in HotpotQA's code, so that what stands around an article does not grow together.
         out.push_str(if matches!(word, "a" | "an" | "the") { " " } else { word });
         let next = after.find(is_of_word).unwrap_or(after.len());
         out.push_str(&after[..next]);
@@ -85,6 +86,7 @@ fn number(word: &str) -> Option<String> {
     };
     let (whole, fraction) = word.split_once('.').unwrap_or((&word, ""));
     let groups: Vec<&str> = whole.split(',').collect();
+    // Commas count only between groups of three digits. Otherwise `1,5` would be 15.
     let is_grouped = groups.len() == 1
         || ((1..=3).contains(&groups[0].len()) && groups[1..].iter().all(|group| group.len() == 3));
     let digits = groups.concat();
@@ -99,6 +101,7 @@ fn number(word: &str) -> Option<String> {
     let digits = digits.trim_start_matches('0');
     let fraction = fraction.trim_end_matches('0');
     let is_zero = digits.is_empty() && fraction.is_empty();
+    // Minus zero is zero.
     let sign = if is_negative && !is_zero { "-" } else { "" };
     let digits = if digits.is_empty() { "0" } else { digits };
     let point = if fraction.is_empty() { "" } else { "." };

@@ -75,6 +75,7 @@ impl VotingAgent {
         let votes = Votes::new(ends.iter().map(answer), self.options.rules);
         let Some(other) = self.other.as_ref().filter(|_| votes.needs_other()) else {
             let majority = votes.majority().map(|group| EndReason::Answered { text: group.answer.clone() });
+            // Without any answer the run ends as its first sample did. There is one, because their number is not 0.
             return Ok(parts.ran(majority.unwrap_or_else(|| ends.swap_remove(0))));
         };
         let end = match parts.run(other.as_ref(), OTHER_NAME, run).await? {
@@ -134,11 +135,13 @@ impl Parts {
         let limits = RunLimits { iterations, ..*run.limits };
         let before = run.recorder.look(<[Event]>::len);
         let ran = agent.run(RunContext { limits: &limits, recorder: &recorder, ..run }).await?;
+        // Counted in the trace, because agents do not report how often they asked their model.
         let is_turn = |event: &&Event| matches!(event.kind, EventKind::Turn { .. });
         let turns = run.recorder.look(|events| events.iter().skip(before).filter(is_turn).count());
         self.turns = self.turns.saturating_add(u32::try_from(turns).unwrap_or(u32::MAX));
         self.were_refused |= ran.was_refused;
         Ok(match ran.end {
+            // A vote without this sample would be another experiment, so an outage in one part ends the whole run.
             EndReason::Unscored { reason } => Err(EndReason::Unscored { reason }),
             end => Ok(end),
         })

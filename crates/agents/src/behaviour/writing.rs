@@ -92,6 +92,7 @@ impl Writing {
             plain: self.plain.as_ref().map(|(instructions, question)| Plain {
                 instructions,
                 question,
+                // Section 0 is the question.
                 answer: self.monitor.sections().nth(1).map_or("", |section| section.content),
             }),
             settings,
@@ -114,7 +115,9 @@ impl Writing {
         self.is_amid_output = finish == FinishReason::Length;
         let is_correction = self.corrected.take().is_some();
         let has_progressed = self.monitor.text().len() > before;
+        // Counts replies in a row: any reply that can be taken leaves 0.
         let unheard = std::mem::take(&mut self.unheard) + 1;
+        // Otherwise the monitor stopped the text itself, and how the reply ended does not matter.
         if self.monitor.step() == NextStep::Continue {
             match finish {
                 // It is simply asked to continue, but not for ever if it adds nothing.
@@ -127,6 +130,7 @@ impl Writing {
                 }
                 // To say nothing is no answer.
                 _ if is_blank && self.monitor.would_end_blank() => self.unheard = unheard,
+                // Servers do not report whether they stopped at one of our stop texts, so the monitor decides.
                 FinishReason::Stop => drop(self.monitor.end_at_stop()),
                 _ => drop(self.monitor.end_of_output()),
             }
@@ -161,6 +165,7 @@ impl Writing {
         let before = self.monitor.counts().corrections;
         let correction = self.monitor.correct();
         let counts = self.monitor.counts();
+        // The corrections are used up, and the monitor has ended the run instead.
         if counts.corrections == before {
             return None;
         }
@@ -185,6 +190,7 @@ fn only_answer(automaton: &Automaton) -> Option<StateId> {
 /// The automaton without calls of nonexistent tools.
 fn for_tools(automaton: &Arc<Automaton>, tools: &[Tool]) -> Result<Arc<Automaton>, EndReason> {
     let is_there = |name: &str| tools.iter().any(|tool| tool.name == name);
+    // Without any tools, even a specification that names none must be cut down, because it may call any.
     if !tools.is_empty() && automaton.named_tools().all(is_there) {
         return Ok(Arc::clone(automaton));
     }

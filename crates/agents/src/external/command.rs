@@ -76,6 +76,7 @@ impl CommandAgent {
                 return run.end(EndReason::Unscored { reason });
             }
         };
+        // Biased, so that chance decides nothing: where a limit and the program's end come together, the limit counts.
         let ended = tokio::select! {
             biased;
             () = run.limit_reached.cancelled() => Err(LimitKind::Iterations),
@@ -88,15 +89,18 @@ impl CommandAgent {
         let status = match ended {
             Ok(status) => status,
             Err(limit) => {
+                // Closed before the program is stopped, so that its last calls are not part of the run.
                 let reason = run.end(run.over(limit));
                 running.stop().await;
                 return reason;
             }
         };
         let output = running.finish().await;
+        // What was still in the pipes when the program ended counts as well.
         if output.is_too_much() {
             return run.end(run.over(LimitKind::OutputBytes));
         }
+        // Only with a launcher do these signals mean this. Without one, they are the program's own.
         if let Ok(status) = &status
             && self.setting.isolation.launcher.is_some()
         {
@@ -130,6 +134,7 @@ impl CommandAgent {
         if run.query.len() <= QUERY_VARIABLE_BYTES_MAX {
             command.env("PLANPROOF_QUERY", run.query);
         } else {
+            // One from our own environment would be another query.
             command.env_remove("PLANPROOF_QUERY");
         }
         command

@@ -106,6 +106,7 @@ pub(super) fn dress(command: &mut Command, model: Option<ModelAccess<'_>>, setti
         command.current_dir(folder);
     }
     let Some(model) = model else { return };
+    // Set last, because the server of this campaign accepts no other key.
     for [_, key, name] in SERVED_VARIABLES {
         command.env(key, model.api_key.expose_secret()).env(name, model.name);
     }
@@ -133,6 +134,7 @@ fn withheld(passed: &[String]) -> Vec<OsString> {
 fn withheld_of(variables: Vec<(OsString, OsString)>, passed: &[String]) -> Vec<OsString> {
     let keys: Vec<OsString> = variables
         .iter()
+        // A short value would also be that of variables that hold no key.
         .filter(|(name, value)| holds_key(name) && value.len() >= SECRET_BYTES_MIN)
         .map(|(_, value)| value.clone())
         .collect();

@@ -95,6 +95,7 @@ impl UrlAgent {
     /// drivers.
     pub async fn run_with(&self, run: &ExternalRun<'_>) -> EndReason {
         run.begin();
+        // Biased: an answer that comes as the time ends counts, one that comes after too many calls does not.
         let reason = tokio::select! {
             biased;
             () = run.limit_reached.cancelled() => run.over(LimitKind::Iterations),
@@ -115,6 +116,7 @@ impl UrlAgent {
         };
         match sent {
             Ok(response) => self.read(run, response).await,
+            // A service that cannot be reached is the user's or the world's fault, one that breaks off is the agent's.
             Err(error) if error.is_connect() => EndReason::Unscored { reason: self.unreachable(&error) },
             Err(error) => EndReason::AgentFailed {
                 reason: format!("the agent's service broke off: {}", causes(&error)),

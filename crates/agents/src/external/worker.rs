@@ -79,6 +79,7 @@ impl WorkerAgent {
     pub async fn run_with(&self, run: &ExternalRun<'_>) -> EndReason {
         let start = || Worker::start(&self.program, run, &self.setting);
         let taken = run_time::uncharged(self.pool.take(start)).await;
+        // The run begins once it has a worker, so that the wait is not part of its times.
         run.begin();
         let (mut worker, seat) = match taken {
             Ok(taken) => taken,

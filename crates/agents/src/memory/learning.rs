@@ -51,6 +51,7 @@ impl<'e> Run<'e> {
                 EventKind::Section { state, text, .. }
                     if actor == Some(Asking::Plan.actor()) && state == sections::SUB_TASK =>
                 {
+                    // A new sub-task begins, so nothing mended the failed calls of the last one.
                     run.give_up();
                     run.sub_tasks.extend(serde_json::from_str(text).ok().as_ref().and_then(Pair::of_json));
                 }

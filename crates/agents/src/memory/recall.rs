@@ -43,6 +43,7 @@ impl Lessons {
             for word in words(&known.lesson.about) {
                 length += 1.0;
                 let places = index.places.entry(word).or_default();
+                // Lessons are indexed in order, so only the last place of a word can be this lesson.
                 match places.last_mut() {
                     Some((last, count)) if *last == place => *count += 1.0,
                     _ => places.push((place, 1.0)),
@@ -76,11 +77,13 @@ impl Lessons {
     pub fn recall(&self, tool: Option<&str>, text: &str) -> Vec<&Known> {
         let mut found: Vec<(usize, f64)> = self.scores(text).into_iter().collect();
         found.retain(|(place, _)| self.known[*place].lesson.tool.as_deref() == tool);
+        // The order is total, so the iteration order of the hash map does not show.
         found.sort_unstable_by(|(a, one), (b, other)| other.total_cmp(one).then(Reverse(a).cmp(&Reverse(b))));
         let (mut recalled, mut bytes): (Vec<&Known>, usize) = (Vec::new(), 0);
         for known in found.into_iter().map(|(place, _)| &self.known[place]) {
             let takes = MARK.len() + known.lesson.text.len() + 1;
             let is_new = recalled.iter().all(|other| other.lesson.text != known.lesson.text);
+            // A lesson that does not fit is passed over: a shorter one may.
             if is_new && bytes + takes <= LESSONS_SHOWN_BYTES_MAX {
                 bytes += takes;
                 recalled.push(known);

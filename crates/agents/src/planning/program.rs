@@ -81,6 +81,8 @@ impl Functions for Tools<'_> {
             let signatures = self.catalogue.signatures();
             let signature = signatures.iter().find(|signature| signature.identifier() == call.function);
             let names = signature.map(|signature| &signature.arguments[..]).unwrap_or_default();
+            // Arguments are bound by Python's rules, with the words of its errors, so that a tool behaves like any
+            // function.
             if call.args.len() > names.len() {
                 return Err(CallError::arguments(format!(
                     "{}() takes {} positional arguments but {} were given",

@@ -38,6 +38,7 @@ impl Output {
     /// Takes the next line from stdout, without its line ending. `None` if stdout ends first, or the limit is
     /// exceeded. May be dropped and called again at any point without losing a byte.
     pub(crate) async fn line(&mut self) -> Option<Vec<u8>> {
+        // No byte is searched twice, so a long line takes linear time.
         let mut searched = 0;
         loop {
             if let Some(place) = self.answer[searched..].iter().position(|byte| *byte == b'\n') {

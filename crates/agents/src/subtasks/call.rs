@@ -13,6 +13,7 @@ use super::{Stop, prompts, remembering, review};
 
 /// Executes all sub-tasks that have not ended, in order. A failure of one is its result.
 pub(super) async fn carry_out(desk: &mut Desk<'_>, steps: &mut Steps) -> Result<(), Stop> {
+    // Looked up anew each time, because a person may have had an earlier sub-task run again.
     while let Some((place, step)) = steps.next() {
         let (pair, number) = (step.pair.clone(), place + 1);
         let text = pair.to_json().to_string();
@@ -55,6 +56,7 @@ async fn one(desk: &mut Desk<'_>, steps: &Steps, place: usize) -> Result<StepEnd
                 if !result.is_error {
                     return Ok(StepEnd { text: result.text, is_failure: false });
                 }
+                // The model may correct its arguments after an error of the tool, too.
                 result.text
             }
             Err(fault) => {

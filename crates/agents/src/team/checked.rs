@@ -95,6 +95,7 @@ pub(super) fn violations(sub_task: &SubTask, report: &str) -> Option<String> {
             fields(sub_task).join(", ")
         ));
     }
+    // Checking one record takes a whole problem. This one has the report as its only slot.
     let slot = Slot { name: sub_task.id.clone(), candidates: found.clone(), is_optional: false };
     let problem = match ChoiceProblem::new(vec![slot], constraints) {
         Ok(problem) => problem,
@@ -121,6 +122,7 @@ pub(super) fn violations(sub_task: &SubTask, report: &str) -> Option<String> {
 
 /// The objects of a report: those of the first readable JSON list or object in it.
 fn records(report: &str) -> Vec<Json> {
+    // Prose has brackets of its own, so each one is tried as the beginning of the JSON.
     for (start, _) in report.char_indices().filter(|(_, it)| *it == '[' || *it == '{') {
         let mut values = serde_json::Deserializer::from_str(&report[start..]).into_iter::<Json>();
         match values.next() {

@@ -271,6 +271,7 @@ fn pieces(template: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
         let text = rest?;
         let is_name =
             |name: &str| !name.is_empty() && name.bytes().all(|it| it.is_ascii_lowercase() || it == b'_');
+        // Braces around anything but a name are text: templates contain JSON.
         let found = text.match_indices("{{").find_map(|(start, _)| {
             let behind = &text[start + 2..];
             let end = behind.find("}}")?;

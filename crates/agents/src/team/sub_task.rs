@@ -66,6 +66,7 @@ impl TeamAgent {
             // The graph was checked against the executors.
             return SubTaskEnd::Failed(format!("there is no executor `{}`", sub_task.executor));
         };
+        // Without results there is nothing to rewrite the sub-task from.
         let text = if results.is_empty() {
             sub_task.task.clone()
         } else {
@@ -127,6 +128,7 @@ impl TeamAgent {
                 toolbox: &toolbox,
                 limits: &limits,
                 recorder: &recorder,
+                // No sub-task is resumed in the middle: one that had not ended starts again.
                 earlier: &[],
                 ..*run
             };
@@ -141,6 +143,7 @@ impl TeamAgent {
                     executor.name
                 ));
             }
+            // Built from the first query each time, so that it does not grow with the attempts.
             query = prompts::mend_report(&first, report, &violations);
         }
     }

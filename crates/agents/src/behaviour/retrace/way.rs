@@ -47,12 +47,14 @@ pub(super) fn shortest_way(
     let begin = match beginning.open {
         None => start,
         Some(state) if automaton.state(state).completes_call() => enter(automaton, start, state, rules)?,
+        // The name of a tool has been begun, and no call is left to make.
         Some(state) if automaton.state(state).names_tool() && rules.calls.is_empty() => return None,
         Some(_) => start,
     };
     let mut from: BTreeMap<Place, Option<(Place, StateId)>> = BTreeMap::from([(begin, None)]);
     let mut open = VecDeque::from([begin]);
     while let Some(place) = open.pop_front() {
+        // Places leave the queue in the order of their distance, so the first end is a nearest one.
         if is_end(automaton, place, rules) {
             let mut way = Vec::new();
             let mut at = place;
@@ -65,6 +67,7 @@ pub(super) fn shortest_way(
             return Some(way);
         }
         for state in automaton.valid(place.position).iter().copied() {
+            // Only the beginning of the first mark can be written already.
             let is_first = place == begin && beginning.open.is_none();
             if is_first && !automaton.state(state).prompt.value.starts_with(rules.hint) {
                 continue;

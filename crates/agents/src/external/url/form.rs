@@ -213,6 +213,7 @@ impl ServiceForm {
             let value = filled(value.expose_secret(), &values);
             let mut value = HeaderValue::from_str(&value)
                 .map_err(|_| format!("the header `{name}` cannot hold what belongs to this case"))?;
+            // Keeps the value, which may be a key, out of debug output.
             value.set_sensitive(true);
             Ok((name.clone(), value))
         });

@@ -111,6 +111,7 @@ impl Worker {
         };
         let quoted = || shortened(&String::from_utf8_lossy(&line));
         Ok(match serde_json::from_slice::<Answer>(&line) {
+            // The answer to another task would shift all later answers by one.
             Ok(Answer { id: other, .. }) if other != id => Said::Nonsense(format!(
                 "the worker answered task {other} when it was at task {id}: {}",
                 quoted()
