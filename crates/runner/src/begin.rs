@@ -120,6 +120,8 @@ pub fn begin<W: World>(
         Keeping::Nowhere | Keeping::Record { .. } => key_needed(None),
     };
     let models = Models::live(world, key);
+    // Cases are made after everything else is checked, because that can take long. Only a model that is handed the
+    // answers needs them earlier.
     let mut make = Some(make);
     let mut made = None;
     if request.is_handed_answers()
@@ -129,6 +131,8 @@ pub fn begin<W: World>(
         models.hand(&cases.cases, new.seed);
         made = Some(cases);
     }
+    // The agent is made twice: here with bare models, to check the request, and with wrapped ones once there is a store
+    // and a recording.
     let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
     let budgets = Budgets::of(&new.budgets);
     let prices = budgets.prices(world)?;
@@ -166,6 +170,7 @@ pub fn begin<W: World>(
         command_line: &new.command_line,
     };
     let id = row.create(&store, world)?;
+    // From now on no other process can resume or delete it.
     store.hold([id.as_str()]).map_err(RunnerError::from)?;
     if new.label.is_some() {
         store.set_label(&id, new.label.as_deref()).map_err(RunnerError::from)?;

@@ -89,6 +89,7 @@ impl Budgets {
             minutes: self.minutes.or(before.minutes),
             prices: self.prices.or_else(|| before.prices.clone()),
             without_temperature: before.without_temperature.clone(),
+            // The set-up may have been mended, so a resumed campaign tries it again.
             broken_setup: None,
             isolation: before.isolation.clone(),
         }
@@ -156,6 +157,8 @@ impl Budgets {
                     "--max-cost: the cost of the campaign so far is not known; use --max-tokens",
                 ));
             };
+            // A campaign ends below its budget if its next request does not fit. With the same budget it would end at
+            // once.
             let has_ended = self.cost_max().is_none() && stored.ended_by == Some(most.to_string());
             if cost >= most || has_ended {
                 return Err(RunnerError::usage(format!(
@@ -165,6 +168,7 @@ impl Budgets {
         }
         if let Some(most) = budgets.max_tokens {
             let tokens = spent.usage.input_tokens + spent.usage.output_tokens;
+            // As for money.
             let has_ended = self.max_tokens.is_none() && stored.ended_by == Some(format!("{most} tokens"));
             if tokens >= most || has_ended {
                 return Err(RunnerError::usage(format!(

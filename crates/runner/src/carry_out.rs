@@ -122,6 +122,7 @@ impl Notes<'_> {
         if let Some(recording) = &self.prepared.recording
             && let Err(error) = recording.write_verdict(case, outcome)
         {
+            // The first error is reported. A campaign that cannot be recorded as a whole stops.
             self.unwritten.get_or_insert(error);
             self.stop.cancel();
         }
@@ -163,6 +164,7 @@ where
         key: key.clone().into(),
     });
     let supervision = Supervision {
+        // The key was made up for this campaign, and no trace may hold it either.
         secrets: if prepared.served.is_some() {
             prepared.secrets.with(key)
         } else {
@@ -186,6 +188,7 @@ where
         is_replay: prepared.replayed.is_some(),
     });
     let mut budgets = prepared.budgets.clone();
+    // Only what held in every run is claimed, so nothing is added to it unless something is run.
     if let Some(isolation) = isolation(prepared).filter(|_| !next(&outcomes).is_empty()) {
         budgets.note_isolation(isolation);
     }
@@ -196,6 +199,7 @@ where
         budgets: budgets.to_json()?,
         unwritten: None,
     };
+    // Awaited, because a campaign that is killed before its first run would otherwise resume without its budgets.
     writer.set_progress(&campaign.id, &prepared.progress(&notes.budgets)).await?;
     prepared.watch_spending(Some(&writer));
     let mut end = loop {
@@ -226,6 +230,7 @@ where
         }
     };
     watch.over();
+    // They were added in the order in which the runs ended.
     outcomes.sort_by_key(Outcome::unit);
     if let (Ok(CampaignEnd::Complete), true, Some(leads_to)) = (&end, notes.are_whole(), leads_to) {
         end = leads_to(Complete {
@@ -243,9 +248,11 @@ where
     found.note_without_temperature(refusing.map(|model| model.name().to_owned()));
     found.note_broken_setup(supervision.setup.broken());
     let mut progress = prepared.progress(&found.to_json()?);
+    // A campaign that was stopped after its last run is complete, unless it leads to more.
     let is_complete = next(&outcomes).is_empty() && (matches!(end, Ok(CampaignEnd::Complete)) || !leads_on);
     progress.ended_by = match &end {
         _ if is_complete => {
+            // A complete replay ended by what ended the recorded campaign.
             prepared.replayed.as_ref().and_then(|replayed| replayed.recorded.ended_by.clone())
         }
         Ok(CampaignEnd::BudgetUsedUp) => prepared.meter.as_ref().and_then(|meter| meter.used_up()),
@@ -313,6 +320,7 @@ fn altered(store: &Store, sealed: &[Sealed], in_full: bool) -> Result<Vec<String
             let run = run?;
             damaged.extend(run.damage.map(|damage| DamagedRun { unit: run.unit, damage }));
         }
+        // A run may be in both lists. The sort is stable, so what the seals say about it is kept.
         damaged.sort_by_key(|run| run.unit);
         damaged.dedup_by_key(|run| run.unit);
         let named = name_damaged(store, id, &damaged);

@@ -82,9 +82,11 @@ pub fn combinations(
                 let hint = if agent.contains('@') { "" } else { "; or name its model with --model" };
                 return Err(RunnerError::usage(format!("{error}{hint}")));
             }
+            // It names a model already, so what it lacks is not one of these.
             Err(error) if agent.contains('@') => return Err(RunnerError::usage(error.to_string())),
             Err(_) => {
                 takes_models = true;
+                // Checked before the names are made: a huge request must not fill the memory first.
                 if named.len() + models.len() > COMBINATIONS_MAX {
                     return Err(too_many(&count.map_or("countless".to_owned(), |count| count.to_string())));
                 }
@@ -190,6 +192,7 @@ pub fn begin_matrix<W: World>(
         all.push(check().map_err(|error| world.about(&format!("combination {number}, {agent}"), error))?);
     }
     let secrets = world.secrets_apart_from(&cases.cases)?;
+    // Before the store is opened, because a file that exists is a mistake in the request.
     let mut recordings = Vec::new();
     for Checked { options, .. } in &all {
         recordings.push(match (&options.answers, &new.keeping) {
@@ -222,6 +225,7 @@ pub fn begin_matrix<W: World>(
             simulated: agent.simulated,
             options,
             repeats: new.repeats.get(),
+            // The budgets are the matrix's. When a campaign is run, it gets what is left of them.
             budgets: "{}",
         })
         .collect();
@@ -296,6 +300,7 @@ impl ResumedMatrix {
         match matrix.left(&campaigns, &matrix.row.id)? {
             Left::Nothing(budget) if !is_complete => Err(RunnerError::usage(format!(
                 "the budget of {budget} of the matrix is used up: set a larger one with{}",
+                // Only the name of the option: its placeholder is in capitals.
                 budgets::larger(&budget).trim_end_matches(char::is_uppercase).trim_end()
             ))),
             _ => Ok(matrix),
@@ -313,6 +318,7 @@ impl ResumedMatrix {
         for campaign in campaigns {
             let spent = budgets::spent(&campaign.progress);
             let taken = spent.usage.input_tokens + spent.usage.output_tokens;
+            // Without a budget of money, it does not matter that the cost is unknown.
             let Some(paid) = spent.cost.or(max_cost.is_none().then(Money::default)) else {
                 let what = "--max-cost: the cost of the matrix so far is not known; use --max-tokens";
                 return Err(RunnerError::usage(what));
@@ -337,6 +343,7 @@ impl ResumedMatrix {
                 _ => return Ok(Left::Nothing(self.budgets.time())),
             },
         };
+        // A campaign's meter begins with the campaign's own expenses, so only those of the others are subtracted.
         let others = cost.picodollars() - own_cost.picodollars();
         let max_cost = most_cost.map(|most| Money::from_picodollars(most.picodollars() - others).dollars());
         let max_tokens = max_tokens.map(|most| most - (tokens - own_tokens));

@@ -101,6 +101,7 @@ impl<'a, W: World> Models<'a, W> {
             return Ok(plain);
         }
         let price = wrapping.prices.find(name);
+        // The meter is inside the recording, so that an answer from a cache costs nothing.
         let metered = Arc::new(MeteredModel::new(plain, price, Arc::clone(wrapping.meter)));
         Ok(match wrapping.file {
             None => metered,

@@ -232,6 +232,7 @@ impl StoredOptions {
             solver_time: Duration::from_nanos(self.solver_ns),
             time: Duration::from_nanos(self.synthesis_ns),
         };
+        // Only the first suite, which has no name here, synthesises cases.
         self.suite.is_none().then_some(made)
     }
 

@@ -143,11 +143,12 @@ impl Prepared {
     pub fn watch_spending(&self, writer: Option<&Writer>) {
         let served_meter = self.served.as_ref().map(|(_, served)| &served.meter);
         let meters = [self.meter.as_ref(), served_meter];
+        // Weak, because the meters own the watcher.
         let [spent, served] = meters.map(|meter| meter.map_or_else(Weak::new, Arc::downgrade));
         let watcher = writer.map(|writer| -> Arc<dyn Fn() + Send + Sync> {
             let (id, writer) = (self.campaign.id.clone(), Mutex::new(writer.clone()));
             Arc::new(move || {
-                // Who comes later notes no less.
+                // Locked while the sums are read and noted, so that a later note never has less than an earlier one.
                 let writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
                 let [spent, served] =
                     [&spent, &served].map(|meter| meter.upgrade().map(|meter| meter.spent()));

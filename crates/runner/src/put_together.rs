@@ -84,6 +84,8 @@ impl<W: World> AgentRequest<'_, W> {
         let wrapping = Wrapping { meter, prices, file };
         let (agent, served) = self.agent(&|name, form| models.wrapped(name, form, &wrapping))?;
         let served = served.zip(self.serve_model).map(|(model, name)| {
+            // This second meter counts the tokens that the agent was served, those from a cache included. Budgets and
+            // prices are left to the one inside.
             let before = Spent { usage: served_before, ..Spent::default() };
             let meter = Arc::new(Meter::new(Default::default(), before));
             let model = Arc::new(MeteredModel::new(model, None, Arc::clone(&meter)));

@@ -70,12 +70,14 @@ impl RecordedCampaign {
                 "verdict" => {
                     let note: VerdictNote =
                         serde_json::from_str(json).map_err(|error| damaged(kind, error))?;
+                    // A run that was unscored at first has several verdicts, and the last one counts.
                     verdicts.insert((note.case.clone(), note.repeat), note.renewed());
                 }
                 "end" => {
                     let note: EndNote = serde_json::from_str(json).map_err(|error| damaged(kind, error))?;
                     ended_by = note.ended_by;
                 }
+                // Cases and lessons are read when they are needed.
                 _ => {}
             }
         }
@@ -89,6 +91,7 @@ impl RecordedCampaign {
                 "{shown} holds answers but no campaign, as a --cache does: use them as a model, as in tools@replay/{shown}"
             ))
         })?;
+        // An end with further lines after it is an earlier one: the campaign was resumed, and then cut off.
         let has_end = recording.torn_line().is_none()
             && recording.notes().last().is_some_and(|note| note.kind == "end");
         let agent = AgentSpec::parse(&campaign.agent).map_err(|error| {
@@ -112,6 +115,7 @@ impl RecordedCampaign {
             CasesOrigin::Given(count) => {
                 let suite = world.suite(&self.campaign.options)?;
                 let cases = self.given_cases(&*suite)?;
+                // The file was cut off while its cases were written.
                 if cases.len() < *count && !self.has_end {
                     return Err(self.nothing_to_replay().into());
                 }

@@ -204,6 +204,7 @@ pub(crate) fn go_on<W: World>(
         return Err(RunnerError::usage(format!("the recording {} is of another campaign", path.display())));
     }
     let verdicts = notes.iter().filter(|note| note.kind == "verdict").filter_map(parse::<VerdictNote>);
+    // An unscored run is repeated, and its new verdict has to be written.
     let written = verdicts.filter(|verdict| verdict.unscored.is_none());
     let written = written.map(|verdict| (verdict.case, verdict.repeat)).collect();
     Ok(CampaignRecording { file, written })
@@ -245,6 +246,7 @@ impl CampaignRecording {
         for known in memory.iter().flat_map(|memory| memory.lessons.known()) {
             self.write("lesson", &LessonNote::from(known))?;
         }
+        // Other cases can be made again from their origin.
         if let CasesOrigin::Given(_) = note.cases {
             for case in cases {
                 let case = RawValue::from_string(case.to_line()).unwrap_or_default();

@@ -116,6 +116,7 @@ pub fn replay<W: World>(
     let meter = Arc::new(Meter::new(Default::default(), Spent::default()));
     let (mut agent, served) = request.wrapped(&models, &meter, Prices::shipped(), None, Usage::default())?;
     agent.simulated |= note.simulated;
+    // The recording knows whose answers these are.
     agent.model.clone_from(&note.model);
     let budgets = Budgets::of(&asked.budgets).of_time();
     let row = NewRow {

@@ -71,6 +71,7 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     if recorded.is_none() && request.is_handed_answers() {
         models.hand(&cases, options.seed);
     }
+    // Made with bare models first, so that errors are found before the recording is opened.
     let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
     let budgets = match is_complete {
         true => Budgets::of_complete(&row.progress)?,

@@ -58,6 +58,7 @@ impl StoredCampaign {
         let seals = store.seals(&row.id, Signatures::Ends)?;
         let mut damaged_runs = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
         let unsealed: HashSet<Unit> = damaged_runs.iter().map(|run| run.unit).collect();
+        // How often a run asked the model that was served to it is in no trace.
         let mut requests = HashMap::new();
         for run in store.run_summaries(&row.id)? {
             let run = run?;
@@ -147,6 +148,7 @@ impl Summaries {
         let unsealed: HashSet<Unit> = damaged.iter().map(|run| run.unit).collect();
         let mut cards = Vec::new();
         for case in store.case_summaries(&row.id)? {
+            // Without a summary the caller reads the campaign in full and judges it again.
             let Some(card) = case?.summary.as_deref().and_then(card_from_json) else { return Ok(None) };
             cards.push(card);
         }
