@@ -46,6 +46,7 @@ impl BaselineRates {
                 let (_, rate) = *rates.0.get(baseline)?.members.get(member)?;
                 Some(rate? * *runs as f64)
             };
+            // A rate that is unknown in one group is unknown for all together.
             groups.iter().map(of).sum::<Option<f64>>().map(|sum| sum / runs)
         };
         let rates = first.0.iter().enumerate().map(|(place, rate)| {

@@ -231,6 +231,7 @@ impl Campaign {
         // Dropping the set aborts its runs, which ends the processes they started.
         let mut running = JoinSet::new();
         let setup = Arc::clone(&shared.supervision.setup);
+        // A simulated model in this process has no set-up that could be broken.
         if shared.is_repeatable() {
             setup.note_that_it_works();
         }
@@ -241,6 +242,7 @@ impl Campaign {
                 setup.note_that_it_works();
             }
             let works = setup.works();
+            // They are the agent's failures after all. Spawned, so that storing them does not delay the next runs.
             if works {
                 for (ended, _) in doubtful.drain(..) {
                     let shared = Arc::clone(&shared);
@@ -258,6 +260,7 @@ impl Campaign {
                 observe(RunProgress::Started(unit));
                 begin(&mut running, &shared, unit);
             }
+            // Biased: a stop and the deadline come before more work, and the events of a run before its end.
             let joined = tokio::select! {
                 biased;
                 () = stop.cancelled() => {
@@ -275,6 +278,7 @@ impl Campaign {
                 joined = running.join_next() => joined,
                 () = setup.known_to_work(), if !works => continue,
             };
+            // The last events of the run may still be in the channel, and have to be reported before its end.
             live.drain(&mut observe);
             let step = match joined.map(finished_run).transpose() {
                 Ok(step) => step,
@@ -300,6 +304,7 @@ impl Campaign {
                         continue;
                     }
                 }
+                // Nothing runs any more, and after a refused request some runs are missing.
                 None if doubtful.is_empty() && shared.is_used_up() => return Ok(CampaignEnd::BudgetUsedUp),
                 None if doubtful.is_empty() => return Ok(CampaignEnd::Complete),
                 None => {}
@@ -345,6 +350,7 @@ impl Taper {
     /// Whether another run is expected to fit beside those in progress, each of which is assumed to be half done.
     fn allows_one_more(&self, going_on: usize) -> bool {
         let Some(meter) = &self.meter else { return true };
+        // With no run in progress, one is always allowed: only a refused request shows that the budget is used up.
         if meter.is_used_up() || going_on == 0 {
             return !meter.is_used_up();
         }
@@ -507,6 +513,7 @@ impl Shared {
             () = self.cut_off.cancelled() => return Ok(Step::NotRun),
             executed = self.executor.execute(&job, &recorder) => executed?,
         };
+        // Nothing that the agent left running may add to its trace.
         recorder.close();
         if ran.was_refused || ran.was_stopped {
             if let Some((writer, run)) = self.store.as_ref().zip(run) {

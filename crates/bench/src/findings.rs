@@ -69,6 +69,7 @@ pub fn pick_smallest(candidates: impl IntoIterator<Item = FindingCandidate>, mos
     }
     let mut groups: Vec<_> = by_class.into_iter().collect();
     for (_, group) in &mut groups {
+        // Runs of one case have one size, so they are adjacent, the first repeat first.
         group.sort_by_key(|candidate| (candidate.size, candidate.ordinal, candidate.repeat));
         group.dedup_by_key(|candidate| candidate.ordinal);
     }

@@ -38,6 +38,7 @@ impl Live {
     /// For a campaign with or without an observer of its events.
     pub(crate) fn new(is_observed: bool) -> (Self, Option<UnboundedSender<(Unit, Event)>>) {
         let (sender, receiver) = mpsc::unbounded_channel();
+        // Our own copy keeps the channel open, so that `next` waits while no run is in progress.
         let ours = is_observed.then_some(sender);
         (Self { sender: ours.clone(), receiver }, ours)
     }

@@ -98,6 +98,7 @@ impl InProcess {
                 Some(name) => Box::pin(acting::act(&**case, name, &run)).await,
                 None => agent.agent.run(run).await?,
             };
+            // A judge's answers cost money, and nobody would read those about such a run.
             let is_of_use =
                 !ran.was_stopped && !ran.was_refused && !matches!(ran.end, EndReason::Unscored { .. });
             let Some(judge) = agent.agent.judge().filter(|_| is_of_use) else { return Ok(ran) };

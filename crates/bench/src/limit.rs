@@ -259,6 +259,8 @@ impl LimitPlan {
         };
         let mut look = if self.early_stop { FIRST_LOOK.min(planned) } else { planned };
         loop {
+            // Cases count in their own order, not in the order in which their runs end, so the result is the same at
+            // any concurrency.
             let missing: Vec<u32> =
                 (first + level.looked_at..first + look).filter(|place| score(*place).is_none()).collect();
             if !missing.is_empty() {
@@ -287,6 +289,7 @@ impl LimitPlan {
     fn side(&self, passed: u64, scored: u64) -> Side {
         let Interval { low, high } =
             if self.early_stop { confidence_sequence(passed, scored) } else { wilson(passed, scored) };
+        // A rate at the threshold has not fallen below it.
         if low >= self.threshold {
             Side::Above
         } else if high < self.threshold {
@@ -321,6 +324,7 @@ impl LimitReport {
         };
         let runs: Vec<RunSummary> = input.runs.iter().filter(|run| counts(run.ordinal)).cloned().collect();
         let mut campaign = Report::of_summaries(SummaryInput { runs: &runs, ..input });
+        // The search would not have run all planned cases, so only those that it still needs count.
         campaign.not_run = missing;
         let levels: Vec<LimitLevel> =
             tested.iter().filter(|level| level.looked_at > 0).map(|level| level.sum_up(&campaign)).collect();

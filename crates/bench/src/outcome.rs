@@ -45,6 +45,7 @@ impl Outcome {
         }
         let Unit { ordinal, repeat } = unit;
         let monitor = MonitorUse::of(events);
+        // A judge is a pure function, so a panic in it leaves nothing half done.
         let verdict = catch_unwind(AssertUnwindSafe(|| case.judge(events))).unwrap_or_else(|panic| {
             let reason =
                 format!("the judge of this kind of case panicked, which is a bug: {}", panic_text(&*panic));

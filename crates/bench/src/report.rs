@@ -339,6 +339,7 @@ impl Report {
             |class: Class| suite.can_occur(class, &mut cards.iter().filter(|card| !card.is_apart()));
         let classes = suite.classes().iter().map(Class::new);
         let flags = suite.flags().iter().map(|flag| flag.name);
+        // Some flags are classes, too, and then can occur only where the class can.
         let is_possible_flag = |flag: &&str| Class::find(suite.classes(), flag).is_none_or(is_possible);
         let mut report = Self {
             schema: REPORT_SCHEMA,
@@ -362,6 +363,7 @@ impl Report {
             seal: None,
             label: None,
             damaged: Vec::new(),
+            // All start at 0, so that the report shows a class that could occur and never did.
             classes: classes.filter(|class| is_possible(*class)).map(|class| (class.as_str(), 0)).collect(),
             flags: flags.filter(is_possible_flag).map(|flag| (flag, 0)).collect(),
             unit: suite.unit(),
@@ -415,6 +417,7 @@ impl Report {
             Repeated { without_requests: without_requests(&usual), ..repeated }
         });
         report.by_size = groups.into_iter().map(|(size, group)| group.sum_up(suite, size)).collect();
+        // The runs of cases scored apart are included, because only the suite has figures for them.
         let judged = input.runs.iter().filter_map(|run| {
             let card = cards.get(run.ordinal as usize)?;
             Some(Judged { ordinal: run.ordinal, repeat: run.repeat, card, scored: run.scored.as_ref() })

@@ -76,6 +76,8 @@ pub async fn run_rounds<R: Rounds>(
         if let (Some(first), Some(last)) =
             (units.iter().map(|unit| unit.ordinal).min(), units.iter().map(|unit| unit.ordinal).max())
         {
+            // A campaign's cases are contiguous, so those between the first and the last are in it even if they are not
+            // run.
             let cases: Arc<[Arc<dyn Case>]> =
                 (first..=last).map(|ordinal| rounds.case(record(ordinal))).collect();
             let round = Campaign { cases, ..campaign.clone() };

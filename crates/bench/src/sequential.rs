@@ -30,6 +30,7 @@ pub fn confidence_sequence(successes: u64, trials: u64) -> Interval {
     let failures = trials - successes;
     // Binomial coefficients overflow soon, so everything is computed in logarithms.
     let mut coefficient = (n + 1.0).ln();
+    // The binomial coefficient as a product over the smaller of the two counts.
     for k in 1..=successes.min(failures) {
         let k = k as f64;
         coefficient += ((n - s.min(n - s) + k) / k).ln();
@@ -51,6 +52,7 @@ pub fn confidence_sequence(successes: u64, trials: u64) -> Interval {
                 outside = middle;
             }
         }
+        // The end that is not contained, so that rounding never narrows the interval.
         outside
     };
     Interval { low: end(0.0), high: end(1.0) }

@@ -159,6 +159,7 @@ impl Nothing {
 
     fn external(events: &[Event], end: &EndReason, contact: Contact) -> Option<Self> {
         let has_called = events.iter().any(|event| matches!(event.kind, EventKind::Call(_)));
+        // A tool call shows that the set-up works, and a request that a recording lacks says nothing about it.
         if has_called || contact.not_recorded {
             return None;
         }

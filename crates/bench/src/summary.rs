@@ -169,6 +169,7 @@ impl RunSummary {
         let scored = match (passed, class) {
             (None, None) => None,
             (Some(true), None) | (Some(false), Some(_)) => Some(Scored { class, flags, scores }),
+            // The columns contradict each other.
             _ => return None,
         };
         let usage = Usage { input_tokens: text.input_tokens, output_tokens: text.output_tokens };
