@@ -123,6 +123,7 @@ impl Sandbox {
         limits: &SandboxLimits,
     ) -> Result<ProgramOutcome, SandboxError> {
         let limits = limits.within_maxima();
+        // Both checks come before a worker is taken: such a program needs none.
         if let Some(found) = program.refused() {
             return Ok(not_run(ProgramEnd::Refused { found: found.to_owned() }));
         }

@@ -54,6 +54,7 @@ impl<'a> Talk<'a> {
                 worker.hear(line_bytes_max).await
             };
             let heard = timeout(time_left, answer).await.map_err(|_| BreakOff::Silent)??;
+            // Only the worker's part of the time counts: the host's calls take as long as they take.
             time_left = time_left.saturating_sub(asked.elapsed());
             self.was_answered = true;
             match heard {
@@ -72,6 +73,7 @@ impl<'a> Talk<'a> {
 
     fn print(&mut self, printed: &str) -> Result<(), BreakOff> {
         self.printed.push_str(printed);
+        // A worker that works as it should ends the run itself at this limit. The same holds for calls.
         if self.printed.len() > self.limits.output_bytes {
             return Err(BreakOff::Nonsense("it prints more than it may".into()));
         }

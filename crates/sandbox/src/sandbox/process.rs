@@ -90,6 +90,7 @@ impl Worker {
         if line.last() != Some(&b'\n') && line.len() as u64 == bytes_max {
             return Err(BreakOff::Nonsense(format!("it wrote a line of more than {bytes_max} bytes")));
         }
+        // The output ended within the line.
         if line.last() != Some(&b'\n') {
             return Err(BreakOff::Gone);
         }

@@ -37,6 +37,7 @@ pub(super) fn uncompiled(exception: &MontyException, lines: u32) -> ProgramEnd {
             let what = message.strip_prefix(SYNTAX).unwrap_or(message);
             ProgramEnd::Unsupported { lack: Lack::Syntax(cut(what)), line }
         }
+        // Limits of the interpreter that Python does not have.
         ExcType::SyntaxError if SIZES.iter().any(|size| message.contains(size)) => {
             ProgramEnd::Unsupported { lack: Lack::Ability(cut(message)), line }
         }
@@ -60,6 +61,7 @@ pub(super) fn uncaught(exception: &MontyException, lines: u32, is_hosts: bool) -
         }
         ExcType::MemoryError => return ProgramEnd::Limit(Limit::Memory),
         ExcType::RecursionError => return ProgramEnd::Limit(Limit::Recursion),
+        // Whether Python has such a module is not known here, so its absence is never held against the program.
         ExcType::ModuleNotFoundError => Some(Lack::Module(cut(quoted(message).unwrap_or(message)))),
         ExcType::ImportError => Some(Lack::Member(cut(message))),
         ExcType::AttributeError

@@ -86,6 +86,7 @@ impl Session<'_, '_> {
         loop {
             let next = match progress {
                 Err(exception) => Next::Break(self.uncaught(&exception)),
+                // Checked at each step, because a program may catch the exception and go on.
                 Ok(_) if self.printed.is_over => Next::Break(ProgramEnd::Limit(Limit::Output)),
                 Ok(RunProgress::Complete(value)) => Next::Break(self.finished(&value)),
                 Ok(RunProgress::FunctionCall(call)) => self.call(call)?,
@@ -104,6 +105,8 @@ impl Session<'_, '_> {
     }
 
     fn uncaught(&self, exception: &MontyException) -> ProgramEnd {
+        // The interpreter does not say where an exception came from, so the host's latest is recognised by type and
+        // message.
         let is_hosts = self.hosts_exception.as_ref().is_some_and(|(kind, message)| {
             *kind == exception.exc_type() && Some(message.as_str()) == exception.message()
         });
@@ -160,6 +163,7 @@ impl Session<'_, '_> {
             }
         };
         let function = call.function_name.clone();
+        // Sent with the call, so that it is not lost if the worker is killed later.
         let printed = self.printed.take();
         match self.host.call(&FromWorker::Call { id: self.calls, function, args, kwargs, printed })? {
             ToWorker::Result(value) => {

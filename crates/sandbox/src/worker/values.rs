@@ -96,6 +96,7 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str) -> Result<String, NotJson> {
+        // A control character takes up to six bytes in JSON.
         let escaped: usize = text.bytes().map(|byte| if byte < b' ' { 6 } else { 1 }).sum();
         let quoted = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();
         self.take(escaped + quoted + 2)?;
@@ -149,6 +150,7 @@ struct Beginning(String);
 
 impl Write for Beginning {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        // Does not underflow: no more than this is ever written.
         let fits = text.floor_char_boundary(MESSAGE_BYTES_MAX - self.0.len());
         self.0.push_str(&text[..fits]);
         if fits == text.len() { Ok(()) } else { Err(fmt::Error) }

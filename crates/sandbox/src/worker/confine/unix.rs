@@ -61,6 +61,7 @@ fn inherited() -> Vec<i32> {
 pub(in crate::worker) fn confine(stack_bytes: usize) -> Result<Confined, String> {
     let stack_bytes = u64::try_from(stack_bytes).unwrap_or(u64::MAX);
     // Needs a file, so it comes first.
+    // Where the system does not report this memory, the stack is most of it.
     let idle_bytes = writable_bytes().unwrap_or(stack_bytes);
     let address_bytes = idle_bytes + MEMORY_BYTES_MAX + ADDRESS_SLACK_BYTES;
     for (resource, most) in [
@@ -81,7 +82,9 @@ pub(in crate::worker) fn confine(stack_bytes: usize) -> Result<Confined, String>
 impl Confined {
     /// Sets what the next run may use.
     pub(in crate::worker) fn allow(&self, limits: &SandboxLimits) -> Result<(), String> {
+        // The system's limit is on the CPU time of all runs of this worker together.
         let spent = clock_gettime(ClockId::ProcessCPUTime).tv_sec;
+        // One more second for the fractions that both numbers lose.
         let seconds = u64::try_from(spent).unwrap_or(0) + limits.time.as_secs() + 1 + CPU_GRACE_SECONDS;
         let bytes = self.idle_bytes + limits.memory_bytes + MEMORY_SLACK_BYTES;
         limit(Resource::Cpu, seconds, false)
