@@ -121,6 +121,7 @@ impl Account {
         }
         self.held = self.held.intersection(&other.held).copied().collect();
         self.store_hidden &= other.store_hidden;
+        // Of two limits, only the larger held in all runs.
         self.memory_bytes = self.memory_bytes.zip(other.memory_bytes).map(|(one, other)| one.max(other));
         self
     }

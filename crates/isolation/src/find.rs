@@ -40,12 +40,14 @@ pub fn find(hidden: &Hidden, folders: &[PathBuf], memory: AgentMemory) -> Machin
     let landlock = if scopes.is_ok() { Landlock::Scopes } else { Landlock::Nothing };
 
     let mut refusals = Vec::new();
+    // With a process namespace if possible. Some machines offer only the others.
     let found = [true, false].into_iter().find_map(|processes| {
         let namespaces = Some(Namespaces { user: !is_root, processes });
         let (covered, landlock) = (covered.clone(), landlock.clone());
         let spec = Spec { namespaces, covered, landlock, memory_max, is_trial: true, ..Spec::default() };
         tried(&spec).map_err(|why| refusals.push(why)).ok()
     });
+    // The refusals are in the order of the trials: first with a process namespace, then without.
     let refused = |place: usize| refusals.get(place).cloned().unwrap_or_default();
     let spec = match found {
         Some(spec) => {
@@ -68,6 +70,7 @@ pub fn find(hidden: &Hidden, folders: &[PathBuf], memory: AgentMemory) -> Machin
     if is_root {
         account.note(Layer::FewerCapabilities, Ok(()));
     }
+    // Even if nothing else works, root can give up capabilities.
     let spec = spec.or_else(|| is_root.then(Spec::default));
     match spec {
         Some(spec) => found_by(Spec { memory_max, ..spec }, account),
@@ -114,6 +117,7 @@ fn program() -> PathBuf {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     let beside = || {
         let path = std::env::current_exe().ok()?.with_file_name(LAUNCHER_FILE);
+        // A launcher of another version refuses even an empty specification.
         let spec = serde_json::to_string(&Spec { is_trial: true, ..Spec::default() }).ok()?;
         let mut command = Command::new(&path);
         command.args([LAUNCHER_ARGUMENT, &spec]).stdin(Stdio::null()).stdout(Stdio::null());
@@ -177,6 +181,7 @@ fn by_landlock(hidden: &Hidden, folders: &[PathBuf], account: &mut Account) -> O
         }
         Err(why) => {
             account.note(Layer::Landlock, Err(why));
+            // What the trial could not set up hides nothing.
             account.store_hidden = false;
             None
         }

@@ -43,6 +43,7 @@ impl Hidden {
                 })
                 .to_vec(),
         };
+        // Stores of other campaigns may lie in their usual place beside the program.
         let default = folders.iter().map(|folder| resolved(folder).join(STORE_FOLDER));
         let others = default.filter(|folder| !store.contains(folder)).collect();
         Self { store, others }

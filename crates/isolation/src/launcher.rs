@@ -131,6 +131,7 @@ fn end_as(end: Result<End, String>) -> ! {
         Ok(End::Exited(code)) => process::exit(code),
         // These signals are reserved for the launcher's own reports.
         Ok(End::Killed(signal)) if ![SETUP_SIGNAL, MEMORY_SIGNAL].contains(&signal) => die_by(signal),
+        // So they are reported as a shell would.
         Ok(End::Killed(signal)) => process::exit(128 + signal),
         Ok(End::OverMemory) => die_by(MEMORY_SIGNAL),
         Err(why) => {
@@ -162,10 +163,12 @@ fn outside(words: &Words) -> Result<End, String> {
     let mut flags = CloneFlags::CLONE_NEWNS;
     flags.set(CloneFlags::CLONE_NEWUSER, namespaces.user);
     flags.set(CloneFlags::CLONE_NEWPID, namespaces.processes);
+    // Read before: in a new user namespace these ids are unknown until the maps are written.
     let identity = (geteuid().as_raw(), getegid().as_raw());
     unshare(flags).map_err(|error| failed("namespaces", error))?;
     if namespaces.user {
         let (user, group) = identity;
+        // In this order, because an ordinary user may write the map of groups only after `setgroups` is denied.
         for (file, text) in [
             ("setgroups", "deny".to_owned()),
             ("uid_map", format!("{user} {user} 1")),
@@ -190,6 +193,7 @@ fn outside(words: &Words) -> Result<End, String> {
 fn start_inside(words: &Words) -> Result<End, String> {
     let (mut told, tells) = io::pipe().map_err(|error| failed("a pipe", error))?;
     let tells = OwnedFd::from(tells);
+    // Without close-on-exec, so that the inner process inherits this end under its number.
     fcntl_setfd(&tells, FdFlags::empty()).map_err(|error| failed("a pipe", error))?;
     let mut command = Command::new("/proc/self/exe");
     command.arg0("planproof").arg(INSIDE_ARGUMENT).arg(tells.as_raw_fd().to_string());
@@ -198,6 +202,7 @@ fn start_inside(words: &Words) -> Result<End, String> {
     let has_own = words.spec.namespaces.is_some_and(|namespaces| namespaces.processes);
     let watch = if has_own { None } else { watch_below(words)? };
     let child = command.spawn().map_err(|error| failed("the first process inside", error))?;
+    // Otherwise the pipe would not end for us when the inner process has ended.
     drop(tells);
     let_go_of_streams();
     let end = until_end(&child, watch)?;
@@ -207,6 +212,7 @@ fn start_inside(words: &Words) -> Result<End, String> {
         Some(&NOT_STARTED) => Err(String::new()),
         Some(&OVER_MEMORY) => Ok(End::OverMemory),
         Some(&signal) => Ok(End::Killed(signal.into())),
+        // The inner process has nothing to add: it ended as the program did, or it became the program.
         None => Ok(end),
     }
 }

@@ -54,6 +54,7 @@ impl FromStr for AgentMemory {
         }
         let in_unit = |(unit, bytes): (&str, u64)| {
             let number = text.strip_suffix(unit)?.trim_end();
+            // `parse` would also accept a plus sign.
             let is_whole = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
             number.parse::<u64>().ok().filter(|_| is_whole)?.checked_mul(bytes)
         };

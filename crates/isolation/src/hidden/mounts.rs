@@ -47,6 +47,7 @@ fn elsewhere(path: &Path, mounts: &[Mount]) -> Vec<PathBuf> {
         let rest = inside.strip_prefix(&mount.root).ok()?;
         Some(if rest.as_os_str().is_empty() { mount.point.clone() } else { mount.point.join(rest) })
     });
+    // Yet another mount may cover such a place, so the files themselves are compared.
     places.filter(|place| place != path && is_same(place, path)).collect()
 }
 

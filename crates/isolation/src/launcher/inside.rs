@@ -36,6 +36,8 @@ const EVERYBODY: Pid = Pid::from_raw(-1);
 pub(super) fn main(mut words: impl Iterator<Item = OsString>) -> ! {
     let number = words.next().and_then(|word| word.to_str()?.parse().ok());
     // `/proc` still shows the system's processes, and this one under its id there.
+    // The pipe is opened again by its name, because a number becomes a file only with `unsafe`. The new descriptor is
+    // not inherited by the program.
     let mut tells = number.and_then(|number: i32| {
         let file = File::options().write(true).open(format!("/proc/self/fd/{number}")).ok();
         nix::unistd::close(number).ok().and(file)
@@ -53,6 +55,7 @@ pub(super) fn main(mut words: impl Iterator<Item = OsString>) -> ! {
     if let Some(tells) = &mut tells {
         let _ = tells.write_all(&[byte]);
     }
+    // The outer launcher goes by the byte, not by this status.
     process::exit(1)
 }
 
@@ -69,10 +72,12 @@ fn run(words: &Words) -> Result<End, String> {
             covers::close_settings()?;
         }
     }
+    // After the mounts, for which the rights are needed.
     rights::give_up(&words.spec.landlock)?;
     if words.spec.is_trial {
         return Ok(End::Exited(0));
     }
+    // The program inherits the set of blocked signals.
     SigSet::all().thread_unblock().map_err(|error| failed("signals", error))?;
     if namespaces.is_none() {
         let error = words.command()?.exec();
@@ -98,6 +103,7 @@ fn limit_processes() {
 fn end_what_is_left() {
     let start = Instant::now();
     let mut pause = POLL_FIRST;
+    // An error means that nobody is left.
     if kill(EVERYBODY, Signal::SIGTERM).is_err() {
         return;
     }

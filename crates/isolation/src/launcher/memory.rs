@@ -70,11 +70,13 @@ impl Watch {
     /// The memory use cannot be read.
     pub(super) fn start(tree: Tree, most: u64) -> Result<Self, String> {
         let wrong = |error| failed("watching the memory", error);
+        // If this fails, so would each check, and the program would run without its limit.
         fs::read_dir("/proc").map_err(wrong)?;
         let is_over = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&is_over);
         let watching = move || {
             wait_until_over(tree, most);
+            // Before the kill, because the main thread reads this as soon as the program has ended.
             told.store(true, Ordering::SeqCst);
             tree.kill();
         };
@@ -166,6 +168,7 @@ impl Tree {
 /// The descendants of a process.
 fn below(ancestor: u32, processes: &[Process]) -> BTreeSet<u32> {
     let mut found = BTreeSet::from([ancestor]);
+    // A parent may stand after its child in the list, so the search is repeated until it finds nothing more.
     loop {
         let before = found.len();
         let children = processes.iter().filter(|process| found.contains(&process.parent));

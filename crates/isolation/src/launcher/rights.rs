@@ -70,6 +70,7 @@ pub(super) fn give_up(landlock: &Landlock) -> Result<(), String> {
         set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
             .map_err(wrong)?;
     }
+    // Before Landlock, which requires this of a process without rights.
     nix::sys::prctl::set_no_new_privs().map_err(|error| failed("privileges", error))?;
     restrict(landlock)
 }
