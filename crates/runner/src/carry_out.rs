@@ -269,6 +269,7 @@ where
     }
     let sealed = writer.end_seals().await;
     let failure = match (notes.unwritten, end, kept) {
+        // A recording that cannot be written stops the runs, so it is the cause of the error that they report.
         (Some(error), ..) => Some(Halted::Recording(error)),
         (None, Err(error), _) => Some(Halted::Runs(error)),
         (None, Ok(_), Err(error)) => Some(Halted::Store(error)),

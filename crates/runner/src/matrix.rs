@@ -298,9 +298,9 @@ impl ResumedMatrix {
         let campaigns = store.campaigns_of_matrix(&matrix.row.id)?;
         let is_complete = campaigns.iter().all(is_complete);
         match matrix.left(&campaigns, &matrix.row.id)? {
+            // The message has only the name of the option: its placeholder is in capitals, and cut off.
             Left::Nothing(budget) if !is_complete => Err(RunnerError::usage(format!(
                 "the budget of {budget} of the matrix is used up: set a larger one with{}",
-                // Only the name of the option: its placeholder is in capitals.
                 budgets::larger(&budget).trim_end_matches(char::is_uppercase).trim_end()
             ))),
             _ => Ok(matrix),
