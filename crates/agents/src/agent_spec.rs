@@ -414,6 +414,7 @@ impl AgentForm {
 
 impl AgentKind {
     fn parse(kind: &str) -> Result<Self, AgentSpecError> {
+        // These take no options, so their names are whole.
         if let Some(of_tools) = ToolLoop::find(kind) {
             return Ok(Self::Tools(of_tools));
         }
@@ -440,6 +441,7 @@ impl AgentKind {
         let others = [&PLAN_OPTIONS[..], &SUB_TASK_OPTIONS, &TEAM_OPTIONS, &[PLANNER_OPTION]];
         let is_of_specified = |it: &str| !others.iter().any(|options| options.contains(&it));
         let options = AgentOptions::parse_for(base, options, is_of_specified)?;
+        // A pair and an agent of one specification have the same options.
         let Some(pair) = base.strip_prefix(PAIR_PREFIX) else {
             return Ok(Self::Specified(SpecName::parse(base)?, options));
         };
@@ -580,6 +582,7 @@ impl AgentOptions {
                     let parallel = value.parse().map_err(|_| wrong("a whole number of at least 1"))?;
                     read.parallel = Some(parallel);
                 }
+                // The name of a model begins with its provider.
                 "judge" | PLANNER_OPTION if !value.contains('/') => {
                     return Err(wrong("the name of a model, as in openai/gpt-5"));
                 }

@@ -98,6 +98,7 @@ impl PlanningAgent {
                 return filtered();
             }
             let feedback = match work.consider(&reply.text).await {
+                // As published, a request for the next step counts as a reply, too.
                 Ok(Next::Ask(feedback)) if asked_again < self.options.replies_max.get() => feedback,
                 // When no further reply is allowed, the last plan that could be read counts, whatever was found on it.
                 Ok(Next::Ask(_) | Next::Stop) => {
@@ -184,6 +185,7 @@ impl Work<'_> {
 
     /// A reply that holds a whole plan. A plan that can be read counts from then on, whatever the findings on it.
     async fn consider_whole(&mut self, reply: &str) -> Result<Next, SandboxError> {
+        // As published, a reply that can be read is a plan, even if it says TERMINATE as well.
         let read = match self.options.format {
             PlanFormat::Json => read_json(reply).map(|plan| (Some(plan), String::new())),
             PlanFormat::Code => {
@@ -244,6 +246,7 @@ impl Work<'_> {
                     self.note(findings::EXECUTION, findings::FAULTY, &what);
                     // The call of a rewritten step needs an id of its own.
                     self.draft.outputs.begin_again();
+                    // As published, a failed execution looks for TERMINATE, and a failed verification does not.
                     return if reply.contains(headings::TERMINATE) {
                         Next::Stop
                     } else {
@@ -286,6 +289,7 @@ impl Work<'_> {
                 if lines.trim().is_empty() && is_done() {
                     return Ok(None);
                 }
+                // Read together with the earlier lines, because a step may use their variables.
                 let text = format!("{}{}\n", self.draft.program, lines.trim());
                 let program = read_python(&text).map_err(|fault| fault.to_string())?;
                 let Some(mut plan) = program.plan else {

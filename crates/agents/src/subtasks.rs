@@ -166,6 +166,7 @@ impl SubTaskAgent {
 
 /// Why no further sub-task is started, if that is so.
 fn endless(count: usize, of_same: usize) -> Option<String> {
+    // The paper calls this failure endless extension: a sub-task that is solved again and again.
     if of_same > REPEATS_MAX {
         return Some(format!("the same sub-task came up {of_same} times, and {REPEATS_MAX} is the most"));
     }

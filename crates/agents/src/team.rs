@@ -135,6 +135,7 @@ impl TeamAgent {
     }
 
     async fn work(&self, run: &RunContext<'_>) -> Result<EndReason, Stop> {
+        // A fault of the team's description, not of the agent.
         if let Some(reason) = self.missing_tool(run.toolbox.tools()) {
             return Err(EndReason::Unscored { reason }.into());
         }
@@ -178,6 +179,7 @@ impl TeamAgent {
         let (progress, kept) = Progress::of_events(run.earlier)?;
         let kept = run.earlier.get(..kept)?;
         match run.toolbox.restoring() {
+            // A call of a user's own tool cannot be repeated for its effect: it might pay or send something twice.
             Restoring::Impossible => return None,
             Restoring::Nothing => {}
             Restoring::Again => {
@@ -284,6 +286,7 @@ impl TeamAgent {
                 if progress.schedule.start(&next.id).is_err() {
                     break;
                 }
+                // Only of its direct neighbours, as in the paper: what comes from further back, they pass on.
                 let results = results_of(progress.schedule.before(&next.id), &progress.ends);
                 running.push(self.sub_task(run, next, results));
             }

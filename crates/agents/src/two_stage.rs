@@ -143,6 +143,8 @@ impl TwoStageAgent {
             let result = execute_recorded(&**run.toolbox, run.recorder, &call).await;
             if tool.name == PLANNER {
                 if result.is_error {
+                    // The notebook is too long for the planner. As published, these words are delivered, and they are
+                    // no plan.
                     return Ok(EndReason::Answered { text: result.text });
                 }
                 return self.plan(run, &result.text).await;

@@ -309,8 +309,9 @@ impl Campaign {
                 None if doubtful.is_empty() => return Ok(CampaignEnd::Complete),
                 None => {}
             }
-            // Nothing better is known, or no run could show it.
+            // Either the failures so far are enough to stop, or no run is left that could show that the set-up works.
             let must_stop = setup.must_stop(doubtful.iter().map(|(_, nothing)| nothing));
+            // The last one that is reason enough is reported.
             let culprit = doubtful
                 .iter()
                 .map(|(_, nothing)| nothing)
@@ -470,6 +471,7 @@ impl Shared {
         let Campaign { id, agent, cases, limits, .. } = &self.campaign;
         let Unit { ordinal, repeat } = unit;
         let case = Arc::clone(&cases[(ordinal - self.first) as usize]);
+        // Dated by a count of events, the trace of a simulated model is the same bytes each time.
         let clock: Arc<dyn Clock> = match self.is_repeatable() {
             true => Arc::new(LogicalClock::default()),
             false => Arc::new(WallClock::start()),
@@ -485,6 +487,7 @@ impl Shared {
             clock: clock.unit().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
+        // The sinks are nested: an event reaches the observer, then the check of the set-up, then the store.
         let mut sink: Option<Box<dyn EventSink>> = None;
         let mut run = None;
         if let Some(writer) = &self.store {
@@ -515,6 +518,7 @@ impl Shared {
         };
         // Nothing that the agent left running may add to its trace.
         recorder.close();
+        // It counts as not run. Its unit starts again when the campaign resumes.
         if ran.was_refused || ran.was_stopped {
             if let Some((writer, run)) = self.store.as_ref().zip(run) {
                 writer.abandon_run(run);
@@ -572,6 +576,7 @@ async fn finish_in_store(
     outcome: &Outcome,
     lessons: &[NewLesson],
 ) -> Result<(), CampaignError> {
+    // Declared here, because the verdict may borrow from it.
     let unscored;
     let verdict = match &outcome.verdict {
         Ok(verdict) => &verdict.detail,

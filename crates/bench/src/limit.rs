@@ -304,6 +304,7 @@ impl LimitReport {
     /// Sums up a search whose campaign has these cases, level by level, each run once. Runs beyond those that decided
     /// a level do not count.
     pub fn new(plan: LimitPlan, input: SummaryInput<'_>) -> Self {
+        // Runs may be missing, and come in any order.
         let mut by_place: Vec<Option<&RunSummary>> = vec![None; input.cards.len()];
         for run in input.runs {
             if let Some(place) = by_place.get_mut(run.ordinal as usize) {

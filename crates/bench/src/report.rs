@@ -409,6 +409,7 @@ impl Report {
                 groups.entry(card.size).or_default().add(run.ordinal, card, scored.passed());
             }
         }
+        // The interval goes by cases, because the runs of one case are alike.
         let cases: Vec<CaseRuns> = groups.values().flat_map(|group| group.cases.values().copied()).collect();
         let interval = success_rate(&cases).map_or(UNKNOWN, Rate::interval);
         (report.low, report.high) = (interval.low, interval.high);

@@ -221,6 +221,7 @@ impl RequestedCampaign {
         }
         request.world.warn_of_tools(&self.agent, cases)?;
         let largest = cases.iter().map(|case| case.card().size).max().unwrap_or_default();
+        // One turn for each call, and one for the answer.
         if largest >= self.iterations {
             request.world.note(&format!(
                 "note: {largest} {}, one call at a time, leave no room within --iterations {}; such runs end as timeouts",

@@ -44,6 +44,7 @@ pub fn parts(agent: &AgentSpec) -> AgentNameParts {
     let written = |option| Some((option, agent.option_written(option)?.to_owned()));
     let settings: Vec<_> = AGENT_OPTIONS.into_iter().filter_map(written).collect();
     let model = agent.model().map(str::to_owned);
+    // A command in the name may have an `@` of its own, so the model is taken from the end.
     let kind = match &model {
         Some(model) => agent.as_str().strip_suffix(model.as_str()).and_then(|kind| kind.strip_suffix('@')),
         None => None,
@@ -175,6 +176,7 @@ pub fn begin_matrix<W: World>(
     for (number, agent) in (1..).zip(agents) {
         let each =
             RequestedCampaign { agent: agent.clone(), keeping: new.keeping.of_number(number), ..new.clone() };
+        // In a closure, so that whatever is wrong is reported with the combination that it concerns.
         let check = || -> Result<Checked, W::Error> {
             let (serve_model, program) = (each.serve_model.as_deref(), &each.program);
             let request = AgentRequest { world, agent, serve_model, program };

@@ -214,6 +214,7 @@ impl RecordedCampaign {
                 by_case.entry(outcome.ordinal).or_default().push(VerdictNote::of(&**case, outcome));
             }
         }
+        // Compared without their order: repeats lose their numbers, and texts are sorted.
         let is_same = |notes: &Vec<VerdictNote>| {
             let texts = |notes: &mut dyn Iterator<Item = VerdictNote>| {
                 let mut texts: Vec<String> = notes

@@ -113,6 +113,7 @@ pub fn replay<W: World>(
     }
 
     let store = asked.store.open()?;
+    // Nothing is paid for, so this meter stays at nothing.
     let meter = Arc::new(Meter::new(Default::default(), Spent::default()));
     let (mut agent, served) = request.wrapped(&models, &meter, Prices::shipped(), None, Usage::default())?;
     agent.simulated |= note.simulated;

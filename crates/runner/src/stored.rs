@@ -55,6 +55,7 @@ impl StoredCampaign {
         for case in store.cases(&row.id)? {
             cases.push(read_case(&*suite, &row, &case?)?);
         }
+        // A signature covers all links before it, so the ends of the chain are enough.
         let seals = store.seals(&row.id, Signatures::Ends)?;
         let mut damaged_runs = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
         let unsealed: HashSet<Unit> = damaged_runs.iter().map(|run| run.unit).collect();

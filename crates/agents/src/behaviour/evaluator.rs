@@ -141,6 +141,7 @@ impl Evaluator {
                     temperature: Some(0.0),
                     output_tokens_max: Some(JUDGEMENT_TOKENS_MAX),
                     seed: Some(seed),
+                    // One line, as the prompt asks.
                     stop: vec!["\n".to_owned()],
                 };
                 let reply = ask(model.as_ref(), &prompt(proposal), &settings).await?;

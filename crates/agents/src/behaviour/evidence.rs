@@ -177,6 +177,7 @@ impl Evidence {
             }
         }
         out.push_str(&text[rest..]);
+        // What counts as a reference is the same under all rules. They differ in what is replaced.
         match self.rules {
             EvidenceRules::Ours => out,
             EvidenceRules::Published => {

@@ -189,6 +189,7 @@ async fn answer_of(
                         // The trace gets denied calls, too, so that retracing can decide each of them again.
                         run.recorder.record(EventKind::Call(made.clone()));
                         run.recorder.record(EventKind::Result(ToolResult::error(made.id.clone(), &text)));
+                        // Without this call, nothing that follows could still be in the language of the specification.
                         if denial.is_end {
                             let reason = format!("the plan cannot be carried out: {} was {text}", made.name);
                             return Err(EndReason::AgentFailed { reason });

@@ -35,6 +35,7 @@ pub fn instructions(automaton: &Automaton, tools: &[Tool]) -> String {
         text.push_str(", ( ... ){2,4} for two to four times, ( ... )+ for once or more");
     }
     text.push_str(".\n\nSections:\n");
+    // A run begins with the question, which the model does not write.
     let question = automaton.valid(automaton.start()).first().copied();
     for id in automaton.states() {
         let state = automaton.state(id);

@@ -230,6 +230,7 @@ pub async fn summarise(
             return Ok(Summarised::summary(summary, Reason::Configured, usage));
         }
     };
+    // The `p` of the paper's formula is the agent's own model, which also wrote the summary.
     let scores = if model.capabilities().log_probabilities {
         scores(model, material.before, &summary, &results, options, &mut usage).await?
     } else {

@@ -57,6 +57,8 @@ impl Writing {
             .map(|answer| (plain(&automaton, automaton.state(answer)).into(), question.trim().into()));
         let options = MonitorOptions {
             compat: options.compat,
+            // A greedy model would repeat a mistake at the same point, so the monitor must not wait for another
+            // attempt.
             decoding: if options.temperature > 0.0 { Decoding::Sampled } else { Decoding::Greedy },
             corrections_max: options.corrections_max,
             text_bytes_max: options.text_bytes_max,

@@ -33,6 +33,7 @@ pub(super) async fn run(
             name.strip_prefix(ENTRY).is_some_and(|rest| rest.trim_start().starts_with('('))
         })
     });
+    // A program that defines the entry function does its work there, and any other one at its top level.
     let program = match has_entry {
         true => Program::function(text, ENTRY),
         false => Program::whole(text),

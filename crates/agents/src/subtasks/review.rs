@@ -23,6 +23,7 @@ pub(super) async fn ask(desk: &Desk<'_>, steps: &mut Steps, moment: &ReviewReaso
     let tools: Vec<String> = run.toolbox.tools().iter().map(|tool| tool.name.clone()).collect();
     let person = run.recorder.as_actor(PERSON).unwrap_or_else(|_| run.recorder.clone());
     let mut refused = None;
+    // Refused changes count, too: a reviewer that repeats one would never end.
     for _ in 0..REVISIONS_MAX {
         let review = Review {
             task: run.query.to_owned(),

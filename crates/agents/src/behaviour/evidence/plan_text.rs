@@ -84,6 +84,7 @@ pub fn read_plan(text: &str, rules: EvidenceRules) -> Result<PlanText, PlanLineF
             plan.plans.push(words.trim().to_owned());
             in_plan = true;
         } else if let Some((label, rest)) = labelled(shown) {
+            // Lines after a call do not continue the plan.
             in_plan = false;
             match rest.trim_start().strip_prefix('=') {
                 Some(work) => plan.step(number, label, work.trim(), is_strict),

@@ -36,6 +36,8 @@ fn often(requirement: &Requirement, prompt: Prompt<'_>) -> Option<String> {
         })
     };
     let atom = |it: &Requirement| matches!(it.kind, Kind::Call(_) | Kind::State(_));
+    // Different formulas can say the same. `(always (not p))`, `(not (eventually p))` and `(at-most 0 p)` get one
+    // sentence.
     match &requirement.kind {
         Kind::Always(operand) => match &operand.kind {
             Kind::Not(forbidden) => never(forbidden),
@@ -97,6 +99,7 @@ fn clause(requirement: &Requirement, subject: &str, prompt: Prompt<'_>) -> Strin
     if let Some(predicate) = predicate(requirement, true, prompt) {
         return format!("{subject} {predicate}");
     }
+    // An atom, negated or not, reads as one predicate and needs no parentheses.
     let part = |it: &Requirement, subject: &str| {
         let words = clause(it, subject, prompt);
         if predicate(it, true, prompt).is_some() { words } else { format!("({words})") }

@@ -74,6 +74,7 @@ pub async fn score(
         prompt: format!("{before}{space}{text}"),
         settings: Settings {
             temperature: Some(0.0),
+            // Nothing is written: only the given text is scored.
             output_tokens_max: Some(0),
             seed: Some(seed),
             stop: Vec::new(),

@@ -276,6 +276,7 @@ impl ServiceForm {
                 match reply.pointer(pointer) {
                     Some(Value::String(text)) => text.clone(),
                     None | Some(Value::Null) => return Err(format!("has nothing at {pointer}")),
+                    // A number or an object is an answer, too, as JSON.
                     Some(other) => other.to_string(),
                 }
             }

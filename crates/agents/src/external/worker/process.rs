@@ -75,6 +75,7 @@ impl Worker {
             .map_err(|error| format!("the worker `{name}` could not be started: {error}"))?;
         let held_to = isolation.launcher.as_ref().map(|_| isolation.account.clone());
         let mut worker = Self { running, held_to };
+        // Nothing is sent: a worker speaks first.
         let first = timeout(START_MAX, worker.running.exchange(b"", bytes_max)).await;
         let line = match first {
             Ok(Reply::Line(line)) => line,
