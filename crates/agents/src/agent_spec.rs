@@ -386,6 +386,7 @@ impl fmt::Display for AgentSpec {
 
 impl AgentForm {
     fn parse(bare: &str) -> Result<Self, AgentSpecError> {
+        // Before any `@` is looked for, which commands and URLs may contain.
         if let Some(command) = bare.strip_prefix(COMMAND_PREFIX) {
             return Ok(Self::Command(command.to_owned()));
         }

@@ -170,6 +170,7 @@ impl Agent for BehaviourAgent {
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });
+            // To ask a server what it can do may take as long as any request.
             let end = match run_time::within(run.limits.wall, self.settled_continuation()).await {
                 Ok(Ok(continuation)) => match Session::new(self, run, continuation) {
                     Ok(session) => session.run().await,

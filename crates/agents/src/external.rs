@@ -73,7 +73,7 @@ impl ExternalRun<'_> {
         let value = match limit {
             LimitKind::WallMilliseconds => self.limits.wall_ms(),
             LimitKind::Iterations => u64::from(self.limits.iterations),
-            // Its text is its output.
+            // The text of an external agent is its output.
             LimitKind::OutputBytes | LimitKind::TextBytes => self.limits.output_bytes,
         };
         EndReason::LimitReached { limit, value }

@@ -108,7 +108,7 @@ impl FunctionCallingAgent {
                 let calls = calls.iter().map(|call| call.id.clone()).collect();
                 run.recorder.record(EventKind::Batch { calls });
             }
-            // One after the other as written: even calls that the model meant to make at once have an order.
+            // Executed one after the other, as written: even calls that the model meant to make at once have an order.
             let mut results = Vec::with_capacity(calls.len());
             for call in &calls {
                 results.push(execute_recorded(&**run.toolbox, run.recorder, call).await);

@@ -352,7 +352,7 @@ impl Work<'_> {
             None => !self.draft.program.is_empty(),
         };
         if has_plan && !self.draft.is_executed {
-            // How it went stands in the trace.
+            // The trace says how it went.
             let _ = self.execute().await?;
         }
         Ok(EndReason::Answered { text: self.answer() })

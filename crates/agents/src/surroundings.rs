@@ -73,6 +73,7 @@ impl Surroundings {
     /// by one of these names, or by its loopback address if there are none.
     pub(crate) async fn open(&self, run: &RunContext<'_>, hosts: &[String]) -> Result<OpenRun<'_>, RunError> {
         let server = self.tools.get_or_try_init(|| McpServer::bind(0)).await?;
+        // Made before the tools, which let a call wait for those that were written before it.
         let watched = self.served.as_ref().map(|(served, watch)| (served, watch(run)));
         let tools = RunTools {
             toolbox: Arc::clone(run.toolbox),
@@ -169,6 +170,7 @@ impl OpenModel<'_> {
             return EndReason::Unscored { reason };
         }
         match end {
+            // The agent was not slow: it was waiting for the model.
             EndReason::LimitReached { limit: LimitKind::WallMilliseconds, value }
                 if self.run.is_waiting() =>
             {

@@ -255,6 +255,7 @@ impl TeamAgent {
             let reply = ask(&*self.models.manager, &messages, run.seed, &recorder).await?;
             match read_graph(&reply, &names) {
                 Ok(graph) => {
+                    // Found now, a wrong constraint is the manager's fault. Later it would look like the executor's.
                     faults = checked::faults_of_graph(&graph);
                     if faults.is_empty() {
                         note(&recorder, sections::GRAPH, &to_json(&graph), "");

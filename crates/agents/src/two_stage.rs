@@ -101,6 +101,7 @@ impl TwoStageAgent {
                 return Err(Stop::Ended(EndReason::Unscored { reason }));
             }
         }
+        // The trace has the query already, so its prompt has a placeholder there.
         let (head, prompt_head) = (head(tools, run.query), head(tools, "(the query)"));
         note(run.recorder, PROMPT, &prompt_head);
         let mut steps = Steps::default();
@@ -194,7 +195,7 @@ impl TwoStageAgent {
 
     /// The planner's answer to the notebook.
     async fn plan(&self, run: &RunContext<'_>, notes: &str) -> Result<EndReason, Stop> {
-        // The name is ours, and fits.
+        // The name is ours and valid.
         let recorder = run.recorder.as_actor(PLANNER_ACTOR).unwrap_or_else(|_| run.recorder.clone());
         let prompt = format!("{}\n\n{}", run.query.trim(), notes.trim());
         let text = ask(&*self.planner, run, &recorder, prompt, Vec::new()).await?;

@@ -89,6 +89,7 @@ impl BaselineSums {
         }
         self.runs += 1;
         for (place, sum) in self.sums.iter_mut().enumerate() {
+            // Once it is unknown for a run, the sum stays unknown.
             *sum = sum.zip(card.baselines.get(place).copied().flatten()).map(|(sum, rate)| sum + rate);
         }
     }

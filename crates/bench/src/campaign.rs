@@ -448,6 +448,7 @@ impl Shared {
                         observe(RunProgress::Ended(outcome));
                     }
                     Ok(_) => {}
+                    // The first error is kept.
                     Err(error) => failed = failed.and(Err(error)),
                 }
             }
@@ -512,7 +513,7 @@ impl Shared {
         let job = Job { case, agent: agent.clone(), limits: *limits, seed, earlier, memory };
         let Executed { ran, wall } = tokio::select! {
             biased;
-            // The agent ends where it is dropped.
+            // Dropping the future ends the agent.
             () = self.cut_off.cancelled() => return Ok(Step::NotRun),
             executed = self.executor.execute(&job, &recorder) => executed?,
         };
@@ -554,6 +555,7 @@ impl Shared {
         let outcome = Outcome { requests, ..judged };
         if let Some((writer, run)) = self.store.as_ref().zip(run) {
             let learned = self.campaign.memory.as_ref().map(|memory| memory.learned(&events, &outcome));
+            // Awaited, because a run counts as finished only once it is committed.
             finish_in_store(writer, run, &**case, &outcome, &learned.unwrap_or_default()).await?;
         }
         Ok(outcome)

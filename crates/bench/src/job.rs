@@ -102,7 +102,7 @@ impl InProcess {
             let is_of_use =
                 !ran.was_stopped && !ran.was_refused && !matches!(ran.end, EndReason::Unscored { .. });
             let Some(judge) = agent.agent.judge().filter(|_| is_of_use) else { return Ok(ran) };
-            // The agent does not have to wait for its judge.
+            // The wait for the judge is not part of the agent's time.
             let asked = Box::pin(judging::ask(judge, &**case, recorder, *seed, ran.end));
             Ok::<_, RunError>(Ran { end: run_time::uncharged(asked).await, ..ran })
         });

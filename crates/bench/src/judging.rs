@@ -21,7 +21,7 @@ pub(crate) async fn ask(
     end: EndReason,
 ) -> EndReason {
     let questions = recorder.look(|events| case.questions(events, &end));
-    // The name is ours, and fits.
+    // The name is ours and valid.
     let recorder = recorder.as_actor(JUDGE).unwrap_or_else(|_| recorder.clone());
     for question in questions.into_iter().take(QUESTIONS_MAX) {
         let request = ChatRequest {

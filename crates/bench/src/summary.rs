@@ -151,7 +151,7 @@ impl RunSummary {
             serde_json::from_str(text).ok().filter(|text: &RunText| text.version == VERSION)?;
         let flag = |name: &String| Some(suite.flags().iter().find(|flag| flag.name == name)?.name);
         let flags = text.flags.iter().map(flag).collect::<Option<Vec<&'static str>>>()?;
-        // Runs have their scores in the order of the names, so the next one is mostly found a few places on.
+        // Runs have their scores in the order of the names, so the next one is usually only a few places on.
         let names = suite.score_names();
         let mut next = 0;
         let score = |(name, value, weight): &(String, f64, f64)| {

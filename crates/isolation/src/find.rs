@@ -93,6 +93,7 @@ fn found_by(spec: Spec, mut account: Account) -> MachineIsolation {
     account.memory_bytes = spec.memory_max;
     match serde_json::to_string(&Spec { is_trial: false, ..spec }) {
         Ok(spec) => MachineIsolation { launcher: Some(Launcher { program: program(), spec }), account },
+        // A specification is JSON, which cannot hold a path that is not UTF-8.
         Err(error) => {
             let mut nothing = Account::default();
             for layer in account.held {

@@ -138,7 +138,7 @@ pub fn begin<W: World>(
     let prices = budgets.prices(world)?;
     budgets.check(&models.names(), &prices)?;
     let answers = new.keeping.answers(!models.names().is_empty())?;
-    // One of the two is there.
+    // Either there are cases already, or `make` was not called yet.
     let cases = match (made, make) {
         (Some(cases), _) => cases,
         (None, Some(make)) => make()?,

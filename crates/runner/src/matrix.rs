@@ -206,7 +206,7 @@ pub fn begin_matrix<W: World>(
     }
     let store = new.store.open()?;
     for ((Checked { id, agent, options }, name), recording) in all.iter_mut().zip(agents).zip(recordings) {
-        // Lessons of the first campaigns are not for the others.
+        // Fixed for all of them now: the lessons of the first campaigns are not for the others.
         options.memory = memory::visible_now(&store, name, cases.suite.name())?;
         let Some(recording) = recording else { continue };
         let memory = memory::memory(&store, name, cases.suite.name(), options.memory)?;

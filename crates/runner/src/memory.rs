@@ -56,6 +56,7 @@ pub(crate) fn memory(
     };
     let which = WhichLessons { kept_as: Some(&kept_as), up_to: Some(up_to), ..WhichLessons::default() };
     let left = store.count_lessons(&which)?;
+    // No lesson up to that one is added later, so another number means that some were deleted.
     if left != count {
         return Err(RunnerError::usage(format!(
             "{} of the {count} lessons that the campaign was started with have been deleted since, but a \

@@ -133,6 +133,7 @@ impl ProgramOptions {
         let (is_program, is_service) = (agent.is_program(), agent.is_service());
         let options = [
             ("--env", !self.env.is_empty(), is_program, PROGRAM),
+            // The headers of a service can name its variables.
             ("--env-file", self.env_file.is_some(), is_program || is_service, OUTSIDE),
             ("--cwd", self.cwd.is_some(), is_program, PROGRAM),
             ("--isolate", !self.isolate.is_default(), is_program, PROGRAM),

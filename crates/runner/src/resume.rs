@@ -62,7 +62,7 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     };
     let models = match &recorded {
         Some(recorded) => Models::recorded(world, Arc::clone(&recorded.recording)),
-        // Nobody is asked anything any more.
+        // A complete campaign asks no model any more.
         None if is_complete => Models::live(world, KeyNeeded::ByRequests),
         None => Models::live(world, key_needed(options.answers.cache())),
     };
@@ -82,7 +82,7 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     request.allow_open_files(&agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;
     let secrets = world.secrets_apart_from(&cases)?;
     let (recording, file) = match &options.answers {
-        // Nobody is asked anything any more.
+        // A complete campaign asks no model any more.
         _ if is_complete => (None, None),
         Answers::Live | Answers::Replay(_) => (None, None),
         Answers::Cache(path) => (None, Some(recording::open_cache(world, path, secrets.clone())?)),
@@ -103,7 +103,7 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     agent.simulated |= row.simulated;
     agent.model = row.model;
     if let Some(recording) = &recording {
-        // Runs whose ends were not written when the campaign was cut off.
+        // Runs whose verdicts were not written yet when the campaign was cut off.
         let own = outcomes.iter().filter_map(|outcome| Some((cases.get(outcome.ordinal as usize)?, outcome)));
         let further = further.iter().map(|(case, outcome)| (case, outcome));
         for (case, outcome) in own.chain(further) {
@@ -115,7 +115,7 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     let asked = models.found();
     let replayed = recorded.map(|recorded| Replayed { recorded, models: models.into_replays() });
     let token = world.token();
-    // A replay takes its answers from the recording, for whole runs alone.
+    // A recording holds the answers of whole runs, so a replay cannot continue one.
     let can_resume = agent.agent.can_resume() && replayed.is_none() && !is_complete;
     let earlier = if can_resume { earlier(&store, &row.id)? } else { HashMap::new() };
     let memory = match &replayed {

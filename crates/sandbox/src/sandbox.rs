@@ -173,7 +173,7 @@ impl Sandbox {
     fn idle_worker(&self) -> Option<Worker> {
         loop {
             let mut worker = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
-            // One that somebody else killed meanwhile is nobody's loss.
+            // A worker that died while it was idle is simply dropped.
             if worker.is_alive() {
                 return Some(worker);
             }

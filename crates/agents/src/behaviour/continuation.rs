@@ -72,7 +72,7 @@ impl Request {
             return plain.asked(way, hint, settings);
         }
         let instructions = match remark.filter(|_| way != Continuation::Chat) {
-            // In front, because the instructions are followed by the text.
+            // Before the instructions, because the text follows them directly.
             Some(remark) => format!("{remark}\n\n{instructions}"),
             None => instructions.to_owned(),
         };

@@ -47,7 +47,7 @@ impl From<Compat> for EvidenceRules {
 pub fn execution_order(labels: &[&str], rules: EvidenceRules) -> Vec<usize> {
     let mut order: Vec<usize> = (0..labels.len()).collect();
     if rules == EvidenceRules::Published {
-        // Numbers have no largest one: without leading zeros, the longer is the larger.
+        // The numbers may have any length. Without leading zeros, the longer one is the larger.
         order.sort_by_key(|index| {
             let digits = split(labels[*index]).1.trim_start_matches('0');
             (digits.len(), digits)
@@ -216,6 +216,7 @@ impl Evidence {
 
     /// The length in bytes of the reference at the beginning of `text`.
     fn reference_at(&self, text: &str) -> Option<usize> {
+        // The longest comes first, so the first match is the longest one.
         let numbered = self.stems.iter().find_map(|stem| {
             let number = text.strip_prefix(stem.as_str())?;
             let digits = number.len() - number.trim_start_matches(|c: char| c.is_ascii_digit()).len();

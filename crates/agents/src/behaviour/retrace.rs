@@ -130,8 +130,8 @@ impl Retracer {
         if *name != self.automaton.spec().name.value {
             return Err(NotRetraced);
         }
-        // No event states the options of the run. Where others would have made a difference, the sections do not match at
-        // the end.
+        // No event states the options of the run. Where others would have made a difference, the sections do not match
+        // at the end.
         let options = BehaviourOptions::default();
         let mut writing =
             Writing::new(&self.automaton, tools, question, &options, continuation, &self.schemas)
@@ -426,8 +426,8 @@ fn content<'p>(
         [] => DONE.to_owned(),
         tasks => format!("Next: {}.", tasks.join(", then ")),
     };
-    // Alternatives, of which the rules of the state keep those that fit: a rule may allow only one spelling of a label,
-    // or only a short text.
+    // Alternatives. The rules of the state keep those that fit: a rule may allow only one spelling of a label, or only
+    // a short text.
     let mut texts = match next {
         _ if state.names_label() => vec![format!("#E{number}"), format!("E{number}"), number.to_string()],
         Some(next) if state.names_tool() => vec![next.tool.clone()],

@@ -306,7 +306,7 @@ impl Feed<'_> {
                         return Ok(Err(text));
                     }
                 }
-                // It was given no tools.
+                // The model was given no tools, so there is nothing to execute.
                 ChatDelta::CallStart { .. } => calls = calls.saturating_add(1),
                 ChatDelta::CallArguments { .. } => {}
                 ChatDelta::End { finish, usage, .. } => {

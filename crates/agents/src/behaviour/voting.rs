@@ -123,6 +123,7 @@ impl Parts {
         name: &str,
         run: RunContext<'_>,
     ) -> Result<Result<EndReason, Over>, RunError> {
+        // The limits are those of the whole run, so each part gets what the earlier ones left.
         let iterations = run.limits.iterations.saturating_sub(self.turns);
         if iterations == 0 {
             let value = u64::from(run.limits.iterations);

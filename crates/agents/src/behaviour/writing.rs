@@ -124,13 +124,13 @@ impl Writing {
             match finish {
                 // It is simply asked to continue, but not for ever if it adds nothing.
                 FinishReason::Length if has_progressed => {}
-                // There are no tools except those that the text calls.
+                // Tools are called in the text only.
                 FinishReason::ToolCalls => {
                     let instruction = "Call tools only by writing their sections as text.".to_owned();
                     self.corrected = Some(Corrected { instruction, is_of_content: true });
                     self.unheard = unheard;
                 }
-                // To say nothing is no answer.
+                // A blank text is no answer.
                 _ if is_blank && self.monitor.would_end_blank() => self.unheard = unheard,
                 // Servers do not report whether they stopped at one of our stop texts, so the monitor decides.
                 FinishReason::Stop => drop(self.monitor.end_at_stop()),

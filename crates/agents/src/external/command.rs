@@ -130,6 +130,7 @@ impl CommandAgent {
         if run.model.is_some() {
             lead_to(&mut command, model_url);
         }
+        // After the user's variables, which must not lead the program to other tools.
         command.env(TOOLS_AT, run.mcp_url);
         if run.query.len() <= QUERY_VARIABLE_BYTES_MAX {
             command.env("PLANPROOF_QUERY", run.query);

@@ -128,7 +128,7 @@ impl<'a> Desk<'a> {
 
     /// The recorder of the actor that asks for this.
     pub(super) fn recorder(&self, asking: Asking) -> Recorder {
-        // The names are ours, and fit.
+        // The names are ours and valid.
         self.run.recorder.as_actor(asking.actor()).unwrap_or_else(|_| self.run.recorder.clone())
     }
 

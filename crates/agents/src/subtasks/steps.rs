@@ -81,6 +81,7 @@ impl Steps {
 
     /// The finished sub-tasks, for a model: all of them, or those of the groups before one.
     pub(super) fn results(&self, before_group: Option<usize>) -> String {
+        // Those of the group itself are in its conversation.
         let is_shown = |step: &Step| before_group.is_none_or(|group| step.group < group);
         let shown = self.all.iter().enumerate().filter(|(_, step)| is_shown(step));
         let texts = shown.filter_map(|(place, step)| {

@@ -168,6 +168,7 @@ impl Progress {
             }
         };
         match revision {
+            // Only decisions that took effect are in the trace.
             Ok(revision) => {
                 said(state, &text, &about);
                 self.undo(&revision, recorder);

@@ -55,6 +55,7 @@ impl TeamAgent {
         let (state, text) = match &end {
             SubTaskEnd::Result(text) => (sections::RESULT, text),
             SubTaskEnd::Failed(text) | SubTaskEnd::Blocked(text) => (sections::FAILURE, text),
+            // Not recorded, so that a resumed run starts the sub-task again.
             SubTaskEnd::Outage(_) => return (sub_task.id, end),
         };
         note(&actor(run.recorder, &actor_name(Role::Executor, &sub_task)), state, text, &sub_task.id);

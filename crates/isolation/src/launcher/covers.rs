@@ -36,7 +36,7 @@ pub(super) fn cover(paths: &[PathBuf], from_superuser: bool) -> Result<(), Strin
         // It need not exist.
         let _ = read_only("/sys");
     }
-    // A program that is started below a cover would keep access to what is there.
+    // A program that is started in a folder below a cover would still have access to what the cover hides.
     let folder = env::current_dir().map_err(|error| failed("the folder of the program", error))?;
     env::set_current_dir(&folder)
         .map_err(|error| failed(&format!("the folder {} of the program", folder.display()), error))

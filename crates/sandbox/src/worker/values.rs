@@ -42,7 +42,7 @@ impl Writer {
         if depth > VALUE_DEPTH_MAX {
             return Err(kind(format!("a value nested more than {VALUE_DEPTH_MAX} deep")));
         }
-        // The comma or the colon after it.
+        // For the comma or the colon after it.
         self.take(1)?;
         Ok(match object {
             MontyObject::None => self.scalar(Value::Null)?,

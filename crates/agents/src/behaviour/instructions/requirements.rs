@@ -109,7 +109,7 @@ fn clause(requirement: &Requirement, subject: &str, prompt: Prompt<'_>) -> Strin
         parts => parts.iter().map(|it| part(it, subject)).collect::<Vec<_>>().join(word),
     };
     match &requirement.kind {
-        // Atoms were said above.
+        // Atoms are handled above.
         Kind::State(_) | Kind::Call(_) => String::new(),
         Kind::True => "nothing is required".to_owned(),
         Kind::False => "nothing is allowed".to_owned(),

@@ -94,9 +94,9 @@ fn enter(automaton: &Automaton, place: Place, id: StateId, rules: &Rules<'_>) ->
     if state.is_environment {
         let position = automaton.after(place.position, id)?;
         let waiting_max = match state.handler.as_ref().map(|handler| handler.value) {
-            // It forgets the calls that wait.
+            // Discards the calls that wait.
             Some(Handler::Evaluate) => 0,
-            // It runs the last one.
+            // Executes only the last call.
             None | Some(Handler::RunCall) => 1,
             Some(Handler::RunCalls | Handler::Summarise | Handler::Solve) => usize::MAX,
         };
