@@ -232,6 +232,7 @@ impl Work<'_> {
         };
         if self.options.feedback.tells_verification() {
             let earlier = self.draft.plan.get_or_insert_default();
+            // The published check looks at the new step alone. This one also sees the steps that it refers to.
             let faults = verify_next(earlier, &step, self.catalogue);
             if !faults.is_empty() {
                 return self.not_verified(&faults);
@@ -367,6 +368,7 @@ impl Work<'_> {
             }
             (PlanFormat::Code, _) if !program.is_empty() => program.clone(),
             (PlanFormat::Json, Some(plan)) => format!("{{\"nodes\": {}}}", to_json_text(plan)),
+            // As published, a run without any readable plan answers with an empty one, also where plans are programs.
             _ => "{\"nodes\": []}".to_owned(),
         }
     }

@@ -82,6 +82,7 @@ impl Surroundings {
             written: watched.as_ref().map(|(_, watch)| Arc::clone(watch.written())),
             hold: self.hold,
         };
+        // The URL identifies the run, because frameworks open several sessions or none.
         let tools = server.open_to(tools, AccessToken::from_random((self.token)()), hosts)?;
         let model = match watched {
             None => None,

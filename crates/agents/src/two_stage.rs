@@ -120,6 +120,7 @@ impl TwoStageAgent {
                 return Err(Stop::Stopped("the same action three times in a row".to_owned()));
             }
             if written.is_empty() {
+                // As published, a missing action is no failure of any tool.
                 steps.observe(number, NOTHING_DONE, false);
                 continue;
             }

@@ -418,7 +418,7 @@ impl Report {
             Repeated { without_requests: without_requests(&usual), ..repeated }
         });
         report.by_size = groups.into_iter().map(|(size, group)| group.sum_up(suite, size)).collect();
-        // The runs of cases scored apart are included, because only the suite has figures for them.
+        // The runs of cases scored apart are included: the suite makes their figures.
         let judged = input.runs.iter().filter_map(|run| {
             let card = cards.get(run.ordinal as usize)?;
             Some(Judged { ordinal: run.ordinal, repeat: run.repeat, card, scored: run.scored.as_ref() })

@@ -190,6 +190,7 @@ impl Nothing {
                 let cause = format!("the agent broke: {reason}");
                 Some(Self { how: How::Broke(alike(reason)), cause })
             }
+            // It had its tools and answered without them: it has planned badly.
             _ => None,
         }
     }

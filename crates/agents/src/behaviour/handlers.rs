@@ -178,6 +178,8 @@ async fn answer_of(
             }
             None => {
                 let made = plan.next_call(&call.call);
+                // The final arguments are known only now, so the requirements are checked again, directly before the
+                // call.
                 match plan.check(monitor, &made) {
                     Ok(()) => {
                         let result = execute_recorded(&**run.toolbox, run.recorder, &made).await;

@@ -113,6 +113,7 @@ impl CommandAgent {
         }
         run.end(match status {
             Ok(status) if status.success() => EndReason::Answered { text: output.answer() },
+            // A crash counts, because an agent may crash more often on hard cases than on easy ones.
             Ok(status) => EndReason::AgentFailed { reason: failure(status, &output) },
             Err(error) => {
                 EndReason::Unscored { reason: format!("the command could not be awaited: {error}") }
