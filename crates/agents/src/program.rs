@@ -266,6 +266,7 @@ impl Running {
                 line = output.line(), if reply.is_none() => match line {
                     Some(line) => reply = Some(line),
                     None if output.is_too_much() => return Reply::TooMuch,
+                    // Its stdout is closed. Usually it is about to end, so its status is worth a short wait.
                     None => return Reply::Ended(timeout(GRACE, group.leader_exit()).await.ok()),
                 },
                 status = group.leader_exit() => {

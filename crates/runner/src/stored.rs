@@ -69,6 +69,7 @@ impl StoredCampaign {
         let mut outcomes = Vec::new();
         for run in store.traced_runs(&row.id)? {
             let TracedRun { row: run, trace } = run?;
+            // Runs that do not match the seals are in the list already.
             if run.state != RunState::Finished || unsealed.contains(&run.unit) {
                 continue;
             }

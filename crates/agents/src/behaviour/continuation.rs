@@ -29,6 +29,7 @@ pub(super) fn way(
     match wished {
         Some(way) if can(&way) => Ok(way),
         Some(way) => Err(way),
+        // `ALL` begins with the best way.
         None => Ok(Continuation::ALL.into_iter().find(can).unwrap_or(Continuation::Chat)),
     }
 }

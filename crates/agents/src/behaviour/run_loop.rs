@@ -88,6 +88,7 @@ impl<'a> Session<'a> {
             Err(over) if over.asked.is_some() => self.run.limits.out_of_time(&over),
             Err(_) => self.out_of_time(),
         };
+        // Some may have been completed just before the time was over.
         self.record_sections();
         self.run.recorder.record(EventKind::Tally(self.tally()));
         end
@@ -303,6 +304,7 @@ impl Feed<'_> {
                     let step = self.push(&piece);
                     text.push_str(&piece);
                     if step != NextStep::Continue {
+                        // Dropping the stream ends the request.
                         return Ok(Err(text));
                     }
                 }

@@ -93,6 +93,7 @@ pub(super) fn dress(command: &mut Command, model: Option<ModelAccess<'_>>, setti
             command.env_remove(name);
         }
     }
+    // Clients differ in which spelling they read.
     command.env("NO_PROXY", LOCAL).env("no_proxy", LOCAL);
     if model.is_some() {
         for name in withheld(&setting.passed) {

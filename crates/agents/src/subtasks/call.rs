@@ -28,6 +28,7 @@ pub(super) async fn carry_out(desk: &mut Desk<'_>, steps: &mut Steps) -> Result<
 /// What one sub-task gives.
 async fn one(desk: &mut Desk<'_>, steps: &Steps, place: usize) -> Result<StepEnd, Stop> {
     let run = desk.run();
+    // There is one, because the caller has just found it.
     let Some((_, step)) = steps.next() else {
         return Ok(StepEnd { text: String::new(), is_failure: true });
     };

@@ -135,6 +135,7 @@ impl PlanStep {
             characters.next_back();
             return PlannedWork::Call { tool, input: characters.as_str() };
         }
+        // Up to the last bracket, because the input may have some of its own.
         let input = input.rsplit_once(']').map_or(input, |(input, _)| input);
         PlannedWork::Call { tool: tool.trim(), input: input.trim() }
     }
