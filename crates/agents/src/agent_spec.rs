@@ -415,7 +415,7 @@ impl AgentForm {
 
 impl AgentKind {
     fn parse(kind: &str) -> Result<Self, AgentSpecError> {
-        // These take no options, so their names are whole.
+        // These kinds take no options, so the name must match as a whole.
         if let Some(of_tools) = ToolLoop::find(kind) {
             return Ok(Self::Tools(of_tools));
         }

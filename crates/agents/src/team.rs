@@ -287,7 +287,8 @@ impl TeamAgent {
                 if progress.schedule.start(&next.id).is_err() {
                     break;
                 }
-                // Only of its direct neighbours, as in the paper: what comes from further back, they pass on.
+                // Only the results of its direct neighbours, as in the paper. They pass on what comes from further
+                // back.
                 let results = results_of(progress.schedule.before(&next.id), &progress.ends);
                 running.push(self.sub_task(run, next, results));
             }

@@ -311,7 +311,7 @@ impl Campaign {
             }
             // Either the failures so far are enough to stop, or no run is left that could show that the set-up works.
             let must_stop = setup.must_stop(doubtful.iter().map(|(_, nothing)| nothing));
-            // The last one that is reason enough is reported.
+            // The last failure that is a reason to stop is the one that is reported.
             let culprit = doubtful
                 .iter()
                 .map(|(_, nothing)| nothing)

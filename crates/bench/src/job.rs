@@ -109,7 +109,7 @@ impl InProcess {
         });
         let ((ran, was_refused), wall) = run_time::measured(noting_refusals(running)).await;
         let mut ran = ran?;
-        // A refusal counts even if the agent went on after it.
+        // A refusal counts even if the agent continued after it.
         ran.was_refused |= was_refused;
         // If a tool failed because something outside was unavailable, the agent is not blamed, whatever it made of
         // it.

@@ -69,7 +69,7 @@ impl Repeated {
 
 /// The count for [`Repeated::without_requests`] of the runs of a campaign.
 pub(crate) fn without_requests(runs: &[&RunSummary]) -> Option<u64> {
-    // No model is served unless a run has a number of requests.
+    // Without a count in any run, no model was served.
     runs.iter().find_map(|run| run.requests)?;
     let has_asked = |run: &&&RunSummary| run.requests.is_some_and(|requests| requests > 0);
     let asked: BTreeSet<u32> = runs.iter().filter(has_asked).map(|run| run.ordinal).collect();

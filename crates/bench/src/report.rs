@@ -363,7 +363,7 @@ impl Report {
             seal: None,
             label: None,
             damaged: Vec::new(),
-            // All start at 0, so that the report shows a class that could occur and never did.
+            // All counts start at 0, so that the report also shows classes that could have occurred.
             classes: classes.filter(|class| is_possible(*class)).map(|class| (class.as_str(), 0)).collect(),
             flags: flags.filter(is_possible_flag).map(|flag| (flag, 0)).collect(),
             unit: suite.unit(),

@@ -134,7 +134,7 @@ impl Listener for Gate {
                 }
                 // The connection is already closed, or there is no file descriptor left.
                 Err(_) => {
-                    // One connection fewer frees a file descriptor, in case that was the reason.
+                    // Closing one connection frees a file descriptor, in case none was left.
                     let waiting = self.queue.lock().taken.len();
                     self.queue.make_room(waiting);
                     sleep(PAUSE).await;
@@ -198,7 +198,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // It waits for its next request now, behind all others.
+        // The connection now waits for its next request, behind all others.
         let place = self.0.queue.enter(self.0.sent_away.clone());
         *self.0.place() = Some(place);
     }

@@ -168,7 +168,7 @@ impl Budgets {
         }
         if let Some(most) = budgets.max_tokens {
             let tokens = spent.usage.input_tokens + spent.usage.output_tokens;
-            // As for money.
+            // The same holds for tokens.
             let has_ended = self.max_tokens.is_none() && stored.ended_by == Some(format!("{most} tokens"));
             if tokens >= most || has_ended {
                 return Err(RunnerError::usage(format!(

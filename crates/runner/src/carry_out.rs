@@ -188,7 +188,7 @@ where
         is_replay: prepared.replayed.is_some(),
     });
     let mut budgets = prepared.budgets.clone();
-    // Only what held in every run is claimed, so nothing is added to it unless something is run.
+    // The account is about runs, so the machine of today counts only if something is run on it.
     if let Some(isolation) = isolation(prepared).filter(|_| !next(&outcomes).is_empty()) {
         budgets.note_isolation(isolation);
     }
@@ -230,7 +230,7 @@ where
         }
     };
     watch.over();
-    // They were added in the order in which the runs ended.
+    // The outcomes were added in the order in which their runs ended.
     outcomes.sort_by_key(Outcome::unit);
     if let (Ok(CampaignEnd::Complete), true, Some(leads_to)) = (&end, notes.are_whole(), leads_to) {
         end = leads_to(Complete {

@@ -83,7 +83,7 @@ pub fn combinations(
                 let hint = if agent.contains('@') { "" } else { "; or name its model with --model" };
                 return Err(RunnerError::usage(format!("{error}{hint}")));
             }
-            // It names a model already, so what it lacks is not one of these.
+            // It names a model already, so the error is about something else.
             Err(error) if agent.contains('@') => return Err(RunnerError::usage(error.to_string())),
             Err(_) => {
                 takes_models = true;
@@ -300,7 +300,7 @@ impl ResumedMatrix {
         let campaigns = store.campaigns_of_matrix(&matrix.row.id)?;
         let is_complete = campaigns.iter().all(is_complete);
         match matrix.left(&campaigns, &matrix.row.id)? {
-            // The message has only the name of the option: its placeholder is in capitals, and cut off.
+            // Only the name of the option is shown: its placeholder, in capitals, is trimmed.
             Left::Nothing(budget) if !is_complete => Err(RunnerError::usage(format!(
                 "the budget of {budget} of the matrix is used up: set a larger one with{}",
                 budgets::larger(&budget).trim_end_matches(char::is_uppercase).trim_end()

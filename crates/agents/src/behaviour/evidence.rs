@@ -216,7 +216,7 @@ impl Evidence {
 
     /// The length in bytes of the reference at the beginning of `text`.
     fn reference_at(&self, text: &str) -> Option<usize> {
-        // The longest comes first, so the first match is the longest one.
+        // The stems are sorted by length, the longest first, so the first match is the longest.
         let numbered = self.stems.iter().find_map(|stem| {
             let number = text.strip_prefix(stem.as_str())?;
             let digits = number.len() - number.trim_start_matches(|c: char| c.is_ascii_digit()).len();

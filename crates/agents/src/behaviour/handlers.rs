@@ -135,7 +135,7 @@ async fn evaluation_of(
     monitor: &Monitor,
 ) -> Result<Written, String> {
     let sections: Vec<StateContent<'_>> = monitor.sections().collect();
-    // The last section is the judgement itself, which is empty yet, and the one before it is the proposed answer.
+    // The last section is the judgement itself, which is still empty, and the one before it is the proposed answer.
     let (work, answer) = match sections.as_slice() {
         [work @ .., answer, _] => (work, answer.content),
         _ => (&[][..], ""),

@@ -88,7 +88,7 @@ impl<'a> Session<'a> {
             Err(over) if over.asked.is_some() => self.run.limits.out_of_time(&over),
             Err(_) => self.out_of_time(),
         };
-        // Some may have been completed just before the time was over.
+        // Some sections may have been completed just before the time was over.
         self.record_sections();
         self.run.recorder.record(EventKind::Tally(self.tally()));
         end
@@ -129,7 +129,7 @@ impl<'a> Session<'a> {
         self.output_bytes += reply.text.len() as u64;
         let Reply { text, calls, finish, usage } = reply;
         let is_blank = text.trim().is_empty();
-        // Before the filter is looked at: the trace has to show what even a withheld reply cost.
+        // Recorded before the filter is checked: the trace has to show what even a withheld reply cost.
         self.run.recorder.record(EventKind::Turn { text, calls, finish, usage });
         if finish == FinishReason::ContentFilter {
             return Err(filtered());
@@ -268,7 +268,7 @@ impl<'a> Session<'a> {
     fn tally(&self) -> Tally {
         let counts = self.writing.monitor.counts();
         // Only whole replies have a token count, so the discarded tokens are estimated from their share of the bytes.
-        // Rounded up, because nothing that was discarded cost nothing.
+        // Rounded up, so that a discarded byte never counts as no token.
         let share = u128::from(counts.discarded_bytes) * u128::from(self.output_tokens);
         let discarded_tokens = share.div_ceil(u128::from(self.output_bytes.max(1)));
         Tally {

@@ -268,8 +268,8 @@ async fn scores(
     for text in [summary, results] {
         match score(model, before, text, options.alpha, options.seed, usage).await {
             Ok(scored) => both.push(scored),
-            // A server can refuse what its capabilities promise. The configured choice then decides, and the run goes
-            // on.
+            // A server can refuse what its capabilities promise. The configured choice then decides, and the run
+            // continues.
             Err(ScoreFault::Model(ModelError::Unsupported { model, what })) => {
                 return Ok(Err(format!("{model} cannot {what}")));
             }

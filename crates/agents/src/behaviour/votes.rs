@@ -57,7 +57,7 @@ fn without_articles(text: &str) -> String {
     while !rest.is_empty() {
         let end = rest.find(|c: char| !is_of_word(c)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
-        // A space, as in HotpotQA's code, so that what stands around an article does not grow together.
+        // A space, as in HotpotQA's code, so that the words around an article do not run together.
         out.push_str(if matches!(word, "a" | "an" | "the") { " " } else { word });
         let next = after.find(is_of_word).unwrap_or(after.len());
         out.push_str(&after[..next]);

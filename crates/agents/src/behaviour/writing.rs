@@ -117,7 +117,7 @@ impl Writing {
         self.is_amid_output = finish == FinishReason::Length;
         let is_correction = self.corrected.take().is_some();
         let has_progressed = self.monitor.text().len() > before;
-        // Counts replies in a row: any reply that can be taken leaves 0.
+        // Counts replies in a row: a reply that can be taken resets it to 0.
         let unheard = std::mem::take(&mut self.unheard) + 1;
         // Otherwise the monitor stopped the text itself, and how the reply ended does not matter.
         if self.monitor.step() == NextStep::Continue {

@@ -136,7 +136,7 @@ impl CommandAgent {
         if run.query.len() <= QUERY_VARIABLE_BYTES_MAX {
             command.env("PLANPROOF_QUERY", run.query);
         } else {
-            // One from our own environment would be another query.
+            // A variable inherited from our own environment would hold another query.
             command.env_remove("PLANPROOF_QUERY");
         }
         command

@@ -135,7 +135,7 @@ fn withheld(passed: &[String]) -> Vec<OsString> {
 fn withheld_of(variables: Vec<(OsString, OsString)>, passed: &[String]) -> Vec<OsString> {
     let keys: Vec<OsString> = variables
         .iter()
-        // A short value would also be that of variables that hold no key.
+        // Variables that hold no key may have the same short value.
         .filter(|(name, value)| holds_key(name) && value.len() >= SECRET_BYTES_MIN)
         .map(|(_, value)| value.clone())
         .collect();

@@ -83,7 +83,7 @@ impl Lessons {
         for known in found.into_iter().map(|(place, _)| &self.known[place]) {
             let takes = MARK.len() + known.lesson.text.len() + 1;
             let is_new = recalled.iter().all(|other| other.lesson.text != known.lesson.text);
-            // A lesson that does not fit is passed over: a shorter one may.
+            // A lesson that does not fit is passed over, because a shorter one may fit.
             if is_new && bytes + takes <= LESSONS_SHOWN_BYTES_MAX {
                 bytes += takes;
                 recalled.push(known);

@@ -95,7 +95,7 @@ pub(super) fn violations(sub_task: &SubTask, report: &str) -> Option<String> {
             fields(sub_task).join(", ")
         ));
     }
-    // Checking one record takes a whole problem. This one has the report as its only slot.
+    // A record can be checked only as part of a problem. This one has the report as its only slot.
     let slot = Slot { name: sub_task.id.clone(), candidates: found.clone(), is_optional: false };
     let problem = match ChoiceProblem::new(vec![slot], constraints) {
         Ok(problem) => problem,

@@ -53,7 +53,7 @@ impl Progress {
                 sections::RESULT => drop(ends.insert(about.clone(), SubTaskEnd::Result(text.clone()))),
                 sections::FAILURE => drop(ends.insert(about.clone(), SubTaskEnd::Failed(text.clone()))),
                 sections::UNDONE => {
-                    // This is no moment to resume from. The changed graph is, which the trace has next.
+                    // A run cannot resume from here. It can from the changed graph, which comes next in the trace.
                     ends.remove(about);
                     continue;
                 }
@@ -158,7 +158,7 @@ impl Progress {
             }
             ReviewDecision::Rerun { id } => {
                 let revision = match self.schedule.state(&id) {
-                    // For an unknown id, the schedule has an error of its own.
+                    // For an unknown id, the schedule returns its own error.
                     Some(SubTaskState::Finished | SubTaskState::Failed) | None => {
                         self.schedule.rerun(&id).map_err(|error| error.to_string())
                     }
