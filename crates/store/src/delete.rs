@@ -65,6 +65,7 @@ impl Store {
                 delete_family(&transaction, key, &mut deleted)?;
             }
             let sql =
+                // `NOT IN` is never true for a list that contains NULL.
                 "DELETE FROM matrix WHERE key NOT IN (SELECT matrix FROM campaign WHERE matrix IS NOT NULL)";
             transaction.execute(sql, [])?;
             transaction.commit()?;
@@ -96,6 +97,8 @@ fn delete_family(transaction: &Transaction<'_>, key: i64, deleted: &mut Deleted)
         let count: i64 = transaction.query_row(sql, [key], |row| row.get(0))?;
         Ok::<u64, rusqlite::Error>(u64::try_from(count).unwrap_or_default())
     };
+    // A derived campaign has a larger key than its parent and refers to it, so it is deleted first. Inserting at a
+    // fixed place reverses this order, so that the parent is listed first.
     let place = deleted.campaigns.len();
     for key in keys {
         let of_run = "SELECT count(*) FROM lesson JOIN run ON run.id = lesson.run WHERE run.campaign = ?1";

@@ -81,6 +81,7 @@ impl TraceDigest {
 fn finish(context: Context) -> Digest {
     let mut digest = [0; DIGEST_BYTES];
     let found = context.finish();
+    // Both have 32 bytes; copying needs no conversion that could fail.
     digest.iter_mut().zip(found.as_ref()).for_each(|(to, from)| *to = *from);
     digest
 }

@@ -51,6 +51,7 @@ impl Store {
         let mut held = Vec::new();
         for campaign in campaigns {
             let name = self.name_of_lock(campaign)?;
+            // A second lock on the same file would conflict with our own.
             if !wanted.insert(name.clone()) {
                 continue;
             }
@@ -59,6 +60,7 @@ impl Store {
             path.push(name);
             held.push(self.locked(Path::new(&path), campaign)?);
         }
+        // Only now: on an error above, dropping `held` releases the locks taken so far.
         self.held.borrow_mut().append(&mut held);
         Ok(())
     }
@@ -87,6 +89,7 @@ impl Store {
         };
         loop {
             let mut options = File::options();
+            // Not truncated, because the file may be locked and name its holder.
             options.create(true).truncate(false).read(true).write(true);
             let mut file = system::open(&options, path).map_err(wrong)?;
             match file.try_lock() {

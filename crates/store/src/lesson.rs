@@ -77,6 +77,7 @@ impl Store {
                 NewLesson { kept_as: row.get(3)?, tool: row.get(4)?, about: row.get(5)?, text: row.get(6)? };
             Ok(LessonRow { campaign: row.get(0)?, case: row.get(1)?, repeat: row.get(2)?, lesson })
         })?;
+        // The limit had to cut off the oldest, so the query lists the newest first.
         rows.reverse();
         Ok(rows)
     }
@@ -102,6 +103,7 @@ impl Store {
         if self.version < LESSON_VERSION {
             return Ok(0);
         }
+        // AUTOINCREMENT keeps the highest key here after its row is deleted.
         let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'lesson'";
         Ok(self.select(sql, &[], |row| row.get(0))?.pop().unwrap_or_default())
     }

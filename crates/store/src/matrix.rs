@@ -45,6 +45,7 @@ impl Store {
                 ],
             )?;
             if inserted == 0 {
+                // Dropping the transaction rolls it back, here and below.
                 return Ok(Some(&*matrix.id));
             }
             let key = transaction.last_insert_rowid();
@@ -88,6 +89,8 @@ impl Store {
             return newest.map_or(Ok(None), |newest| self.matrix_of(&newest.id));
         }
         let mut found = self.select_matrices("WHERE substr(id, 1, length(?1)) = ?1", name)?;
+        // The ids of combinations begin with that of their matrix, so only campaigns outside a matrix make the name
+        // ambiguous.
         let sql = "SELECT count(*) FROM campaign
                    WHERE matrix IS NULL AND parent IS NULL AND substr(id, 1, length(?1)) = ?1";
         let others: i64 = self

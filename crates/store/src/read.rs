@@ -225,12 +225,14 @@ impl Store {
     /// [`StoreError::UnknownCampaign`], [`StoreError::AmbiguousCampaign`], and read errors.
     pub fn campaign(&self, name: &str) -> Result<CampaignRow, StoreError> {
         let find = |clause: &str, parameters: &[&dyn ToSql]| self.select_campaigns(clause, parameters);
+        // A full id comes first, even if other ids start with it; only in this way can derived campaigns be found.
         let mut found = find("WHERE id = ?1", &[&name])?;
         if found.is_empty() && name == "last" {
             let newest = format!("WHERE {} ORDER BY key DESC LIMIT 1", self.asked_for());
             found = find(&newest, &[])?;
         } else if found.is_empty() && !name.is_empty() {
             let clause =
+                // Not `LIKE`, which would ignore case and give `%` and `_` a meaning.
                 format!("WHERE {} AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2", self.asked_for());
             found = find(&clause, &[&name, &MATCHES_MAX])?;
         }
@@ -253,6 +255,8 @@ impl Store {
         let mut next: i64 = 0;
         Ok(pages(move || {
             let page = self.select(
+                // A page begins where the one before ended. An offset would make SQLite step over all earlier rows each
+                // time.
                 "SELECT ordinal, case_id, json FROM campaign_case WHERE campaign = ?1 AND ordinal >= ?2
                  ORDER BY ordinal LIMIT ?3",
                 &[&key, &next, &ROWS_PER_PAGE],
@@ -320,6 +324,8 @@ impl Store {
             let of = OfCampaign { key, id: &campaign, digests_from };
             let page = self.select(sql, &[&key, &last.0, &last.1, &SUMMARIES_PER_PAGE], |row| {
                 let unit = Unit { ordinal: row.get(0)?, repeat: row.get(1)? };
+                // Before the columns are read by type, which would turn a value of a wrong type into an error for the
+                // whole page.
                 let damage = self.summary_damage(&of, row)?;
                 if damage.is_some() {
                     return Ok(RunSummaryRow {
@@ -352,6 +358,7 @@ impl Store {
     /// [`StoreError::UnknownCampaign`], and read errors.
     pub fn run(&self, campaign: &str, unit: Unit) -> Result<Option<TracedRun>, StoreError> {
         let (key, ..) = self.find(campaign)?;
+        // As in `runs_as`: run and events must come from one state of the file.
         let _snapshot = self.snapshot()?;
         let of = OfCampaign { key, id: campaign, digests_from: self.digests_from(key)? };
         let found: Vec<i64> = self.select(
@@ -451,6 +458,7 @@ impl Store {
         let mut ordinals = 0..cases;
         Ok(pages(move || {
             let mut page = Vec::new();
+            // An empty page would end the iteration, so cases with nothing left are skipped here.
             while page.is_empty()
                 && let Some(ordinal) = ordinals.next()
             {
@@ -460,6 +468,7 @@ impl Store {
                     params![key, ordinal],
                     |row| row.get(0),
                 )?;
+                // The query sorts by repeat.
                 let is_left = |repeat: &u32| finished.binary_search(repeat).is_err();
                 page.extend((0..repeats).filter(is_left).map(|repeat| Unit { ordinal, repeat }));
             }
@@ -475,6 +484,7 @@ impl Store {
     pub fn trace_lines(&self, run: RunId) -> impl Iterator<Item = Result<String, StoreError>> + '_ {
         let mut next: i64 = -1;
         pages(move || {
+            // The header is a page of its own. A run that is not in the store has none, which ends the iteration.
             if next < 0 {
                 next = 0;
                 return self.select("SELECT header FROM run WHERE id = ?1", &[&run.0], |row| row.get(0));
@@ -484,6 +494,7 @@ impl Store {
                 &[&run.0, &next, &ROWS_PER_PAGE],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )?;
+            // A row may hold many events under the number of its first one; the next row begins after all of them.
             next = page.last().map_or(next, |(seq, _)| seq + 1);
             Ok(page.iter().flat_map(|(_, lines)| lines.split('\n')).map(str::to_owned).collect())
         })
@@ -496,6 +507,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::UnknownCampaign`], [`StoreError::Export`], and read errors.
     pub fn export_traces(&self, campaign: &str, out: &mut impl Write) -> Result<Exported, StoreError> {
+        // The snapshots of single pages join this one.
         let _snapshot = self.snapshot()?;
         let write_error =
             |error: std::io::Error| StoreError::Export { kind: error.kind(), reason: error.to_string() };
@@ -568,6 +580,7 @@ fn pages<T>(
         if page.len() == 0 && !is_over {
             match fetch() {
                 Ok(rows) => {
+                    // Only an empty page is the end: `trace_lines` and `unfinished` return pages of any length.
                     is_over = rows.is_empty();
                     page = rows.into_iter();
                 }
@@ -582,6 +595,7 @@ fn pages<T>(
 }
 
 fn campaign_row(row: &Row<'_>) -> rusqlite::Result<CampaignRow> {
+    // The counts come from several indexes, which disagree in a damaged file.
     let begun = unsigned(row, 9)?;
     let (passed, failed, unscored) = (unsigned(row, 10)?, unsigned(row, 11)?, unsigned(row, 12)?);
     Ok(CampaignRow {

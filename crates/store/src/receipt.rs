@@ -64,6 +64,7 @@ impl<T> Future for Receipt<T> {
             return Poll::Ready(outcome);
         }
         match &mut state.waker {
+            // Clones nothing if the task is still the same.
             Some(waker) => waker.clone_from(context.waker()),
             None => state.waker = Some(context.waker().clone()),
         }
@@ -95,6 +96,7 @@ impl<T> Completion<T> {
     fn set(&self, outcome: Result<T, StoreError>) {
         let mut state = self.slot.lock();
         state.outcome = Some(outcome);
+        // The task may poll the receipt as soon as it is woken, so the lock is released before.
         let waker = state.waker.take();
         drop(state);
         self.slot.done.notify_all();

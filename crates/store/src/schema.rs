@@ -89,6 +89,7 @@ pub(crate) fn open_read_only(place: &Place) -> Result<(Connection, i64), StoreEr
         // SQLite cannot create the files that readers and writers share. If nobody can write, nothing needs to be
         // shared, and the file is opened as immutable.
         Err(StoreError::CannotOpen { .. } | StoreError::ReadOnly { .. }) if place.path.is_file() => {
+            // An immutable file is read without its log, so the latest commits would be missing without a sign of it.
             if log_of(&place.path).metadata().is_ok_and(|log| log.len() > 0) {
                 return Err(StoreError::LogNotReadable { path: place.path.clone() });
             }
@@ -119,6 +120,7 @@ fn unchanging(path: &Path) -> OsString {
             b'/' | b'-' | b'_' | b'.' | b'~' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
                 uri.push(char::from(*byte));
             }
+            // `?`, `#` and `%` have a meaning in a URI.
             byte => uri += &format!("%{byte:02X}"),
         }
     }
@@ -142,6 +144,7 @@ fn connect(place: &Place, file: &OsStr, flags: OpenFlags) -> Result<Connection, 
 
 /// Gives a connection the cache that writing needs.
 pub(crate) fn enlarge_cache(connection: &Connection, place: &Place) -> Result<(), StoreError> {
+    // SQLite takes a negative number for KiB, and a positive one for pages.
     connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(|error| place.error(error))
 }
 
@@ -154,6 +157,7 @@ fn set_up(connection: &mut Connection, place: &Place) -> Result<(), StoreError> 
     if mode != "wal" {
         connection.pragma_update(None, "journal_mode", "wal").map_err(error)?;
     }
+    // Unlike the journal mode, these are not stored in the file and have to be set for each connection.
     connection.pragma_update(None, "synchronous", "normal").map_err(error)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES).map_err(error)?;
     if let Some(pages) = place.limits.pages_max {
@@ -193,6 +197,7 @@ fn version(connection: &Connection, place: &Place) -> Result<Option<i64>, StoreE
     let (application_id, objects, found) = read().map_err(|error| place.error(error))?;
     let supported = version_supported();
     match application_id {
+        // No program has set an id, so the file may belong to any of them unless it is empty.
         0 if objects == 0 && found == 0 => Ok(None),
         APPLICATION_ID if found > supported => {
             Err(StoreError::Newer { path: place.path.clone(), found, supported })

@@ -70,6 +70,7 @@ impl Fingerprint {
         let digits: Vec<u8> =
             digits.map(|digit| digit.and_then(|digit| u8::try_from(digit).ok())).collect::<Option<_>>()?;
         let bytes = digits.chunks(2).map(|pair| match pair {
+            // Each digit is below 16, so this cannot overflow.
             [high, low] => Some(high * 16 + low),
             _ => None,
         });

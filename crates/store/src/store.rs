@@ -145,6 +145,7 @@ impl Store {
         let insert = || {
             let transaction =
                 rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            // An error or a taken id drops the transaction, which rolls it back.
             let inserted = Self::insert_campaign(&transaction, campaign, cases)?;
             transaction.commit()?;
             Ok(inserted)
@@ -169,6 +170,7 @@ impl Store {
         campaign: &NewCampaign<'_>,
         cases: impl IntoIterator<Item = impl Into<NewCase>>,
     ) -> rusqlite::Result<Option<(i64, Vec<Digest>)>> {
+        // Only a taken id is no error; any other violated constraint still is one.
         let inserted = transaction.execute(
             "INSERT INTO campaign (id, created_ms, command_line, agent, model, simulated, options, cases, repeats, budgets)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9) ON CONFLICT (id) DO NOTHING",
@@ -188,6 +190,7 @@ impl Store {
             return Ok(None);
         }
         let key = transaction.last_insert_rowid();
+        // The iterator's length is unknown, so the campaign's number of cases is set afterwards.
         let (mut digests, mut count) = (Vec::new(), 0u32);
         {
             let mut insert = transaction.prepare(
@@ -214,6 +217,7 @@ impl Store {
         if let Some(writer) = self.writer.get() {
             return Ok(writer.clone());
         }
+        // For campaigns created after this, the writer reads the cases back when their first run starts.
         let writer = Writer::spawn(&self.place, self.created.take())?;
         Ok(self.writer.get_or_init(|| writer).clone())
     }

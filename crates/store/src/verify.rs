@@ -149,6 +149,7 @@ impl Store {
         };
         match read() {
             Err(error) => match self.unreadable(&error) {
+                // One unreadable run must not hide the others.
                 Some(damage) => Ok(damaged(run, unit, damage)),
                 None => Err(self.place.error(error)),
             },
@@ -192,6 +193,7 @@ impl Store {
             damage: None,
         };
         let has_ended = digest.is_some() || parts.is_some() || verdict.is_some();
+        // These columns are written together with the state of a finished run, so the state was changed afterwards.
         if state.is_none() || (state == Some(RunState::Started) && has_ended) {
             found.state = RunState::Finished;
             found.damage = Some(Damage::NoState);
@@ -205,11 +207,13 @@ impl Store {
         let trace = String::from_utf8(trace).ok();
         let case = self.case_digest(of.key, unit)?;
         let (Some(parts), Some(digest)) = (parts.and_then(Parts::from_bytes), digest) else {
+            // Ids only grow, so removing a digest does not make a run look like one from before there were digests.
             let is_older = parts.is_none() && digest.is_none() && run.0 < of.digests_from;
             let is_text = trace.is_some()
                 && [class, verdict].into_iter().flatten().all(|text| str::from_utf8(text).is_ok());
             found.damage = match (is_older, is_text) {
                 (true, true) => None,
+                // Without a digest, this is the only change of a text that can be noticed.
                 (true, false) => Some(Damage::NoText),
                 (false, _) => Some(Damage::NoDigest),
             };
@@ -227,6 +231,7 @@ impl Store {
         }
         let came = Came {
             campaign: of.id.as_bytes(),
+            // No run is written with -1, so a value of a wrong type matches no digest.
             ordinal: integer(row, 1)?.unwrap_or(-1),
             repeat: integer(row, 2)?.unwrap_or(-1),
             passed: integer(row, 4)?,
@@ -234,6 +239,7 @@ impl Store {
             wall_ms: integer(row, 6)?,
             summary,
         };
+        // An index led to the row. The row's own columns must name the same unit, or another run could stand in for it.
         let is_here = integer(row, 0)? == Some(of.key)
             && came.ordinal == i64::from(unit.ordinal)
             && came.repeat == i64::from(unit.repeat);
@@ -291,6 +297,7 @@ impl Store {
             summary: bytes(row, 5)?,
         };
         let [parts, digest] = [bytes(row, 6)?, bytes(row, 7)?];
+        // An id that cannot be read counts as new, so that a digest is required.
         let run = integer(row, 8)?.unwrap_or(i64::MAX);
         Ok(match (parts.and_then(Parts::from_bytes), digest) {
             (Some(parts), Some(digest)) if came.digest(&parts) == *digest => None,
@@ -337,6 +344,8 @@ impl Store {
                    WHERE campaign = ?1 AND state = 'finished'";
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut rows = statement.query([campaign])?;
+        // Every run of the chain must be found with its sealed digest; what is left at the end is missing from the
+        // file.
         let mut missing = ends;
         while let Some(row) = rows.next()? {
             let run = integer(row, 0)?.unwrap_or_default();
@@ -345,12 +354,15 @@ impl Store {
                 (Some((_, sealed)), digest) if digest == Some(sealed.as_slice()) => {}
                 // It ended before there were seals.
                 (None, None) => {}
+                // The campaign was written without a key, so its runs have digests, but no links.
                 (None, Some(_)) if fingerprints.is_empty() => {}
                 _ => damaged.push(DamagedRun { unit, damage: Damage::NotSealed }),
             }
         }
         damaged.extend(missing.into_values().map(|(unit, _)| DamagedRun { unit, damage: Damage::Missing }));
+        // The order of the hash map must not show.
         damaged.sort_by_key(|run| run.unit);
+        // Somebody who removes the seals has to remove the links as well to make the campaign look unsealed.
         if fingerprints.is_empty() {
             if chain.links == 0 {
                 return Ok(None);
@@ -363,6 +375,7 @@ impl Store {
 
     /// Until it is dropped, all reads see one state of the file even while others write.
     pub(crate) fn snapshot(&self) -> Result<Option<rusqlite::Transaction<'_>>, StoreError> {
+        // SQLite does not nest transactions, and the outer one already fixes the state.
         if !self.connection.is_autocommit() {
             return Ok(None);
         }
@@ -403,6 +416,8 @@ impl Walk {
             self.faults.push(format!("link {} of the chain is missing", self.chain.links));
         }
         self.chain.link(run, unit.ordinal.into(), unit.repeat.into(), digest.as_deref());
+        // A signature covers all links before it, so only the last link of a key needs one. Without that, anybody could
+        // have added the links at the end.
         let is_covered = signature.is_some() || !is_last;
         let is_checked = is_last || self.signatures == Signatures::All;
         let is_right = signature
@@ -411,6 +426,7 @@ impl Walk {
             self.faults.push(format!("the signature of link {number} of the chain is wrong"));
         }
         match digest {
+            // Without a digest, the link says that the run was deleted in order to be repeated.
             Some(digest) => self.ends.insert(run, (unit, digest)),
             None => self.ends.remove(&run),
         };
@@ -426,6 +442,7 @@ fn walk_chain(connection: &Connection, campaign: i64, walk: &mut Walk) -> rusqli
     let sql = "SELECT number, seal, run, ordinal, repeat, digest, signature FROM link WHERE campaign = ?1 ORDER BY number";
     let mut links = connection.prepare_cached(sql)?;
     let mut links = links.query([campaign])?;
+    // Seals and links are each read once, in order, and merged: a seal is followed by the links that it covers.
     let mut next = links.next()?.map(link_row).transpose()?;
     while let Some(seal) = seals.next()? {
         let key = integer(seal, 0)?;
@@ -443,6 +460,7 @@ fn walk_chain(connection: &Connection, campaign: i64, walk: &mut Walk) -> rusqli
             let is_last = next.as_ref().is_none_or(|next| Some(next.seal) != key);
             walk.link(link, is_last, &public_key);
         }
+        // Each seal overwrites this, so that the last one decides.
         walk.is_ended = match (integer(seal, 4)?, bytes(seal, 5)?) {
             (None, None) => false,
             (Some(links), Some(signature))
@@ -459,6 +477,7 @@ fn walk_chain(connection: &Connection, campaign: i64, walk: &mut Walk) -> rusqli
     if next.is_some() {
         walk.faults.push(format!("link {} of the chain belongs to no seal", walk.chain.links));
         while let Some(link) = next {
+            // A resumed campaign must continue after the highest number, since a number that is taken stops the writer.
             walk.chain.links = link.number + 1;
             next = links.next()?.map(link_row).transpose()?;
         }
@@ -477,6 +496,8 @@ pub(crate) fn chain_so_far(connection: &Connection, campaign: i64) -> rusqlite::
 pub(crate) fn campaign_digest(connection: &Connection, campaign: i64) -> rusqlite::Result<Digest> {
     let sql = "SELECT id, created_ms, command_line, agent, model, simulated, options, repeats FROM campaign WHERE key = ?1";
     connection.query_row(sql, [campaign], |row| {
+        // The order of the fields is part of the digest. Columns that may change while the campaign runs or later are
+        // left out: its number of cases, its spending, budgets and label.
         let mut fields = Fields::new("campaign");
         for column in [0, 2, 3, 4, 6] {
             fields = fields.optional(bytes(row, column)?);

@@ -256,6 +256,7 @@ impl Shared {
             if is_empty || queue.batch.bytes.saturating_add(bytes) <= self.place.limits.queue_bytes_max {
                 return Ok(queue);
             }
+            // The thread may be gathering: it is woken to write what there is, since only that makes room.
             queue.waiting += 1;
             self.wake(&mut queue);
             queue = self.room.wait(queue).unwrap_or_else(PoisonError::into_inner);
@@ -277,6 +278,7 @@ impl Shared {
         let Some(open) = queue.open.get_mut(&run) else {
             return Err(StoreError::RunNotOpen { run });
         };
+        // A trace must not have a gap, so a lost event prevents the run from being finished.
         let limit = self.place.limits.event_bytes_max;
         if line.len() > limit {
             let error = StoreError::EventTooLarge { run, bytes: line.len(), limit };
@@ -290,6 +292,7 @@ impl Shared {
         let end = queue.batch.lines.len();
         queue.batch.operations.push(Operation::Append { run, seq, start, end });
         queue.batch.bytes += bytes;
+        // A thread that is gathering or writing finds the event by itself, without the cost of a wake-up.
         if queue.sleep == Sleep::Idle || queue.batch.bytes >= BATCH_BYTES {
             self.wake(queue);
         }
@@ -313,6 +316,7 @@ impl Shared {
 
 impl Writer {
     pub(crate) fn spawn(place: &Place, created: CaseDigests) -> Result<Self, StoreError> {
+        // A connection of its own: that of the `Store` stays on the thread that opened it, for reading and creating.
         let connection = schema::open(place)?;
         schema::enlarge_cache(&connection, place)?;
         let shared = Arc::new(Shared {
@@ -398,9 +402,11 @@ impl Writer {
             Ok(queue) => queue,
             Err(error) => return Receipt::failed(error),
         };
+        // Under the lock under which the end is queued, so that no event can be queued after it.
         match queue.open.remove(&run) {
             None => return Receipt::failed(StoreError::RunNotOpen { run }),
             Some(OpenRun { failure: Some(error), .. }) => {
+                // The thread must forget its digest of the trace, too.
                 queue.batch.operations.push(Operation::Abandon(run));
                 return Receipt::failed(error);
             }
@@ -537,6 +543,7 @@ impl Drop for Handle {
         queue.is_closing = true;
         self.shared.wake(&mut queue);
         drop(queue);
+        // The lock was released before: the thread needs it to write what is left.
         let Some(thread) = self.thread.take() else { return };
         // A waker that runs on the writing thread may hold the last clone; a thread cannot join itself.
         if thread.thread().id() != std::thread::current().id() {

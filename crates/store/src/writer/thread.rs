@@ -42,6 +42,7 @@ const LINES_BYTES_KEPT_MAX: usize = 4 * BATCH_BYTES;
 
 /// Writes batches until the last handle is dropped or something fails.
 pub(super) fn write(shared: &Shared, connection: &Connection, created: CaseDigests) {
+    // Created before the work begins, so that its `drop` also runs if the work panics.
     let mut stop = Stop { shared, error: None };
     if let Err(error) = write_batches(shared, connection, created) {
         stop.error = Some(error);
@@ -79,6 +80,7 @@ impl Drop for Stop<'_> {
         queue.failure = Some(error.clone());
         queue.open.clear();
         let batch = std::mem::take(&mut queue.batch);
+        // Completing a receipt wakes its task, which may call the writer, so the lock is released first.
         drop(queue);
         self.shared.room.notify_all();
         for operation in batch.operations {
@@ -90,6 +92,7 @@ impl Drop for Stop<'_> {
 impl Operation {
     fn fail(self, error: &StoreError) {
         match self {
+            // Nobody waits for a single event; finishing its run reports the error.
             Self::Append { .. } => {}
             Self::Start(start) => start.completion.complete(Err(error.clone())),
             Self::Finish(finish) => finish.completion.complete(Err(error.clone())),
@@ -121,6 +124,7 @@ fn write_batches(shared: &Shared, connection: &Connection, created: CaseDigests)
             }
         }
         if let Err(error) = result {
+            // The batch holds something only if the transaction could not begin; `write_batch` fails what it has taken.
             for operation in batch.operations {
                 operation.fail(&error);
             }
@@ -144,6 +148,7 @@ fn wait_for_batch(shared: &Shared, batch: &mut Batch) -> bool {
         queue = shared.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
     }
     let gather = if queue.has_many_runs() { GATHER_MANY } else { GATHER };
+    // The end is fixed before the loop, so that wake-ups for further operations do not postpone it.
     let until = Instant::now() + gather;
     while !queue.is_urgent() && !queue.is_closing && queue.waiting == 0 && queue.batch.bytes < BATCH_BYTES {
         let left = until.saturating_duration_since(Instant::now());
@@ -154,6 +159,7 @@ fn wait_for_batch(shared: &Shared, batch: &mut Batch) -> bool {
         queue = shared.work.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0;
     }
     queue.sleep = Sleep::Awake;
+    // Both batches keep their allocations, so that two buffers take turns and none is allocated for each batch.
     std::mem::swap(&mut queue.batch, batch);
     if queue.waiting > 0 {
         shared.room.notify_all();
@@ -188,6 +194,7 @@ fn write_transaction(
             break;
         }
     }
+    // After all batches of the transaction, so that one signature for each campaign covers all of its runs.
     if let Some(key) = shared.seal.get() {
         statements.write_links(key).map_err(|error| interfered(shared, error))?;
     }
@@ -203,8 +210,9 @@ fn write_batch(
     batch: &mut Batch,
     committed: &mut Vec<Committed>,
 ) -> Result<(), StoreError> {
-    // The operations of one run are grouped and its events become one row. The order between runs does not matter,
-    // nor does the order between events and the end of their run: all of it is in one transaction.
+    // The sort is stable, so the events of a run keep their order while they are grouped into rows. The order between
+    // runs does not matter, because all of it is in one transaction. Events come before the end of their run, whose
+    // digest covers them, and seals after all ends, which they count.
     batch.operations.sort_by_key(|operation| match operation {
         Operation::Start(_) => (0, 0),
         Operation::Append { run, .. } => (1, run.0),
@@ -231,10 +239,14 @@ fn write_batch(
                 statements.append(run, seq, &row).map_err(|error| fail(shared, error))
             }
             Operation::Start(start) => {
+                // The agent need not wait for the commit: if that fails, every later operation on the run reports the
+                // error.
                 let outcome = statements.start(shared, &start).map_err(|error| fail(shared, error));
                 complete(start.completion, outcome)
             }
             Operation::Finish(finish) => {
+                // A run counts as finished only after the commit, so its receipt waits for it; a refusal is reported at
+                // once.
                 match statements.finish(&finish).map_err(|error| fail(shared, error)) {
                     Ok(Ok(())) => {
                         committed.push(Committed::Plain(finish.completion));
@@ -277,6 +289,8 @@ fn write_batch(
         }
     }
     drop(operations);
+    // A note that is still here is newer than any progress of its campaign in the batch: `set_progress` removes older
+    // ones.
     for noted in batch.noted.drain(..) {
         statements.note_spending(&noted).map_err(|error| fail(shared, error))?;
     }
@@ -378,6 +392,8 @@ impl<'c> Statements<'c> {
             open: HashMap::new(),
             campaigns: HashMap::new(),
             links: Vec::new(),
+            // Takes the write lock at once, where SQLite waits for other programs. A transaction that began by reading
+            // would fail without waiting if another program had written before its first write.
             begin: connection.prepare("BEGIN IMMEDIATE")?,
             commit: connection.prepare("COMMIT")?,
             append: connection.prepare("INSERT INTO event (run, seq, lines) VALUES (?1, ?2, ?3)")?,
@@ -414,6 +430,7 @@ impl<'c> Statements<'c> {
     }
 
     fn append(&mut self, run: RunId, seq: i64, lines: &[u8]) -> rusqlite::Result<()> {
+        // The digest covers the bytes that were handed over, whether or not the file accepts them.
         if let Some(going) = self.open.get_mut(&run) {
             going.trace.lines(lines);
         }
@@ -440,6 +457,8 @@ impl<'c> Statements<'c> {
         let Some((key, cases, repeats)) = found else {
             return Ok(Err(StoreError::UnknownCampaign { name: campaign }));
         };
+        // The foreign key would refuse an unknown case, too, but as a failure that stops the writer; nothing limits
+        // repeats.
         if ordinal >= cases || repeat >= repeats {
             return Ok(Err(StoreError::UnknownUnit { campaign, ordinal, repeat }));
         }
@@ -449,15 +468,18 @@ impl<'c> Statements<'c> {
             .query_row(unit, |row| Ok((RunId(row.get(0)?), row.get::<_, bool>(1)?, row.get::<_, bool>(2)?)))
             .optional()?;
         match former {
+            // A score is never replaced. An attempt without one was interrupted or could not be scored, and is.
             Some((_, true, _)) => return Ok(Err(StoreError::AlreadyFinished { campaign, ordinal, repeat })),
             Some((run, false, _)) if shared.lock().open.contains_key(&run) => {
                 return Ok(Err(StoreError::AlreadyRunning { campaign, ordinal, repeat }));
             }
             _ => {}
         }
+        // Before the deletion, which becomes a link: the first call for a campaign sets up its chain.
         let case = self.case(shared.seal.get(), key, campaign, ordinal)?;
         if let Some((run, _, was_finished)) = former {
             self.delete_run.execute([run.0])?;
+            // Only a finished run has a link, so only for such a run does the chain have to say that it was deleted.
             if was_finished {
                 self.link(key, run, (ordinal, repeat), None);
             }
@@ -487,6 +509,7 @@ impl<'c> Statements<'c> {
         let known = self.campaigns.get(&campaign).map(|it| it.cases.as_slice()).unwrap_or_default();
         match known.get(ordinal as usize) {
             Some(digest) => Ok(*digest),
+            // Derived campaigns get cases while they run; such a case is read when a run of it starts.
             None => self.find_case.query_row(params![campaign, ordinal], case_digest),
         }
     }
@@ -499,6 +522,7 @@ impl<'c> Statements<'c> {
             None => self.find_case.query_map(params![campaign, 0], case_digest)?.collect::<Result<_, _>>()?,
         };
         let Some(key) = key else { return Ok(OfCampaign { id, cases, chain: None }) };
+        // The new key signs the head as it is found. The signatures of earlier processes are checked by `Store::seals`.
         let mut chain = chain_so_far(self.connection, campaign)?;
         let links = chain.links;
         chain.begin(&campaign_digest(self.connection, campaign)?, key.public());
@@ -537,6 +561,7 @@ impl<'c> Statements<'c> {
         self.write_links(key)?;
         let mut ended = Vec::new();
         for (_, OfCampaign { id, chain, .. }) in self.campaigns.drain() {
+            // Its first run started before there was a key.
             let Some((chain, seal)) = chain else { continue };
             let sql = "UPDATE seal SET ended = ?2, end_signature = ?3 WHERE key = ?1";
             self.connection.execute(sql, params![seal, chain.links, key.sign(&chain.end())])?;
@@ -549,6 +574,7 @@ impl<'c> Statements<'c> {
         let FinishOperation { run, passed, class, verdict, summary, lessons, .. } = finish;
         let wall_ms = i64::try_from(finish.wall_ms).unwrap_or(i64::MAX);
         let run = *run;
+        // Nothing that the digest covers is read back from the file, which others can write to.
         let Some(Going { campaign, ordinal, repeat, case, trace }) = self.open.remove(&run) else {
             return Ok(Err(StoreError::RunNotOpen { run }));
         };
@@ -564,6 +590,7 @@ impl<'c> Statements<'c> {
         };
         let digest = came.digest(&parts);
         let columns = params![run.0, passed, class, verdict, wall_ms, summary, parts.to_bytes(), digest];
+        // Another program deleted the run in order to start its unit again.
         if self.finish_run.execute(columns)? != 1 {
             return Ok(Err(StoreError::RunReplaced { run }));
         }
