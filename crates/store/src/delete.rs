@@ -64,8 +64,8 @@ impl Store {
                 };
                 delete_family(&transaction, key, &mut deleted)?;
             }
+            // `NOT IN` is never true for a list that contains NULL.
             let sql =
-                // `NOT IN` is never true for a list that contains NULL.
                 "DELETE FROM matrix WHERE key NOT IN (SELECT matrix FROM campaign WHERE matrix IS NOT NULL)";
             transaction.execute(sql, [])?;
             transaction.commit()?;

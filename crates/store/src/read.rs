@@ -231,8 +231,8 @@ impl Store {
             let newest = format!("WHERE {} ORDER BY key DESC LIMIT 1", self.asked_for());
             found = find(&newest, &[])?;
         } else if found.is_empty() && !name.is_empty() {
+            // Not `LIKE`, which would ignore case and give `%` and `_` a meaning.
             let clause =
-                // Not `LIKE`, which would ignore case and give `%` and `_` a meaning.
                 format!("WHERE {} AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2", self.asked_for());
             found = find(&clause, &[&name, &MATCHES_MAX])?;
         }
@@ -254,9 +254,9 @@ impl Store {
         let (key, ..) = self.find(campaign)?;
         let mut next: i64 = 0;
         Ok(pages(move || {
+            // A page begins where the one before ended. An offset would make SQLite step over all earlier rows each
+            // time.
             let page = self.select(
-                // A page begins where the one before ended. An offset would make SQLite step over all earlier rows each
-                // time.
                 "SELECT ordinal, case_id, json FROM campaign_case WHERE campaign = ?1 AND ordinal >= ?2
                  ORDER BY ordinal LIMIT ?3",
                 &[&key, &next, &ROWS_PER_PAGE],
