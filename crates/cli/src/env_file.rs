@@ -45,6 +45,7 @@ pub(crate) fn service_form(options: &ProgramOptions) -> Result<ServiceForm, Fail
     let ProgramOptions { env_file, allow_hosts, headers, body, answer, .. } = options;
     let variables = held_variables(env_file.as_deref())?;
     let variable = |name: &str| {
+        // If a name occurs twice, its last line counts.
         let in_file = variables.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         let value = in_file.or_else(|| std::env::var(name).ok().map(SecretString::from))?;
         secrets::hold([value.expose_secret().to_owned()]);

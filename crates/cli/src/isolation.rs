@@ -37,6 +37,7 @@ fn isolated(options: &ProgramOptions, store: &Path, program: &Path) -> Result<Ma
     let here = env::current_dir()
         .map_err(|error| Failure::outside(format!("the current directory cannot be found: {error}")))?;
     let folder = options.cwd.clone().unwrap_or_else(|| here.clone());
+    // Either may hold a store in its `.planproof`, which is hidden as well.
     let folders = [folder, here];
     let mut hidden = Hidden::of_store(store, &folders);
     options.hidden.iter().for_each(|path| hidden.add(path));

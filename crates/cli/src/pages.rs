@@ -46,5 +46,6 @@ pub(crate) fn tools(source: &str) -> Result<MakePageTools, Failure> {
     let opened = thread::scope(|scope| scope.spawn(open).join());
     let opened = opened.unwrap_or_else(|_| Err(Failure::outside("the pages could not be opened")))?;
     let toolbox = Arc::clone(opened.toolbox());
+    // A toolbox without a state of its own can serve all runs.
     Ok(Arc::new(move || Ok(toolbox.for_run().unwrap_or_else(|| Arc::clone(&toolbox)))))
 }

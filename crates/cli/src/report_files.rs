@@ -136,6 +136,7 @@ impl ReportFileArguments {
     pub(crate) fn open(&self, global: &Global, taken: &[(&str, &Path)]) -> Result<ReportFiles, Failure> {
         let summary = self.step_summary.iter().flatten();
         let named = [&self.html, &self.junit, &self.csv, &self.inspect].into_iter().flatten().chain(summary);
+        // All names are compared before any file is opened, which could create it.
         for path in named.filter(|path| !is_stdout(path)) {
             must_differ(path, taken)?;
         }
@@ -241,6 +242,7 @@ impl ReportFiles {
                 )));
             }
         }
+        // Pipes and devices have no target: two reports may go to the same one.
         if let (Some(new), Some(other)) =
             (file.target(), self.0.iter().find(|(_, other)| other.target() == file.target()))
         {
@@ -275,6 +277,7 @@ impl ReportFiles {
     pub(crate) fn write(self, campaign: &ReportedCampaign<'_>, global: &Global) -> Result<(), Failure> {
         let mut result = Ok(());
         for (format, file) in self.0 {
+            // `and` keeps the first failure; its argument, the writing, is evaluated in any case.
             result = result.and(file.write(global, |out| format.write(campaign, out)));
         }
         result
@@ -316,6 +319,7 @@ impl ReportFile {
     fn target(&self) -> Option<PathBuf> {
         match &self.place {
             Place::New(temporary) => Some(temporary.target.clone()),
+            // It was created when it was opened, so it can be resolved.
             Place::Appended(_) => self.asked.canonicalize().ok(),
             Place::Stdout | Place::Existing(_) => None,
         }
@@ -370,6 +374,7 @@ impl ReportFile {
 impl Temporary {
     fn beside(target: &Path) -> io::Result<Self> {
         let name = target.file_name().ok_or_else(|| io::Error::other("it does not name a file"))?;
+        // A killed process cannot remove its own file, so the next one for the same target does.
         remove_left_parts(target, name);
         loop {
             let random = u32::from_le_bytes(select::random_bytes());
@@ -385,6 +390,7 @@ impl Temporary {
 
     fn write(mut self, report: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         write_to(&self.file, report)?;
+        // Replacing a file by renaming would otherwise lose its permissions.
         if let Ok(former) = fs::metadata(&self.target) {
             self.file.set_permissions(former.permissions())?;
         }

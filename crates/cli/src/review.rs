@@ -90,6 +90,7 @@ impl AtTerminal {
     }
 
     async fn ask(&self, review: &Review) -> ReviewDecision {
+        // Locked until the person has decided, so that one question waits for the other.
         let State { lines, last } = &mut *self.state.lock().await;
         let lines = lines.get_or_insert_with(read_lines);
         let asked = (review.task.clone(), review.moment.clone());
@@ -135,6 +136,7 @@ impl Reviewer for AtTerminal {
 
 /// Reads standard input on a separate thread: a read from it cannot be cancelled.
 fn read_lines() -> mpsc::Receiver<String> {
+    // With a bound, a program that writes faster than decisions are needed is made to wait.
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
         let mut input = io::stdin().lock();

@@ -53,6 +53,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
         Box::new(fs::File::open(path).map_err(fail)?)
     };
     let mut text = String::new();
+    // One byte more than the limit shows that there is more, also for a pipe, which has no length.
     let read = source.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(fail)?;
     if read as u64 > FILE_BYTES_MAX {
         return Err(Failure::usage(format!("{} is larger than {FILE_BYTES_MAX} bytes", path.display())));
@@ -298,6 +299,8 @@ pub(crate) fn agent(
         AgentForm::Command(command) => {
             let mut agent = CommandAgent::parse(command).map_err(usage)?;
             let setting = env_file::program_setting(program)?;
+            // The setting comes first, because the program is looked for from its folder. The isolation depends on the
+            // file that is found.
             agent.set_up(setting.clone());
             let isolation = isolate(&agent.resolve().map_err(usage)?)?;
             agent.set_up(ProgramSetting { isolation, ..setting });
@@ -359,6 +362,7 @@ pub(crate) fn agent(
             let planner =
                 options.planner.as_ref().map(|name| find_model(name, ModelForm::Chat)).transpose()?;
             let planner = planner.unwrap_or_else(|| Arc::clone(&model));
+            // A report about a simulation in any role says nothing of a real model.
             let (shown_name, simulated) =
                 (model.name().to_owned(), is_simulated(&*model) || is_simulated(&*planner));
             let agent = TwoStageAgent::new(model, planner);

@@ -53,6 +53,7 @@ pub(crate) fn on_each(act: impl Fn(u32) + Send + Sync + 'static) {
             });
         }
     });
+    // Waits until the thread listens, so that no signal is missed. If it could not, its end of the channel is gone.
     if started.is_err() || is_listening.recv().is_err() {
         let requested = stop_requested();
         tokio::spawn(async move {

@@ -129,6 +129,7 @@ impl Source {
         for label in &diagnostic.labels {
             let before = self.text.get(..label.span.start).unwrap_or(&self.text);
             let line = before.matches('\n').count() + 1;
+            // Characters and not bytes, as editors count.
             let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
             shown.message += &format!("\nin {}, line {line}, column {column}", self.name);
             if !label.text.is_empty() {

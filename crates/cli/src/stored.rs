@@ -141,6 +141,7 @@ impl Stored {
         let Some((id, dissection)) = &self.dissection else { return Ok(None) };
         let counts =
             |ordinal: u32| self.campaign.cases.get(ordinal as usize).is_some_and(|case| counts(case.card()));
+        // The cases are limited before the errors are drawn, so that the draw is from those that count.
         let mut part = dissection.clone();
         part.retain(counts);
         let dissected = part.errors.len() as u64;

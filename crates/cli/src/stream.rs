@@ -98,6 +98,7 @@ impl Stream {
     /// It cannot be written, or is another file of the command.
     pub(crate) fn open(path: Option<&Path>, files: &[(&str, &Path)]) -> Result<Option<Arc<Self>>, Failure> {
         let Some(path) = path else { return Ok(None) };
+        // The list contains the stream itself.
         let others: Vec<_> = files.iter().copied().filter(|(option, _)| *option != OPTION).collect();
         must_differ(path, &others)?;
         let file = File::create(path).map_err(|error| {
@@ -148,6 +149,7 @@ impl Stream {
         buffer.clear();
         let written =
             serde_json::to_writer(&mut *buffer, line).map_err(std::io::Error::from).and_then(|()| {
+                // One write for each line, so that a reader of the growing file sees whole lines.
                 buffer.push(b'\n');
                 file.write_all(buffer)
             });

@@ -30,6 +30,7 @@ pub(crate) fn register(own: Vec<Arc<dyn Suite>>) -> Result<(), Failure> {
     if own.is_empty() {
         return Ok(());
     }
+    // The registry is made only to have names and ranks checked once, so that `registry` below cannot fail.
     let all = ours(JudgeOptions::default()).into_iter().chain(own.iter().cloned()).collect();
     Registry::new(all).map_err(|error| Failure::usage(error.to_string()))?;
     OWN.set(own).map_err(|_| Failure::usage("suites are registered once, before anything else"))

@@ -249,6 +249,7 @@ impl<W: Write> Harmless<W> {
         if colour && self.push_style(out, c) {
             return;
         }
+        // The states follow the original text, not what is written of it: an escaped colon still was a colon.
         let is_command = match c {
             ':' => self.place == Place::Colon,
             '[' => matches!(self.hashes, Hashes::Two | Hashes::Name),
@@ -262,12 +263,14 @@ impl<W: Write> Harmless<W> {
         };
         self.hashes = match (c, self.hashes) {
             ('#', Hashes::None | Hashes::Name) => Hashes::One,
+            // Of more than two, the last two count: `###[` contains `##[`.
             ('#', _) => Hashes::Two,
             (c, Hashes::Two | Hashes::Name) if c.is_ascii_alphanumeric() => Hashes::Name,
             _ => Hashes::None,
         };
         match (self.form, c) {
             (Form::Text { .. } | Form::Json, '\n') => {
+                // A text that is cut before its style ends must not colour the lines after it.
                 if std::mem::take(&mut self.is_styled) {
                     out.push_str("\u{1b}[0m");
                 }
@@ -302,6 +305,7 @@ impl<W: Write> Harmless<W> {
             // That was none of ours.
             (Some(_), c) => {
                 let codes = self.codes.take().unwrap_or_default();
+                // The codes are only digits and semicolons, so this recursion is one level deep.
                 push_visible(out, STYLE_OPEN);
                 self.push_str(out, &codes);
                 self.push(out, c);
@@ -346,6 +350,8 @@ impl<W: Write> Write for Harmless<W> {
                 }
             }
         }
+        // The output has another length than the input, so it is written whole and the input counts as taken, including
+        // the beginning of a character that waits in `torn`.
         self.inner.write_all(out.as_bytes())?;
         Ok(bytes.len())
     }

@@ -93,6 +93,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         if let Some(agents) = agents.as_deref().filter(|_| is_matrix) {
             return matrix::begin(&request, agents);
         }
+        // The id of a campaign and that of a matrix are given alike; only the store can tell which it is.
         if let Some((store, row)) = resumed_matrix(arguments)? {
             return matrix::go_on(&request, &store, row);
         }

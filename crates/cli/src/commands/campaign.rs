@@ -73,6 +73,7 @@ pub(super) struct CampaignRequest<'a> {
 
 /// Runs such a campaign to its end, and reports it.
 pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Result<ExitCode, Failure> {
+    // A campaign may take hours and cost money, so a file that cannot be written is reported before it begins.
     let files = request.all.files.open(global, &request.taken)?;
     let cases_file = match request.shrink_to {
         None => None,
@@ -89,6 +90,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     let Ended { outcomes, progress, seal, failure, dissection, shrinking } =
         runtime()?.block_on(async { carry_out(&prepared, global, &stop_on_signal(), all).await })?;
     let wall = began.elapsed();
+    // The figures come from summaries, as in `runs show`, so that both give the same ones.
     let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();
     let report = Report::of_summaries(SummaryInput {
         suite: &*run.suite,
@@ -123,13 +125,17 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         .filter(|failure| failure.is_reproduced())
         .map(|failure| write_case(&failure.shrunk.case))
         .collect();
+    // Writing consumes the files, and it must still be known afterwards whether one of them took stdout.
     let takes_stdout = files.take_stdout();
     let written = write_files(files, &prepared, &outcomes, &report, global);
     let written = match cases_file {
+        // If the campaign was halted, the file keeps its old content: its shrinking may be unfinished.
         Some(file) if failure.is_none() => written
             .and(file.write(global, |out| smallest.iter().try_for_each(|case| writeln!(out, "{case}")))),
         _ => written,
     };
+    // The reports on what is finished are written even if the campaign was halted. Its failure is the one returned; a
+    // failure to write them is only printed.
     if let Some(failure) = failure {
         if let Err(failure) = written {
             tell!("{}", failure.describe());
@@ -167,6 +173,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
     }
+    // A replay that differs from its recording is no result of the agent, so its verdicts do not count here.
     if prepared.tell_differences(&outcomes, dissection.as_ref(), shrinking.as_ref()) {
         return Ok(ExitCode::Outside);
     }
@@ -242,6 +249,7 @@ pub(crate) fn print_report(
     let notes = notes(report, unscored, &commands.resume(campaign));
     if global.json {
         for note in notes {
+            // Stdout is one JSON document.
             tell!("{note}");
         }
         return print_json(report);
@@ -319,6 +327,7 @@ fn ended(report: &Report, resumed: &str) -> Option<String> {
     let dissection = report.dissection.as_ref().map(|it| (Derived::Dissection, it.unfinished));
     let shrinking = report.shrinking.as_ref().map(|it| (Derived::Shrinking, it.unfinished));
     let unfinished = dissection.into_iter().chain(shrinking).find(|(_, left)| *left > 0);
+    // Dissection and shrinking begin after the last run, so they are named only if no run is missing.
     let what = match unfinished.filter(|_| not_run == 0) {
         Some((of, left)) => format!("the {} of {left} failures is not finished", of.noun()),
         None => format!("{not_run} of {all} {noun}"),

@@ -105,6 +105,7 @@ fn from_calls(case: &PlanningCase, calls: &[String]) -> Result<Vec<Event>, Failu
                 ids.join(", ")
             )));
         }
+        // What follows the `@` depends on the tool: sentences of a report, or a start time in the time form.
         let is_report = case.is_report(tool);
         let takes_start = case.time.is_some() && !case.is_restart(tool);
         let arguments = match start {

@@ -86,6 +86,7 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
         let (units, stop) = (campaign.units_but(&HashSet::new()), CancellationToken::new());
         let work = Work::new(writer, &units, &stop);
         runtime.block_on(campaign.run(work, |progress| outcomes.extend(progress.ended())))?;
+        // Runs end in any order, and the same seed is to give the same report.
         outcomes.sort_by_key(planproof_bench::Outcome::unit);
         let report = Report::new(ReportInput {
             suite: &suite,

@@ -29,6 +29,7 @@ impl HelperModel {
     pub(crate) fn find(name: &str, arguments: &AskingArguments) -> Result<Self, Failure> {
         let world = Outside { asking: &arguments.model, is_quiet: false, store: Path::new("") };
         let models = Models::live(&world, key_needed(arguments.cache.as_deref()));
+        // Looked up once without its wrapping, so that its name is known below, where budgets and prices are checked.
         models.plain(name, ModelForm::Chat)?;
         let budgets = Budgets::of(&(&arguments.budget).into());
         let prices = budgets.prices(&world)?;

@@ -41,6 +41,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<ExitCode, Failure> {
         out.write_all(config::schema().as_bytes())?;
         return Ok(ExitCode::Passed);
     }
+    // A rough check that catches a mere model name; the agent itself need not exist yet.
     if !arguments.agent.contains(['@', ':']) {
         return Err(Failure::usage(format!(
             "unknown agent \"{}\": write tools@MODEL, command:PROGRAM, or url:URL, as in tools@sim/careless",
@@ -119,6 +120,7 @@ fn push_key(text: &mut String, section: &Section, name: &str, value: &str, is_co
     for word in key.help.split_whitespace() {
         if line.chars().count() + 1 + word.chars().count() > COMMENT_WIDTH {
             let _ = writeln!(text, "{line}");
+            // The next line begins with the `#` again.
             line.truncate(1);
         }
         let _ = write!(line, " {word}");

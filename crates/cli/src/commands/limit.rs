@@ -37,6 +37,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         CampaignCommand::Limit(plan, arguments),
     )?;
     prepared.stream = stream;
+    // A resumed or replayed search keeps its own plan.
     let plan = prepared.run.options.limit.unwrap_or(plan);
     let next = |outcomes: &[Outcome]| next_units(&plan, &prepared, outcomes);
     let Ended { outcomes, progress, seal, failure, .. } =
@@ -117,6 +118,7 @@ fn plan(arguments: &LimitArguments) -> Result<LimitPlan, Failure> {
 
 /// The next cases to run: none if a replay does not have them.
 fn next_units(plan: &LimitPlan, prepared: &Prepared, outcomes: &[Outcome]) -> Vec<Unit> {
+    // The search keeps no state: its next step follows from all outcomes, so a resumed one takes the same steps.
     let scores: HashMap<u32, Option<bool>> =
         outcomes.iter().map(|outcome| (outcome.ordinal, outcome.passed())).collect();
     match plan.next(|place| scores.get(&place).copied()) {
@@ -220,6 +222,7 @@ fn plot(report: &LimitReport) -> String {
         let mut line = vec![' '; PLOT_WIDTH];
         line[column(report.plan.threshold)] = '┊';
         line[column(level.low)..=column(level.high)].fill('─');
+        // A later sign covers an earlier one in the same column, and success must be seen.
         for (rate, sign) in [(level.chance, '◇'), (level.in_order, '△'), (level.rate, '●')] {
             if let Some(rate) = rate {
                 line[column(rate)] = sign;

@@ -38,6 +38,7 @@ pub(super) fn table(store: &Store, matrix: &Matrix) -> Result<MatrixTable, Failu
     let Some((first, others)) = ids.split_first() else {
         return Err(Failure::usage(format!("the matrix {} in the run store holds no campaign", matrix.id)));
     };
+    // The first campaign stays in memory, because every other one is compared with it.
     let first = Stored::load(store, first)?;
     let report = first.report()?;
     let traces = StoredTraces { store, campaign: &first.campaign.row.id };

@@ -152,6 +152,7 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
             return Err(Failure::usage("nothing was run; --yes runs it without the question"));
         }
     }
+    // The clock starts only here, so the time that a person took to agree does not count.
     let trace = prepared.trace.take();
     let is_kept = trace.is_some();
     let (live, recorder) = begin(&prepared, trace, global);
@@ -160,6 +161,7 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
         () = &mut stop => None,
         result = run_agent(&prepared, &tools, &recorder) => Some(result),
     };
+    // Before any return, so that the servers of tools end with the run, whatever came of it.
     tools.close().await;
     let Some(result) = finished else {
         live.finish()?;

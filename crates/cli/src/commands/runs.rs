@@ -34,6 +34,7 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
     let path = &arguments.store.store;
     must_exist(path)?;
     planproof_runner::must_be_no_folder(path)?;
+    // These commands open the store for writing. The others open it read-only, so that looking changes nothing.
     if let RunsCommand::Forget { run, tool, all: _ } = &arguments.command {
         lessons::forget(path, run.as_deref(), tool.as_deref(), global)?;
         return Ok(ExitCode::Passed);
@@ -154,6 +155,7 @@ pub(crate) fn show(
     let options = stored::options(&campaign)?;
     let commands = options.commands(&campaign.agent, store.path());
     say_what_is_missing(&campaign, &commands);
+    // Figures come from summaries; only the runs that are shown are read in full and judged again.
     let figures = match judges_again {
         true => None,
         false => Figures::read(store, &campaign, &options, findings_max)?,
@@ -264,6 +266,7 @@ fn show_case(
 ) -> Result<(), Failure> {
     let campaign = stored::find(store, name)?;
     let options = stored::options(&campaign)?;
+    // Ids are looked up in the summaries, which are an index, and not in the cases themselves.
     let mut found = None;
     for row in store.case_summaries(&campaign.id)? {
         let row = row?;
@@ -284,6 +287,7 @@ fn show_case(
     }
     let unit = Unit { ordinal, repeat };
     if let Some(form) = graph {
+        // A graph needs no verdict, so it is drawn for an unfinished run as well.
         return draw(&recorded(store, &campaign, unit)?, form, id);
     }
     let (case, Some((outcome, trace))) = stored::load_one(store, &campaign, &options, unit)? else {
@@ -412,6 +416,7 @@ fn export(store: &Store, name: &str, format: ExportFormat, case: Option<&str>) -
         }
     }
     out.flush()?;
+    // Damage is reported after the export: what is sound has been written, and stderr says what is missing.
     let seals = store.seals(&campaign.id, Signatures::Ends)?;
     left_out.extend(seals.iter().flat_map(|seals| seals.damaged.iter().cloned()));
     let named = planproof_runner::name_damaged(store, &campaign.id, &by_unit(left_out));

@@ -46,6 +46,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     options.extend(chosen);
     let usage = |CaseError { what }: CaseError| Failure::usage(what);
     suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
+    // Only after the options are applied, because some, such as `days`, select cases.
     let cases = load(&*suite, choice, global)?;
     let (text, file) = (select::read_text(predictions)?, predictions.display().to_string());
     let data = Data { text: &text, file: &file };
@@ -64,6 +65,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
         judged_by = Some((name, helper.model.is_simulated()));
     }
     let scored = suite.score_with(&cases, data, &evidence).map_err(usage)?;
+    // Predictions took no time and no tokens here; as outcomes, they are summed up like runs.
     let outcome = |(ordinal, verdict)| Outcome {
         ordinal,
         repeat: 0,

@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", arguments.port)).await.map_err(|error| {
             Failure::outside(format!("cannot listen on 127.0.0.1:{}: {error}; choose another --port", arguments.port))
         })?;
+        // With `--port 0`, only the listener knows the port.
         let address = listener.local_addr().map_err(|error| Failure::outside(error.to_string()))?;
         let base_url = format!("http://{address}/v1");
         // A key from the environment is known to the user and is not repeated.

@@ -77,6 +77,7 @@ async fn serve(arguments: &ServeToolsArguments, global: &Global, tools: RunTools
     let server = McpServer::bind(arguments.port).await.map_err(outside)?;
     let token = AccessToken::from_random(select::random_bytes());
     let run = server.open_to(tools, token, &arguments.allow_host).map_err(outside)?;
+    // Before the URL is shown: from here on, a signal ends the serving and not the process.
     let stop = signals::stop_requested();
     let mut out = terminal::results(global.json);
     if global.json {
@@ -105,6 +106,7 @@ fn finish(
         }
         None => Ok(()),
     };
+    // The trace is written first: it is there even if the judge gives no verdict.
     let verdict = case.judge(&trace.events).map_err(|unscored| Failure::outside(unscored.to_string()))?;
     let line = &verdict.detail;
     if arguments.stdio {

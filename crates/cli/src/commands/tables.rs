@@ -120,6 +120,7 @@ impl Found {
         let Self { campaign, options, is_time_form, .. } = self;
         let limit = self.limit_among(all);
         let is_within = |actions: u32| limit.is_none_or(|limit| actions <= limit);
+        // Only a dissection has to be read with its runs; summaries suffice for all other figures.
         let (summaries, part) = if !store.derived(&campaign.id)?.is_empty() {
             let stored = Stored::load(store, &campaign.id)?;
             let part = stored.part_of_dissection(|card| is_within(card.size), ERRORS_MAX)?;

@@ -96,6 +96,7 @@ pub(super) async fn open(
             (place, opened)
         });
     }
+    // They open in any order; the tools are offered in the order of the command line.
     let mut sources: Vec<Option<OpenSource>> = vec![None; asked.len()];
     // Dropping the set, at the first that fails, ends the servers that are being started.
     while let Some(opened) = opening.join_next().await {
@@ -109,6 +110,7 @@ pub(super) async fn open(
 pub(super) fn introduce(tools: &CombinedTools, global: &Global) {
     let mut offered = tools.tools().iter().map(|tool| tool.name.as_str());
     for source in tools.sources() {
+        // The combined list has the tools of each source one after the other, under the names that they have here.
         let names: Vec<&str> = offered.by_ref().take(source.toolbox().tools().len()).collect();
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let protocol = source.server().map(|server| format!(" (MCP {})", server.protocol_version()));

@@ -19,6 +19,7 @@ pub(super) fn shrinking(report: &ShrinkReport, commands: &CommandLines, marking:
     );
     for number in 1..=report.distinct {
         let alike = || report.failures.iter().filter(|failure| failure.group == Some(number));
+        // Failures of one group have the same shape; the one with the fewest words is the easiest to read.
         let smallest =
             alike().min_by_key(|failure| (failure.to.actions, failure.to.constraints, failure.to.words));
         let Some(smallest) = smallest else { continue };

@@ -53,6 +53,7 @@ impl Table {
     /// The table within `columns` columns; without a limit, row by row.
     fn shown(&self, columns: Option<usize>) -> String {
         let whole = self.0.to_string();
+        // The last column is padded with blanks, which need no room.
         let width = whole.lines().map(|line| line.trim_end().chars().count()).max().unwrap_or_default();
         match columns.filter(|columns| width > *columns) {
             Some(columns) => self.records(columns),

@@ -25,6 +25,7 @@ const DIGESTED_BYTES_MAX: u64 = 64 << 20;
 
 /// The options of the command line, as they are written.
 pub(crate) fn options_written(arguments: &AgentArguments) -> Vec<(&'static str, Option<String>)> {
+    // In the order of AGENT_OPTIONS, which begins with these.
     let values = [
         arguments.samples.map(|samples| samples.to_string()),
         arguments.summary.map(|summary| summary.as_str().to_owned()),
@@ -110,6 +111,7 @@ pub(crate) fn made_from(name: &AgentSpec) -> Result<MadeFrom, Failure> {
 fn sha256_of(file: &str) -> Option<String> {
     let path = std::path::Path::new(file);
     let found = path.metadata().ok()?;
+    // Any word of a command may be a file. Other words, and very large files, have no digest.
     if !found.is_file() || found.len() > DIGESTED_BYTES_MAX {
         return None;
     }

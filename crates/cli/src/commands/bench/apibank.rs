@@ -56,6 +56,7 @@ fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
             return Err(fail(&format_args!("it has more than {FILES_MAX} files")));
         }
     }
+    // A folder is listed in any order, and the order of the cases must not depend on it.
     paths.sort();
     Ok(paths)
 }

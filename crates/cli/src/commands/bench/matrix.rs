@@ -107,9 +107,11 @@ fn values(text: &str) -> Vec<String> {
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         match (character, characters.peek(), values.last_mut()) {
+            // Only before a comma, so that backslashes in paths and patterns stay as they are.
             ('\\', Some(','), Some(value)) => value.extend(characters.next()),
             (',', _, _) => values.push(String::new()),
             (_, _, Some(value)) => value.push(character),
+            // There is always a last value.
             (_, _, None) => {}
         }
     }
@@ -182,12 +184,14 @@ fn run(
     let Request { arguments, global, .. } = request;
     let rows = store.campaigns_of_matrix(&row.id)?;
     store.hold(rows.iter().map(|campaign| campaign.id.as_str()))?;
+    // Only after the lock: another process could otherwise spend from the same budget meanwhile.
     let goes_on = ResumedMatrix::open(store, row, &(&arguments.campaign.budget).into(), began)?;
     let ended = runtime()?.block_on(async {
         let stop = stop_on_signal();
         carry_on(request, store, &goes_on, &stop).await
     })?;
     let mut table = matrix::table(store, &goes_on.row)?;
+    // A budget that was used up by the very last run ended nothing.
     table.ended_by = ended.budget.filter(|_| table.not_run() > 0);
     let resume = matrix::resume(store, &table);
     let mut notes = ended.notes;
@@ -204,6 +208,7 @@ fn run(
     }
     if let Some(failure) = ended.failure {
         if let Some(page) = page {
+            // What is finished is shown even if the matrix could not continue.
             page.write(global, |out| planproof_report::html::write_matrix(&table, out))?;
         }
         return Err(failure);
@@ -242,6 +247,7 @@ async fn carry_on(
     let mut ended = Ended::default();
     let count = store.campaigns_of_matrix(&matrix.row.id)?.len();
     progress::say(global, &format!("matrix {}: {count} combinations", matrix.row.id));
+    // The rows are read again for each combination, because what is left depends on what the earlier ones spent.
     for place in 0..count {
         let rows = store.campaigns_of_matrix(&matrix.row.id)?;
         let Some(row) = rows.get(place) else { break };
@@ -256,6 +262,7 @@ async fn carry_on(
             }
         };
         progress::say(global, &format!("combination {} of {count}: {}", place + 1, row.agent));
+        // A prepared campaign owns its store, so each combination opens the file once more.
         let own = StoreOptions::from(&arguments.campaign.store).open()?;
         let stored = Stored::load(&own, &row.id)?;
         let about = |failure: Failure| failure.about(&format!("combination {}, {}", place + 1, row.agent));
@@ -274,6 +281,7 @@ async fn carry_on(
             ended.budget = Some(matrix.ended_by(budget));
             break;
         }
+        // Other combinations may have a working set-up, so they are still run.
         if let Some(why) = prepared.run.options.broken_setup(&came.progress) {
             ended.notes.push(format!(
                 "Combination {} was stopped, because its set-up is broken: {}",

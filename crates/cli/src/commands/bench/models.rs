@@ -172,6 +172,7 @@ impl Models<'_> {
             let spent = found.as_ref().and_then(|row| self.report(&row.id).ok()?.cost);
             // Nobody is paid for a simulation, whose price nobody knows.
             let left = left.filter(|_| !parts(agent).model.is_some_and(|model| model.starts_with(SIMULATED)));
+            // The budget of a campaign covers all that it ever spent, also before it was resumed.
             let budget = left.map(|left| left.plus(spent.and_then(Money::from_dollars).unwrap_or_default()));
             if left.is_some_and(|left| left == Money::default()) {
                 why = Some("the budget of --max-cost is used up".to_owned());
@@ -186,6 +187,7 @@ impl Models<'_> {
                 };
                 progress::say(self.global, &format!("{agent}, {}", form.as_str()));
                 let came = self.test(line, budget, stop).await;
+                // An interruption ends all rows. Any other failure concerns this model, and the others are still run.
                 if stop.is_cancelled() {
                     came?;
                 } else if let Err(failure) = came {
@@ -198,6 +200,7 @@ impl Models<'_> {
             None => Row { agent: agent.to_string(), form: form.as_str(), ..Row::default() },
         };
         row.planproof = env!("CARGO_PKG_VERSION");
+        // A row with scores shows them even if it is unfinished; the table says how many runs are missing.
         if row.scored == 0 {
             row.not_run = why.or(row.not_run).or_else(|| Some("no run has a score".to_owned()));
         } else {

@@ -130,11 +130,13 @@ pub(super) fn must_agree(
                 };
                 let now = Drawn::of(&now, global.seed, 1)?.as_written();
                 let shape = levels.first().map(Drawn::as_written).unwrap_or_default();
+                // These differ from level to level; `searching` has compared the search they follow from.
                 let of_level = ["cases", "first", "actions", "infeasible"];
                 agreement.options(shape.into_iter().filter(|(id, _)| !of_level.contains(id)).collect(), &now);
             }
         }
         CampaignCommand::Bench(makes, repeat) => {
+            // Without a choice on the command line, the recorded cases are used, and the data need not be there.
             let is_given = CHOOSING.iter().any(|id| global.given.has(id));
             let now = if is_given { makes.make()?.cases } else { cases.to_vec() };
             if !are_same(&now, cases) {
@@ -224,6 +226,7 @@ fn drawn_cases(
                 }
             }
         }
+        // `must_fit` has refused the recording of a search for a limit.
         (Some(Making::Levels(_)) | None, _) => {}
     }
     Ok(())
@@ -257,6 +260,7 @@ fn searching(plan: &LimitPlan) -> Vec<Written> {
     vec![
         ("from", number(from)),
         ("to", number(to)),
+        // Rounded to six decimals: 0.55 * 100 is not 55 in floating point.
         ("threshold", Some(format!("{}%", (threshold * 1e8).round() / 1e6))),
         ("cases_per_pair", number(cases_per_pair)),
         ("cases_max", number(cases_max)),

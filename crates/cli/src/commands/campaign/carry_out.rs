@@ -75,10 +75,12 @@ pub(in crate::commands) async fn carry_out(
             };
             let found =
                 dissect(prepared, (campaign, &typed), outcomes, options, watch, observe, global).await;
+            // Noted before an error is returned, so that the hint below can give the number.
             further = Some((Derived::Dissection, finished));
             let (ended, found) = found?;
             (end, dissection) = (ended, Some(found));
         }
+        // A budget that ended the dissection, or a recording that can no longer be written, ends the shrinking as well.
         if let (CampaignEnd::Complete, true, Some(options)) = (end, notes.are_whole(), order.shrink) {
             let watch = (writer, stop, supervision);
             let mut finished = prepared.candidates.iter().map(|candidate| candidate.outcomes.len()).sum();
@@ -145,6 +147,7 @@ impl Watch for Watcher<'_> {
         let resumed = if done == 0 { String::new() } else { format!(", {done} done already") };
         let replay = if is_replay { ", a replay" } else { "" };
         progress::say(self.global, &format!("campaign {campaign}: {cases} cases{times}{resumed}{replay}"));
+        // A complete campaign writes nothing more, so no key seals anything.
         if done < total {
             progress::say(self.global, &format!("seal {seal}"));
         }

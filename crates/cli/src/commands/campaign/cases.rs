@@ -129,6 +129,7 @@ pub(super) fn of_levels(
         )));
     }
     let level = |(actions, count): (u32, u32)| {
+        // A campaign has at most CASES_MAX cases, so the ranges of two numbers of actions never overlap.
         let first = u64::from(actions) * CASES_MAX;
         let draw =
             CaseArguments { actions: (actions, actions), first, infeasible: None, shape: shape.clone() };
@@ -159,6 +160,7 @@ fn draw_levels(levels: Vec<Drawn>, suite: &OrderSuite, bank: &TopicBank) -> Resu
         made.time += level.time;
     }
     all.synthesis = Some(made);
+    // Checked again, because the levels may come from a recording.
     if all.cases.len() as u64 > CASES_MAX {
         return Err(Failure::usage(format!("a campaign has at most {CASES_MAX} cases")));
     }
@@ -238,6 +240,7 @@ impl Drawn {
 
     /// Draws the cases.
     fn draw_from(self, suite: &OrderSuite, bank: &TopicBank) -> Result<Cases, Failure> {
+        // A recording may come from anywhere, so its numbers are checked as if they were typed.
         let wrong = || Failure::usage("the seed or the number of the drawn cases is invalid");
         let seed: u64 = self.seed.parse().map_err(|_| wrong())?;
         let end = self.first.checked_add(self.count).filter(|_| self.count <= CASES_MAX).ok_or_else(wrong)?;

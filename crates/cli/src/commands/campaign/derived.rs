@@ -104,6 +104,7 @@ impl<'a> Keeper<'a> {
         let Prepared { run: planproof_runner::Prepared { campaign, options, store, .. }, order, .. } =
             self.prepared;
         let id = self.of.id(&campaign.id);
+        // Created with its first cases, so that a campaign without failures leads to none.
         if !self.is_created && self.of.find(&campaign.id, &store.derived(&campaign.id)?).is_none() {
             let mut options = options.clone();
             (options.seed, options.limit) = (self.seed, None);

@@ -59,11 +59,13 @@ fn over_bare(store: &Store, guarded: &Stored) -> Result<Option<Comparison>, Fail
     let report = guarded.report()?;
     let traces = StoredTraces { store, campaign: &guarded.campaign.row.id };
     let after = guarded.reported(&report, &traces);
+    // The newest one is first. The cheap facts are compared before all of its traces are read.
     for row in store.campaigns()?.iter().filter(is_bare) {
         let bare = Stored::load(store, &row.id)?;
         let report = bare.report()?;
         let traces = StoredTraces { store, campaign: &row.id };
         let comparison = Comparison::new(&bare.reported(&report, &traces), &after).ok();
+        // The gain is shown only if it is about all of the guarded cases.
         let is_whole = |found: &Comparison| found.is_lift && found.only_b == 0;
         if let Some(found) = comparison.filter(is_whole) {
             return Ok(Some(found));

@@ -166,6 +166,8 @@ pub(super) fn commands(
     if let Some(model) = &options.serve_model {
         words.extend(["--serve-model".to_owned(), model.clone()]);
     }
+    // All fields are named, so that a new option cannot be forgotten here. Options with their default values are left
+    // out, because the line is read by people; `hidden` has no option.
     let ProgramOptions {
         env,
         env_file,

@@ -52,6 +52,7 @@ pub(in crate::commands) fn prepare(
         (Some(file), agent) => replay(arguments, global, file, agent, command),
         (None, Some(agent)) => begin(arguments, global, agent, command),
         (None, None) => {
+            // Only the store knows the agent of a resumed campaign, so `--review` is checked once it is loaded.
             let prepared = go_on(arguments, global, command)?;
             let name = AgentSpec::parse(&prepared.run.campaign.agent.name);
             let name = name.map_err(|error| Failure::usage(error.to_string()))?;
@@ -66,6 +67,7 @@ pub(in crate::commands) fn prepare(
         }
     }?;
     if reviewing.is_some() {
+        // A person is shown one sub-task at a time, and nothing else may run meanwhile.
         prepared.run.campaign.concurrency = NonZeroUsize::MIN;
     }
     prepared.run.reviewing = reviewing;
@@ -126,6 +128,7 @@ fn program(arguments: &CampaignArguments, command: &CampaignCommand<'_>) -> Prog
         arguments.program.clone();
     let (isolate, allow_hosts) = (isolate.into(), allow_host);
     let store = arguments.store.store.as_path();
+    // `Outside::store` is hidden anyway, with the files beside it.
     let files = arguments.files().into_iter().map(|(_, path)| path).filter(|path| *path != store);
     let hidden = files.chain(command.files()).filter(|path| *path != Path::new("-"));
     let hidden = hidden.map(Path::to_owned).collect();
@@ -208,6 +211,7 @@ pub(in crate::commands) fn resume_stored(
         &format!("campaign {}", row.id),
         ("resume it with", &format!("--resume {}", row.id)),
     )?;
+    // What failed outside of the agent may work now, so unscored runs are run again.
     outcomes.retain(|outcome| outcome.verdict.is_ok());
     let order = &mut options.order;
     let begun = dissection.as_ref().map(|(_, dissection)| dissection.options);
@@ -221,6 +225,7 @@ pub(in crate::commands) fn resume_stored(
         None => true,
         Some(how) => shrink::is_over(&how, order.judge(), &cases, &outcomes, shrinking.as_ref())?,
     };
+    // Derived campaigns are stored with these options and are read back by them, even if they are requested only now.
     options.kept.of_suite = order.to_map();
     let mut further = Vec::new();
     let trials = dissection.map(|(_, dissection)| dissection.into_scored_trials()).unwrap_or_default();
@@ -238,6 +243,7 @@ pub(in crate::commands) fn resume_stored(
         }
     }
     let asking = asking.within(options.kept.timeout())?;
+    // `resume` takes the store, and the world refers to its path.
     let path = store.path().to_owned();
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &path };
     let resumed = Resumed {

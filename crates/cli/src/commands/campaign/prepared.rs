@@ -79,7 +79,8 @@ impl Prepared {
         shrinking: Option<&Shrinking>,
     ) -> bool {
         let Some(replayed) = self.run.replayed() else { return false };
-        // Those of dissection and shrinking follow, if there are any.
+        // Those of dissection and shrinking follow, if there are any; only then are the lists copied. The ordinal of a
+        // derived case becomes its place in the list.
         let (mut cases, mut outcomes) = (Cow::from(&*self.run.campaign.cases), Cow::from(outcomes));
         let orders = OrderSuite::new(self.order.judge());
         for trial in dissection.into_iter().flat_map(|dissection| &dissection.trials) {

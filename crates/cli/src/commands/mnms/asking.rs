@@ -44,6 +44,7 @@ impl Conversation {
             settings: self.settings.clone(),
         };
         let text = self.model.chat(&request).await?.text;
+        // The whole answer is read, but each further round would send it again.
         let kept = text.chars().take(KEPT_CHARACTERS_MAX).collect();
         self.messages.push(Message::Assistant { text: kept, calls: Vec::new() });
         Ok(text)
@@ -133,6 +134,7 @@ async fn queries_of(
     let read = |answer: &str| {
         let answered = read_queries(answer, &pairing, count);
         for query in answered.good {
+            // Good queries of earlier rounds are kept, so a further round only has to supply the missing ones.
             if good.len() < count && !good.contains(&query) {
                 good.push(query);
             }
@@ -143,6 +145,7 @@ async fn queries_of(
     let is_short = good.len() < count;
     let (mut written, mut not_rewritten) = (Vec::new(), 0);
     for query in good {
+        // Without a usable rewriting, the plan with the texts of the rule is still right.
         let mut faithful = None;
         if let Some(prompt) = ask_to_rewrite(&query, &plan) {
             let read = |answer: &str| match read_rewriting(answer, &plan) {
@@ -225,11 +228,13 @@ where
     let (mut waiting, mut asking) = (items.iter().enumerate(), JoinSet::new());
     let mut finished = Vec::new();
     loop {
+        // After a failure nothing new is begun, but what is under way is awaited, and its answers are kept.
         while asking.len() < CONVERSATIONS_MAX && failed.is_none() {
             let Some((place, item)) = waiting.next() else { break };
             let asked = ask(item);
             asking.spawn(async move { (place, asked.await) });
         }
+        // Dropping the set on the way out aborts the conversations that are still running.
         let joined = tokio::select! {
             biased;
             () = stop.cancelled() => {
@@ -253,6 +258,7 @@ where
             }
         }
     }
+    // Drafts are numbered in the order of the tasks, whichever conversation ends first.
     finished.sort_by_key(|(place, _)| *place);
     finished.into_iter().map(|(_, done)| done).collect()
 }

@@ -79,6 +79,7 @@ pub(super) fn inputs(folder: &Path) -> Result<Inputs, Failure> {
         let text = if is_text && is_short() { fs::read_to_string(entry.path()).ok() } else { None };
         files.push(Listed { name, text });
         if files.len() > INPUTS_MAX {
+            // One more than allowed is enough for `of_folder` to refuse the folder.
             break;
         }
     }

@@ -70,6 +70,7 @@ pub(super) fn filter(arguments: &FilterArguments, global: &Global) -> Result<Exi
         queries_max: arguments.queries_max,
     };
     let Filtered { kept, unverified, poor, frequent, tools } = rules.apply(&drafts);
+    // The original lines are kept, not printed anew, so that fields unknown to us are not lost.
     let text: String = kept.iter().map(|place| format!("{}\n", lines[*place])).collect();
     let sequences: BTreeSet<Vec<&str>> = kept
         .iter()

@@ -69,6 +69,7 @@ pub(super) fn alternatives(
     let proposals = by_model.len();
     for row in by_model {
         match rows.iter_mut().find(|known| known.id == row.id) {
+            // The third column is the source: rule and model propose the same alternative.
             Some(known) => known.shown[2] = format!("kinds, {name}"),
             None => rows.push(row),
         }
@@ -117,6 +118,7 @@ pub(super) fn results(
                 "--count {count}: only {there} queries have a result in every setting"
             )));
         }
+        // A random sample, which is shown in the order of the ids again.
         Draw::new(global.seed, 0, "mnms/rated/1").shuffle(&mut chosen);
         chosen.truncate(count);
         chosen.sort_by_key(|draft| draft.id);

@@ -99,6 +99,7 @@ impl Transcript {
                 }
             } else {
                 if state == sections::STARTED {
+                    // The status line says what is running, so the section's own line would only repeat it.
                     shown.clear();
                 }
                 shown += &line_of(self.colours, "graph", "1;34", &drawing.to_status_line(), "");
@@ -114,6 +115,7 @@ impl Transcript {
             let text = if by.is_empty() { text.to_owned() } else { format!("{by} {text}") };
             line_of(colours, label, colour, text.trim_end(), notes)
         };
+        // Pairing relies on seeing every event in order, so it comes before anything is left out.
         let paired = self.pairing.take(event);
         match &event.kind {
             EventKind::Query { text } if event.actor.is_some() && self.query.as_ref() == Some(text) => {

@@ -34,6 +34,7 @@ pub(super) fn label(path: &Path, run: &str, text: Option<&str>, global: &Global)
 pub(super) fn run(path: &Path, names: &[String], is_agreed: bool, global: &Global) -> Result<(), Failure> {
     let store = Store::open(path, StoreLimits::default())?;
     let campaigns = meant(&store, names)?;
+    // A running campaign is refused before the user is asked to agree.
     store.hold(campaigns.iter().map(|campaign| campaign.id.as_str()))?;
     if !is_agreed {
         let shown: Vec<String> = campaigns.iter().map(in_words).collect();
@@ -45,6 +46,7 @@ pub(super) fn run(path: &Path, names: &[String], is_agreed: bool, global: &Globa
     let ids: Vec<&str> = campaigns.iter().map(|campaign| campaign.id.as_str()).collect();
     let before = size(path);
     let Deleted { campaigns, runs, lessons } = store.delete_campaigns(&ids)?;
+    // The deletion is committed by now, so a file that cannot be made smaller is no failure.
     let freed = match store.compact() {
         Ok(()) => before.saturating_sub(size(path)),
         Err(error) => {

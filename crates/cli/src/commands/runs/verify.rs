@@ -39,6 +39,7 @@ pub(super) fn run(
     let mut out = terminal::text();
     for campaign in asked_for {
         let derived = store.derived(&campaign.id)?;
+        // A derived campaign has a chain of its own.
         for campaign in [campaign].iter().chain(&derived) {
             let found = Found::of(store, campaign)?;
             if global.json {
@@ -71,6 +72,7 @@ pub(crate) fn must_be_sealed_by(
         )));
     };
     if last != seal {
+        // An earlier key of the same chain is no forgery: the campaign was resumed after that seal was printed.
         let was_earlier = seals.fingerprints.contains(&seal);
         let what = if was_earlier {
             "it was resumed since under another one"
@@ -98,6 +100,7 @@ impl Found {
         for run in store.runs(&campaign.id)? {
             let run = run?;
             match run.damage {
+                // An unfinished run has no digest yet, and it will be replaced.
                 _ if run.state != RunState::Finished => {}
                 Some(damage) => damaged.push(DamagedRun { unit: run.unit, damage }),
                 None if run.is_checked => checked += 1,

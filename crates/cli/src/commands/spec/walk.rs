@@ -71,6 +71,7 @@ fn proposals<'t>(automaton: &Automaton, text: &'t str) -> Result<Vec<Proposal<'t
         let mut arguments = Map::new();
         let mut length = end;
         if rest[end..].starts_with('{') {
+            // A stream deserialiser says where the object ends, so commas and braces in its strings need no care.
             let mut objects =
                 serde_json::Deserializer::from_str(&rest[end..]).into_iter::<Map<String, Value>>();
             let fail = |what: String| {

@@ -27,6 +27,7 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
     let helper =
         arguments.model.as_deref().map(|model| HelperModel::find(model, &arguments.asking)).transpose()?;
     let out = Out::open(&arguments.out)?;
+    // Whatever can fail without a server or a request has been checked by now.
     let runtime = runtime()?;
     let (tools, own_names) = runtime.block_on(list(&sources, global))?;
     let mut own = OwnTools { job: arguments.job.clone(), given, by_model: BTreeMap::new(), own_names };
@@ -50,6 +51,8 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
     }
     let bank = TopicBank::new(vec![named.topic.clone()])
         .map_err(|error| Failure::usage(inline(&error.to_string())))?;
+    // Cases are drawn from the topic and read back, so that a text with two readings is found here and not in a
+    // campaign.
     prove_topics(&bank).map_err(|why| Failure::outside(inline(&why)))?;
     let summary = json!({
         "topics": 1,

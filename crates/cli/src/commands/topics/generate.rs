@@ -50,6 +50,7 @@ pub(super) fn run(arguments: &GenerateArguments, global: &Global) -> Result<Exit
             .map(|(job, one, other)| json!({"job": job, "first": one, "second": other}))
             .collect::<Vec<_>>(),
     });
+    // What was finished is written even if the model failed or was stopped later.
     out.write(&bank, &summary, global)?;
     match why {
         Some(why) => Err(Failure::outside(format!(
