@@ -30,6 +30,7 @@ pub(crate) fn bill(root: &Path) -> Result<Value> {
     let nodes = metadata.get("resolve").map(|resolve| list(resolve, "nodes")).into_iter().flatten();
     let needs: BTreeMap<&str, BTreeSet<&str>> =
         nodes.filter_map(|node| Some((text(node, "id")?, linked(node)))).collect();
+    // The workspace has more packages, such as xtask, and only what this one reaches is in the binary.
     let own = packages.iter().find(|(_, package)| text(package, "name") == Some(PACKAGE));
     let (own, _) = own.with_context(|| format!("there is no package {PACKAGE}"))?;
 
@@ -72,8 +73,10 @@ fn component(package: &Value, checksums: &BTreeMap<(&str, &str), &str>) -> Value
     let mut component =
         json!({"type": "library", "bom-ref": purl, "purl": purl, "name": name, "version": version});
     if let Some(licence) = text(package, "license") {
+        // Older packages write `MIT/Apache-2.0`, which is no SPDX expression.
         component["licenses"] = json!([{"expression": licence.replace('/', " OR ")}]);
     }
+    // Our own packages come from no registry and have no checksum.
     if let Some(checksum) = checksums.get(&(name, version)) {
         component["hashes"] = json!([{"alg": "SHA-256", "content": checksum}]);
     }

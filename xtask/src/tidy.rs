@@ -61,6 +61,7 @@ pub(crate) fn check(root: &Path) -> Result<(usize, Vec<Finding>)> {
     for file in &repository.files {
         findings.extend(text::check(file));
     }
+    // Several checks may find the same fault, and each reports in an order of its own.
     findings.sort();
     findings.dedup();
     Ok((repository.files.len(), findings))

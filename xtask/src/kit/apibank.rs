@@ -58,6 +58,7 @@ fn judged(case: &Value, mut world: ApiWorld) -> Result<Value> {
     let judged = match text {
         Some(text) => judge_text(text, &mut gold, &mut world),
         None => {
+            // Without a reply of a model, the gold call itself is judged.
             let (name, arguments) = (gold.api_name.clone(), gold.arguments.clone());
             judge_call(&name, &arguments, &mut gold, &mut world)
         }

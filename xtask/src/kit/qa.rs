@@ -53,6 +53,7 @@ pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
             };
             let mut found = found.with_context(|| format!("{file}: {input}"))?;
             found["line"] = input["line"].clone();
+            // Only some inputs have recorded values; ours are printed for all.
             if let Some(expected) = recorded.get(&input["line"].to_string()) {
                 agreement.compare(expected, &found);
             }
@@ -136,6 +137,7 @@ fn trivia(input: &Value, values: &HashMap<Vec<String>, String>) -> Result<Value>
     normal.sort_unstable();
     normal.dedup();
     let best = Normalisation::Trivia.best(answer, normal.iter().map(String::as_str));
+    // The recording also has a comparison by HotpotQA's rule with the preferred answer alone.
     let value = first.is_some_and(|value| Normalisation::Hotpot.compare(answer, value).is_exact);
     Ok(json!({
         "normalized_aliases": normal,
@@ -154,6 +156,7 @@ fn gsm8k(input: &Value) -> Result<Value> {
     let (paper, strict) = (by_paper(answer), by_strict(answer));
     let rule = |name: &str| match given {
         Some(_) => format!("{name}_correct"),
+        // If the input has no right answer, the name of the recorded field says with which number it was compared.
         None => format!("{name}_correct_vs_18"),
     };
     let mut found = json!({

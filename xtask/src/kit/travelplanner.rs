@@ -74,6 +74,7 @@ fn query(case: &Value, queries: &HashMap<(&str, u64), Query>) -> Result<Query> {
     let set = case["set"].as_str().context("there is no set")?;
     let idx = case["idx"].as_u64().context("there is no idx")?;
     let query = queries.get(&(set, idx)).with_context(|| format!("{set} has no query {idx}"))?;
+    // Some perturbed cases change fields of their query, such as the number of people, and not the plan.
     let Some(changes) = case["query_override"].as_object() else { return Ok(query.clone()) };
     let mut changed = serde_json::to_value(query)?;
     changed.as_object_mut().context("a query is no object")?.extend(changes.clone());

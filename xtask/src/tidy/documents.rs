@@ -36,6 +36,7 @@ fn outside_fences(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     text.lines().enumerate().filter_map(move |(index, line)| {
         let is_fence = line.trim_start().starts_with("```");
+        // The same mark opens and closes a block.
         fenced ^= is_fence;
         (!fenced && !is_fence).then_some((index + 1, line))
     })
@@ -43,6 +44,7 @@ fn outside_fences(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// What stands between single backticks.
 fn code_spans(line: &str) -> impl Iterator<Item = &str> {
+    // Every other piece lies between two backticks.
     line.split('`').skip(1).step_by(2)
 }
 
@@ -60,6 +62,7 @@ fn check_links(file: &File, repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (line, text) in outside_fences(&file.text) {
         for target in link_targets(text) {
+            // A colon stands in any URL and in `mailto:`, and in no path of ours.
             let is_elsewhere = target.contains(':') || target.starts_with('#');
             let path = target.split(['#', '?']).next().unwrap_or_default();
             if !is_elsewhere && !resolve(directory, path).is_some_and(|path| repository.has(&path)) {
@@ -75,6 +78,7 @@ fn link_targets(line: &str) -> Vec<&str> {
     let first_word = |text: &str| text.len() - text.trim_start_matches(|c: char| !c.is_whitespace()).len();
     let mut targets = Vec::new();
     for (at, opening) in line.match_indices("](") {
+        // After an odd number of backticks, the text is code and no link.
         let in_code = line[..at].matches('`').count() % 2 == 1;
         let rest = &line[at + opening.len()..];
         let rest = rest.split_once(')').map_or(rest, |(inside, _)| inside);
@@ -82,6 +86,7 @@ fn link_targets(line: &str) -> Vec<&str> {
             targets.push(rest[..first_word(rest)].trim_matches(['<', '>']));
         }
     }
+    // A name with `^` is that of a footnote, which has no target.
     if let Some((name, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once("]: "))
         && !name.starts_with('^')
         && !name.contains(']')

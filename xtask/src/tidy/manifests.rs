@@ -40,6 +40,7 @@ pub(super) fn read(repository: &Repository) -> Result<BTreeMap<String, Manifest>
                 == Some(true);
 
         let targets = document.get("target").and_then(Value::as_table);
+        // Dependencies may also be listed for some targets only, in tables of their own.
         let scopes =
             targets.into_iter().flat_map(Table::values).filter_map(Value::as_table).chain([&document]);
         let mut dependencies = Vec::new();
@@ -48,9 +49,12 @@ pub(super) fn read(repository: &Repository) -> Result<BTreeMap<String, Manifest>
                 ["dependencies", "build-dependencies"].map(|key| scope.get(key).and_then(Value::as_table));
             lists.into_iter().flatten().flatten()
         }) {
+            // The key is only the name in our code. The package is named here or in the workspace, if it has another
+            // name.
             let renamed = |value: &Value| value.get("package").and_then(Value::as_str).map(str::to_owned);
             let shared = shared.and_then(|shared| shared.get(key));
             let package = renamed(value).or_else(|| shared.and_then(renamed)).unwrap_or_else(|| key.clone());
+            // The parsed table has no positions, so the line is a good guess: the first one that begins with the key.
             let line = text.lines().position(|line| line.trim_start().starts_with(key.as_str()));
             dependencies.push((package, line.map_or(0, |index| index + 1)));
         }
@@ -84,6 +88,7 @@ pub(super) fn check(repository: &Repository, edges: &Table) -> Result<Vec<Findin
         let allowed = strings(may_depend_on, name)?;
         for (package, line) in &manifest.dependencies {
             let Some(target) = names.get(package.as_str()) else { continue };
+            // Forbidden edges count as well, so that what is reached through them is also found.
             reached.entry(name).or_default().insert(target);
             if !allowed.contains(target) {
                 let what = format!("`{name}` must not depend on `{target}` (xtask/data/edges.toml)");

@@ -24,6 +24,7 @@ pub(super) fn check(repository: &Repository) -> Vec<Finding> {
         else {
             continue;
         };
+        // Types of tests and benchmarks are imported by nobody.
         if !rest.starts_with("src/") {
             continue;
         }
@@ -51,6 +52,7 @@ pub(super) fn check(repository: &Repository) -> Vec<Finding> {
 /// The name of the public type that a line of code begins to define.
 fn public_type(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix("pub ")?;
+    // `pub(crate)` has no blank after `pub`, so only types that other crates can see remain.
     let (kind, rest) = rest.split_once(' ')?;
     let end = |c: char| !c.is_alphanumeric() && c != '_';
     KINDS.contains(&kind).then(|| rest.split(end).next()).flatten().filter(|name| !name.is_empty())

@@ -48,6 +48,7 @@ fn forbidden_uses(source: &str, forbidden: &Table) -> Vec<(usize, String, String
     for path in named_paths(&code_only(source)) {
         for (needle, why) in forbidden {
             let needle: Vec<&str> = needle.split("::").collect();
+            // A match anywhere in the path, so that neither a leading `::` nor another start of the path hides it.
             if path.parts.windows(needle.len()).any(|window| window == needle) {
                 found.push((path.line, path.parts.join("::"), why.as_str().unwrap_or_default().to_owned()));
             }
@@ -77,6 +78,7 @@ pub(super) fn check_trees(
         manifests::read(repository)?.iter().filter(|(name, _)| pure.contains(&name.as_str()))
     {
         let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+            // Only normal dependencies end up in the program; those of tests may have side effects.
             .args(["tree", "--locked", "--edges=normal", "--prefix=none", "--package", &manifest.package])
             .current_dir(root)
             .output()

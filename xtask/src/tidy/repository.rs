@@ -40,6 +40,7 @@ impl Repository {
             .output()
             .context("git cannot be started; install it")?;
         ensure!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr));
+        // With `-z` names end in a zero byte and are not quoted, whatever characters they have.
         let names = String::from_utf8(output.stdout).context("a file's name is not UTF-8")?;
         let mut repository = Self::default();
         for path in names.split_terminator('\0') {
@@ -49,6 +50,7 @@ impl Repository {
                 continue;
             }
             let bytes = std::fs::read(&full).with_context(|| format!("{path} cannot be read"))?;
+            // A zero byte marks data, such as a database, that happens to be UTF-8.
             repository.add(path, String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')));
         }
         Ok(repository)
@@ -56,6 +58,7 @@ impl Repository {
 
     fn add(&mut self, path: &str, text: Option<String>) {
         self.paths.insert(path.to_owned());
+        // Git lists files only; every folder above one exists, too.
         self.paths.extend(path.match_indices('/').map(|(at, _)| path[..at].to_owned()));
         if let Some(text) = text {
             self.files.push(File { path: path.to_owned(), text });

@@ -8,9 +8,11 @@ pub(super) fn code_only(source: &str) -> String {
     let mut at = 0;
     while at < bytes.len() {
         let rest = &source[at..];
+        // An `r` or `br` that ends a word, as in `var"x"`, begins no raw string.
         let after_word = code.bytes().next_back().is_some_and(is_word);
         let skipped = blank_length(rest, after_word);
         if skipped > 0 {
+            // A blank for each byte and not for each character, which changes columns but no line.
             code.extend(rest[..skipped].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
             at += skipped;
         } else {
@@ -82,6 +84,7 @@ fn character_length(rest: &str) -> usize {
     let inside = &rest[1..];
     let mut chars = inside.chars();
     let (first, second) = (chars.next(), chars.next());
+    // A lifetime has no quote after its first character, and no backslash.
     let is_literal = first == Some('\\') || second == Some('\'');
     if is_literal { 1 + quoted_length(inside, '\'') } else { 0 }
 }
@@ -94,6 +97,7 @@ fn raw_string_length(rest: &str) -> usize {
     if !inside.starts_with('"') {
         return 0;
     }
+    // Everything before the text, including the opening quote.
     let opening = rest.len() - inside.len() + 1;
     let closing = format!("\"{}", "#".repeat(marks.len() - inside.len()));
     rest[opening..].find(&closing).map_or(rest.len(), |at| opening + at + closing.len())
@@ -113,6 +117,7 @@ pub(super) fn named_paths(code: &str) -> Vec<NamedPath<'_>> {
     let mut paths = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
+        // A token that begins no path is skipped; otherwise the loop would stay where it is.
         at = read_path(&tokens, at, &[], &mut paths).max(at + 1);
     }
     paths
@@ -128,6 +133,7 @@ fn tokens(code: &str) -> Vec<(usize, &str)> {
             let length = match word {
                 0 if rest.starts_with("::") => 2,
                 0 => first.len_utf8(),
+                // `a != b` is a comparison and no macro.
                 _ if rest[word..].starts_with('!') && !rest[word..].starts_with("!=") => word + 1,
                 _ => word,
             };
@@ -150,10 +156,12 @@ fn read_path<'a>(
     let mut last = None;
     loop {
         let word = text(at);
+        // Without a path before it, a brace opens a block and not a group of `use`.
         if word == "{" && !parts.is_empty() {
             return read_group(tokens, at + 1, &parts, paths);
         }
         let is_name = word.bytes().next().is_some_and(is_word);
+        // A star is a glob only after `::`; elsewhere it multiplies or dereferences.
         if !is_name && (word != "*" || parts.is_empty()) {
             break;
         }

@@ -23,6 +23,7 @@ pub(super) fn check_licences(root: &Path, repository: &Repository) -> Result<Vec
         deny.get("licenses").and_then(|licences| licences.get("allow")).and_then(toml::Value::as_array);
     let allowed: Option<Vec<&str>> = allowed.and_then(|all| all.iter().map(toml::Value::as_str).collect());
     let allowed = allowed.context("deny.toml has no list `licenses.allow`")?;
+    // Under `cargo run` and `cargo test`, CARGO names the cargo that is running, so that no other version is asked.
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["metadata", "--locked", "--offline", "--format-version=1"])
         .current_dir(root)
@@ -52,6 +53,7 @@ fn licence_fault(package: &Value, allowed: &[&str]) -> Option<Finding> {
 /// Whether these licences satisfy an SPDX expression; `None` if it is not one. `MIT/Apache-2.0`, the form older
 /// packages use, is a choice.
 fn is_allowed(expression: &str, allowed: &[&str]) -> Option<bool> {
+    // With blanks around every parenthesis, splitting at blanks gives the words of the expression.
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let mut words = spaced.split_whitespace().peekable();
     let met = choice(&mut words, allowed)?;
@@ -61,8 +63,10 @@ fn is_allowed(expression: &str, allowed: &[&str]) -> Option<bool> {
 type Words<'a> = std::iter::Peekable<std::str::SplitWhitespace<'a>>;
 
 fn choice(words: &mut Words<'_>, allowed: &[&str]) -> Option<bool> {
+    // As in SPDX, AND binds more closely than OR, and WITH more closely than both: one function for each level.
     let mut met = all(words, allowed)?;
     while words.next_if_eq(&"OR").is_some() {
+        // Not `||`, which would leave the rest of the expression unread.
         met |= all(words, allowed)?;
     }
     Some(met)
@@ -85,6 +89,7 @@ fn one(words: &mut Words<'_>, allowed: &[&str]) -> Option<bool> {
     if ["OR", "AND", "WITH", ")"].contains(&word) {
         return None;
     }
+    // A licence with an exception is another licence, which deny.toml has to name as a whole.
     if words.next_if_eq(&"WITH").is_some() {
         return words.next().map(|exception| allowed.contains(&format!("{word} WITH {exception}").as_str()));
     }
@@ -113,6 +118,7 @@ pub(super) fn check_actions(repository: &Repository) -> Vec<Finding> {
             let commit = action.rsplit_once('@').map_or("", |(_, commit)| commit);
             let is_commit =
                 commit.len() == COMMIT_DIGITS && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+            // The note gives the version for people; the digits alone say nothing about it.
             (!is_commit || note.is_empty()).then(|| {
                 let what = format!(
                     "`{action}` is no commit with its version behind it, as in `owner/name@COMMIT # v1.2.3`"

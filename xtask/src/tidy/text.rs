@@ -82,8 +82,10 @@ fn check_code(code: &str, mut find: impl FnMut(usize, String)) {
             find(index + 1, format!("{leftover}: {why}"));
         }
     }
+    // Attributes may span lines, so they are looked for in the whole text.
     for (at, _) in code.match_indices('#') {
         let Some(inside) = attribute(&code[at..]) else { continue };
+        // The word may be anywhere inside, as in `cfg_attr(test, expect(...))`.
         let is_suppression =
             ["allow", "expect"].iter().any(|word| has_word(inside, word)) && inside.contains('(');
         if is_suppression && !has_word(inside, "reason") {

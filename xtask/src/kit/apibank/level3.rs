@@ -24,6 +24,7 @@ pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
     let path = directory.join(DATABASES);
     let text = fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
     let fresh = data::read(&text, ApiCompat::Original)?;
+    // The original's tools share one world, so a call may depend on those before it. Each is also run alone.
     let mut shared = fresh.clone();
     let mut records = BTreeMap::new();
     let mut all = Vec::new();
@@ -71,6 +72,7 @@ fn told(text: &str, world: &mut ApiWorld) -> Result<(Value, Option<ApiRecord>)> 
     let Some((api, arguments)) = read_call(text, world) else { return Ok((told, None)) };
     told["parsed"] = json!({"api_name": api, "params": arguments});
     match carry_out(&api, &arguments, world) {
+        // Ours stops where the original never ends; the kit records that as a hang.
         Ok(record) if record.exception.as_text() == Some(ENDLESS) => {
             told["status"] = "HANG".into();
             Ok((told, None))

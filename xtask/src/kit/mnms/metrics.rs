@@ -32,6 +32,7 @@ pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     let mut evaluator = PlanSplitter::default();
     for (number, line) in (1..).zip(read("cases.jsonl")?.lines()) {
+        // In a closure, so that one `with_context` names the line for every fault in it.
         let mut case = || -> Result<(String, String, Scored)> {
             let case = Literal::from_json(line)?;
             let text =
@@ -43,6 +44,7 @@ pub(super) fn lines(directory: &Path) -> Result<Vec<String>> {
             let gold = evaluator.gold(part("gold_plan")?, alternatives)?;
             let reading = evaluator.read(part("prediction")?, format)?;
             let scored = Scored {
+                // With and without the alternative plans, because the kit records both.
                 plain: gold.compare(&reading, false),
                 best: gold.compare(&reading, true),
                 is_invalid: reading.malformed.is_some(),

@@ -47,6 +47,7 @@ fn is_within(recorded: &Value, ours: &Value) -> bool {
 
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
+        // `1` and `1.0` are equal in Python, and different values in JSON.
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
         (Value::Object(one), Value::Object(other)) => {
             one.len() == other.len()

@@ -36,6 +36,7 @@ pub(super) fn rewoo(directory: &Path) -> Result<Vec<(Value, Value)>> {
 /// The Python exception that the published program raises for a given fault in a plan.
 fn raised(fault: &PlanLineFault) -> &'static str {
     match fault {
+        // Python's own message for unpacking a line without an equals sign.
         PlanLineFault::NoEquals { .. } => "ValueError: not enough values to unpack (expected 2, got 1)",
         PlanLineFault::NoLabel { .. } | PlanLineFault::Repeated { .. } => {
             "IndexError: string index out of range"
@@ -59,6 +60,7 @@ fn carried_out(plan: &PlanText) -> Result<Value> {
                     let input = evidence.text(input).value;
                     let output = format!("<{tool}:{input}>");
                     if let Some(counter) = counter {
+                        // The recording took four characters for a token, with both texts added up before the division.
                         let cost = if counter.ends_with("_token") {
                             (input.chars().count() + output.chars().count()) as u64 / 4
                         } else {

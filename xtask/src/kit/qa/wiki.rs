@@ -46,8 +46,10 @@ impl PageSource for Html {
 
     fn find<'a>(&'a self, title: &'a str) -> BoxFuture<'a, Result<PageLookup, SourceFailure>> {
         let html = self.0.get(title).unwrap_or(&self.0[NO_PAGE]).as_str().unwrap_or_default();
+        // A list of hits means that no page has the title; Wikipedia then shows the results of a search.
         let hits = elements(html, "div class=\"mw-search-result-heading\"", "div");
         let found = if hits.is_empty() {
+            // All paragraphs come before all lists, not in the order of the page.
             let items = [elements(html, "p", "p"), elements(html, "ul", "ul")].concat();
             PageLookup::Page { title: title.to_owned(), text: items.join("\n") }
         } else {
@@ -62,6 +64,7 @@ fn elements(html: &str, begin: &str, end: &str) -> Vec<String> {
     let (begin, end) = (format!("<{begin}>"), format!("</{end}>"));
     let inner = html.split(&begin).skip(1).map(|part| part.split(&end).next().unwrap_or_default());
     let bare = |inner: &str| -> String {
+        // Each piece but the first begins inside a tag; what follows its `>` is text.
         inner.split('<').map(|piece| piece.rsplit('>').next().unwrap_or_default()).collect()
     };
     inner.map(|inner| bare(inner).trim().to_owned()).collect()
@@ -77,6 +80,7 @@ struct Environment {
 
 impl Environment {
     fn step(&mut self, action: &str) -> String {
+        // The original counts no steps and runs no action after the end.
         if self.answer.is_some() {
             return AFTER_END.to_owned();
         }
@@ -147,6 +151,7 @@ pub(super) fn ibm_steps(directory: &Path) -> Result<Pairs> {
     let kit = document(directory, "ibm_wiki_tools.json")?;
     let steps = kit["steps"].as_array().context("there are no steps")?;
     let similar = steps.iter().filter_map(|step| {
+        // The recorded output is a Python list in words.
         let (_, list) = step["output"].as_str()?.split_once("Similar: ['")?;
         let titles = list.trim_end_matches("']").split("', '").map(str::to_owned).collect();
         Some((step["input"].as_str()?.to_owned(), titles))
