@@ -49,6 +49,7 @@ class Agent:
             if os.environ.get("PLANPROOF_WORKER"):
                 self._serve_tasks(tasks, replies)
             else:
+                # A query too long for a variable comes on stdin alone.
                 query = os.environ.get("PLANPROOF_QUERY") or tasks.read()
                 tools = Tools(os.environ["PLANPROOF_MCP_URL"], _model_of_environment())
                 replies.write(self.run(query, tools) + "\n")
@@ -57,6 +58,8 @@ class Agent:
         """The answer of the function, asynchronous or not. All tasks share one event loop, and so may share clients."""
         answer = self.function(query, tools)
         if inspect.isawaitable(answer):
+            # Not `asyncio.run`, which closes its loop, and with it the connections that a client keeps for the next
+            # task.
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 asyncio.set_event_loop(self._loop)
@@ -66,6 +69,7 @@ class Agent:
         return answer
 
     def _serve_tasks(self, tasks: TextIO, replies: TextIO) -> None:
+        # The agent's module has been imported by now. A failure before this line does not count against the agent.
         _write(replies, {"ready": True})
         for line in tasks:
             task = json.loads(line)
@@ -73,6 +77,7 @@ class Agent:
             _show_to_environment(task, model)
             try:
                 reply = {"answer": self.run(task["query"], Tools(task["mcp_url"], model))}
+            # An exit or an interrupt is no fault of one task: it ends the worker.
             except Exception as error:
                 traceback.print_exc()
                 reply = {"error": "".join(traceback.format_exception_only(type(error), error)).strip()}
@@ -88,10 +93,13 @@ def agent(function: Function) -> Agent:
 def _own_streams() -> Iterator[Tuple[TextIO, TextIO]]:
     """Keeps stdin and stdout for the protocol: whatever else reads, in Python or below, or in a program that the agent
     starts, reads nothing, and whatever else writes to stdout writes to stderr instead."""
+    # What was printed so far belongs to stdout; below, descriptor 1 becomes stderr.
     sys.stdout.flush()
+    # The copies keep the protocol's streams, whatever the descriptors 0 and 1 lead to afterwards.
     tasks = os.fdopen(os.dup(0), encoding="utf-8", errors="surrogateescape")
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     nothing = os.open(os.devnull, os.O_RDONLY)
+    # On the descriptor itself and not only `sys.stdin`, so that it holds for programs that the agent starts.
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
@@ -129,6 +137,7 @@ def _show_to_environment(task: Any, model: Optional[Model]) -> None:
 
 
 def _model_of_environment() -> Optional[Model]:
+    # `Model` is about OpenAI's protocols, so their variables are the ones to read.
     names = _SERVED_VARIABLES[0]
     if not all(name in os.environ for name in names):
         return None
@@ -139,6 +148,7 @@ def _quoted(word: str) -> str:
     """A word of a command line as planproof splits it."""
     if word and not set(word) - set("-_./:\\@%+=") - set(_PLAIN):
         return word
+    # Nothing is special between single quotes, so one of them has to stand between double quotes.
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
 

@@ -15,6 +15,7 @@ def find_binary() -> str:
     """The program: PLANPROOF_BINARY, the one that was installed with this package, or the one on PATH."""
     if named := os.environ.get("PLANPROOF_BINARY"):
         return named
+    # The scripts of this interpreter or environment come before those that were installed for the user alone.
     for scheme in (None, f"{os.name}_user"):
         folder = sysconfig.get_path("scripts") if scheme is None else sysconfig.get_path("scripts", scheme)
         if (path := Path(folder, _NAME)).is_file():

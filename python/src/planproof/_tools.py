@@ -81,6 +81,7 @@ class Tools:
 
     async def alist(self) -> List[Tool]:
         """`list` for asynchronous agents."""
+        # The client blocks, so it runs in a thread, and other tasks of the loop continue.
         return await asyncio.get_running_loop().run_in_executor(None, self.list)
 
     async def acall(self, name: str, arguments: Optional[Mapping[str, Any]] = None) -> ToolResult:
@@ -95,6 +96,7 @@ class Tools:
         try:
             with _opener.open(request, timeout=TIMEOUT_SECONDS) as reply:
                 text = reply.read().decode()
+        # First, because it is an OSError as well, and its body says what the server refused.
         except urllib.error.HTTPError as error:
             raise ToolError(f"{method}: {error.code} {error.read().decode(errors='replace')}") from None
         except OSError as error:
@@ -110,6 +112,7 @@ def _message(text: str) -> Any:
     try:
         if text.lstrip().startswith("{"):
             return json.loads(text)
+        # Notifications may come before the response, and empty events are possible.
         data = [line[len("data:") :] for line in text.splitlines() if line.startswith("data:")]
         return json.loads([line for line in data if line.strip()][-1])
     except (ValueError, IndexError):

@@ -108,6 +108,7 @@ def planproof_case(request: pytest.FixtureRequest) -> CaseResult:
         raise pytest.UsageError("planproof_case is for tests that are marked with pytest.mark.planproof")
     result = _campaign(request.node, mark).result(request.param)
     if result.unscored:
+        # Pytest reports a failure in a fixture as an error of the test, which is what such a run is.
         pytest.fail(result.message, pytrace=False)
     return result
 
@@ -117,6 +118,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, None
     """Fails the test of a case that the agent failed, after what the test itself looks at."""
     outcome = yield
     result = pyfuncitem.funcargs.get("planproof_case")
+    # A failure of the test itself is kept, because it is more specific.
     if isinstance(result, CaseResult) and result.failure is not None and outcome.excinfo is None:
         outcome.force_exception(pytest.fail.Exception(result.message, pytrace=False))
 
@@ -168,6 +170,7 @@ class _Asked:
         return cls(named.command() if isinstance(named, Agent) else str(named), cases, seed, words)
 
     def case_ids(self) -> List[str]:
+        # Tests are collected without running anything: planproof names its cases by seed and index.
         return [f"{self.seed}-{number}" for number in range(self.cases)]
 
     def run(self, folder: Path) -> Campaign:
@@ -178,6 +181,7 @@ class _Asked:
             ran = subprocess.run(
                 command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace"
             )
+            # The file is missing if planproof refused its command line; stderr says why.
             results = _read(junit) if junit.is_file() else []
         complaint = ran.stderr.strip()
         if ran.returncode not in _RAN:
@@ -188,6 +192,7 @@ class _Asked:
 def _campaign(item: Any, mark: pytest.Mark) -> Campaign:
     """The campaign of a marked function, which is run if it was not yet."""
     campaigns: Dict[str, Campaign] = item.config.stash[_campaigns]
+    # Without the parameter, the name is the same for all tests of one function, which share a campaign.
     name = item.nodeid.rpartition("[")[0]
     if name not in campaigns:
         campaigns[name] = _Asked.of(mark, item.config).run(item.config.rootpath)
@@ -201,6 +206,7 @@ def _read(junit: Path) -> List[CaseResult]:
 
 def _result(case: ElementTree.Element) -> CaseResult:
     name = case.get("name", "")
+    # The name begins with the case's id, which has no blanks.
     identity = name.split(" ")[0]
     for kind in ("failure", "error", "skipped"):
         found = case.find(kind)

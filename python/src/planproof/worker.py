@@ -23,6 +23,7 @@ def load(where: str) -> Agent:
         if not isinstance(found, Agent):
             raise LookupError(f"{place} has no agent {name}: write @planproof.agent before the function")
         return found
+    # By identity, so that an agent with two names is still the only one.
     agents = {id(value): value for value in vars(module).values() if isinstance(value, Agent)}
     if len(agents) != 1:
         raise LookupError(f"{place} has {len(agents)} agents: write {place}:NAME, and @planproof.agent before it")
@@ -37,6 +38,7 @@ def _split(where: str) -> tuple[str, Optional[str]]:
 
 def _module(place: str) -> ModuleType:
     if not place.endswith(".py"):
+        # As with `python -m`, modules of the current directory can be imported.
         sys.path.insert(0, "")
         return importlib.import_module(place)
     path = Path(place).resolve()
@@ -48,6 +50,7 @@ def _module(place: str) -> ModuleType:
     if spec is None or spec.loader is None:
         raise LookupError(f"{place} cannot be imported")
     module = importlib.util.module_from_spec(spec)
+    # Before it runs, since its code may look its own module up, as dataclasses do.
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     return module
