@@ -64,7 +64,9 @@ def measured(command: list[Any], address: str) -> tuple[Sample, str]:
     environment = {**os.environ, "OPENAI_BASE_URL": f"http://{address}/v1", "OPENAI_API_KEY": KEY}
     child = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
+    # Read to its end before the wait: a child that fills the pipe would never end.
     output = child.stdout.read()
+    # `wait4` gives the resources of this child alone. `Popen` does not notice, so its exit status is set here.
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
@@ -116,6 +118,7 @@ def record(planproof: Path, program: Path, address: str, out: Path) -> None:
     command = [program, "record", "--upstream", address, "--out", out]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as recorder:
         assert recorder.stdout is not None and recorder.stdin is not None
+        # The recorder prints its address and passes requests on to the model; it ends with its stdin.
         planproof_test(planproof, recorder.stdout.readline().strip(), LOOP_RUNS, LOOP_CONCURRENCY)
         recorder.stdin.close()
 

@@ -78,6 +78,7 @@ def counted(command: list[str | Path], folder: Path, environment: dict[str, str]
             number, name = match.groups()
             if name is not None:
                 names[number] = name.split("'")[0]
+            # `cfn` names the function that the next `calls` line is about.
             callee = names[number] if line.startswith("c") else callee
         elif line.startswith("calls=") and callee in ALLOCATORS:
             allocations += int(line[6:].split()[0])
@@ -95,6 +96,7 @@ def each(line: Line, few: int, many: int, environment: dict[str, str], units: in
             if prepare is not None:
                 run(prepare(folder, times), folder, environment)
             counts.append(counted(line(folder, times), folder, environment))
+    # Start and end of the process are in both counts, so they cancel out.
     return {key: (counts[1][key] - counts[0][key]) / ((many - few) * units) for key in counts[0]}
 
 

@@ -86,6 +86,7 @@ def main() -> None:
                 line += ["--concurrency", str(concurrency), "--record", "r.jsonl", "--json", "--quiet"]
                 with served(program) as base_url:
                     slow, first = timed([program, *line], folder, base_url)
+                # After the server has ended: a replay that asked a model would fail.
                 fast, second = timed([program, "test", "--replay", "r.jsonl", "--json", "--quiet"], folder, None)
                 if first["passed"] != second["passed"] or first["tokens"] != second["tokens"]:
                     sys.exit("the replay came out differently")

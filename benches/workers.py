@@ -28,6 +28,7 @@ PR_SET_CHILD_SUBREAPER = 36
 def cost(planproof: str, agent: str, cases: int, folder: str) -> dict:
     """User and system seconds of a campaign with all its processes, and what it says of the agent."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python/src"), "PYTHONPYCACHEPREFIX": f"{folder}/pycache"}
+    # With it, each process would compile its modules again, which the first case is meant to prevent.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [planproof, "test", agent, "--serve-model", "sim/perfect", "--cases", str(cases), "--quiet", "--json"]
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
@@ -51,6 +52,7 @@ def main() -> None:
     """Runs both, and compares."""
     planproof = str(Path(sys.argv[1]).resolve())
     cases = int(sys.argv[2]) if len(sys.argv) > 2 else CASES
+    # Orphans of a campaign become our children, so that their CPU time is counted, too.
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     agents = {"worker": f"worker:{PYTHON} {EXAMPLE}/worker.py", "command": f"command:{PYTHON} {EXAMPLE}/agent.py"}
     with tempfile.TemporaryDirectory() as folder:

@@ -75,6 +75,7 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Runs the agents and says what it took."""
     model = ChatOpenAI(model=options.model, base_url=os.environ["OPENAI_BASE_URL"], timeout=600)
     agents = jobs(options.cases, model)
+    # Warms up: connections, and what is imported late, are not part of a step.
     await run(agents[0])
     begin, begin_cpu = time.perf_counter(), time.process_time()
     results = await run_all(islice(cycle(agents), options.runs), options.concurrency)
@@ -103,6 +104,7 @@ def main() -> int:
     options = parser.parse_args()
     if "OPENAI_BASE_URL" not in os.environ:
         parser.error("set OPENAI_BASE_URL to the model endpoint")
+    # Tracing would be measured as well, and would send the runs elsewhere.
     os.environ["LANGSMITH_TRACING"] = "false"
     os.environ.setdefault("OPENAI_API_KEY", "none")
     result = asyncio.run(measure(options))

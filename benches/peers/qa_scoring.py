@@ -89,6 +89,7 @@ def timed(name, work):
             work()
             count += 1
         rounds.append((time.perf_counter() - begun) / count)
+    # The median of five rounds.
     print(f"{name}: {sorted(rounds)[2] * 1e6:.2f} microseconds")
 
 

@@ -162,6 +162,7 @@ class Grammar:
             sentence = Sentence([self.sub_sentence(unmentioned, insist)])
             while len(sentence.parts) < SUB_SENTENCES_MAX and self.draw.random() < 0.5:
                 joiner = ";" if self.draw.randrange(3) == 0 else self.draw.choice(JOINERS)
+                # The whole draw is rejected and not only its last part, as in planproof.
                 if joiner != ";" and sentence.parts[-1].ends_in_relative():
                     return None
                 sentence.joiners.append(joiner)
@@ -272,6 +273,7 @@ class FreshSolver:
         solver = z3.Solver()
         solver.add(*self.model.initial())
         solver.add(*(self.model.stated(statement) for statement in self.statements + statements))
+        # An undecided check counts as a contradiction, so that no sentence is kept without a proof.
         if solver.check() != z3.sat:
             return False
         self.statements += statements
@@ -292,6 +294,7 @@ class IncrementalSolver:
         self.calls += 1
         self.solver.push()
         self.solver.add(*(self.model.stated(statement) for statement in statements))
+        # If they fit, the sentence's level stays on the stack for the rest of the paragraph.
         if self.solver.check() == z3.sat:
             return True
         self.solver.pop()
@@ -306,6 +309,7 @@ def draw_durations(draw: random.Random, count: int) -> list[int]:
     left = day * 6 // 7
     durations = []
     for waiting in reversed(range(count)):
+        # The actions still waiting must all find room for their shortest duration.
         most = min(longest, left - shortest * waiting)
         durations.append(draw.randrange(shortest, most + 1, DURATION_STEP))
         left -= durations[-1]
@@ -326,6 +330,7 @@ def synthesise(draw: random.Random, count: int, solver_kind: type, is_timed: boo
         while len(sentences) < count and (len(sentences) < target or unmentioned):
             insist = len(sentences) + 1 >= target
             for _ in range(TRIES_MAX):
+                # A copy, since a rejected sentence must not use up the actions that it named.
                 fresh = set(unmentioned)
                 sentence = grammar.sentence(fresh, insist)
                 if sentence and solver.accept(sentence.statements()):
@@ -347,6 +352,7 @@ class Writer:
         self.draw = draw
         texts = ACTIVITIES
         if count > len(ACTIVITIES):
+            # Activities get a site only if there are more actions than activities.
             sites = range(1, 2 + (count - 1) // len(ACTIVITIES))
             texts = [f"{activity} at site {site}" for site in sites for activity in ACTIVITIES]
         self.texts = draw.sample(texts, count)
