@@ -83,6 +83,7 @@ fn hosts(names: &[String]) -> Result<Vec<String>, Failure> {
 /// The variables of the file; its keys are registered as secrets.
 fn held_variables(file: Option<&Path>) -> Result<Vec<(String, SecretString)>, Failure> {
     let variables = file.map(read).transpose()?.unwrap_or_default();
+    // Shorter values would be found by chance in any text.
     let is_key =
         |(name, value): &&(String, String)| holds_key(OsStr::new(name)) && value.len() >= SECRET_BYTES_MIN;
     secrets::hold(variables.iter().filter(is_key).map(|(_, value)| value.clone()));

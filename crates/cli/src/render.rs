@@ -141,6 +141,7 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
             let _ = writeln!(out, "\n{}", metrics_table(report));
         }
     }
+    // Sections may be about cases that are scored apart, so they are shown even if there are no others.
     if report.all_scored() > 0 {
         for section in report.sections.0.iter().filter(|section| !section.is_for_programs()) {
             let _ = writeln!(out, "\n{}", section_lines(section));

@@ -181,6 +181,7 @@ fn opened(folder: &Path, is_quiet: bool) -> Result<(Folder, Arc<TripDatabase>), 
     let path = folder.display().to_string();
     // A panic of another thread leaves complete entries: they are inserted in one step.
     let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    // The lock is kept while the tables are read, so that two threads do not read them twice.
     if let Some(found) = opened.get(&path) {
         return Ok(found.clone());
     }

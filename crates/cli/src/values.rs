@@ -134,6 +134,7 @@ where
 
 /// A number above 0 up to `most`, in one of these units.
 pub(crate) fn above_zero(most: f64, unit: &str) -> ValueParser {
+    // Neither NaN nor infinity passes both comparisons.
     let find = move |text: &str| text.parse::<f64>().ok().filter(|number| *number > 0.0 && *number <= most);
     ValueParser::new(Checked { find, allowed: format!("above 0 and at most {most} {unit}") })
 }

@@ -39,6 +39,7 @@ fn read_file(file: &std::path::Path, verified: bool, global: &Global) -> Result<
         match read(&case.paragraph, &texts, Directions::shipped()) {
             Ok(reading) => write_reading(&mut out, &case.id, &reading, &texts, global)?,
             Err(error) => {
+                // The readings so far come before the diagnosis, which goes to stderr.
                 out.flush()?;
                 return Err(point_at(&case.paragraph, &error));
             }

@@ -81,6 +81,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
         );
         return Err(Failure::usage(what));
     }
+    // Only after the checks of the name: here the model is looked for, whose key may be missing.
     let agent = select::agent(&name, &ProgramOptions::default(), &select::no_isolation, &find_model)?;
     if arguments.system.is_some() {
         must_take_instructions(&name)?;

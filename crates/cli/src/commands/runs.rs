@@ -457,6 +457,8 @@ fn learning(
         failed += 1;
         match learning::lines(&order, verdict, options.order.judge(), &trace.events, &language, form) {
             Ok(lines) => {
+                // A model or tool may have repeated a key. A placeholder that occurs in the case itself is left as it
+                // is.
                 let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
                 for mut line in lines.into_iter().filter_map(as_object) {
                     secrets.redact_arguments(&mut line);

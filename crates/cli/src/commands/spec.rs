@@ -88,10 +88,12 @@ fn check(
         };
         if let (Some(automaton), Some(tools)) = (&automaton, tools) {
             diagnostics.extend(automaton.check_tools(tools));
+            // Faults about tools are shown among the others, in the order of the text.
             diagnostics.sort_by_key(Diagnostic::span);
         }
         let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
         let is_good = automaton.is_some() && !has_errors && (diagnostics.is_empty() || !deny_warnings);
+        // One unusable file does not end the command, so that all of them are reported.
         bad += usize::from(!is_good);
         if global.json {
             writeln!(out, "{}", checked(&source.name, automaton.as_deref(), &diagnostics, is_good))?;

@@ -353,6 +353,7 @@ fn published(published: &PaperFigures) -> String {
     let mut time = render::table(&class_head(&["Model", "Agent"], true));
     align_left(&mut time, 2);
     for (model, agent, row) in &published.time_classes {
+        // The time form has a fifth class, the parameter errors.
         let row = row.as_ref().map_or_else(|| vec!["-".to_owned(); 5], |row| shares(row));
         time.add_row([vec![(*model).to_owned(), (*agent).to_owned()], row].concat());
     }

@@ -187,6 +187,7 @@ impl Kinds {
             Self::One(one) => (one, None),
             Self::Pair(first, other) => (first, Some(other)),
         };
+        // Samples run without tools, so an agent that calls some could not be sampled.
         if first.loaded.automaton.spec().states.iter().any(planproof_spec::State::completes_call) {
             return Err(Failure::usage(format!(
                 "samples are taken of agents that call no tools, such as direct and cot; {} does",

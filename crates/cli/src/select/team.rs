@@ -185,6 +185,7 @@ fn executor(
     let kind = agent.as_deref().unwrap_or(FunctionCallingAgent::KIND);
     let fail = |what: String| Failure::usage(format!("{}: executor `{name}`: {what}", path.display()));
     let spec = agent_spec(&format!("{kind}@{}", model.as_deref().unwrap_or(usual_model)))
+        // The message becomes part of another one, which has an `error: ` of its own.
         .map_err(|error| fail(error.describe().trim_start_matches("error: ").to_owned()))?;
     let is_fit = match spec.form() {
         AgentForm::Asking { kind, .. } => !matches!(kind, AgentKind::Team(_)) && !spec.is_guarded(),

@@ -58,6 +58,7 @@ pub(super) fn run(
                     true => models.estimate(agent, form, &stop).await?,
                     false => models.row(agent, form, left, &stop).await?,
                 };
+                // The limit is for all rows together, so a row that was paid for earlier counts as well.
                 left =
                     left.map(|left| left.minus(row.cost.and_then(Money::from_dollars).unwrap_or_default()));
                 rows.push(row);

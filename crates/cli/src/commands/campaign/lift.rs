@@ -31,6 +31,7 @@ pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
         return Ok(());
     }
     let row = &guarded.campaign.row;
+    // The command line need not name the agent: a configuration file or a recording may.
     let begins_anew = row.command_line.contains(GUARD_PREFIX);
     let bare = match begins_anew {
         true => row.command_line.replacen(GUARD_PREFIX, "", 1),

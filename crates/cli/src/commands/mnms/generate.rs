@@ -97,6 +97,7 @@ fn by_model(
         "not_rewritten": not_rewritten,
         "faults": faults,
     });
+    // What was finished is written even if the model failed or was stopped later.
     write(out, &drafts, tasks, more, "queries", global)?;
     match why {
         None => Ok(ExitCode::Passed),
