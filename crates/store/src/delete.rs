@@ -64,7 +64,7 @@ impl Store {
                 };
                 delete_family(&transaction, key, &mut deleted)?;
             }
-            // `NOT IN` is never true for a list that contains NULL.
+            // `NOT IN` is never true for a list that contains NULL, hence the condition on the list.
             let sql =
                 "DELETE FROM matrix WHERE key NOT IN (SELECT matrix FROM campaign WHERE matrix IS NOT NULL)";
             transaction.execute(sql, [])?;

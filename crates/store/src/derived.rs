@@ -41,6 +41,7 @@ impl Store {
             let what = format!("campaign {campaign} has {count} cases where {first} were expected");
             return Err(StoreError::Failed { path: self.place.path.clone(), what });
         }
+        // Whoever runs the campaign holds it, so nobody else adds cases between this check and the transaction.
         let insert = || {
             let transaction =
                 rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
@@ -53,8 +54,6 @@ impl Store {
                     insert.execute(params![key, ordinal, case.id, case.json, case.summary, origin])?;
                 }
             }
-            // Whoever runs the campaign holds it, so nobody else adds cases between the check above and this
-            // transaction.
             let added = u32::try_from(cases.len()).unwrap_or(u32::MAX);
             let sql = "UPDATE campaign SET cases = ?2 WHERE key = ?1";
             transaction.execute(sql, params![key, first.saturating_add(added)])?;

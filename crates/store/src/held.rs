@@ -68,6 +68,7 @@ impl Store {
     /// The end of the file name. It consists of numbers only, because an id in a store from elsewhere may contain
     /// anything.
     fn name_of_lock(&self, campaign: &str) -> Result<String, StoreError> {
+        // A family is locked by its oldest member, or by that one's matrix, whose combinations share a budget.
         let sql = "WITH RECURSIVE above (key, parent, matrix) AS (
                        SELECT key, parent, matrix FROM campaign WHERE id = ?1
                        UNION SELECT campaign.key, campaign.parent, campaign.matrix

@@ -103,7 +103,7 @@ impl Store {
         if self.version < LESSON_VERSION {
             return Ok(0);
         }
-        // AUTOINCREMENT keeps the highest key here after its row is deleted.
+        // AUTOINCREMENT keeps the highest key here even after its row is deleted.
         let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'lesson'";
         Ok(self.select(sql, &[], |row| row.get(0))?.pop().unwrap_or_default())
     }

@@ -629,5 +629,6 @@ fn campaign_row(row: &Row<'_>) -> rusqlite::Result<CampaignRow> {
 }
 
 fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    // We write no negative numbers, but others can write to the file.
     row.get::<_, i64>(column).map(|number| u64::try_from(number).unwrap_or(0))
 }

@@ -157,7 +157,7 @@ fn set_up(connection: &mut Connection, place: &Place) -> Result<(), StoreError> 
     if mode != "wal" {
         connection.pragma_update(None, "journal_mode", "wal").map_err(error)?;
     }
-    // Unlike the journal mode, these are not stored in the file and have to be set for each connection.
+    // Unlike the journal mode, these are not stored in the file; each connection that writes sets them.
     connection.pragma_update(None, "synchronous", "normal").map_err(error)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES).map_err(error)?;
     if let Some(pages) = place.limits.pages_max {

@@ -203,6 +203,7 @@ impl Store {
             return Ok(TracedRun::without(found));
         }
         let trace = self.trace(run, bytes(row, 11)?)?;
+        // Over the bytes, because a damaged trace need not be UTF-8.
         let trace_digest = TraceDigest::of(&trace);
         let trace = String::from_utf8(trace).ok();
         let case = self.case_digest(of.key, unit)?;
@@ -522,6 +523,7 @@ fn link_row(row: &Row<'_>) -> rusqlite::Result<LinkRow> {
 
 impl TracedRun {
     fn new(row: RunRow, trace: Option<String>) -> Self {
+        // Nothing of a damaged run may be shown.
         let trace = trace.filter(|_| row.damage.is_none()).unwrap_or_default();
         Self { row, trace }
     }

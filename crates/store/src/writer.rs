@@ -344,6 +344,7 @@ impl Writer {
     pub fn start_run(&self, start: &RunStart<'_>) -> Receipt<RunId> {
         let shared = &self.0.shared;
         let mut header = Vec::new();
+        // Rendered before the lock is taken, which all runs share.
         wire::v1::write_header(start.header, &mut header);
         let bytes = header.len() + size_of::<StartOperation>();
         let (completion, receipt) = receipt(shared.stopped());
@@ -374,6 +375,7 @@ impl Writer {
         LINE.with_borrow_mut(|line| {
             wire::v1::write_event(event, line);
             let result = self.0.shared.append(run, line);
+            // Also after an error, or the next event would follow this one.
             line.clear();
             line.shrink_to(LINE_BYTES_KEPT_MAX);
             result
@@ -475,6 +477,8 @@ impl Writer {
                 };
                 // An earlier note is older, but would be written after this.
                 queue.batch.noted.retain(|noted| noted.campaign != campaign);
+                // Not with `push`: the batch is not marked as awaited, so that the thread may gather more operations
+                // first.
                 queue.batch.operations.push(Operation::Progress(Box::new(operation)));
                 queue.batch.bytes += bytes;
                 if queue.sleep == Sleep::Idle {

@@ -189,6 +189,7 @@ fn write_transaction(
     let started = Instant::now();
     statements.begin.execute([]).map_err(|error| fail(shared, error))?;
     loop {
+        // What has arrived meanwhile joins the transaction, but not for longer than readers and receipts may wait.
         write_batch(shared, statements, batch, committed)?;
         if started.elapsed() >= TRANSACTION_MAX || !take_batch(shared, batch) {
             break;
@@ -228,6 +229,7 @@ fn write_batch(
             Operation::Append { run, seq, start, end } => {
                 row.clear();
                 row.extend_from_slice(batch.lines.get(start..end).unwrap_or_default());
+                // Fewer rows take less time to write, so events that follow each other share one.
                 while row.len() < ROW_BYTES
                     && let Some(Operation::Append { start, end, .. }) = operations.next_if(
                         |operation| matches!(operation, Operation::Append { run: other, .. } if *other == run),
@@ -468,7 +470,8 @@ impl<'c> Statements<'c> {
             .query_row(unit, |row| Ok((RunId(row.get(0)?), row.get::<_, bool>(1)?, row.get::<_, bool>(2)?)))
             .optional()?;
         match former {
-            // A score is never replaced. An attempt without one was interrupted or could not be scored, and is.
+            // A score is never replaced. An attempt without one was interrupted or could not be scored, and is
+            // replaced.
             Some((_, true, _)) => return Ok(Err(StoreError::AlreadyFinished { campaign, ordinal, repeat })),
             Some((run, false, _)) if shared.lock().open.contains_key(&run) => {
                 return Ok(Err(StoreError::AlreadyRunning { campaign, ordinal, repeat }));
