@@ -61,6 +61,7 @@ impl Failure {
         match self {
             Self::Usage(_) | Self::Diagnosis(_) => ExitCode::Usage,
             Self::Outside(_) => ExitCode::Outside,
+            // A reader that closes the pipe, such as `head`, has read enough.
             Self::OutputClosed => ExitCode::Passed,
         }
     }
@@ -88,6 +89,8 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Export { kind: io::ErrorKind::BrokenPipe, .. } => Self::OutputClosed,
+            // The user can correct these: the name of a store or campaign, its permissions, or the version of
+            // planproof.
             StoreError::UnknownCampaign { .. }
             | StoreError::CannotOpen { .. }
             | StoreError::ReadOnly { .. }

@@ -106,6 +106,7 @@ struct Read {
 fn read(path: &Path) -> Result<Read, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::usage(format!("{}: {what}", path.display()));
     let text = select::read_text(path)?;
+    // The file is one of its own or the configuration file; the section tells them apart.
     let section = of_configuration(&text);
     let is_shared = section.is_some();
     let file: File = match section {

@@ -24,6 +24,7 @@ pub(crate) fn cases(judge: JudgeOptions, cases: &[Arc<dyn Case>]) -> Result<Vec<
 /// # Errors
 /// It is of another kind.
 pub(crate) fn case(case: &dyn Case) -> Result<PlanningCase, Failure> {
+    // Cases cross the boundary of suites as lines of JSON and never by a downcast.
     read_case(&case.to_line())
         .map_err(|error| Failure::usage(format!("case {}: it is not an order: {error}", case.card().id)))
 }

@@ -78,6 +78,7 @@ impl Stored {
     fn load_dissection(&self, store: &Store, trials: CampaignRow) -> Result<(String, Dissection), Failure> {
         let trials = Self::load_runs(store, trials)?;
         let wrong = || damaged(&trials.campaign.row, "its cases are not trials of a dissection");
+        // From the options of the trials, because the dissection may have been requested only on resume.
         let how = trials.options.order.dissect.ok_or_else(wrong)?;
         let (bank, led_to) = (self.options.order.bank(), trials.led_to(store)?);
         let read = self.with_typed(|failed| Dissection::read(failed, how, bank, led_to))?;

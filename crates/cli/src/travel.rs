@@ -209,6 +209,7 @@ fn read(folder: &Path, is_quiet: bool) -> Result<(String, TripDatabase), Failure
         hash.update(text.as_bytes());
         Ok(text)
     };
+    // The order of the files is part of the digest.
     let accommodations = text(ACCOMMODATIONS_FILE)?;
     let restaurants = text(RESTAURANTS_FILE)?;
     let attractions = text(ATTRACTIONS_FILE)?;

@@ -66,6 +66,7 @@ impl Table {
         let one_line = |cell: &comfy_table::Cell| cell.content().replace('\n', " ");
         let head: Vec<String> =
             self.0.header().into_iter().flat_map(|head| head.cell_iter()).map(one_line).collect();
+        // The first column is the title of the record and is not aligned with the others.
         let longest = head.iter().skip(1).map(|name| name.chars().count()).max().unwrap_or_default();
         let mut records = Vec::new();
         for row in self.0.row_iter() {

@@ -36,6 +36,7 @@ fn is_ignored(kind: SignalKind) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    // Signals are numbered from 1, bits from 0.
     let bit = u32::try_from(kind.as_raw_value() - 1).unwrap_or(u32::MAX);
     mask.checked_shr(bit).is_some_and(|mask| mask & 1 == 1)
 }

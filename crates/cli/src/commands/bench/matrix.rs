@@ -35,6 +35,7 @@ pub(super) fn asked_for(
     arguments: &BenchArguments,
     global: &Global,
 ) -> Result<Option<Vec<AgentSpec>>, Failure> {
+    // Noise is written into the name of a model; the other settings are options of agents.
     let (noise, sets): (Vec<&String>, Vec<&String>) =
         global.set.iter().partition(|set| agent_setting(set).is_some_and(|(key, _)| key == NOISE));
     let settings = settings(&sets)?;
@@ -135,6 +136,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let mut of_suite = OrderOptions::default();
     of_suite.media = command.media().map(planproof_runner::absolute).transpose()?;
     of_suite.pages = command.pages().map(crate::pages::absolute).transpose()?;
+    // Each combination is like the first one, except for its agent and the name of its recording.
     let new = new_campaign(campaign, global, first.clone(), command, &of_suite);
     let id = begin_matrix(&world, &new, agents, || command.cases_of_suite())?;
     let store = StoreOptions::from(&campaign.store).open()?;

@@ -219,11 +219,13 @@ impl Models<'_> {
     ) -> Result<Row, Failure> {
         let label = self.label(form, true);
         let parts = parts(agent);
+        // The same kind of agent, so that the simulated model is asked the same.
         let stand_in = select::agent_spec(&format!("{}@{STAND_IN}", parts.kind))?;
         if self.find(&stand_in, &label)?.is_none_or(|row| !is_complete(&row)) {
             let line = self.new_campaign(stand_in.as_str(), form, &label, None);
             self.test(line, None, stop).await?;
         }
+        // Found by its label, like any row.
         let campaign = self.find(&stand_in, &label)?;
         let campaign = campaign.ok_or_else(|| Failure::outside("the simulated campaign is gone"))?;
         let tokens = self.report(&campaign.id)?.tokens;
@@ -276,6 +278,7 @@ impl Models<'_> {
         if self.global.quiet {
             line.push("--quiet".to_owned());
         }
+        // Parsed like a typed command line, so that a row is a campaign as `planproof test` begins one.
         let parsed = config::parse(line.into_iter().map(Into::into).collect())?;
         let global = &parsed.arguments.global;
         let Command::Test(arguments) = &parsed.arguments.command else {

@@ -187,6 +187,7 @@ fn describe(halted: Halted, hint: &str) -> Failure {
     let error = match halted {
         Halted::Recording(error) => return Failure::outside(format!("{error}\n{hint}")),
         Halted::Store(error) => planproof_bench::CampaignError::Store(error),
+        // Without the hint: such a campaign must not be resumed.
         Halted::Altered(lines) => {
             return Failure::outside(format!(
                 "finished runs were changed while the campaign ran:\n{}\nits figures cannot be trusted: start a \

@@ -158,7 +158,9 @@ fn begin(
     let order = OrderOptions {
         dissect: command.dissect(),
         shrink: command.shrink(),
+        // The topics and not their file, which may change before the campaign is resumed.
         topics: command.topics().map(|_| bank.clone()),
+        // Absolute, so that the campaign finds it from wherever it is resumed.
         media: command.media().map(planproof_runner::absolute).transpose()?,
         pages: command.pages().map(crate::pages::absolute).transpose()?,
         ..OrderOptions::judging(judge_options(&arguments.judge))

@@ -29,6 +29,8 @@ pub(super) fn step(file: &str, states: &str, compat: Compat) -> Result<ExitCode,
         if accepted {
             passed.push(proposal);
         } else {
+            // A refused state does not count, so the requirement is broken by the accepted ones with this one after
+            // them.
             let word = passed.iter().copied().chain([proposal]).map(Proposal::entered);
             if let Some(requirement) = automaton.broken_requirement(word) {
                 line["forbidden_by"] = json!(automaton.spec().requirements[requirement].to_string());
