@@ -62,6 +62,7 @@ pub(crate) fn bill(root: &Path) -> Result<Value> {
 
 /// The packages that a node of cargo's graph links or builds with, without those used only by tests.
 fn linked(node: &Value) -> BTreeSet<&str> {
+    // One such kind is enough: a package may be a dependency of tests and of the program.
     let is_linked =
         |dependency: &&Value| list(dependency, "dep_kinds").any(|kind| text(kind, "kind") != Some("dev"));
     list(node, "deps").filter(is_linked).filter_map(|dependency| text(dependency, "pkg")).collect()

@@ -21,6 +21,7 @@ pub(super) fn check(repository: &Repository, edges: &Table, purity: &Table) -> R
     let mut findings = Vec::new();
     for (name, manifest) in manifests::read(repository)? {
         for (package, line) in &manifest.dependencies {
+            // A direct dependency is reported with its line; `check_trees` finds the indirect ones.
             if pure.contains(&name.as_str()) && effectful.contains(&package.as_str()) {
                 let what = format!("`{name}` is a pure crate and must not depend on {package}");
                 findings.push(Finding::new(&manifest.path, *line, what));

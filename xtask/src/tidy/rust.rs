@@ -46,6 +46,7 @@ fn blank_length(rest: &str, after_word: bool) -> usize {
 }
 
 fn block_comment_length(rest: &str) -> usize {
+    // Block comments nest. The text begins with one, so the depth is never below 1 at an end.
     let (mut at, mut depth) = (0, 0usize);
     while at < rest.len() {
         let here = &rest.as_bytes()[at..];

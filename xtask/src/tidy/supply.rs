@@ -57,6 +57,7 @@ fn is_allowed(expression: &str, allowed: &[&str]) -> Option<bool> {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let mut words = spaced.split_whitespace().peekable();
     let met = choice(&mut words, allowed)?;
+    // Words that are left after a whole expression make it invalid.
     words.next().is_none().then_some(met)
 }
 

@@ -105,6 +105,7 @@ pub(super) fn react_steps(directory: &Path) -> Result<Pairs> {
     for sequence in kit["sequences"].as_array().context("there are no sequences")? {
         let html = Arc::new(Html(kit["pages_html"].clone()));
         let tools = SearchTools::new(html, Style::new(Dialect::React), SEARCH_TIME);
+        // A new environment for each sequence: the open page and the position of `lookup` last from step to step.
         let mut world = Environment { tools, runtime: runtime()?, steps: 0, answer: None };
         for step in sequence["steps"].as_array().context("a sequence has no steps")? {
             let action = text(step, "action")?;
