@@ -22,7 +22,7 @@ const FILES_PER_RUN: u64 = 8;
 /// [`Failure::Usage`] where the system does not allow as many.
 pub(crate) fn must_have_some() -> Result<(), Failure> {
     raise_to(OWN_FILES);
-    // Trying is safer than computing: nobody says how many files the process has inherited.
+    // Opening them takes account of the files that the process has inherited, which the limit covers as well.
     let opened: std::io::Result<Vec<File>> = (0..FILES_LEAST).map(|_| File::open("/dev/null")).collect();
     match opened {
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) => {

@@ -80,7 +80,7 @@ pub(in crate::commands) async fn carry_out(
             let (ended, found) = found?;
             (end, dissection) = (ended, Some(found));
         }
-        // A budget that ended the dissection, or a recording that can no longer be written, ends the shrinking as well.
+        // What ended the dissection early, or a recording that can no longer be written, also prevents the shrinking.
         if let (CampaignEnd::Complete, true, Some(options)) = (end, notes.are_whole(), order.shrink) {
             let watch = (writer, stop, supervision);
             let mut finished = prepared.candidates.iter().map(|candidate| candidate.outcomes.len()).sum();
@@ -147,7 +147,7 @@ impl Watch for Watcher<'_> {
         let resumed = if done == 0 { String::new() } else { format!(", {done} done already") };
         let replay = if is_replay { ", a replay" } else { "" };
         progress::say(self.global, &format!("campaign {campaign}: {cases} cases{times}{resumed}{replay}"));
-        // A complete campaign writes nothing more, so no key seals anything.
+        // If all runs are finished, no further key seals the campaign.
         if done < total {
             progress::say(self.global, &format!("seal {seal}"));
         }
