@@ -96,6 +96,8 @@ impl AnthropicModel {
             return refuse(format!("the temperature is {temperature}; {} takes 0 to 1", self.name));
         }
         if let Some(tool) = request.tools.iter().find(|tool| !is_tool_name(&tool.name)) {
+            // The names come from the case, so an unusable one is a matter of configuration and not the agent's
+            // mistake.
             return refuse(format!(
                 "{} takes no tool named \"{}\": a name is 1 to {TOOL_NAME_BYTES_MAX} of a-z, A-Z, 0-9, _ and -",
                 self.name, tool.name

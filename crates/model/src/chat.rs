@@ -272,6 +272,7 @@ pub enum ModelError {
 impl ModelError {
     /// Whether the same request may succeed later: unreachable, broken, timed out, 408, 409, 429 or 5xx.
     pub fn is_transient(&self) -> bool {
+        // Without a wildcard, so that whoever adds an error has to decide.
         match self {
             Self::Unreachable { .. } | Self::Broken { .. } | Self::TimedOut { .. } => true,
             Self::Status { status, .. } => matches!(status, 408 | 409 | 429) || *status >= 500,
@@ -379,6 +380,7 @@ impl ChatReply {
 /// What the parts of a reply add up to.
 pub(crate) fn text_and_calls(deltas: &[ChatDelta]) -> (String, Vec<ToolCall>) {
     let mut text = String::new();
+    // By index, because the pieces of several calls may interleave.
     let mut calls: BTreeMap<usize, (CallId, String, String)> = BTreeMap::new();
     for delta in deltas {
         match delta {
@@ -410,6 +412,8 @@ pub(crate) fn order_results(messages: &mut [Message]) {
         let (before, results) = rest.split_at_mut(first);
         let count = results.iter().take_while(|message| matches!(message, Message::Tool { .. })).count();
         let (results, after) = results.split_at_mut(count);
+        // Only results directly after an assistant's message answer its calls. The sort is stable: results of unknown
+        // calls come last, in the order in which they came.
         if let Some(Message::Assistant { calls, .. }) = before.last() {
             results.sort_by_key(|message| match message {
                 Message::Tool { id, .. } => {

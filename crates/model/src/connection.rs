@@ -169,6 +169,7 @@ impl Connection {
             .with_factor(2.0)
             .with_min_delay(config.first_wait.min(config.wait_max))
             .with_max_delay(config.wait_max)
+            // `attempts_max` counts the first attempt, too; the check above rules out an underflow.
             .with_max_times(config.attempts_max as usize - 1);
         let rate = config.requests_per_second.map(|requests| Rate {
             limiter: RateLimiter::direct(Quota::per_second(requests)),
@@ -198,8 +199,10 @@ impl Connection {
         refuse_without_key(self.missing_key)?;
         let (render, read) = (&render, &read);
         let once = |refused: Refused| async move {
+            // The time limit begins only after this wait: it is for the server, which does not cause the wait.
             self.wait_for_turn().await;
             let body = rendered(render(&refused.removed_from(settings)))?;
+            // One limit for head and body together, so that a server that sends a byte now and then cannot exceed it.
             let exchange = async {
                 let response = endpoint.post(body, ReplyForm::Json).await?;
                 endpoint.read(response.into_body()).await
@@ -229,6 +232,7 @@ impl Connection {
         let once = |refused: Refused| async move {
             self.wait_for_turn().await;
             let body = rendered(render(&refused.removed_from(settings)))?;
+            // The deadline holds for the whole stream, not only for its first event.
             let deadline = Instant::now() + self.request_timeout;
             let Ok(response) = timeout_at(deadline, endpoint.post(body, ReplyForm::Events)).await else {
                 return Err(self.timed_out(endpoint));
@@ -239,6 +243,8 @@ impl Connection {
             Ok(reading)
         };
         let reading = self.retrying(|| self.adapting(settings, once)).await?;
+        // The request that `retrying` began is over. As long as the stream is being read, a timeout is still not the
+        // agent's fault.
         Ok(reading.into_stream(run_time::Request::begin(&self.name)))
     }
 
@@ -273,6 +279,7 @@ impl Connection {
     where
         F: Future<Output = Result<T, ModelError>>,
     {
+        // This ends: each repetition adds one of the few settings to those that are refused, and none is ever removed.
         loop {
             let refused = self.found.now();
             match once(refused).await {
@@ -306,6 +313,8 @@ impl Connection {
                 }
                 _ => wait,
             })
+            // This sees only failures that another attempt follows. The meter books the last one by the error that it
+            // gets.
             .notify(|error: &ModelError, _| {
                 if error.may_be_charged() {
                     metering::note_lost();

@@ -151,6 +151,7 @@ impl Endpoint {
             };
             let mut value = value
                 .map_err(|_| refuse("the API key has characters that no header can carry: a line break?"))?;
+            // Keeps the key out of debug output.
             value.set_sensitive(true);
             headers.insert(name, value);
         }
@@ -210,6 +211,7 @@ impl Endpoint {
             let variable = self.server.base_url_variable;
             let hint = format!("is the server running, and is its URL right ({variable})?");
             let reason = format!("{}; {hint}", innermost(&error));
+            // Without a connection the server has done no work, so such a request is never charged.
             if error.is_connect() { self.unreachable(&reason) } else { self.broken_off(&reason) }
         })?;
         let (head, body) = response.into_parts();
@@ -340,6 +342,7 @@ impl Endpoint {
 
     /// A server's message as one short line without the key.
     pub(crate) fn line(&self, text: &str) -> String {
+        // The key is removed before anything else: both the line breaks and the cut could divide it.
         let text = self.key().removed_from(text);
         let mut line = String::new();
         for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty())
@@ -415,6 +418,7 @@ fn pool() -> hyper_util::client::legacy::Builder {
 
 fn tcp(plain_only: bool) -> HttpConnector {
     let mut connector = HttpConnector::new();
+    // Below TLS the connector gets `https` URLs, which it would otherwise refuse.
     connector.enforce_http(plain_only);
     connector.set_nodelay(true);
     connector.set_connect_timeout(Some(CONNECT_TIME_MAX));
@@ -438,6 +442,7 @@ fn tls() -> Result<HttpsConnector<HttpConnector>, ModelError> {
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |text: &str| text.trim().parse::<f64>().ok();
     let wait = |seconds: f64| Duration::try_from_secs_f64(seconds).ok();
+    // Finer than the standard header, so it takes precedence.
     if let Some(milliseconds) = headers.get("retry-after-ms").and_then(|value| number(value.to_str().ok()?)) {
         return wait(milliseconds / 1000.0);
     }

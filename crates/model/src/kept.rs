@@ -70,6 +70,8 @@ impl KeptReplies {
             return;
         }
         let mut state = self.lock();
+        // Numbers only grow, so the first entry is the oldest. The loop ends, because an entry that exceeds the limit
+        // by itself was refused above.
         while state.entries.len() >= self.entries_max || state.bytes + size > self.bytes_max {
             let Some((_, (_, freed))) = state.entries.pop_first() else { break };
             state.bytes -= freed;

@@ -165,6 +165,8 @@ impl Meter {
         let usage = state.experience.usage_max(&size);
         let wanted = amount(usage, price);
         let mut must_wait = false;
+        // Two sums decide for each budget. If the request does not fit beside what is spent, it never will; if it does
+        // not fit only because of what others have reserved, they may turn out to need less.
         if let Some(most) = self.budget.tokens_max {
             let least = tokens(state.spent.usage).saturating_add(wanted.tokens);
             if least > most {
@@ -179,6 +181,8 @@ impl Meter {
             }
             must_wait |= least.plus(state.reserved.cost) > most;
         }
+        // Nothing is reserved before both budgets were checked, so a request that waits holds nothing that others wait
+        // for.
         if must_wait {
             return Answer::Later;
         }
@@ -224,6 +228,7 @@ struct Reservation<'m> {
 impl Reservation<'_> {
     /// Books the server's count, or the whole reservation if there is none.
     fn book(&mut self, usage: Usage) {
+        // A reply takes tokens, so a count of zero means that the server does not count.
         let is_counted = usage != Usage::default();
         self.settle(if is_counted { usage } else { self.usage }, is_counted);
     }
@@ -237,6 +242,7 @@ impl Reservation<'_> {
     }
 
     fn settle(&mut self, usage: Usage, is_counted: bool) {
+        // The drop settles as well; only the first one counts.
         if std::mem::replace(&mut self.is_settled, true) {
             return;
         }
@@ -254,14 +260,17 @@ impl Reservation<'_> {
         for usage in [usage, of_lost] {
             sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
             sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+            // A request that took nothing must not make the sum unknown for lack of a price.
             if usage != Usage::default() {
                 *cost = cost.zip(self.price).map(|(cost, price)| cost.plus(price.of(usage)));
             }
         }
         *is_estimate |= !is_counted || lost > 0;
+        // Only a server's count teaches anything: a reservation would confirm itself.
         if is_counted {
             state.experience.learn(&self.size, usage);
         }
+        // The watcher is called without the lock, because it may ask the meter for its sums.
         let Watcher(watcher) = state.watcher.clone();
         drop(state);
         self.meter.booked.notify_waiters();
@@ -375,6 +384,7 @@ fn counted<'a>(
             Err(error)
         }
         Ok(stream) => {
+            // The lost attempts are counted only until the stream is returned, and it is read after that.
             reservation.lost += attempts::take_lost();
             Ok(Box::pin(stream.inspect(move |delta| {
                 // A stream that breaks off after its beginning stays unsettled, so it is booked in full.

@@ -140,6 +140,7 @@ impl OpenAiModel {
         stream: bool,
     ) -> Result<Vec<u8>, serde_json::Error> {
         let tools = self.tools.get(&request.tools)?;
+        // A refusal may have been found since the last request, by any run.
         let is_new = self.new_limit || self.connection.refuses(Parameter::OldLimit);
         let limit = if is_new { LimitField::MaxCompletionTokens } else { LimitField::MaxTokens };
         chat::request::render(&self.model, request, settings, tools.as_deref(), limit, stream)
@@ -228,6 +229,7 @@ impl Model for OpenAiModel {
             if self.completes.initialized() {
                 return Ok(self.capabilities());
             }
+            // Concurrent callers share one request. If it fails, the cell stays empty and the next caller asks again.
             self.completes.get_or_try_init(|| self.ask_whether_it_completes()).await?;
             Ok(self.capabilities())
         })

@@ -190,6 +190,7 @@ impl Prices {
             schema: String,
         }
         let malformed = |error: serde_json::Error| PricesError::Malformed { what: error.to_string() };
+        // The schema is read first, so that a file of another version is reported as such, and not as malformed.
         let Head { schema } = serde_json::from_str(json).map_err(malformed)?;
         if schema != PRICES_SCHEMA {
             return Err(PricesError::UnknownSchema { found: schema });
@@ -237,6 +238,7 @@ impl Prices {
             let bare = entry.split_once('/').map_or(entry, |(_, bare)| bare);
             fits(entry, name) || (!name.contains('/') && fits(bare, name))
         };
+        // Equally long entries are ordered by name, because the order of a hash map is random.
         let entry = self.models.keys().filter(fitting).max_by_key(|entry| (entry.len(), *entry))?;
         self.models.get(entry).copied()
     }
@@ -254,6 +256,7 @@ fn token_price(model: &str, field: &'static str, price: f64) -> Result<Money, Pr
     if !(0.0..=PRICE_MAX).contains(&price) {
         return Err(PricesError::Price { model: model.to_owned(), field, price: price.to_string() });
     }
+    // A dollar for a million tokens is a million picodollars for one.
     Ok(Money::from_picodollars((price * 1e6).round() as u64))
 }
 

@@ -80,6 +80,7 @@ async fn limited<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T,
     let mut work = pin!(work);
     let mut alarm = pin!(sleep_until(deadline));
     poll_fn(|context| {
+        // The work is polled first, so work that ends in the very moment of its deadline has ended in time.
         if let Poll::Ready(done) = work.as_mut().poll(context) {
             return Poll::Ready(Ok(done));
         }
@@ -114,6 +115,7 @@ impl Wait {
     fn begin() -> Self {
         with(|clock| {
             clock.waits.set(clock.waits.get() + 1);
+            // Overlapping waits count once, from the beginning of the first to the end of the last.
             if clock.since.get().is_none() {
                 clock.since.set(Some(Instant::now()));
             }
@@ -170,6 +172,8 @@ impl Request {
 
 impl Drop for Request {
     fn drop(&mut self) {
+        // With several requests in progress, the newest entry may be that of another one. Whether any is in progress
+        // stays right, which is what decides.
         with(|clock| clock.asked.borrow_mut().pop());
     }
 }

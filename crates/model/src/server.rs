@@ -187,6 +187,7 @@ async fn route(shared: &Arc<Shared>, head: &Parts, body: Body) -> Result<Respons
     if head.method != endpoint.method() {
         return Err(ApiError::wrong_method(&head.method, &endpoint.method(), path));
     }
+    // Checked before the body is read, so that without the key nobody can send us large bodies.
     access::check_key(head, shared.config.key.as_ref())?;
     let body = read(shared, body).await?;
     // Only the servers of campaigns know which run a request belongs to.

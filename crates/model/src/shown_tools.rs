@@ -10,6 +10,7 @@ use planproof_trace::Tool;
 pub fn own_place(own: &[Tool], shown: &Tool) -> Option<usize> {
     by_name(own, &shown.name).or_else(|| {
         let mut found = own.iter().enumerate().filter(|(_, tool)| describes(shown, &tool.description));
+        // A description that two of our tools share identifies neither.
         found.next().filter(|_| found.next().is_none()).map(|(place, _)| place)
     })
 }

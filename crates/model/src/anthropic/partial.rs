@@ -25,7 +25,8 @@ pub(super) fn takes_partial_turns(model: &str) -> bool {
 /// The version in a name such as `claude-3-5-haiku-20241022`, `claude-sonnet-4-20250514` or `claude-opus-4-6`.
 fn claude_version(model: &str) -> Option<(u32, u32)> {
     let (_, rest) = model.split_once("claude-")?;
-    // More than two digits are a date, which follows the version.
+    // Older names have the version before the family, newer ones after it. More than two digits are a date, which
+    // follows the version.
     let mut numbers = rest
         .split(['-', '.', '@', ':'])
         .skip_while(|part| !part.starts_with(|c: char| c.is_ascii_digit()))
@@ -56,6 +57,8 @@ impl<'a> Join<'a> {
     /// The next piece without the repeated white space.
     pub(super) fn push(&mut self, piece: String) -> String {
         let mut rest = piece.as_str();
+        // The white space may be spread over several pieces, so it is compared character by character. The first
+        // difference ends the comparison for good: what follows is the model's own text.
         while let (Some(awaited), Some(found)) = (self.awaited.chars().next(), rest.chars().next()) {
             if awaited != found {
                 self.awaited = "";

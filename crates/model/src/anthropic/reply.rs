@@ -114,6 +114,7 @@ pub(super) fn read(
     request: &ChatRequest,
 ) -> Result<ChatReply, ModelError> {
     let reply: WireReply<'_> = endpoint.parse(bytes, "message")?;
+    // Checked before `content`, because gateways also send an error object with status 200.
     if let Some(fault) = reply.error {
         return Err(fault.into_model_error(endpoint));
     }

@@ -97,6 +97,8 @@ fn arrange(request: &ChatRequest) -> (String, Vec<WireMessage<'_>>) {
         let (role, blocks) = Block::all_of(message);
         match arranged.last_mut() {
             Some(last) if last.role == role => last.content.extend(blocks),
+            // The protocol refuses a message without content. Without it, its neighbours have the same role and are
+            // merged.
             _ if blocks.is_empty() => {}
             _ => arranged.push(WireMessage { role, content: blocks }),
         }
@@ -112,6 +114,7 @@ fn trim_partial_turn(request: &ChatRequest, arranged: &mut Vec<WireMessage<'_>>)
     else {
         return;
     };
+    // The last block is the turn's text: an unfinished turn has no calls, and without text there is no surplus.
     if let Some(Block::Text { text }) = content.last_mut() {
         *text = &text[..text.len() - surplus];
         if text.is_empty() {
@@ -155,6 +158,7 @@ pub(super) fn render(
         messages,
         tools,
         temperature: settings.temperature,
+        // The protocol refuses stop texts of white space alone. The reader of the reply applies them.
         stop_sequences: settings.stop.iter().map(String::as_str).filter(|it| !it.trim().is_empty()).collect(),
         stream: stream.then_some(true),
     })

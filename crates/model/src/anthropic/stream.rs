@@ -75,12 +75,16 @@ impl<'a> BlockDecoder<'a> {
         match block.kind {
             Some(BlockKind::Text) => self.text(block.text, out),
             Some(BlockKind::ToolUse) => {
+                // Pieces of arguments name only the block's place, so two calls at one place could not be
+                // distinguished.
                 if self.calls.at(place).is_some() {
                     return Err(out.endpoint.malformed(&format!("block {place} begins twice")));
                 }
                 let index = self.calls.begin(place, block.id, self.request, out)?;
                 self.calls.name(index, block.name.unwrap_or_default(), out);
                 let input = block.input.map(|raw| out.endpoint.arguments(raw)).transpose()?;
+                // By the protocol this is an empty object, and the arguments follow in pieces. Some servers send them
+                // whole. Which of the two it is shows only at the end of the block.
                 self.whole_input = input
                     .filter(|text| !matches!(text.as_ref(), "{}" | "null"))
                     .map(|text| (index, text.into_owned()));
@@ -105,6 +109,7 @@ impl<'a> BlockDecoder<'a> {
 
 impl Decoder for BlockDecoder<'_> {
     fn take(&mut self, name: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        // This is not part of the protocol, but gateways add it. `message_stop` has ended the reply before.
         if data.trim() == "[DONE]" {
             return Ok(());
         }
@@ -116,6 +121,7 @@ impl Decoder for BlockDecoder<'_> {
         if let Some(usage) = event.usage {
             self.usage = usage.over(self.usage);
         }
+        // The name of an event repeats the kind that its data has. Either of them suffices.
         match event.kind.as_deref().or(name).unwrap_or_default() {
             "message_start" => {
                 self.has_begun = true;
@@ -124,6 +130,7 @@ impl Decoder for BlockDecoder<'_> {
                 }
             }
             "content_block_start" => {
+                // The next block ends the last one even if its own end is missing.
                 self.end_block(out);
                 if let Some(block) = event.content_block {
                     self.begin_block(place, block, out)?;
@@ -132,6 +139,7 @@ impl Decoder for BlockDecoder<'_> {
             "content_block_delta" => {
                 let Some(delta) = event.delta else { return Ok(()) };
                 self.text(delta.text, out);
+                // Without an index, the piece belongs to the newest call.
                 let place = event.index.or(self.calls.last().map(|(place, _)| place));
                 if let (Some(piece), Some(index)) =
                     (delta.partial_json, place.and_then(|place| self.calls.at(place)))

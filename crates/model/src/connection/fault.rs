@@ -45,6 +45,7 @@ impl Fault {
         };
         ModelError::Status {
             url: endpoint.url().to_owned(),
+            // Without a known code it counts as an error of the server, which is transient.
             status: status.unwrap_or(500),
             message: endpoint.line(message.as_deref().unwrap_or("an error without a message")),
             retry_after: None,

@@ -73,6 +73,7 @@ impl Key {
 
     fn clean_object(&self, object: &mut Map<String, Value>) {
         object.values_mut().for_each(|value| self.clean_value(value));
+        // A name can be changed only by rebuilding the map, which is hardly ever necessary.
         if self.recognisable().is_some_and(|key| object.keys().any(|name| name.contains(key))) {
             let fields = std::mem::take(object).into_iter().map(|(mut name, value)| {
                 self.clean(&mut name);
@@ -136,6 +137,8 @@ impl CleanedPieces {
             out.push_str(MARK);
             rest.drain(..place + key.len());
         }
+        // The rest may end with the beginning of the key. Fewer bytes than the key has wait for the next piece;
+        // everything before them can no longer be a part of it.
         let kept = beginning_at_end(&rest, key);
         self.held = rest.split_off(rest.len() - kept);
         if out.is_empty() { rest } else { out + &rest }
@@ -152,8 +155,10 @@ fn beginning_at_end(text: &str, key: &str) -> usize {
     let longest = text.len().min(key.len() - 1);
     let is_beginning = |length: &usize| {
         let start = text.len() - length;
+        // The text is split here, which would panic within a character.
         text.is_char_boundary(start) && key.as_bytes().starts_with(&text.as_bytes()[start..])
     };
+    // The longest one counts: after a shorter one, the beginning of the key would already have been passed on.
     (1..=longest).rev().find(is_beginning).unwrap_or(0)
 }
 

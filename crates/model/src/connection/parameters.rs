@@ -72,6 +72,7 @@ impl Refused {
     /// The settings without what is refused.
     pub(crate) fn removed_from(self, settings: &Settings) -> Cow<'_, Settings> {
         let drops = |parameter: Parameter| self.has(parameter) && parameter.is_in(settings);
+        // `OldLimit` removes nothing: the limit is sent under its new name instead.
         if ![Parameter::Temperature, Parameter::Stop, Parameter::Seed].into_iter().any(drops) {
             return Cow::Borrowed(settings);
         }
@@ -92,6 +93,8 @@ impl Refused {
     pub(crate) fn one_more(self, error: &ModelError, settings: &Settings) -> Option<Parameter> {
         let ModelError::Status { status: 400 | 422, message, .. } = error else { return None };
         let message = message.to_ascii_lowercase();
+        // Servers also name the field if only its value is wrong, such as a temperature of 3. The user has to learn of
+        // that, so it must not be mistaken for a refusal of the field.
         if !REFUSALS.iter().any(|word| message.contains(word)) {
             return None;
         }
@@ -110,6 +113,8 @@ impl Found {
     }
 
     pub(crate) fn now(&self) -> Refused {
+        // Relaxed is enough, because no other memory depends on these bits. A request that misses one is refused and
+        // repeated.
         Refused(self.0.load(Ordering::Relaxed))
     }
 

@@ -63,6 +63,7 @@ impl Deltas<'_> {
     }
 
     fn arguments(&mut self, index: usize, piece: String) {
+        // `index` is below `CALLS_MAX`, so a server cannot make this long.
         if self.arguments.len() <= index {
             self.arguments.resize_with(index + 1, CleanedPieces::default);
         }
@@ -74,6 +75,7 @@ impl Deltas<'_> {
 
     /// The reply is complete.
     pub(crate) fn end(&mut self, finish: FinishReason, usage: Usage, id: Option<ReplyId>) {
+        // The end of the text may still be waiting, because a mark or the key could have begun there.
         let rest = self.thoughts.finish();
         self.words(rest);
         let rest = self.text.finish();
@@ -246,6 +248,7 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
 
     /// Reads until something can be passed on.
     pub(crate) async fn begin(&mut self) -> Result<(), ModelError> {
+        // An event need not yield a delta: a ping, a thought, a piece that may be the beginning of the key.
         while self.deltas.ready.is_empty() && !self.deltas.ended {
             self.read_event().await?;
         }
@@ -271,6 +274,7 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
             self.broken = true;
             return Some(Err(error));
         }
+        // Nothing is ready only if the reply has ended, and this ends the stream.
         self.deltas.ready.pop_front().map(Ok)
     }
 
@@ -282,6 +286,7 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
         match event {
             Some(Ok(event)) => match event.data {
                 Some(data) => self.decoder.take(event.event.as_deref(), &data, &mut self.deltas),
+                // Comments and lone names, which servers send to keep the connection open.
                 None => Ok(()),
             },
             None => {
@@ -291,6 +296,8 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
                 }
                 Err(endpoint.broken_off("the connection closed in the middle of the reply"))
             }
+            // A reply above the size limit arrives here as well, and is not the same as a lost connection: repeating it
+            // is useless.
             Some(Err(sse_stream::Error::Body(error))) => Err(match error.downcast_ref::<BodyError>() {
                 Some(error) => endpoint.broken(error),
                 None => endpoint.broken_off(&error.to_string()),

@@ -33,7 +33,8 @@ impl Thoughts {
         loop {
             if self.state == State::Inside {
                 let Some(at) = self.held.find(CLOSING) else {
-                    // The mark may have begun; its bytes are characters.
+                    // The closing mark may have begun in these last bytes, so they are kept, from the next character
+                    // boundary on.
                     let kept = self.held.len().saturating_sub(CLOSING.len() - 1);
                     let kept = (kept..=self.held.len()).find(|at| self.held.is_char_boundary(*at));
                     self.held.drain(..kept.unwrap_or(0));
@@ -47,6 +48,7 @@ impl Thoughts {
                 self.held.drain(..self.held.len() - words.len() + OPENING.len());
                 self.state = State::Inside;
             } else if OPENING.starts_with(words) {
+                // White space alone also gets here, because every text begins with the empty one.
                 return String::new();
             } else {
                 return self.finish();
@@ -71,6 +73,7 @@ impl Thoughts {
         let mut thoughts = Self::default();
         let mut rest = thoughts.push(text);
         rest.push_str(&thoughts.finish());
+        // With an opening mark before it, the text itself is about the marks, and nothing is removed.
         match rest.find(CLOSING).filter(|at| !rest[..*at].contains(OPENING)) {
             Some(at) => rest[at + CLOSING.len()..].trim_start().to_owned(),
             None => rest,

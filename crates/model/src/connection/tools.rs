@@ -51,8 +51,10 @@ impl RenderedTools {
                 return Ok(Some(Arc::clone(rendered)));
             }
         }
+        // The lock is not held meanwhile. If two requests render the same list, the results are equal.
         let rendered: Arc<RawValue> = Arc::from((self.render)(tools)?);
         let size = rendered.get().len() + ENTRY_BYTES;
+        // An entry of this size would soon displace all others.
         if size > RENDERED_BYTES_MAX / 2 {
             return Ok(Some(rendered));
         }
@@ -60,6 +62,7 @@ impl RenderedTools {
         if state.bytes + size > RENDERED_BYTES_MAX {
             state.make_room();
         }
+        // Another request may have inserted the same list meanwhile; then its size has been counted.
         if state.entries.insert(address, (Arc::downgrade(tools), Arc::clone(&rendered))).is_none() {
             state.bytes += size;
         }

@@ -122,6 +122,8 @@ impl Experience {
         let known = size.bytes.min(self.bytes);
         let of_known = (known as f64 * self.tokens_per_byte * MARGIN).ceil() as u64;
         let own = of_known.saturating_add(size.bytes - known);
+        // The conversation that the server inserts is taken to be as long as the longest request and the longest reply
+        // so far.
         let before = if size.goes_on { self.input_tokens.saturating_add(self.output_tokens) } else { 0 };
         let output = size.output_tokens_max.unwrap_or(self.output_tokens.max(OUTPUT_TOKENS_FLOOR));
         Usage { input_tokens: own.saturating_add(before), output_tokens: output }
@@ -129,9 +131,12 @@ impl Experience {
 
     /// Takes note of what a request took.
     pub(super) fn learn(&mut self, size: &RequestSize, usage: Usage) {
+        // If the server inserts a conversation, its count is for more text than these bytes. Otherwise the divisor is
+        // not 0, because every request counts at least `ITEM_BYTES`.
         if !size.goes_on {
             let ratio = usage.input_tokens as f64 / size.bytes as f64;
             self.tokens_per_byte = self.tokens_per_byte.max(ratio);
+            // A missing count says nothing about requests of this size.
             if usage.input_tokens > 0 {
                 self.bytes = self.bytes.max(size.bytes);
             }

@@ -91,6 +91,7 @@ fn wants_nothing(request: &CompletionRequest) -> bool {
 
 /// Why the model stopped, given its stop texts.
 fn finish(given: Option<WireFinish>, request: &CompletionRequest) -> FinishReason {
+    // The single token that had to be requested is dropped, so the reply always ends at its limit.
     if wants_nothing(request) { FinishReason::Length } else { WireFinish::reason(given, false) }
 }
 

@@ -138,6 +138,7 @@ impl Recording {
         let mut line = Vec::new();
         loop {
             line.clear();
+            // One byte more than is allowed, so that a longer line is detected without reading all of it.
             let read = (&mut lines).take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut line).map_err(cannot)?;
             let is_last = read == 0 || lines.fill_buf().map_err(cannot)?.is_empty();
             if read == 0 || !reader.take(&line, is_last)? {
@@ -249,6 +250,7 @@ impl Reader<'_> {
             return if is_last { self.torn(bytes) } else { Err(self.damaged("it is no UTF-8 text")) };
         };
         let text = text.trim_end_matches(['\n', '\r']);
+        // Only the last line is checked separately: if another one is no JSON, it is damaged and not torn.
         if is_last && !text.is_empty() && !is_whole(text) {
             return self.torn(bytes);
         }
@@ -398,10 +400,13 @@ impl Recording {
                 let messages = messages.into_iter().map(WireMessage::into_message);
                 let (start, before) = self.start(&line, after)?;
                 let (mut last, mut conversation) =
+                    // The key of a message includes the start of its conversation, so `start` counts only where there
+                    // is no message.
                     before.map_or((None, start), |node| (Some(node), self.nodes[node].key));
                 for message in messages {
                     (last, conversation) = self.push(last, conversation, message?);
                 }
+                // The reply becomes a node, too, because the next exchange of the conversation usually follows it.
                 let reply = outcome.turn().map(|turn| self.push(last, conversation, turn));
                 let question = Question::Chat { last, reply: reply.and_then(|(node, _)| node) };
                 (key::chat(setup_key, conversation), question)
@@ -440,6 +445,7 @@ impl Recording {
         let Question::Chat { last, reply } = self.exchanges[after].question else {
             return Err(format!("exchange {} is no conversation", after + 1));
         };
+        // Without `first`, everything counts, up to the reply, which must then exist.
         let node = match line.first {
             None => reply,
             Some(first) => reply.or(last).and_then(|node| self.node_at(node, first as usize)),

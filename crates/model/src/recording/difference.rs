@@ -58,6 +58,8 @@ pub(super) fn describe(recording: &Recording, model: usize, keyed: &KeyedRequest
         };
         (exchange, parts)
     });
+    // The nearest has the most equal messages at the beginning; then the most similar length; then the most equal bytes
+    // in the first message that differs.
     let nearest = recorded.max_by_key(|(_, parts)| {
         let common = parts.iter().zip(&now).take_while(|(recorded, now)| recorded == now).count();
         let characters = match (parts.get(common), now.get(common)) {
@@ -71,6 +73,7 @@ pub(super) fn describe(recording: &Recording, model: usize, keyed: &KeyedRequest
     };
     conversation_difference(&recorded, &now, is_chat)
         .or_else(|| setup_difference(recording, setup(exchange), keyed))
+        // All that can be put into words is equal, but the keys differ.
         .unwrap_or_else(|| "it goes on from another kept reply, or asks for other scores".to_owned())
 }
 
@@ -212,6 +215,7 @@ fn first_change(ops: &[DiffOp]) -> Option<(Range<usize>, Range<usize>)> {
             (None, DiffTag::Equal) => {}
             (None, _) => change = Some((old, new)),
             (Some(_), DiffTag::Equal) => {
+                // A few equal words join two changes, unless nothing follows them.
                 if old.len() > TOKENS_BETWEEN_MAX || place + 1 == ops.len() {
                     break;
                 }

@@ -92,6 +92,7 @@ impl RecordingFile {
         secrets: Secrets,
     ) -> Result<Self, RecordingError> {
         let cannot = |error: std::io::Error| RecordingError::cannot_write(path, &error);
+        // Locked before it is examined, so that no other program changes it in between.
         let file = open_locked(path)?;
         let is_empty = file.metadata().map_err(cannot)?.len() == 0
             || Recording::read_from(path, &file, MayDiffer::default())
@@ -114,6 +115,7 @@ impl RecordingFile {
         };
         let bytes = recording.whole_bytes;
         file.set_len(bytes).map_err(|error| RecordingError::cannot_write(path, &error))?;
+        // If exactly the line break is missing, the last line is whole, and the next one must not be appended to it.
         let mut lines = if recording.lacks_line_break { vec![b'\n'] } else { Vec::new() };
         let session = SessionLine {
             r#type: types::SESSION.to_owned(),
@@ -209,6 +211,7 @@ impl RecordingFile {
         else {
             return Ok(None);
         };
+        // From here on, the caller may continue from this reply by the id that the server gave it.
         state.index.keep(&outcome, exchange, with_reply);
         Ok(Some(outcome))
     }
@@ -224,6 +227,8 @@ impl RecordingFile {
         outcome: &Outcome,
     ) -> Result<(), RecordingError> {
         let outcome = redact::outcome(outcome, &self.0.secrets);
+        // One lock from the numbering to the entry in the index, so that lines are in the file in the order of their
+        // numbers.
         let mut state = self.lock();
         if let Some(error) = &state.failure {
             return Err(error.clone());
@@ -232,6 +237,8 @@ impl RecordingFile {
         let setup = state.index.setup(model, &sent.keyed, &mut lines);
         let number = state.index.exchange_count + 1;
         wire::write(&state.index.exchange(number, setup, sent, &outcome), &mut lines);
+        // The setup is in the index by now, although the file may not get it: after a failed write nothing is written
+        // any more, so no line can refer to it.
         state.write(&self.0.path, &lines)?;
         state.index.add(number, &sent.keyed, &outcome);
         Ok(())
@@ -255,6 +262,7 @@ impl Index {
         if let Some(number) = self.setups.get(&keyed.setup) {
             return *number;
         }
+        // A line refers only to lines before it, so the model and the tools come before the setup.
         let name = model.name();
         let model_number = self.models.get(name).copied().unwrap_or_else(|| {
             let number = count(&self.models) + 1;
@@ -346,6 +354,7 @@ fn count<K, V>(map: &HashMap<K, V>) -> u32 {
 fn known(recording: Recording) -> HashMap<Key, VecDeque<Known>> {
     let mut known: HashMap<Key, VecDeque<Known>> = HashMap::new();
     for (number, exchange) in (1..).zip(recording.exchanges) {
+        // Errors and requests that were given up are sent again, because the outage may be over.
         if !exchange.outcome.is_complete() {
             continue;
         }

@@ -128,6 +128,7 @@ impl Index {
 
     pub(super) fn add_prompt(&mut self, setup: Key, exchange: u32, text: String) {
         let Prompts { texts, bytes } = &mut self.prompts;
+        // Forgetting costs only the repetition of a text in the file.
         if *bytes + text.len() > PROMPT_BYTES_MAX {
             texts.clear();
             *bytes = 0;

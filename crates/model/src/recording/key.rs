@@ -35,6 +35,7 @@ fn folded(a: u64, b: u64) -> u64 {
 impl Hasher {
     fn new(domain: &str) -> Self {
         let mut hasher = Self(Vec::with_capacity(256));
+        // The domain distinguishes the same content in different kinds of keys.
         hasher.text(domain);
         hasher
     }
@@ -134,6 +135,7 @@ pub(super) fn setup(model: &str, tools: Key, settings: &Settings) -> Key {
     hasher.option(settings.temperature.map(|temperature| (temperature + 0.0).to_bits()));
     hasher.option(settings.output_tokens_max.map(u64::from));
     hasher.option(settings.seed);
+    // The stop texts are the last field, so their number need not be hashed.
     for stop in &settings.stop {
         hasher.text(stop);
     }

@@ -100,6 +100,8 @@ impl MayDiffer {
     fn replace_call(&self, call: &mut ToolCall) {
         self.replace_id(&mut call.id);
         self.replace(&mut call.name);
+        // A match may cross the border of a string and leave no JSON object. The result is then a malformed text, which
+        // is the same on both sides.
         if let Cow::Owned(replaced) = self.text(&call.arguments.to_text()) {
             call.arguments = Arguments::from_text(&replaced);
         }
@@ -131,6 +133,7 @@ impl MayDiffer {
             let texts = [&tool.name, &tool.description, &schema(tool)];
             texts.iter().any(|text| matches!(self.text(text), Cow::Owned(_)))
         };
+        // Without a match the list itself is returned, so that its key is still found by its address.
         if self.is_empty() || !tools.iter().any(is_found) {
             return Arc::clone(tools);
         }

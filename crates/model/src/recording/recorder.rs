@@ -77,7 +77,9 @@ impl<'a> Pending<'a> {
         outcome: impl FnOnce(T) -> Outcome,
     ) -> Result<T, ModelError> {
         match &result {
+            // A reply that cannot be written is not passed on: the run would go beyond what a replay can answer.
             Ok(reply) => self.settle(&outcome(reply.clone()))?,
+            // Forgotten, so that the drop does not write it down as given up.
             Err(error) if is_refusal(error) => self.sent = None,
             Err(error) => self.settle(&Outcome::of_error(error))?,
         }
@@ -126,6 +128,7 @@ fn passed_on<'a>(
 ) -> Result<Deltas<'a>, ModelError> {
     match stream {
         Ok(stream) => {
+            // From here on a drop means that nobody read on, and not that the request was given up.
             pending.deltas = Some(Vec::new());
             Ok(Box::pin(stream.map(move |delta| pending.pass(delta))))
         }

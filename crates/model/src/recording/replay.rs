@@ -113,6 +113,7 @@ impl ReplayModel {
 
     fn outcome(&self, keyed: &KeyedRequest<'_>) -> Result<Outcome, ModelError> {
         let recorded = self.answers.get(&keyed.key).map_or(&[][..], Vec::as_slice);
+        // The lock is not held while the difference is described, which can take long.
         {
             let mut state = self.lock();
             let times = state.asked.entry(keyed.key).or_default();

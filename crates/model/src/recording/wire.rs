@@ -315,6 +315,7 @@ impl<'a> SetupLine<'a> {
 
     pub(super) fn settings(&self) -> Result<Settings, String> {
         let seed = self.seed.as_deref().map(|seed| {
+            // `parse` alone would accept a plus sign.
             let is_decimal = seed.bytes().all(|byte| byte.is_ascii_digit());
             seed.parse()
                 .ok()

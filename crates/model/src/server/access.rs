@@ -22,11 +22,13 @@ pub(super) fn check_origin(head: &Parts, names: &[String]) -> Result<(), ApiErro
         |host: &str| is_loopback_host(host) || names.iter().any(|name| name.eq_ignore_ascii_case(host));
     let host_is_local = host.is_some_and(|host| is_local(without_port(host)));
     let target_is_local = head.uri.host().is_none_or(is_local);
+    // With two `Host` headers it would be unclear which one counts.
     if !host_is_local || !target_is_local || hosts.next().is_some() {
         return Err(ApiError::foreign(
             "the Host header must name this machine: 127.0.0.1, [::1], localhost, or a name of --allow-host",
         ));
     }
+    // Programs send no `Origin`. Browsers do, whatever page the request comes from.
     for origin in head.headers.get_all(ORIGIN) {
         let host = origin
             .to_str()

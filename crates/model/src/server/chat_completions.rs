@@ -111,6 +111,7 @@ fn message(place: usize, message: WireMessage<'_>) -> Result<Message, ApiError> 
 pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response, ApiError> {
     let wire: WireRequest<'_> =
         serde_json::from_slice(body).map_err(|error| ApiError::not_understood(&error))?;
+    // The second is the old name of the first.
     let limit = wire.max_completion_tokens.or(wire.max_tokens);
     let messages = wire.messages.into_iter().enumerate().map(|(place, wire)| message(place, wire));
     let mut messages = messages.collect::<Result<Vec<_>, _>>()?;

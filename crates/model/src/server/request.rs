@@ -143,13 +143,16 @@ impl SeenTools {
         if let Some(list) = self.lock().lists.get(text) {
             return Ok(Arc::clone(list));
         }
+        // Parsed without the lock. Two requests may parse the same list, which does no harm.
         let list = Arc::new((self.read)(text)?);
         let size = text.len() * BYTES_PER_BYTE;
+        // An entry of this size would soon displace all others.
         if size <= SEEN_BYTES_MAX / 2 {
             let mut seen = self.lock();
             if seen.bytes + size > SEEN_BYTES_MAX {
                 *seen = Seen::default();
             }
+            // Another request may have inserted the same list meanwhile; then its size has been counted.
             if seen.lists.insert(text.into(), Arc::clone(&list)).is_none() {
                 seen.bytes += size;
             }

@@ -78,6 +78,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
     };
     let has_instructions = wire.instructions.is_some();
     let mut messages = Vec::with_capacity(earlier.len() + 2);
+    // The instructions come first, and `keep` removes them from there.
     messages.extend(wire.instructions.map(|text| Message::System { text }));
     messages.extend(earlier);
     wire.input.append_to(&mut messages, &shared.responses)?;
@@ -89,6 +90,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
         settings: settings(wire.temperature, wire.max_output_tokens, wire.seed.as_ref(), wire.stop)?,
         previous: None,
     };
+    // Numbered before the model is asked, because the first event of a stream names the response.
     let number = shared.responses.next();
     let envelope = Envelope {
         id: output::response_id(number),

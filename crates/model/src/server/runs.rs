@@ -202,6 +202,7 @@ impl Ledger {
     /// Begins a request, unless the run has used up its requests. Failures outside of the agent do not count.
     fn begin(self: &Arc<Self>) -> Result<GoingOn, ModelError> {
         let mut state = self.lock();
+        // Requests in progress count as well; otherwise several at once could exceed the limit.
         if state.answered + state.going_on >= self.requests_max {
             self.limit_reached.cancel();
             let budget = format!("{} model turns of this run", self.requests_max);
@@ -224,6 +225,7 @@ impl GoingOn {
         if self.settle() {
             let mut state = self.ledger.lock();
             state.answered += 1;
+            // An answer shows that an earlier failure was temporary.
             (state.failure, state.was_given_up) = (None, false);
         }
     }

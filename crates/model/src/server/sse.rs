@@ -147,6 +147,7 @@ async fn tell_all<N: Narrator>(
 ) {
     shared.think().await;
     let mut events = Events::default();
+    // A block of its own, so that the borrow of `request` ends before `end` takes the request.
     let last = {
         let mut deltas = match request.stream(shared.model.as_ref()).await {
             Ok(deltas) => deltas,
@@ -157,6 +158,7 @@ async fn tell_all<N: Narrator>(
         };
         narrator.begin(&mut events);
         loop {
+            // Sent even if it is empty: by the first piece, `answer` knows that there will be a reply.
             if sender.send(Ok(events.take())).await.is_err() {
                 return;
             }

@@ -77,6 +77,7 @@ impl Protocol {
 /// The target of a request, after any prefix of its path; `None` if there is no such target.
 pub(super) fn endpoint(head: &Parts) -> Option<Endpoint<'_>> {
     let path = head.uri.path().trim_end_matches('/');
+    // A colon before the last slash belongs to a name or to a prefix of the path.
     if let Some((model, method)) = path.rsplit_once(':').filter(|(_, method)| !method.contains('/')) {
         // A name may have slashes, as in `sim/perfect`: it is everything after the first `models`.
         let (_, model) = model.split_once("/models/")?;
@@ -92,6 +93,7 @@ pub(super) fn endpoint(head: &Parts) -> Option<Endpoint<'_>> {
             _ => None,
         };
     }
+    // The first match counts, so a path comes before any other path that is its end.
     let endpoints = [
         ("/chat/completions", Endpoint::ChatCompletions),
         ("/completions", Endpoint::Completions),

@@ -118,6 +118,7 @@ pub(in crate::openai) fn read(
     let Some(message) = choice.message else {
         return Err(endpoint.malformed("the first choice has no `message`"));
     };
+    // A refusal comes instead of content.
     let text = match message.content.map(|content| content.into_text("")) {
         Some(text) if !text.is_empty() => Thoughts::removed_from(text),
         _ => message.refusal.unwrap_or_default(),

@@ -129,6 +129,7 @@ impl Decoder for ChunkDecoder<'_> {
                 }
             }
             let reason = choice.finish_reason.filter(|reason| *reason != WireFinish::Unfinished);
+            // A later part without a reason must not erase it.
             self.finish = reason.or(self.finish);
         }
         Ok(())

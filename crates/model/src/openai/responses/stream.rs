@@ -88,6 +88,7 @@ impl<'a> EventDecoder<'a> {
                 let index = match known {
                     Some(index) => index,
                     None => {
+                        // Without indices, the calls are numbered as they begin.
                         let place = place.unwrap_or(self.calls.len() as u64);
                         self.calls.begin(place, item.call_id, self.request, out)?
                     }
@@ -119,6 +120,7 @@ impl<'a> EventDecoder<'a> {
     /// servers leave items out here, so that neither indices nor numbers can be compared.
     fn end(&mut self, mut response: WireResponse<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
         let end = response.end(out.endpoint)?;
+        // Determined before the loop, because the loop itself passes on text and calls.
         let (no_words, no_calls) = (self.passed_on.is_empty(), self.calls.len() == 0);
         for (place, item) in (0..).zip(response.output.into_iter().flatten()) {
             match item.kind {

@@ -65,6 +65,7 @@ impl EventNarrator {
 
     fn end_all(&mut self, out: &mut Events) {
         self.end_live(out);
+        // The items behind the live one have grown unseen. Now each is sent whole.
         while let Some(item) = self.items.get(self.live) {
             self.teller.begin(self.live, item, out);
             let whole = match &item.body {
