@@ -49,6 +49,8 @@ impl Calling {
             _ => &[],
         });
         let known = self.known(request);
+        // `made` is the position in the script, which knows nothing of a framework's own tools. `number` counts all
+        // calls, because it makes their ids.
         let (mut made, mut number) = (0, 1);
         for call in written {
             made += usize::from(!known.of_framework.has(&request.tools, &call.name));
@@ -65,10 +67,12 @@ impl Calling {
                     number += 1;
                 }
                 Step::Say(NO_TASKS) => {
+                    // A framework may offer a search instead of the tools themselves, so the tools may still be found.
                     let search = tools::search(&request.tools, &request.messages, number);
                     let text = if search.is_some() { "" } else { NO_TASKS };
                     return (text.to_owned(), search.into_iter().collect());
                 }
+                // Some frameworks end a run with a call that holds the answer.
                 Step::Say(text) => match tools::last_words(&request.tools, text, number) {
                     Some(call) => calls.push(call),
                     None => return (text.to_owned(), calls),
@@ -87,6 +91,8 @@ impl Calling {
             return Arc::clone(known);
         }
         drop(all);
+        // Reading a paragraph takes long, so the lock is not held meanwhile. Two turns may write the same script; it is
+        // the same each time.
         let key = script::key(request);
         let script = Script::write(self.kind, request, key);
         let of_framework = tools::OfFramework::among(&request.tools);

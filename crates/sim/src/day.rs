@@ -103,10 +103,12 @@ impl DayScript {
             };
             Some((*place, relation))
         });
+        // One draw for each sub-sentence: a model that ignores it ignores every relation in it.
         let mut noticed = BTreeMap::new();
         let mut notices = |place: (u32, u32)| {
             kind != SimKind::Careless || *noticed.entry(place).or_insert_with(|| draw.unit() >= chance)
         };
+        // Collected now, because the draws that follow come from the same stream.
         let noticed: Vec<((u32, u32), TimedRelation)> =
             pairs.chain(bounds).filter(|(place, _)| notices(*place)).collect();
         let forgets = |draw: &mut Draw| kind == SimKind::Forgetful && draw.unit() < chance;
@@ -118,6 +120,7 @@ impl DayScript {
             let holds = |set: u64| {
                 let is_in = |place: &(u32, u32)| is_among(set, place.0);
                 let stated = noticed.iter().filter(|(place, _)| is_in(place)).map(|(_, relation)| *relation);
+                // Durations are hidden, so a conflict counts only if it holds however short the tasks are.
                 let problem = TimedProblem::new(&vec![SHORTEST; count], day, stated.collect());
                 // Undecided cases are assumed to hold.
                 problem.is_ok_and(|problem| problem.timetable().is_feasible().unwrap_or(true))
@@ -140,6 +143,7 @@ impl DayScript {
     /// The next turn of this conversation.
     pub(crate) fn step(&self, request: &ChatRequest) -> Step {
         let known = self.known(request);
+        // Only this kind starts tasks by guessed durations, so only its tasks can overlap.
         if self.kind == SimKind::Parallel && !known.no_restarts && self.is_wrong(&known) {
             return self.restart();
         }
@@ -158,6 +162,7 @@ impl DayScript {
         let (mut steps, mut has_guessed) = (Vec::new(), false);
         if !known.no_restarts && self.is_wrong(&known) {
             steps.push(self.restart());
+            // Only the starts are cleared: the durations that it has learnt are what makes the next attempt right.
             known.starts.clear();
         }
         // At most each task once, a restart, and each task once more.
@@ -169,6 +174,7 @@ impl DayScript {
                 (Some(task), Some(minute)) => {
                     steps.push(step);
                     if known.durations[task].is_none() {
+                        // The start of the next task depends on how long this one takes.
                         if !guesses {
                             break;
                         }
@@ -230,6 +236,7 @@ impl DayScript {
     fn is_wrong(&self, known: &Known) -> bool {
         let mut end = self.day.start;
         known.starts.iter().any(|start| {
+            // A duration that is not known yet counts as the shortest, so that no start is called wrong too early.
             let duration = known.durations[start.variable.index()].unwrap_or(SHORTEST);
             let is_wrong = start.minute < end || start.minute.saturating_add(duration) > self.day.end;
             end = start.minute.saturating_add(duration);
@@ -245,12 +252,14 @@ impl DayScript {
         if let Some(step) = self.step_to_report(known) {
             return step;
         }
+        // Advice is followed even for a task that the model has forgotten.
         if let Some(StartTime { variable, minute }) = known.advised {
             let tool = self.tools[variable.index()];
             return Step::Call { tool, start: Some(minute), slip: Slip::None, sentences: 0 };
         }
         let done =
             known.starts.iter().fold(known.given_up | self.forgotten, |set, it| set | it.variable.bit());
+        // The problem with the fewest minutes: where it has no plan, no durations allow one.
         let Some(shortest) = self.problem(known, SHORTEST) else { return DONE };
         if !known.no_restarts && self.is_refuted(&shortest, known, done) {
             return self.restart();
@@ -259,6 +268,7 @@ impl DayScript {
             return if self.kind == SimKind::Endless { self.restart() } else { DONE };
         }
         let minute = self.minute(known);
+        // Guessed durations make a better plan, but may leave no room for one. Then the shortest decide.
         let guess = self.problem(known, self.guess(known));
         let tables = guess.iter().chain([&shortest]).map(TimedProblem::timetable);
         let next = tables.into_iter().find_map(|table| self.next_of(table, done, minute, known.calls));
@@ -366,6 +376,7 @@ impl DayScript {
 
     /// The draws for the call after so many.
     fn draw(&self, calls: usize, purpose: &str) -> Draw {
+        // A stream for each call: the model has no memory, so it cannot continue the draws of earlier turns.
         Draw::new(self.seed, self.key.wrapping_add(calls as u64), purpose)
     }
 
@@ -398,6 +409,7 @@ impl DayScript {
                     known.calls += calls.len();
                 }
                 Message::Tool { id, text } => {
+                    // Several calls may be open, with their results in any order.
                     let place = open.iter().position(|(open, ..)| *open == id);
                     if let Some((_, tool, start)) = place.map(|place| open.swap_remove(place)) {
                         self.learn(&mut known, &request.tools, tool, start, text);
@@ -429,6 +441,7 @@ impl DayScript {
         start: Option<u16>,
         answer: &str,
     ) {
+        // Advice is for the next call alone, so any answer ends it.
         known.advised = None;
         if is_denied(answer) {
             if self.kind != SimKind::InOrder {
@@ -445,6 +458,7 @@ impl DayScript {
             }
             return;
         }
+        // A wrong name is the right one with a prefix, so the task that was meant is known.
         let tool_name = tool.strip_prefix(crate::writing::WRONG_NAME_PREFIX).unwrap_or(tool);
         let is_it = |place: &u16| tools.get(usize::from(*place)).is_some_and(|tool| tool.name == tool_name);
         if self.report.is_some_and(|report| is_it(&report.tool)) {
@@ -484,6 +498,7 @@ pub(crate) fn minutes_in(answer: &str) -> Option<u16> {
 /// The day in "from 08:00 to 20:00".
 pub(crate) fn day_in(text: &str) -> Option<Day> {
     let minute = |word: &str| match word.trim_end_matches([':', ',', '.', ';']) {
+        // A day may end at 24:00, which is no clock time.
         "24:00" => Some(24 * 60),
         word => TimeOfDay::parse(word).map(TimeOfDay::minute),
     };

@@ -23,6 +23,7 @@ pub(crate) fn chat(model: &Calling, request: &ChatRequest) -> Option<TextReply> 
         return None;
     };
     let (_, outputs) = system.split_once(OUTPUT_FIELDS)?;
+    // The rest of the heading's own line is skipped.
     let outputs: Vec<&str> = outputs.lines().skip(1).map_while(output_field).collect();
     let fields = fields(user);
     if fields.is_empty() || outputs.is_empty() {
@@ -79,6 +80,7 @@ fn fields(text: &str) -> Vec<(&str, String)> {
 
 /// The request in the form of the model interfaces.
 fn conversation(system: &str, fields: &[(&str, String)], settings: &Settings) -> ChatRequest {
+    // The fields before the history are the task's inputs.
     let inputs = fields.iter().take_while(|(name, _)| *name != HISTORY_FIELD);
     let inputs: Vec<&str> = inputs.map(|(_, text)| text.trim()).collect();
     let mut messages = vec![Message::User { text: inputs.join("\n\n") }];
@@ -96,6 +98,7 @@ fn conversation(system: &str, fields: &[(&str, String)], settings: &Settings) ->
         messages.push(Message::Tool { id, text: result.trim().to_owned() });
     }
     let tools: Vec<Tool> = system.lines().filter_map(tool).collect();
+    // A script depends on the seed alone. Stop texts and limits apply to the reply as it is written out.
     let settings = Settings { seed: settings.seed, ..Settings::default() };
     ChatRequest { messages, previous: None, tools: Arc::from(tools), settings }
 }
@@ -111,6 +114,7 @@ fn tool(line: &str) -> Option<Tool> {
         Some(Value::Object(properties)) => properties,
         _ => Map::new(),
     };
+    // The prompt does not say which arguments are required, so all are.
     let required: Vec<&String> = properties.keys().collect();
     let schema = match json!({"type": "object", "required": required, "properties": properties}) {
         Value::Object(schema) => schema,

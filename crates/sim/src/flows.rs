@@ -21,12 +21,14 @@ pub(crate) fn fill(
     call: &mut ToolCall,
 ) {
     let Arguments::Object(arguments) = &mut call.arguments else { return };
+    // This mistake leaves out a tool's own arguments, and these values are among them.
     if slip == Slip::ExtraArgument {
         return;
     }
     for (number, ReadRule { first, second, argument }) in (0_u64..).zip(rules(request)) {
         let Some(argument) = argument.filter(|_| second == usize::from(tool)) else { continue };
         let seed = request.settings.seed.unwrap_or_default();
+        // A stream for each rule, so that the model makes the same choice in every turn.
         let is_careless = kind == SimKind::Careless
             && Draw::new(seed, key ^ number, "sim-flow/1").unit() < kind.mistake_chance(request.tools.len());
         if !is_careless && let Some(value) = returned(request, first, &argument) {

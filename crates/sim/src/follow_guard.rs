@@ -32,6 +32,7 @@ pub(crate) fn is_denied(answer: &str) -> bool {
 /// The calls that an answer names as right: each a tool in backticks, then the task, then perhaps a start.
 pub(crate) fn advice(answer: &str, tools: &[Tool]) -> Vec<Advised> {
     let Some((_, right_calls)) = answer.split_once(GUARD_RIGHT_NOW) else { return Vec::new() };
+    // Names are in backticks, so after the first piece a name and the text behind it alternate.
     let mut pieces = right_calls.split('`').skip(1);
     let mut advised = Vec::new();
     while let (Some(name), Some(rest)) = (pieces.next(), pieces.next()) {
@@ -95,6 +96,7 @@ impl Progress {
         if self.is_told_of_conflict {
             return None;
         }
+        // A task that was done on the guard's advice needs no turn any more.
         let is_open = |turn: &usize| tool_of(calls, *turn).is_some_and(|tool| !self.followed.contains(&tool));
         let again = self.again.iter().copied().find(is_open);
         again
@@ -116,6 +118,7 @@ impl Progress {
         };
         self.open.push_back(Made::Turn(turn));
         if !is_new {
+            // If it is denied once more, the answer adds it again.
             self.again.retain(|other| *other != turn);
             return;
         }

@@ -136,10 +136,14 @@ impl GoldModel {
                 reasoning: even(&gold.reasoning),
                 answer,
                 other_answer,
+                // From the prompt alone, so that another seed changes which prompts are affected, and not their
+                // mistakes.
                 strike: is_wrong.then(|| Strike::of(hash(&prompt) >> 32)),
             }
         };
         let keys: Vec<Handed> = keys.into_iter().map(handed).collect();
+        // A campaign may have thousands of prompts. The index limits the search at each position of a text to those
+        // that begin with the same bytes.
         let mut by_head: HashMap<_, Vec<usize>> = HashMap::new();
         let mut short = Vec::new();
         for (place, key) in keys.iter().enumerate() {
@@ -179,6 +183,7 @@ impl GoldModel {
             longest(found.filter(|key| bytes[at..].starts_with(key.prompt.as_bytes())))
         };
         let long = bytes.windows(HEAD_BYTES).enumerate().filter_map(begins_here);
+        // Every prompt in the index is longer than every short one.
         longest(long).or_else(|| {
             let short = self.short.iter().map(|place| &self.keys[*place]);
             longest(short.filter(|key| text.contains(&key.prompt)))
@@ -200,12 +205,15 @@ impl GoldModel {
 
     fn reply(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
         let read = request.messages.iter().map(text_bytes).sum();
+        // The prompts of our own agents come first, as each has a mark of its own. Anything else is a conversation,
+        // with tools or without.
         if let Some(asked) = team::Request::of(request) {
             let (text, calls) = self.as_member(&asked, request)?;
             let written = text.len() + calls.iter().map(|call| call.name.len()).sum::<usize>();
             let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
             return Ok(ChatReply { text, calls, finish, usage: usage(read, written), id: None });
         }
+        // A judge compares texts of the prompt, for which it needs no key.
         if let Some(text) = subtasks::judged(request) {
             let (finish, usage) = (FinishReason::Stop, usage(read, text.len()));
             return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
@@ -262,6 +270,7 @@ impl GoldModel {
         let settings = &request.settings;
         if let Some(asked) = planning::Request::of(request) {
             let handed = self.asked(request)?;
+            // `answer` is what the model gives, so with a mistake it is the wrong one.
             let (right, wrong) = match handed.strike {
                 Some(_) => (&handed.other_answer, &handed.answer),
                 None => (&handed.answer, &handed.other_answer),
@@ -306,6 +315,7 @@ impl GoldModel {
             return Err(self.refuses("understand its turns in this conversation"));
         }
         let calls: Vec<_> = handed.calls_with(&request.tools).collect();
+        // Some tools are missing, perhaps because the framework has the model search for them.
         if calls.len() < handed.calls.len()
             && let Some(search) = tools::search(&request.tools, &request.messages, number)
         {
@@ -324,6 +334,7 @@ impl GoldModel {
 
     fn completion(&self, request: &CompletionRequest) -> Result<CompletionReply, ModelError> {
         let CompletionRequest { prompt, settings, score_prompt } = request;
+        // No new text is requested, so no prompt has to be recognised.
         let reply = match settings.output_tokens_max {
             Some(0) => ended(String::new(), settings),
             _ => self.go_on(prompt, settings)?,
@@ -401,6 +412,7 @@ fn executed(handed: &Handed, asked: &team::Request<'_>, request: &ChatRequest) -
         })
         .collect();
     let mut able = calls.iter().filter_map(|call| Some((shown_place(&request.tools, &call.tool, "")?, call)));
+    // It makes one call in a turn, so the number of results is that of its calls.
     match able.nth(results.len()) {
         Some((place, call)) => {
             let arguments = planning::filled_in(&call.arguments, &request.messages);

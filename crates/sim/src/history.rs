@@ -29,6 +29,7 @@ pub(crate) fn read(request: &ChatRequest) -> Cow<'_, ChatRequest> {
         Message::Tool { text, .. } => blocks(text).is_some(),
         Message::System { .. } | Message::User { .. } => false,
     };
+    // Hardly any request has such a text, and this is checked in every turn, so nothing is copied before.
     if !request.messages.iter().any(is_to_be_read) {
         return Cow::Borrowed(request);
     }
@@ -43,6 +44,7 @@ pub(crate) fn read(request: &ChatRequest) -> Cow<'_, ChatRequest> {
                 let calls = as_written(open.iter().map(|it| (it.id.as_str(), it.call.clone())));
                 messages.push(Message::Assistant { text: String::new(), calls });
             }
+            // A user's text may begin like this without being a result, so calls must come before it.
             Message::User { text } if !open.is_empty() && is_result(text) => {
                 let results = results(text, &open, &request.tools);
                 messages.extend(as_written(open.iter().map(|it| it.id.as_str()).zip(results)));
@@ -91,6 +93,7 @@ struct Written {
 fn as_written<'a, T>(items: impl Iterator<Item = (&'a str, T)>) -> Vec<T> {
     let mut items: Vec<(&str, T)> = items.collect();
     if items.iter().all(|(id, _)| !id.is_empty()) {
+        // Sorted like their numbers: among ids with the same beginning, a longer one has a larger number.
         items.sort_by_key(|(id, _)| (id.len(), *id));
     }
     items.into_iter().map(|(_, item)| item).collect()

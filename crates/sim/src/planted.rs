@@ -79,6 +79,7 @@ impl PlantedFault {
             for pair in &mut found.pairs {
                 std::mem::swap(&mut pair.first, &mut pair.second);
             }
+            // Clock times have no reverse, so a model that reads everything reversed ignores them.
             found.bounds.clear();
         }
         found
@@ -99,6 +100,7 @@ fn longest_chain(found: &Found) -> usize {
         }
     }
     let mut depth = vec![1; order.len()];
+    // In this sequence, all predecessors of a task come before it, so their depths are known.
     for variable in order.first_sequence() {
         let before = planproof_constraint::variables_in(order.predecessors(variable));
         depth[variable.index()] = 1 + before.map(|it| depth[it.index()]).max().unwrap_or(0);

@@ -52,10 +52,12 @@ impl<'t> Reader<'t> {
     }
 
     fn items<T>(&mut self, end: char, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        // The opening bracket, which is one byte.
         self.rest = self.rest.get(1..)?;
         let mut items = Vec::new();
         while !self.eat(end) {
             items.push(item(self)?);
+            // Python allows a comma before the end.
             if !self.eat(',') && !self.rest.trim_start().starts_with(end) {
                 return None;
             }

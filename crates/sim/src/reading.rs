@@ -36,6 +36,7 @@ pub(crate) const DOES_TASK: &str = "Does the task \"";
 /// The task that a tool does, in the words of the query. Tools quote it, after any other text: `Does the task
 /// "network diagnosis".` Without that, the first quoted text or the tool's name is used.
 pub(crate) fn task_of(tool: &Tool) -> &str {
+    // The last occurrence, because a user's own description comes first and may contain the same words.
     let at = memmem::rfind(tool.description.as_bytes(), DOES_TASK.as_bytes());
     let rest = at.and_then(|at| tool.description.get(at + DOES_TASK.len()..));
     let task = rest.and_then(|rest| rest.split('"').next());

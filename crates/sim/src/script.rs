@@ -36,6 +36,7 @@ pub(crate) fn key(request: &ChatRequest) -> u64 {
     for message in &request.messages {
         if let Message::User { text } | Message::System { text } = message {
             add(text.as_bytes());
+            // A separator, so that the border between two texts counts.
             add(&[0]);
         }
     }
@@ -68,6 +69,7 @@ impl Script {
             Self::Turns { calls, end, report, .. } => {
                 let is_refused =
                     |it: &Message| matches!(it, Message::Tool { text, .. } if follow_guard::is_denied(text));
+                // Without a denial, the number of calls is the position, and the conversation need not be replayed.
                 if !request.messages.iter().any(is_refused) {
                     return calls.get(made).copied().unwrap_or(*end);
                 }
@@ -90,6 +92,7 @@ impl Script {
             // Advice from a guard is followed one call at a time.
             Self::Turns { calls, .. } if calls.get(made) != Some(&step) => vec![step],
             Self::Turns { calls, free, .. } => {
+                // A turn joins the reply if none of the turns in it has to precede this one.
                 let is_free =
                     |turn: usize| free.get(turn).is_some_and(|free| usize::from(*free) >= turn - made);
                 let count = (made..calls.len()).take_while(|turn| is_all_at_once || is_free(*turn)).count();
@@ -126,6 +129,7 @@ impl Script {
             };
             Report::look(kind, tool, sentences, chance, draw, holds)
         });
+        // A conflict that the model sees replaces the whole plan.
         if let Some(report @ Report { tool, found: sentences @ 1.., .. }) = report {
             let mut calls = Vec::new();
             add_call(kind, Call { tool, sentences }, mentioned.len(), draw, &mut calls);
@@ -157,6 +161,7 @@ fn progress(kind: SimKind, calls: &[Step], request: &ChatRequest) -> Progress {
     for message in &request.messages {
         match message {
             Message::Assistant { calls: made, .. } => {
+                // A mistake in the script was made as written, so the turn that corrects it is never skipped.
                 made.iter().for_each(|_| progress.called(calls, |_| false));
             }
             Message::Tool { text, .. } => progress.answered(kind, calls, &request.tools, text),
@@ -230,6 +235,7 @@ fn keep_order(
     let mut done = 0u64;
     let mut plan = Vec::with_capacity(count);
     while plan.len() < count {
+        // The order has no cycle, so some task can always come next.
         let next = order.correct_next(done);
         let chosen = match &mut draw {
             Some(draw) => draw.bit(next).map_or(0, usize::from),

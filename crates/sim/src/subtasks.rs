@@ -87,6 +87,7 @@ impl<'r> Request<'r> {
         });
         let text = users.next()?;
         let asking = Asking::ALL.into_iter().find(|asking| text.starts_with(asking.mark()))?;
+        // What is no result asks for a correction.
         let (ended, others): (Vec<&str>, Vec<&str>) =
             users.partition(|text| text.starts_with(headings::RESULT_OF));
         Some(Self { asking, text, ended: ended.len(), was_corrected: !others.is_empty() })
@@ -122,6 +123,7 @@ impl<'r> Request<'r> {
             }
             Asking::Call => self.arguments(handed, fault),
             Asking::Summary => match fault {
+                // With a random mistake, `answer` is wrong by itself; with a planted one, it is still the right one.
                 Some(SubTaskFault::WrongTool) if handed.strike.is_none() => handed.other_answer.clone(),
                 Some(SubTaskFault::NoSummary) => first_part(&handed.answer),
                 _ => handed.answer.clone(),
@@ -173,6 +175,8 @@ impl<'r> Request<'r> {
         let Some(found) = known(handed).into_iter().find(is_wanted) else { return "{}".to_owned() };
         let results = self.results();
         let mut arguments = found.call.arguments;
+        // Sub-tasks in words refer to earlier values as `$1`. The calls of a key refer to steps, which are replaced
+        // below.
         if !handed.sub_tasks.is_empty() {
             for value in arguments.values_mut() {
                 if let Json::String(text) = value {
@@ -198,6 +202,7 @@ impl<'r> Request<'r> {
     fn results(&self) -> Vec<String> {
         let mut results: Vec<String> = Vec::new();
         for line in self.section(headings::RESULTS).lines() {
+            // A result may contain lines that look like headings, so only the next number counts.
             let is_of_next = line
                 .strip_prefix(headings::RESULT_OF)
                 .and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok())

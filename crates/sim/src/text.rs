@@ -222,11 +222,13 @@ fn plan_in_words(model: &Calling, question: &str, settings: &Settings) -> Option
 
 /// A text cut before the first of the stop texts, and at the token limit.
 pub(crate) fn ended(mut text: String, settings: &Settings) -> TextReply {
+    // An empty stop text would end every reply at once.
     let stops = settings.stop.iter().filter(|stop| !stop.is_empty());
     if let Some(end) = stops.filter_map(|stop| text.find(stop.as_str())).min() {
         text.truncate(end);
     }
     let bytes_max = settings.output_tokens_max.map_or(usize::MAX, |tokens| tokens as usize * TOKEN_BYTES);
+    // A limit of 0 asks for no text at all, so even an empty reply has reached it.
     let is_cut = text.len() > bytes_max || bytes_max == 0;
     if is_cut {
         text.truncate((0..=bytes_max).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default());

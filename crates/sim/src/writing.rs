@@ -36,6 +36,7 @@ pub(crate) fn write_arguments<'t>(
     let schema = tool.filter(|tool| !tool.is_without_arguments()).map(|tool| &tool.input_schema);
     let mut own = schema.map_or_else(Map::new, |schema| sample_arguments(schema));
     let mut arguments = Map::new();
+    // The plan determines the start and the sentences, so the samples for them are dropped.
     if let Some(start) = start {
         own.remove(START_TIME_ARGUMENT);
         arguments.insert(START_TIME_ARGUMENT.to_owned(), start.into());

@@ -44,6 +44,8 @@ impl Request<'_> {
                 if let Script::Day(day) = &calling.known(&talk).script {
                     return planned_day(day, &talk.tools).to_string();
                 }
+                // A plan is what the model would call if every call succeeded, so the conversation is played with
+                // assumed results.
                 let mut pairs = Vec::new();
                 // One more than a plan may have, so that the excess is noticed.
                 while pairs.len() <= SUB_TASKS_MAX {
@@ -110,6 +112,7 @@ impl Request<'_> {
         {
             arguments.insert(START_TIME_ARGUMENT.to_owned(), start_text(minute, Slip::None).into());
         }
+        // What the sub-task states takes precedence over samples.
         arguments.extend(said);
         arguments
     }
@@ -124,6 +127,7 @@ impl Request<'_> {
                     let rest = rest.strip_prefix("(failed) ").unwrap_or(rest);
                     let pair = serde_json::from_str::<Json>(rest).ok();
                     let pair = pair.as_ref().and_then(Pair::of_json)?;
+                    // A sub-task may have had to wait for its own clock time.
                     begun = minute.max(not_before(&pair.text));
                 }
                 None => minute = minutes_in(line).map_or(minute, |took| begun.saturating_add(took)),
@@ -189,6 +193,7 @@ fn carried_out(messages: &[Message]) -> Vec<Message> {
             name: tool,
             arguments: Arguments::Object(said.unwrap_or_default()),
         };
+        // The result is between the line that names the sub-task and the request for the next one.
         let given = observed.split_once('\n').map_or("", |(_, rest)| rest);
         let given = given.rsplit_once("\n\n").map_or(given, |(given, _)| given);
         let answer = result(&call, given);

@@ -39,11 +39,13 @@ pub(super) trait Author {
 /// Continues a text up to where the environment has to write, the text may end, or the limit in bytes is reached.
 /// Returns whether it has come to an end.
 pub(super) fn go_on(author: &mut impl Author, text: &Text<'_>, bytes_max: usize, out: &mut String) -> bool {
+    // The complete sections bring the author to the same state as if it had written them itself.
     let (complete, open) = text.parts();
     for section in complete {
         author.enter(section.kind, section.content.trim());
     }
     let (mut begun, mut has_break) = (text.begun, text.ends_in_break);
+    // The text may have been cut anywhere, so its end may be half a mark or half a section.
     if let Some(open) = open {
         if begun.is_empty() && is_longer_mark(author, open) {
             begun = open.whole;
@@ -61,9 +63,11 @@ pub(super) fn go_on(author: &mut impl Author, text: &Text<'_>, bytes_max: usize,
             author.before_mark(plan.goal, out);
         }
         let mark = author.instructions().mark(kind);
+        // If the mark has been begun, only its rest is written.
         out.push_str(mark.strip_prefix(begun).unwrap_or(mark));
         (begun, has_break) = ("", false);
         if author.instructions().role(kind) == Role::Given {
+            // The environment writes the content, so the model stops after the mark.
             return true;
         }
         let content = author.content(kind, &plan, false);

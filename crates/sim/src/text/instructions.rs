@@ -131,6 +131,7 @@ fn read_sections(lines: &mut Lines<'_>) -> Vec<Section> {
         match lines.next().and_then(|line| line.strip_prefix("- ")) {
             Some(line) => sections.extend(read_section(line)),
             None => {
+                // The line that ends the list belongs to what follows.
                 lines.at = before;
                 return sections;
             }
@@ -166,6 +167,7 @@ fn pass_examples(lines: &mut Lines<'_>) {
 }
 
 fn read_section(line: &str) -> Option<Section> {
+    // The earliest of these phrases ends the mark. A later one is in the words of the specification's author.
     let found = WRITERS.iter().filter_map(|(words, is_model)| Some((line.find(words)?, *is_model)));
     let (end, is_model) = found.min()?;
     let (mark, words) = line.split_at(end);

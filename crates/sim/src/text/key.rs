@@ -75,6 +75,7 @@ impl Author for KeyWriter<'_> {
                 return Some(Plan { next: Some(self.made), goal: Goal::Call, way });
             }
         }
+        // Calls without a result are carried out before the end, if the order allows that.
         let passing = if self.pending > 0 { Given::Pass } else { Given::Free };
         let way = way(Goal::End, passing).or_else(|| way(Goal::End, Given::Free))?;
         Some(Plan { next: None, goal: Goal::End, way })

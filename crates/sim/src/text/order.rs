@@ -100,6 +100,7 @@ impl Order {
     /// Adds a formula that begins at a node, and returns the node after it.
     fn add(&mut self, formula: &Formula, from: u32) -> Option<u32> {
         match formula {
+            // A new node, because at most one section may leave a node.
             Formula::Section(kind) => {
                 let start = self.node_after(from)?;
                 let end = self.node()?;
@@ -130,6 +131,7 @@ impl Order {
                         self.nodes[start as usize].free.push(end);
                     }
                     Some(max) => {
+                        // Each further repetition may be left out, with all that follow it.
                         for _ in *min..*max {
                             self.nodes[at as usize].free.push(end);
                             let start = self.node_after(at)?;
@@ -201,6 +203,7 @@ impl Order {
             best[at] = Some(Reached { cost: 0, from: None });
             queue.push(Reverse((0, at)));
         }
+        // Dijkstra's algorithm. A node may be in the queue several times; only its cheapest entry counts.
         while let Some(Reverse((cost, at))) = queue.pop() {
             if best[at].is_none_or(|reached| reached.cost < cost) {
                 continue;
@@ -228,6 +231,8 @@ impl Order {
                 }
                 (Role::Tool, Goal::Call) => reach(slot(next, true, passed), step, Some(kind)),
                 (Role::Arguments, Goal::Call) => {
+                    // The first arguments that the search reaches end it: all sections of this kind cost the same, so
+                    // no cheaper way is left.
                     if named && (passed || given != Given::Pass) {
                         let mut way = sections_to(&best, at);
                         way.push(kind);
@@ -322,6 +327,7 @@ impl Reader<'_> {
     }
 
     fn take(&mut self, operator: &str) -> bool {
+        // An operator is a word of its own; a mark may begin with the same character.
         let rest = self.rest.strip_prefix(operator).filter(|rest| rest.starts_with(char::is_whitespace));
         self.rest = rest.map_or(self.rest, str::trim_start);
         rest.is_some()

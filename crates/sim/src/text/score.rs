@@ -17,6 +17,7 @@ pub(crate) fn score(text: &str) -> Vec<ScoredToken> {
         .map(|_| ScoredToken { text: String::new(), log_probability: Some(0.0) })
         .collect();
     for (at, character) in text.char_indices() {
+        // A character begins before the end of the text, so its token exists.
         let token = &mut tokens[at / TOKEN_BYTES];
         token.text.push(character);
         token.log_probability = token.log_probability.map(|sum| sum + CHARACTER_LOG_PROBABILITY);

@@ -122,6 +122,7 @@ impl<'s> ScriptedRun<'s> {
         let (step, free) = match (self.script, &self.so_far) {
             (Script::Turns { calls, end, free, report }, SoFar::Turns(progress)) => {
                 let (step, turn) = progress.next(calls, *report);
+                // These counts hold for the plan as it was written. Advice changes the order.
                 let free = turn.filter(|_| !progress.has_followed_advice()).and_then(|turn| free.get(turn));
                 (step.unwrap_or_else(|| progress.end(*end, *report)), free.copied().unwrap_or_default())
             }
@@ -146,6 +147,7 @@ impl<'s> ScriptedRun<'s> {
     fn insists(&self, tool: u16) -> bool {
         match (self.script, &self.so_far) {
             (Script::Turns { calls, .. }, SoFar::Turns(progress)) => {
+                // The script corrects a mistake in the turn right after it. Without that turn, the model insists.
                 !is_right_call(calls.get(progress.at() + 1), tool)
             }
             _ => self.draw("sim-insist/1").chance(1, 2),
@@ -200,6 +202,7 @@ impl<'s> ScriptedRun<'s> {
         match (self.script, &mut self.so_far) {
             (Script::Turns { calls, .. }, SoFar::Turns(progress)) => {
                 let open = progress.open();
+                // The environment numbers several results. Without numbers, the whole text is the result of each call.
                 let answers = numbered(content, open);
                 for number in 0..open {
                     let answer = answers.as_ref().and_then(|answers| answers.get(number).copied());
@@ -213,6 +216,7 @@ impl<'s> ScriptedRun<'s> {
 
     /// The whole plan in words, as far as it can be known.
     pub(super) fn in_words(&self) -> String {
+        // The run is played on a copy, as if every call succeeded.
         let mut run = self.clone();
         let mut words = Vec::new();
         while let (Next::Call(call), true) = (run.next(), words.len() < CALLS_IN_WORDS_MAX) {
@@ -262,12 +266,14 @@ impl Day<'_> {
             self.certain.calls += 1;
             self.script.learn(&mut self.certain, tools, name, *start, answer.unwrap_or(content));
         }
+        // No call is open now, so nothing is merely expected.
         self.expected.clone_from(&self.certain);
     }
 }
 
 /// The `count` items of a numbered list; an item may span several lines.
 fn numbered(text: &str, count: usize) -> Option<Vec<&str>> {
+    // A single result has no number.
     if count < 2 {
         return None;
     }

@@ -35,6 +35,8 @@ impl<'t> Text<'t> {
         let mut sections: Vec<Written<'t>> =
             marks.iter().zip(ends).map(|(mark, end)| content(*mark, end)).collect();
         let tail = sections.last().map_or(text, |section| section.content);
+        // The beginning of a mark counts only on a line of its own; in a text without sections, this may be the first
+        // line.
         let line = match tail.rfind('\n') {
             Some(end) => tail[end + 1..].trim_start(),
             None if sections.is_empty() => tail.trim_start(),
@@ -64,6 +66,8 @@ impl<'t> Text<'t> {
 }
 
 fn find_marks(text: &str, instructions: &Instructions) -> Vec<(usize, Kind)> {
+    // Few bytes begin a mark, so most positions need no comparison. No mark is empty: the instructions leave out such
+    // sections.
     let mut begins = [false; 256];
     for section in &instructions.sections {
         begins[usize::from(section.mark.as_bytes()[0])] = true;

@@ -126,6 +126,7 @@ fn queries(kind: SimKind, prompt: &str, is_first: bool) -> Option<Value> {
         .filter_map(|node| node["args"].as_object())
         .flat_map(Map::values)
         .filter_map(|value| match value {
+            // A query can name values, but no results of steps.
             Value::String(text) if text.contains("<node-") => None,
             Value::String(text) => Some(text.chars().take(VALUE_CHARACTERS_MAX).collect()),
             other => Some(other.to_string()),

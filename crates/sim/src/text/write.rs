@@ -54,6 +54,7 @@ impl<'a> Writer<'a> {
         let sentences = call.map_or(0, |call| call.sentences);
         let sentences = if takes_sentences { sentences } else { 0 };
         let is_right = slip != Slip::ExtraArgument;
+        // A tool that takes nothing but a start gets the bare clock time.
         if let (Some(start), true, Some(1)) = (&start, is_right, properties.map(Map::len)) {
             return start.clone();
         }
@@ -90,6 +91,7 @@ impl<'a> Writer<'a> {
             let name = run.tool(call.tool).map(|tool| tool.name.clone()).unwrap_or_default();
             run.called(&name, "");
             let Next::Call(next) = run.next() else { break };
+            // The next call has to wait for the results of some of these.
             if run.pending() > next.free {
                 break;
             }
@@ -179,6 +181,7 @@ impl Author for Writer<'_> {
                 return Some(Plan { next, goal: Goal::Call, way });
             }
         }
+        // Calls without a result are carried out before the end, if the order allows that.
         let passing = if pending > 0 { Given::Pass } else { Given::Free };
         let way = way(Goal::End, passing).or_else(|| way(Goal::End, Given::Free))?;
         Some(Plan { next, goal: Goal::End, way })
@@ -224,6 +227,7 @@ impl Author for Writer<'_> {
             Role::Tool => self.named = Some(content.to_owned()),
             Role::Arguments => {
                 let only = || self.instructions.tools.first().map(|tool| tool.name.clone());
+                // Without a section for a tool's name, the call is of the first tool.
                 let name = self.named.take().or_else(only);
                 self.run.called(&name.unwrap_or_default(), content);
                 self.is_calling = false;
