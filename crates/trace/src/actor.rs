@@ -46,6 +46,7 @@ impl Actor {
     /// # Errors
     /// The name is invalid: see [`ActorError`].
     pub fn new(name: &str) -> Result<Self, ActorError> {
+        // The length comes first, because the other errors repeat the name.
         if name.len() > ACTOR_BYTES_MAX {
             return Err(ActorError::TooLong { bytes: name.len() });
         }

@@ -146,6 +146,7 @@ fn is_base64(text: &str) -> bool {
     let letters = text.trim_end_matches('=');
     !letters.is_empty()
         && text.len().is_multiple_of(BASE64_GROUP_LETTERS)
+        // At most two letters are missing: the last group holds at least one byte.
         && text.len() - letters.len() < BASE64_GROUP_BYTES
         && letters.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
 }

@@ -49,6 +49,7 @@ impl<K: Eq + Hash> Waiting<K> {
             self.single = Some((key, number));
             return;
         }
+        // From the second waiting call on, all are in the map, in their order.
         for (key, number) in self.single.take().into_iter().chain([(key, number)]) {
             self.several.entry(key).or_default().push_back(number);
         }
@@ -61,6 +62,7 @@ impl<K: Eq + Hash> Waiting<K> {
         }
         let numbers = self.several.get_mut(key)?;
         let number = numbers.pop_front();
+        // An empty list is removed, so that a single call can be stored without hashing again.
         if numbers.is_empty() {
             self.several.remove(key);
         }
@@ -92,6 +94,7 @@ impl CallPairing {
 
 /// The calls among events, in order, each with its result by the rule of [`CallPairing`].
 pub fn paired_calls<'e>(events: impl IntoIterator<Item = &'e Event>) -> Vec<PairedCall<'e>> {
+    // Here all events are at hand, so the keys are borrowed.
     let mut waiting: Waiting<(Option<&Actor>, &CallId)> = Waiting::default();
     let mut calls: Vec<PairedCall<'e>> = Vec::new();
     for (place, event) in events.into_iter().enumerate() {

@@ -72,6 +72,7 @@ impl Draw {
             return None;
         }
         let mut rest = set;
+        // Each step clears the lowest set bit.
         for _ in 0..self.below(set.count_ones()) {
             rest &= rest - 1;
         }

@@ -89,6 +89,7 @@ impl Recorder {
 
     /// Records an event. Returns `false`, and records nothing, if the run or this handle's part of the run has ended.
     pub fn record(&self, mut kind: EventKind) -> bool {
+        // Before the lock, because searching a long text takes a while.
         if !self.secrets.is_empty() {
             self.secrets.redact_event(&mut kind);
         }
@@ -110,6 +111,7 @@ impl Recorder {
         let at = state.closed_at.unwrap_or_else(|| self.run.clock.now().saturating_add(state.offset));
         let actor = self.part.as_ref().map(|part| part.actor.clone());
         let event = Event { at, actor, kind };
+        // Within the lock, so that the sink gets the events in their order.
         if let Some(sink) = &self.run.sink {
             sink.append(&event);
         }

@@ -39,6 +39,7 @@ struct Sampler<'s> {
 fn sample(sampler: &Sampler<'_>, schema: &Value, depth: usize) -> Value {
     // Any value counts, even one that the schema does not mention.
     sampler.values.set(sampler.values.get() + 1);
+    // A schema may contain itself, and nested minimums multiply.
     if depth > DEPTH_MAX || sampler.values.get() > VALUES_MAX {
         return Value::Null;
     }
@@ -68,6 +69,7 @@ fn sample(sampler: &Sampler<'_>, schema: &Value, depth: usize) -> Value {
     for choice in ["anyOf", "oneOf"] {
         let Some(choices) = schema.get(choice).and_then(Value::as_array) else { continue };
         let is_null = |choice: &&Value| choice.get("type").is_some_and(|kind| kind == "null");
+        // An optional value is often an alternative beside null, which shows nothing of the value.
         let first = choices.iter().find(|choice| !is_null(choice)).or(choices.first());
         let Some(part) = first.and_then(|first| sampler.resolved(first, depth)) else { continue };
         let mut merged = without(schema, choice);
@@ -108,6 +110,7 @@ fn kind(schema: &Map<String, Value>) -> &str {
 impl<'s> Sampler<'s> {
     /// The target of a reference within the schema.
     fn find(&self, place: &str) -> Option<&'s Value> {
+        // In this order, as RFC 6901 demands: `~01` stands for `~1`, not for a slash.
         let mut steps =
             place.strip_prefix("#/")?.split('/').map(|it| it.replace("~1", "/").replace("~0", "~"));
         let first = self.root.get(&steps.next()?)?;
@@ -123,6 +126,7 @@ impl<'s> Sampler<'s> {
         's: 'a,
     {
         let mut part = part.as_object()?;
+        // References may form a circle.
         for _ in depth..=DEPTH_MAX {
             let Some(place) = part.get("$ref").and_then(Value::as_str) else { return Some(part) };
             part = self.find(place)?.as_object()?;
@@ -157,6 +161,7 @@ fn merge(whole: &mut Map<String, Value>, part: &Map<String, Value>) {
 }
 
 fn object(sampler: &Sampler<'_>, schema: &Map<String, Value>, depth: usize) -> Value {
+    // Only the whole schema gets here without having passed through `sample`, which resolves these keywords.
     if ["allOf", "anyOf", "oneOf", "$ref"].iter().any(|keyword| schema.contains_key(*keyword)) && depth == 0 {
         return sample(sampler, &Value::Object(schema.clone()), 1);
     }
@@ -169,6 +174,7 @@ fn object(sampler: &Sampler<'_>, schema: &Map<String, Value>, depth: usize) -> V
         made.insert(name.to_owned(), sample(sampler, schema_of(name), depth + 1));
     }
     let least = schema.get("minProperties").and_then(Value::as_u64).unwrap_or(0).min(LENGTH_MAX) as usize;
+    // At the limit, no object invents any more members.
     let least = if sampler.values.get() > VALUES_MAX { 0 } else { least };
     let others = properties.into_iter().flat_map(Map::keys).cloned();
     let invented = (1..=least).map(|number| format!("example_{number}"));
@@ -209,6 +215,8 @@ fn number(schema: &Map<String, Value>) -> Value {
     let from_least = least.map(|least| (least / step).ceil() * step);
     let from_most = most.map(|most| (most / step).floor() * step);
     let between = least.zip(most).map(|(least, most)| f64::midpoint(least, most)).filter(|_| !is_whole);
+    // The first that fits counts: one step, the values at and beside the bounds, and between them if no multiple of the
+    // step fits.
     let candidates = [
         Some(step),
         from_least,

@@ -56,7 +56,7 @@ impl Secrets {
             whose.extend(std::iter::repeat_n(place, all.len()));
             forms.extend(all);
         }
-        // One secret may be a part of another, and both must then be found.
+        // One secret may be the beginning of another. The longest match counts, so that no part of it is left.
         let search = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .ascii_case_insensitive(true)
@@ -112,6 +112,7 @@ impl Secrets {
             out += REDACTED;
             rest = found.end();
         }
+        // No pattern is empty, so after a match `rest` is not 0.
         if rest == 0 {
             return Cow::Borrowed(text);
         }
@@ -174,6 +175,7 @@ impl Secrets {
     }
 
     fn redact_object(&self, object: &mut Map<String, Value>) {
+        // A key can be changed only by rebuilding the object.
         let has_secret_key = object.keys().any(|key| matches!(self.redact(key), Cow::Owned(_)));
         if has_secret_key {
             let members = std::mem::take(object);

@@ -26,6 +26,7 @@ impl TimeOfDay {
     pub fn parse(text: &str) -> Option<Self> {
         let (hours, minutes) = text.split_once(':')?;
         let number = |digits: &str| {
+            // `parse` alone would accept a plus sign.
             let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
             is_number.then(|| digits.parse::<u16>().ok()).flatten()
         };

@@ -34,6 +34,7 @@ pub fn parse(text: &str) -> Result<Vec<Event>, NotationError> {
     let mut parser = Parser { text, offset: 0 };
     let mut defaults = Defaults::default();
     let mut events = Vec::new();
+    // Only here may an event be missing; after a `|` one must follow.
     if parser.peek().is_none() {
         return Ok(events);
     }
@@ -58,6 +59,7 @@ impl<'t> Parser<'t> {
     fn event(&mut self, defaults: &Defaults) -> Result<Event, NotationError> {
         let at = if self.eat(b'@') { self.number()? } else { defaults.at };
         let actor = self.actor()?;
+        // Past the white space first, so that an error is reported at the word.
         self.peek();
         let start = self.offset;
         let kind = match self.keyword() {
@@ -103,6 +105,7 @@ impl<'t> Parser<'t> {
         let start = self.offset;
         let name = self.take_while(is_part);
         let is_named = self.text.as_bytes().get(self.offset) == Some(&b':');
+        // The name is only an actor if a colon follows. Otherwise it is read again, as the event's word.
         let end = std::mem::replace(&mut self.offset, start);
         if !is_named {
             return Ok(None);
@@ -315,6 +318,7 @@ impl<'t> Parser<'t> {
     }
 
     fn error(&self, expected: &str) -> NotationError {
+        // The JSON parser counts bytes, so the position may be within a character.
         let offset = self.text.floor_char_boundary(self.offset);
         let rest: String =
             self.text.get(offset..).unwrap_or_default().chars().take(FOUND_CHARS_MAX).collect();

@@ -25,6 +25,7 @@ pub fn print(events: &[Event]) -> String {
             push(&mut out, format_args!("{actor}: "));
         }
         print_kind(&mut out, &event.kind, &defaults);
+        // After the event, as in the parser: both must have the same defaults for the next one.
         defaults.note(event);
     }
     escape_separators(out)
@@ -89,6 +90,7 @@ fn print_tally(out: &mut String, tally: Tally) {
 }
 
 fn print_turn(out: &mut String, text: &str, calls: u32, finish: FinishReason, usage: Usage) {
+    // `say` needs a text, so a turn of nothing at all is written as `turn 0 calls`.
     if calls == 0 && !text.is_empty() {
         push(out, format_args!("say {}", quoted(text)));
     } else {

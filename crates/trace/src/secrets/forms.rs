@@ -18,6 +18,7 @@ pub(super) fn of(secret: &str) -> Vec<String> {
         percent_encoded(secret, "%20"),
         percent_encoded(secret, "+"),
     ];
+    // Base64 encodes three bytes at once, so the secret has three forms, by its position in a longer text.
     for before in 0..3 {
         let encoded = encoded_behind(secret, before);
         forms.push(encoded.replace('+', "-").replace('/', "_"));

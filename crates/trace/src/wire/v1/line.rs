@@ -26,6 +26,7 @@ pub(super) struct Head {
 pub(super) fn glance(line: &str) -> Option<(Type, Option<Reason>)> {
     let rest = line.strip_prefix("{\"at\":")?.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = match rest.strip_prefix(",\"actor\":\"") {
+        // An escaped name could contain a quote, so the whole line has to be parsed.
         Some(rest) => rest.split_once('"').filter(|(name, _)| !name.contains('\\'))?.1,
         None => rest,
     };
@@ -350,6 +351,7 @@ pub(super) fn write_header(header: &Header, out: &mut Vec<u8>) {
 
 pub(super) fn read_header(line: &str) -> Result<Header, LineError> {
     let line: HeaderLine<'_> = serde_json::from_str(line)?;
+    // `parse` alone would accept a plus sign.
     let is_decimal = line.seed.bytes().all(|byte| byte.is_ascii_digit());
     let seed = line.seed.parse().ok().filter(|_| is_decimal).ok_or_else(|| {
         LineError::new(format!("`seed` must be a whole number below 2^64 as a string, not {:?}", line.seed))

@@ -15,6 +15,7 @@ use crate::{Actor, Event, Header, Trace};
 pub fn read_trace(text: &str) -> Result<Trace, WireError> {
     let mut traces = read_traces(text);
     let trace = traces.next().ok_or(WireError::Empty)??;
+    // A header that has been read and not used begins a second trace.
     match traces.header {
         Some((line, _)) => Err(WireError::SecondTrace { line }),
         None => Ok(trace),
@@ -63,6 +64,7 @@ impl Traces<'_> {
                 Line::Event(event) if self.header.is_some() => events.push(event),
                 Line::Event(_) => return Err(WireError::MissingHeader { line }),
                 Line::Header(header) => {
+                    // A trace ends where the next header begins, which is stored for the next call.
                     if let Some((_, header)) = self.header.replace((line, header)) {
                         return Ok(Some(Trace { header, events }));
                     }
