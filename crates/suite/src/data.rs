@@ -37,6 +37,7 @@ impl CaseSelection {
             Self::Shuffled(seed) => shuffle(&mut items, *seed),
             Self::Places(places) => {
                 let count = items.len();
+                // An item can be taken once, which also detects an index that occurs twice.
                 let mut left: Vec<Option<T>> = items.into_iter().map(Some).collect();
                 let take = |place: &usize| match left.get_mut(*place).map(Option::take) {
                     Some(Some(item)) => Ok(item),

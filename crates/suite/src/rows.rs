@@ -48,6 +48,7 @@ impl DataError {
         if error.is_eof() {
             what += ": the JSON breaks off, so that something is missing at its end";
         }
+        // The parser gives line 0 if it does not know the line.
         let is_known = error.line() > 0;
         Self {
             file: file.to_owned(),
@@ -74,6 +75,7 @@ pub fn lines<'t>(
     file: &str,
 ) -> impl Iterator<Item = Result<(usize, &'t str), DataError>> + use<'t> {
     let file = file.to_owned();
+    // Some editors begin a file with a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(move |(place, line)| {
         let number = place + 1;
@@ -107,6 +109,7 @@ pub fn read_places(text: &str, file: &str) -> Result<Vec<usize>, DataError> {
         Value::Object(members) => members.values().filter_map(list).collect(),
         other => list(other).into_iter().collect(),
     };
+    // There must be exactly one list: once it is taken, none may be left.
     match (lists.pop(), lists.is_empty()) {
         (Some(places), true) if places.len() > LINES_MAX => {
             Err(DataError::new(file, None, format!("there are more than {LINES_MAX} places")))
@@ -151,6 +154,7 @@ pub fn matched(
         let refuse = |words: String| DataError::new(file, Some(number), words);
         let row: Row = serde_json::from_str(line)
             .map_err(|error| DataError::of_json(file, Some(number), &error).expecting(EXAMPLE))?;
+        // The first prediction decides whether all have ids.
         if *has_ids.get_or_insert(row.id.is_some()) != row.id.is_some() {
             let words =
                 "some predictions have an `id` and some have none; write it in all of them or in none";
@@ -161,6 +165,7 @@ pub fn matched(
                 let id = shortened(id, ID_CHARACTERS_MAX);
                 refuse(format!("no {what} has the id `{id}`; take the file of {what}s that was predicted"))
             })?,
+            // Counted without blank lines.
             None => count,
         };
         match found.get_mut(place) {

@@ -48,6 +48,7 @@ pub fn shortened(text: &str, most: usize) -> String {
     if count <= most {
         return text.to_owned();
     }
+    // One character is for the mark.
     let start = most.saturating_sub(1) / 2;
     let end = most.saturating_sub(1) - start;
     text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()

@@ -78,6 +78,8 @@ impl CaseRuns {
     /// The share of choices of `k` of its runs in which all passed: an unbiased estimate of the probability that `k`
     /// runs of the case all pass. `None` if there are fewer runs.
     pub fn pass_all(self, k: u32) -> Option<f64> {
+        // The product is C(passed, k) / C(runs, k): k runs are drawn one after the other, and each has to be one that
+        // passed.
         let share =
             |drawn: u32| (f64::from(self.passed) - f64::from(drawn)).max(0.0) / f64::from(self.runs - drawn);
         (self.runs >= k).then(|| (0..k).map(share).product())
@@ -99,6 +101,8 @@ pub fn success_rate(cases: &[CaseRuns]) -> Option<Rate> {
     let count = cases.iter().filter(|case| case.runs > 0).count() as f64;
     let scatter: f64 =
         cases.iter().map(|case| square(f64::from(case.passed) - rate * f64::from(case.runs))).sum();
+    // The variance of a ratio with the cases as clusters. With a single case it is not finite, which `Rate::of`
+    // expects.
     let variance = count / (count - 1.0) * scatter / square(runs);
     Some(Rate::of(rate, variance, least, runs))
 }
@@ -112,6 +116,7 @@ pub fn mean_of_cases(values: &[f64], runs: u64) -> Option<Rate> {
     }
     let mean = values.iter().sum::<f64>() / count;
     let scatter: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    // With a single value the variance is not finite, which `Rate::of` expects.
     Some(Rate::of(mean, scatter / (count - 1.0) / count, count, runs as f64))
 }
 
@@ -149,6 +154,7 @@ pub fn paired_difference(pairs: &[(CaseRuns, CaseRuns)]) -> Option<PairedDiffere
         square.max(0.0).sqrt()
     };
     let difference = b.rate - a.rate;
+    // The lower end supposes that the first rate is too low and the second too high; the upper end, the reverse.
     let low = difference - apart(a.high - a.rate, b.rate - b.low);
     let high = difference + apart(a.rate - a.low, b.high - b.rate);
     Some(PairedDifference { difference, low: low.max(-1.0), high: high.min(1.0) })
@@ -176,6 +182,7 @@ impl Rate {
         let shows_nothing = rate <= 0.0 || rate >= 1.0 || !variance.is_finite();
         // Infinite if there is no variance at all.
         let worth = if shows_nothing { least } else { rate * (1.0 - rate) / variance };
+        // The upper bound must not be below the lower one, even by rounding: `clamp` would panic.
         let Interval { low, high } = wilson_of_rate(rate, worth.clamp(least, runs.max(least)));
         Self { rate, low, high }
     }
