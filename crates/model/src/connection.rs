@@ -160,6 +160,7 @@ impl Connection {
             base_url_variable: provider.base_url_variable,
         };
         let endpoint = Endpoint::new(&config.base_url, path, identity)?;
+        // Servers on this machine mostly need no key.
         let lacks_key = config.key.is_none() && !is_loopback_host(endpoint.host());
         let missing_key = lacks_key.then_some(provider.key_variable);
         if !config.key_asked_late {

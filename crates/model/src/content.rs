@@ -86,6 +86,7 @@ impl<'de> Deserialize<'de> for Content {
             }
         }
 
+        // A visitor instead of an untagged enumeration, which would replace the error of a part by one of its own.
         deserializer.deserialize_any(ContentVisitor)
     }
 }

@@ -123,9 +123,11 @@ impl Endpoint {
         let Some(authority) = uri.authority() else {
             return Err(refuse("the base URL needs a scheme and a host, as in http://127.0.0.1:8000/v1"));
         };
+        // The URL is in error messages, where a password would be visible.
         if authority.as_str().contains('@') {
             return Err(refuse("the base URL must not hold a user name or a password: give a key instead"));
         }
+        // The parser drops a fragment, so the text is searched for one.
         if uri.query().is_some() || base_url.contains('#') {
             return Err(refuse("the base URL must not hold a query or a fragment"));
         }
@@ -137,6 +139,7 @@ impl Endpoint {
             _ => return Err(refuse("the base URL must begin with http:// or https://")),
         };
         let Identity { key, key_header, headers: fixed, base_url_variable } = identity;
+        // Made once; every request gets a copy.
         let mut headers = HeaderMap::with_capacity(8);
         headers.insert(HOST, host);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -218,6 +221,7 @@ impl Endpoint {
         let body = ReplyBody::new(body);
         if !head.status.is_success() {
             let retry_after = retry_after(&head.headers);
+            // Redirects are not followed, so the message names their target.
             let message = match header(&head.headers, LOCATION).filter(|_| head.status.is_redirection()) {
                 Some(place) => self.line(&format!("it redirects to {place}, which is not followed")),
                 None => self.error_message(body).await,

@@ -98,6 +98,8 @@ impl OpenAiModel {
         let known = names::refused(&model);
         let (connection, chat) = Connection::new(&OPENAI, &model, &settings, "/chat/completions", known)?;
         let completions = chat.sibling(&settings.base_url, "/completions")?;
+        // At OpenAI, the model's name shows whether it continues plain texts. Elsewhere a request has to show it,
+        // except for names of models that only chat.
         let is_openai = is_openai_host(chat.host());
         let (capabilities, completes) = if is_openai {
             let capabilities = capabilities_at_openai(&model);

@@ -158,6 +158,7 @@ impl Request {
     /// The attempt before this moment, if there was one, has failed.
     pub(crate) fn attempt(&mut self) {
         let waited = with(Clock::waited).unwrap_or_default();
+        // The waits in this time are not charged anyway, and must not count twice.
         let waits = waited.saturating_sub(self.waited);
         self.failed += self.attempt.elapsed().saturating_sub(waits);
         (self.attempt, self.waited) = (Instant::now(), waited);

@@ -64,6 +64,7 @@ impl<'a> Block<'a> {
     fn all_of(message: &'a Message) -> (Role, Vec<Self>) {
         let words = |text: &'a str| (!text.is_empty()).then_some(Self::Text { text });
         match message {
+            // System instructions do not get here: `arrange` has put them elsewhere.
             Message::System { text } | Message::User { text } => {
                 (Role::User, words(text).into_iter().collect())
             }

@@ -109,7 +109,8 @@ impl<'a> BlockDecoder<'a> {
 
 impl Decoder for BlockDecoder<'_> {
     fn take(&mut self, name: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
-        // This is not part of the protocol, but gateways add it. `message_stop` has ended the reply before.
+        // This is not part of the protocol, but gateways add it. It ends nothing: that takes a `message_stop`, or at
+        // least a reason to stop.
         if data.trim() == "[DONE]" {
             return Ok(());
         }

@@ -91,6 +91,7 @@ impl Refused {
 
     /// The setting that the error refuses beyond those already refused, if it refuses one.
     pub(crate) fn one_more(self, error: &ModelError, settings: &Settings) -> Option<Parameter> {
+        // Only these statuses say that the request itself is wrong.
         let ModelError::Status { status: 400 | 422, message, .. } = error else { return None };
         let message = message.to_ascii_lowercase();
         // Servers also name the field if only its value is wrong, such as a temperature of 3. The user has to learn of

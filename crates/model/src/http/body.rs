@@ -44,6 +44,7 @@ impl Body for ReplyBody {
         polled.map(|frame| match frame? {
             Err(error) => Some(Err(BodyError::Cut(error))),
             Ok(frame) => {
+                // A frame without data, such as one of trailers, counts nothing.
                 let size = frame.data_ref().map_or(0, Bytes::len);
                 match self.left.checked_sub(size) {
                     None => Some(Err(BodyError::TooLarge)),

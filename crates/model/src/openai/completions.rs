@@ -152,6 +152,7 @@ fn scored(
     if tokens.len() != values.len() {
         return Err(ScoreFault::Broken("`tokens` and `token_logprobs` differ in length"));
     }
+    // A prompt has tokens, so a count of 0 means that the server does not count them.
     let said = usage.and_then(|usage| usage.prompt_tokens).filter(|count| *count > 0);
     let count = match (said, scores.text_offset) {
         (Some(count), _) => usize::try_from(count).unwrap_or(usize::MAX),

@@ -282,6 +282,7 @@ impl Reader<'_> {
     }
 
     fn read_header(&self, text: &str) -> Result<Recording, RecordingError> {
+        // The schema comes first: a line of another version may have other fields.
         let Ok(head) = serde_json::from_str::<Head<'_>>(text) else {
             return Err(self.not_a_recording("its first line is no JSON object"));
         };
@@ -395,6 +396,7 @@ impl Recording {
         let outcome = line.take_outcome()?;
         let after = line.after.map(|number| place("exchange", number, &self.exchanges)).transpose()?;
         let setup_key = self.setups[setup].key;
+        // A request is a conversation or a text, and has no fields of the other.
         let (request, question) = match (line.messages.take(), line.prompt.take()) {
             (Some(messages), None) if !line.score_prompt => {
                 let messages = messages.into_iter().map(WireMessage::into_message);

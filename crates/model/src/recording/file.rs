@@ -113,6 +113,7 @@ impl RecordingFile {
         let Some(mut recording) = Recording::read_from(path, &file, MayDiffer::default())? else {
             return Self::begin(path, file, origin, secrets);
         };
+        // Nothing can refuse the file any more, so from here on it is changed.
         let bytes = recording.whole_bytes;
         file.set_len(bytes).map_err(|error| RecordingError::cannot_write(path, &error))?;
         // If exactly the line break is missing, the last line is whole, and the next one must not be appended to it.
@@ -305,6 +306,7 @@ impl Index {
                 line.after = place.map(|place| place.exchange);
                 line.first = place.filter(|place| !place.is_whole).map(|place| place.count);
                 line.previous = sent.previous;
+                // The server's own id is needed only if the reply is not in this file.
                 let unknown = previous.filter(|_| sent.previous.is_none());
                 line.previous_id = unknown.map(|id| id.0.as_str().into());
                 let shared = place.map_or(0, |place| place.count as usize);
@@ -385,6 +387,7 @@ impl State {
         if let Some(error) = &self.failure {
             return Err(error.clone());
         }
+        // The limits are those of reading, so that what is written can be read.
         let result = if lines.len() as u64 > LINE_BYTES_MAX {
             Err(format!("an exchange takes {} bytes, the limit is {LINE_BYTES_MAX}", lines.len()))
         } else if self.bytes + lines.len() as u64 > RECORDING_BYTES_MAX {

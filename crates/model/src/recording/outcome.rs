@@ -126,8 +126,8 @@ impl Outcome {
             }
             Self::Error { message } => Err(recorded(&message)),
             Self::GivenUp => {
-                // The time of the run ends here, as it did when this was recorded, and again during a request to the
-                // model.
+                // The caller waits until it gives up, as it did when this was recorded. If its time ends meanwhile,
+                // that is again during a request to the model.
                 let _request = run_time::Request::begin(&model.into());
                 std::future::pending().await
             }

@@ -103,6 +103,7 @@ impl<'a> Pending<'a> {
             Err(error) => StreamEnd::Broken { message: error.to_string() },
         };
         let deltas = self.deltas.take().unwrap_or_default();
+        // Written before the caller gets the end: if that fails, the reply does not count as complete.
         self.settle(&Outcome::Stream(StreamedReply { deltas, end }))?;
         delta
     }

@@ -44,6 +44,7 @@ pub(super) fn tools(tools: &Arc<[Tool]>, secrets: &Secrets) -> Arc<[Tool]> {
     let redacted = tools.iter().cloned().map(|mut tool| {
         redact(&mut tool.name, secrets);
         redact(&mut tool.description, secrets);
+        // As arguments, because these are redacted at any depth.
         let mut schema = Arguments::Object(Arc::unwrap_or_clone(tool.input_schema));
         secrets.redact_arguments(&mut schema);
         let schema = schema.as_object().cloned().unwrap_or_default();

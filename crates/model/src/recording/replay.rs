@@ -179,6 +179,7 @@ fn kept(recording: &Recording) -> HashMap<ReplyId, Key> {
     let mut kept = HashMap::new();
     for (id, places) in places {
         for place in &places {
+            // An id that several replies share identifies none, so each gets one of ours.
             let name = if places.len() == 1 { id.clone() } else { own_name(*place) };
             kept.extend(recording.after_kept(*place).map(|start| (name, start)));
         }

@@ -80,6 +80,7 @@ struct WireFunction<'a> {
 fn message(place: usize, message: WireMessage<'_>) -> Result<Message, ApiError> {
     let text = message.content.map(|content| content.into_text("\n")).unwrap_or_default();
     Ok(match message.role {
+        // `developer` is the newer name of the role `system`.
         Role::System | Role::Developer => Message::System { text },
         Role::User => Message::User { text },
         Role::Assistant => {
@@ -127,6 +128,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
         created: (shared.config.clock)(),
         model: wire.model,
     };
+    // The body decides and not the header `Accept`: clients send `application/json` there even if they want a stream.
     if wire.stream == Some(true) {
         let include_usage = wire.stream_options.is_some_and(|options| options.include_usage == Some(true));
         return sse::answer(shared, request, ChunkNarrator { envelope, include_usage }).await;
@@ -225,6 +227,7 @@ impl Envelope {
         });
         let message = MessageBody {
             role: "assistant",
+            // A message of calls alone has null, but an empty reply is an empty text.
             content: (!reply.text.is_empty() || reply.calls.is_empty()).then_some(reply.text.as_str()),
             refusal: None,
             tool_calls: tool_calls.collect(),
@@ -313,6 +316,7 @@ impl Narrator for ChunkNarrator {
 
     fn end(self, finish: FinishReason, usage: Usage, _: ChatRequest, _: &Shared, out: &mut Events) {
         self.envelope.delta(Delta::default(), Some(finish), out);
+        // Clients that did not request it may not expect a chunk without choices.
         if self.include_usage {
             self.envelope.chunk(&[], Some(usage.into()), out);
         }

@@ -80,6 +80,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
     };
     if stream {
         let include_usage = wire.stream_options.is_some_and(|options| options.include_usage == Some(true));
+        // Copied before the request moves into the task of the stream.
         let echoed = echo.then(|| request.prompt.clone());
         return sse::answer(shared, request, PieceNarrator { envelope, echoed, include_usage }).await;
     }

@@ -169,6 +169,7 @@ async fn answer(State(runs): State<Arc<OpenRuns>>, request: Request) -> Response
     let protocol = Protocol::of(&head);
     let Some(OpenRun { shared, ledger }) = open else { return ApiError::closed().into_response(protocol) };
     route(&shared, &head, body).await.unwrap_or_else(|error| {
+        // A wrong key is a fault of the set-up and not of the agent, so it is reported with the run.
         if error.is_wrong_key() {
             ledger.lock().failure = Some(WRONG_KEY.to_owned());
         }
@@ -302,6 +303,7 @@ impl Model for RunModel {
         Box::pin(async move {
             let going_on = self.ledger.begin()?;
             let stream = noted_stream(self.inner.chat_stream(request).await, going_on)?;
+            // The whole reply is known only at its end, so its parts are collected as they pass.
             let (watch, mut deltas) = (&self.watch, Vec::new());
             let stream: BoxStream<'a, _> = Box::pin(stream.inspect(move |delta| match delta {
                 Ok(ChatDelta::End { finish, usage, id }) => {
@@ -357,6 +359,7 @@ fn noted_stream<'a>(
             going_on.failed(&error);
             Err(error)
         }
+        // If the stream is dropped before its end, so is `going_on`, and the request counts as given up.
         Ok(stream) => Ok(Box::pin(stream.inspect(move |delta| match delta {
             Ok(ChatDelta::End { .. }) => going_on.answered(),
             Ok(_) => {}

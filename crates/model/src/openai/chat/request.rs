@@ -82,6 +82,7 @@ fn write_message(out: &mut Vec<u8>, message: &Message) -> Result<(), serde_json:
         }
         Message::Assistant { text, calls } => {
             out.extend_from_slice(b"{\"role\":\"assistant\",\"content\":");
+            // By the protocol, a message of calls alone has no content.
             if text.is_empty() && !calls.is_empty() {
                 out.extend_from_slice(b"null");
             } else {

@@ -65,6 +65,7 @@ impl<'a> ChunkDecoder<'a> {
             Some(function) => (function.name.filter(|name| !name.is_empty()), function.arguments),
             None => (None, None),
         };
+        // Either the index of a known call, or the place at which a new one begins.
         let known = match (delta.index, self.calls.last()) {
             (Some(place), _) => {
                 // Some servers give every call of a reply the index 0. A new id with a name is a new call.
@@ -117,6 +118,7 @@ impl Decoder for ChunkDecoder<'_> {
             self.usage = usage.into();
         }
         for choice in chunk.choices.into_iter().flatten() {
+            // Only the first choice counts, as in a whole reply.
             if choice.index.unwrap_or(0) != 0 {
                 continue;
             }

@@ -136,6 +136,7 @@ pub(super) fn read(
     request: &ChatRequest,
 ) -> Result<ChatReply, ModelError> {
     let mut response: WireResponse<'_> = endpoint.parse(bytes, "response")?;
+    // The end comes first, because a response that failed need not have any output.
     let end = response.end(endpoint)?;
     let Some(items) = response.output else {
         return Err(endpoint.malformed("no `output`: does the base URL end before /responses?"));

@@ -118,6 +118,7 @@ pub(super) fn render(
         tools,
         temperature: settings.temperature,
         max_output_tokens: settings.output_tokens_max,
+        // Stored, so that the next request can continue from this reply.
         store: true,
         stream: stream.then_some(true),
     };

@@ -110,6 +110,7 @@ fn append(message: &WireMessage<'_>, place: usize, messages: &mut Vec<Message>) 
         let said = blocks.into_iter().enumerate().map(|(at, block)| said(block, &format!("{path}[{at}]")));
         said.filter_map(Result::transpose).collect::<Result<_, _>>()?
     };
+    // Collected by kind: a turn of the assistant becomes one message, a user's may become several.
     let (mut texts, mut calls, mut results) = (Vec::new(), Vec::new(), Vec::new());
     for said in blocks {
         match said {
@@ -121,6 +122,7 @@ fn append(message: &WireMessage<'_>, place: usize, messages: &mut Vec<Message>) 
     match message.role {
         Role::System => messages.push(Message::System { text: texts.join("\n\n") }),
         Role::User => append_user(messages, results, &texts),
+        // The assistant's texts are pieces of one text, whereas a user's are paragraphs.
         Role::Assistant => messages.push(Message::Assistant { text: texts.concat(), calls }),
     }
     Ok(())

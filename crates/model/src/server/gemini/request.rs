@@ -163,6 +163,7 @@ impl Conversation {
                 return Err(ApiError::invalid(format!("{path}.role"), message));
             }
         };
+        // Collected by kind: a turn of the model becomes one message, a user's may become several.
         let (mut texts, mut calls, mut results) = (Vec::new(), Vec::new(), Vec::new());
         for (at, part) in content.parts.into_iter().flatten().enumerate() {
             let path = format!("{path}.parts[{at}]");
@@ -253,6 +254,7 @@ pub(in crate::server) fn read_tools(text: &str) -> Result<OfferedTools, ApiError
         for declaration in wire.function_declarations.into_iter().flatten() {
             let Declaration { name, description, parameters, parameters_json_schema } = declaration;
             let name = name.ok_or_else(|| invalid_tool(place, "a function declaration needs a name"))?;
+            // `parameters` is a dialect of Google's, so the other field takes precedence.
             let schema = parameters_json_schema.or_else(|| parameters.map(json_schema));
             tools.push(tool(name, description, schema));
         }

@@ -18,6 +18,7 @@ pub(super) fn json_schema(mut schema: Map<String, Value>) -> Map<String, Value> 
     let is_nullable = schema.remove("nullable") == Some(Value::Bool(true));
     if let Some(Value::String(kind)) = schema.get_mut("type") {
         kind.make_ascii_lowercase();
+        // JSON Schema does not know `nullable`; null becomes one more type.
         if is_nullable {
             let kinds = vec![kind.as_str().into(), "null".into()];
             schema.insert("type".to_owned(), Value::Array(kinds));

@@ -65,7 +65,7 @@ impl EventNarrator {
 
     fn end_all(&mut self, out: &mut Events) {
         self.end_live(out);
-        // The items behind the live one have grown unseen. Now each is sent whole.
+        // The items behind the live one were collected without being sent. Now each is sent whole.
         while let Some(item) = self.items.get(self.live) {
             self.teller.begin(self.live, item, out);
             let whole = match &item.body {
@@ -251,6 +251,7 @@ impl Teller {
                 self.tell(part, out);
             }
             ItemBody::Call { name, namespaced, arguments, .. } => {
+                // The client knows the tool by its own name, without the namespace.
                 let name = namespaced.as_ref().map_or(name, |parts| &parts.name);
                 let done = Event {
                     r#type: "response.function_call_arguments.done",

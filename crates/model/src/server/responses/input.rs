@@ -80,6 +80,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Input<'a> {
             }
         }
 
+        // As for `Content`: an untagged enumeration would replace the error of an item by one of its own.
         deserializer.deserialize_any(InputVisitor)
     }
 }

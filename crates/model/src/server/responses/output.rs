@@ -153,6 +153,7 @@ impl Serialize for Item {
                 fields.serialize_field("call_id", call_id)?;
                 match namespaced {
                     None => fields.serialize_field("name", name)?,
+                    // The client knows the tool by the two parts of its name.
                     Some(Namespaced { namespace, name }) => {
                         fields.serialize_field("namespace", namespace)?;
                         fields.serialize_field("name", name)?;
