@@ -123,6 +123,7 @@ fn results(text: &str, calls: &[Written], tools: &[Tool]) -> Vec<Message> {
 fn read_calls(list: &str, made: &mut usize) -> Vec<Written> {
     let Some(Value::Array(calls)) = read_literal(list) else { return Vec::new() };
     let calls = calls.iter().filter_map(|call| {
+        // Name and arguments are in `function`, or beside the id.
         let function = call.get("function").unwrap_or(call);
         let name = function.get("name")?.as_str()?.to_owned();
         let arguments = match function.get("arguments") {

@@ -93,6 +93,7 @@ impl SimModel {
     }
 
     fn reply(&self, request: &ChatRequest) -> ChatReply {
+        // The prompts of agents that write sub-tasks have a mark of their own, so they are recognised first.
         if let Some(asked) = subtasks::Request::of(request) {
             let text = asked.understood(&self.calling, request);
             let read = request.messages.iter().map(text_bytes).sum();

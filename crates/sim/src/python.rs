@@ -79,6 +79,7 @@ impl<'t> Reader<'t> {
                 (_, '\\') => text.push(match signs.next()?.1 {
                     'n' => '\n',
                     't' => '\t',
+                    // Right for quotes and backslashes.
                     other => other,
                 }),
                 (_, sign) => text.push(sign),

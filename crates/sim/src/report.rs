@@ -47,8 +47,8 @@ impl Report {
         let mut found = 0;
         if kind != SimKind::InOrder && !holds(all) {
             found = all;
-            // Removes each sentence without which the others still cannot hold together. From what is left, none can be
-            // removed. At most 64 checks.
+            // Removes each sentence without which the others still cannot hold together. In the conflict that is left,
+            // every sentence is needed. At most 64 checks.
             for sentence in (0..u64::BITS).map(|sentence| 1 << sentence) {
                 if found & sentence != 0 && !holds(found & !sentence) {
                     found &= !sentence;

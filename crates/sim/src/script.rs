@@ -111,6 +111,7 @@ impl Script {
                 report: None,
             };
         };
+        // In the time form, the next call depends on how long a task took, so nothing is planned in advance.
         if let Some(restart_tool) = day::restart_tool(&request.tools) {
             return Self::Day(DayScript::write(kind, request, &found, restart_tool, key));
         }

@@ -104,6 +104,7 @@ impl<'r> Request<'r> {
             }
             Asking::Next => {
                 let pairs = self.pairs(handed, fault);
+                // Within a group, only its own sub-tasks are due.
                 let range = self.group().unwrap_or(0..pairs.len());
                 let is_endless = fault == Some(SubTaskFault::Repeated);
                 let wanted = match pairs.get(range.start + self.ended) {

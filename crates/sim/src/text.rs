@@ -182,6 +182,7 @@ fn known_tasks(question: &str) -> Arc<[Tool]> {
         .filter_map(|activity| {
             let text = activity.text.as_str();
             let mut places = lower.match_indices(text);
+            // Only whole words count: a task may occur within another word.
             let place = places.find(|(at, found)| {
                 let (before, after) =
                     (lower[..*at].chars().next_back(), lower[at + found.len()..].chars().next());

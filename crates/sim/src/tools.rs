@@ -57,6 +57,7 @@ pub(crate) fn search(tools: &[Tool], messages: &[Message], number: usize) -> Opt
         Message::Assistant { calls, .. } => calls.iter().any(|call| call.name == tool.name),
         _ => false,
     };
+    // One search is enough: what it finds is offered from then on.
     if messages.iter().any(is_search) {
         return None;
     }

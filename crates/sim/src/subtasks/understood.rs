@@ -149,6 +149,7 @@ fn planned_day(day: &DayScript, tools: &[Tool]) -> Json {
     let pairs = steps.filter_map(|(made, step)| {
         let Step::Call { tool, start, slip, sentences } = step else { return None };
         let call = write_call(tools, tool, (start, sentences), slip, made + 1);
+        // Without a clock time (a report, or a clumsy start) the call is planned as it is.
         if start_in(&call.arguments).is_none() {
             return Some(pair(&call, tools).to_json());
         }

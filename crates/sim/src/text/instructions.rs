@@ -144,6 +144,7 @@ fn tools_line<'t>(lines: &mut Lines<'t>, marks: &[&str]) -> Option<&'t str> {
     loop {
         let before = lines.at;
         let line = lines.next()?;
+        // The requirements, if there are any, are a list before the tools.
         let is_passed = line.is_empty() || line.starts_with(REQUIREMENTS_LINE) || line.starts_with("- ");
         if line.starts_with(TOOLS_LINE) {
             return Some(line.trim_end());

@@ -302,6 +302,7 @@ impl Reader<'_> {
         }
         let body = self.alternatives(depth + 1)?;
         let rest = self.rest.strip_prefix(')')?;
+        // The operator follows the parenthesis directly.
         let (operator, after) = rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len()));
         self.rest = after.trim_start();
         let (min, max) = match operator {

@@ -56,6 +56,7 @@ fn count_in(prompt: &str) -> Option<usize> {
 }
 
 fn written(kind: SimKind, items: Vec<String>) -> String {
+    // From the number of items alone, so that the same request gets the same answer.
     let draw = &mut Draw::new(0, items.len() as u64, "sim-topics/1");
     let capital = |item: &str| item[..1].to_uppercase() + &item[1..];
     let mut lines: Vec<String> = Vec::new();

@@ -84,6 +84,7 @@ impl<'a> Writer<'a> {
         let mut tasks = vec![self.run.task(call.tool).to_owned()];
         let order = &self.instructions.order;
         let role = |kind| self.instructions.role(kind);
+        // Played on a copy, to see which calls can follow before the next words.
         let mut run = self.run.clone();
         let mut place = plan.way.iter().fold(self.place.clone(), |place, kind| order.after(&place, *kind));
         let mut call = call;
