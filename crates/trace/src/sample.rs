@@ -56,6 +56,7 @@ fn sample(sampler: &Sampler<'_>, schema: &Value, depth: usize) -> Value {
     if let Some(target) = schema.get("$ref").and_then(Value::as_str).and_then(|place| sampler.find(place)) {
         return sample(sampler, target, depth + 1);
     }
+    // A value has to fit all parts at once, so they are merged into one schema first.
     if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
         let merged = parts.iter().filter_map(|part| sampler.resolved(part, depth)).fold(
             without(schema, "allOf"),

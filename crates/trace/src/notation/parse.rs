@@ -266,6 +266,7 @@ impl<'t> Parser<'t> {
             Some(Err(error)) => {
                 let message = error.to_string();
                 let message = message.split(" at line ").next().unwrap_or_default();
+                // The parser's position is within the rest of the text.
                 self.offset += offset_in(rest, error.line(), error.column());
                 Err(self.error(&format!("{what} ({message})")))
             }

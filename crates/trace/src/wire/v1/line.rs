@@ -371,6 +371,7 @@ pub(super) fn read_header(line: &str) -> Result<Header, LineError> {
 pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
     let at = event.at;
     let actor = event.actor.as_ref().map(|actor| Cow::Borrowed(actor.as_str()));
+    // Every line begins with `at`, `actor` and `type`, in the order that `glance` expects.
     match &event.kind {
         EventKind::Query { text } => {
             write(&QueryLine { at, actor, r#type: Type::Query, text: text.into() }, out);
@@ -498,6 +499,7 @@ pub(super) fn read_event(
     reason: Option<Reason>,
     known: &mut Option<Actor>,
 ) -> Result<Event, LineError> {
+    // A structure for each type instead of a tagged enumeration, which could not keep the text of a call's arguments.
     let (at, actor, kind) = match r#type {
         Type::Query => {
             let line: QueryLine<'_> = serde_json::from_str(line)?;
