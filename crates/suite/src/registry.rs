@@ -47,6 +47,7 @@ impl Registry {
             if suites[..place].iter().any(|other| other.name() == suite.name()) {
                 return Err(RegistryError::Twice(suite.name().to_owned()));
             }
+            // Classes are sorted by their rank alone, without access to this list.
             for (rank, class) in suite.classes().iter().enumerate() {
                 if usize::from(class.rank) != rank {
                     return Err(RegistryError::Rank { suite: suite.name().to_owned(), class: class.name });

@@ -43,6 +43,7 @@ impl Class {
     }
 
     fn key(self) -> (u8, &'static str) {
+        // The name as well, so that classes of two suites with the same rank are different.
         (self.0.rank, self.0.name)
     }
 }
