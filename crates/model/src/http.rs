@@ -287,7 +287,7 @@ impl Endpoint {
             "/responses" => ", or take the agent `tools`, which sends the whole conversation",
             _ => "",
         };
-        // That is where most servers have them, and where people forget it.
+        // Most servers have their endpoints below /v1, which users tend to forget.
         let version = if self.uri.path().contains(VERSION) { "" } else { ", which mostly ends in /v1" };
         format!(
             "{message}; there is no endpoint {path}: set {variable} to the URL up to and without {path}{version}{otherwise}"

@@ -86,7 +86,7 @@ async fn limited<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T,
         }
         let (is_waiting, waited) = CLOCK.with(|clock| (clock.waits.get() > 0, clock.waited.get()));
         if is_waiting {
-            // The end of the wait wakes the work, and with it us.
+            // The end of the wait wakes this task, and the deadline is computed then.
             return Poll::Pending;
         }
         let due = begun.checked_add(limit + waited.saturating_sub(waited_before)).unwrap_or(deadline);

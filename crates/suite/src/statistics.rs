@@ -150,7 +150,7 @@ pub fn paired_difference(pairs: &[(CaseRuns, CaseRuns)]) -> Option<PairedDiffere
     let correlation = correlation(&rates_a, a.rate, &rates_b, b.rate);
     let apart = |from_a: f64, from_b: f64| {
         let square = from_a * from_a - 2.0 * correlation * from_a * from_b + from_b * from_b;
-        // Not below 0 but for rounding.
+        // Only rounding can make it negative.
         square.max(0.0).sqrt()
     };
     let difference = b.rate - a.rate;

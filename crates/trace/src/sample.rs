@@ -252,7 +252,7 @@ fn text(schema: &Map<String, Value>) -> String {
     let most = length("maxLength").map_or(usize::MAX, |most| most.min(LENGTH_MAX) as usize);
     let mut text = of_format.to_owned();
     text.extend(std::iter::repeat_n('x', least.saturating_sub(text.len())));
-    // It is all of one byte a character.
+    // Every character is one byte, so none is cut.
     text.truncate(most);
     text
 }

@@ -157,7 +157,7 @@ impl Decoder for BlockDecoder<'_> {
                 return Err(out.endpoint.malformed("the stream ends without the beginning of a message"));
             }
             "error" => return Err(Fault::Text(data.to_owned()).into_model_error(out.endpoint)),
-            // Pings, and what is yet to come.
+            // Pings, and kinds that later versions of the protocol may add.
             _ => {}
         }
         Ok(())

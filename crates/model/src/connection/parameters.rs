@@ -37,7 +37,7 @@ impl Parameter {
             Self::Temperature => names("temperature"),
             Self::Stop => names("stop") || names("stop_sequences"),
             Self::Seed => names("seed"),
-            // A limit that is too large is refused by name, too; only the hint tells the two apart.
+            // A limit that is too large is refused by name, too. Only the hint at the other name distinguishes the two.
             Self::OldLimit => names("max_tokens") && names("max_completion_tokens"),
         }
     }

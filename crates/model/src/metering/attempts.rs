@@ -13,7 +13,7 @@ pub(super) async fn counting<T>(request: impl Future<Output = T>) -> T {
 
 /// Records that another attempt follows one whose work may have been done. Does nothing outside of [`counting`].
 pub(crate) fn note_lost() {
-    // Nobody counts what is not paid for.
+    // Requests that nobody pays for have no counter.
     let _ = LOST.try_with(|lost| lost.set(lost.get() + 1));
 }
 

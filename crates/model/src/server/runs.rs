@@ -239,7 +239,7 @@ impl GoingOn {
         match error {
             ModelError::BudgetUsedUp { .. } => state.was_refused = true,
             ModelError::NotRecorded { .. } => state.not_recorded = Some(error.to_string()),
-            // The agent's own invalid requests are its own affair.
+            // An invalid request is the agent's own mistake, so it counts as answered.
             ModelError::Status { status: 400 | 413 | 422, .. } => state.answered += 1,
             _ => state.failure = Some(error.to_string()),
         }

@@ -174,7 +174,7 @@ impl Author for Writer<'_> {
         if let Next::Call(call) = next {
             let given = match pending {
                 0 => Given::Free,
-                // They are carried out side by side.
+                // This call and the open ones may be made in any order, so they are written side by side.
                 _ if pending <= call.free => Given::Avoid,
                 _ => Given::Pass,
             };

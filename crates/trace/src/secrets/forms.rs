@@ -8,7 +8,7 @@ use serde_json::Value;
 /// All forms of a secret, the plain one first; some may be equal. The search ignores case, which also covers
 /// hexadecimal digits and escapes written in capitals.
 pub(super) fn of(secret: &str) -> Vec<String> {
-    // In JSON that is a text within a text, a quote or a backslash of the key is escaped twice.
+    // A text may contain JSON, in which quotes and backslashes of the key are escaped.
     let escaped = Value::from(secret).to_string();
     let mut forms = vec![
         secret.to_owned(),

@@ -192,7 +192,7 @@ pub(in crate::openai) fn render(
     bytes.push(b']');
     let end = bytes.len();
     serde_json::to_writer(&mut bytes, &rest)?;
-    // An object of its own so far: its fields become those of the body.
+    // So far this is an object of its own. Its opening brace becomes a comma, so that its fields are those of the body.
     if bytes[end..] == *b"{}" {
         bytes.truncate(end);
         bytes.push(b'}');
