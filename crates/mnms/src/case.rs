@@ -112,6 +112,8 @@ impl RequestCase {
         }
         let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {CASE_SCHEMA}: {error}"));
         let value: Value = serde_json::from_str(line).map_err(refuse)?;
+        // The schema is checked before the fields, so that a line of another version or suite is refused as such, and
+        // not for a field that it has or lacks.
         match value.get("schema").and_then(Value::as_str) {
             Some(CASE_SCHEMA) => {}
             Some(other) if other.starts_with(SCHEMA_FAMILY) => {
@@ -219,6 +221,7 @@ impl RequestCase {
             let arguments =
                 crate::catalogue().find(&step.tool).map(|tool| &tool.arguments[..]).unwrap_or_default();
             let place = |name: &str| arguments.iter().position(|argument| argument.name == name);
+            // The sort is stable: arguments that the tool does not declare go to the end and keep their order.
             step.arguments.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
         }
         Some(plan)
@@ -230,6 +233,7 @@ impl RequestCase {
         let tools = crate::catalogue().signatures();
         if let Some(step) = plan.steps.first_mut() {
             let place = crate::catalogue().place(&step.tool).unwrap_or_default();
+            // The catalogue is searched in a circle from the tool itself, which is never among the others.
             let others = (1..tools.len()).map(|further| &tools[(place + further) % tools.len()]);
             let mut others = others.filter(|tool| tool.arguments.len() == step.arguments.len());
             if let Some(other) = others.next() {
@@ -285,6 +289,7 @@ impl Case for RequestCase {
     }
 
     fn identity(&self) -> String {
+        // Neither the id, which only names the case, nor the program, which is the plan in another form.
         json!([CASE_SCHEMA, self.request, self.plan, self.alternatives]).to_string()
     }
 

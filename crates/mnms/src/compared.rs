@@ -112,6 +112,7 @@ fn values(counts: &LabelCounts) -> [f64; NAMES.len()] {
     let [[a, b, c], [d, e, f], [g, h, i]] = [count(argname), count(argvalue), count(edge)];
     let truth = |holds: bool| f64::from(u8::from(holds));
     [
+        // In the order of `NAMES`, by which `counts` reads them back.
         counts.tools_right.0 as f64,
         counts.tools_extra.0 as f64,
         counts.tools_missing.0 as f64,

@@ -18,6 +18,7 @@ pub const OWN_ID_PREFIX: &str = "mnms-own-";
 
 /// The number in the data, taken from the end of a case's id.
 pub(crate) fn number(id: &str) -> Option<i64> {
+    // The longer prefix goes first, because it begins with the other one.
     id.strip_prefix(OWN_ID_PREFIX).or_else(|| id.strip_prefix(ID_PREFIX))?.parse().ok()
 }
 

@@ -69,6 +69,7 @@ pub(crate) fn entailed<K: Borrow<str> + Ord, V: AsRef<str>>(
     let beside = held_against(task, found, alternative);
     let mut judged = Vec::new();
     for it in beside.asked() {
+        // The number of questions of a run is limited, so a value may have no answer. It then stays wrong.
         if let Some(reply) = answers.get(format!("{before}{}", it.key).as_str()) {
             judged.push(JudgedValue { value: it.key.clone(), is_same: judging::read(reply.as_ref()) });
         }

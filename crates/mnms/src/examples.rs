@@ -51,6 +51,7 @@ impl CorpusError {
     /// Converts a JSON error. It keeps the column, but takes our line number.
     pub(crate) fn of_json(file: &str, line: usize, error: &serde_json::Error) -> Self {
         let what = error.to_string();
+        // Each line is parsed by itself, so the number in the message is always 1.
         let what = what.split(" at line ").next().unwrap_or_default();
         let advice = if error.is_eof() { ": the JSON breaks off; each line is one whole object" } else { "" };
         Self::new(file, Some(line), format!("{what}, at column {}{advice}", error.column()))
@@ -144,6 +145,8 @@ fn example(line: &str, number: usize, file: &str) -> Result<RequestExample, Corp
     };
     let plan = read("plan_str", &row.plan_str)?;
     check_plan(&plan).map_err(|what| refuse("plan_str", what))?;
+    // The field is raw so that an error can quote a value of the wrong type. Both JSON's `null` and a Python `None` in
+    // the text mean that nothing is known.
     let alternatives = match row.alt_plans_str.map(RawValue::get) {
         None | Some("null") => None,
         Some(raw) => {

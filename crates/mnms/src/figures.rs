@@ -117,6 +117,7 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: ScoringRules) -> Vec<Metric> {
     let of = |value: fn(&CorpusMetrics) -> Option<f64>| metrics.as_ref().and_then(value);
     let share = |name, title, value| Metric { name, title, value, interval: None, is_share: true };
     let count = |name, title, value| Metric { name, title, value, interval: None, is_share: false };
+    // Only shares of runs have an interval: an F1 pools the labels of all runs.
     let of_runs = |name, title, value, score: &'static str| Metric {
         interval: interval(runs, |scored| Some(scored.score(score).unwrap_or_default() > 0.5)),
         ..share(name, title, value)
@@ -157,6 +158,7 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: ScoringRules) -> Vec<Metric> {
         count("input_tokens", "input tokens per run", sums.per_run(sums.tokens[0])),
         count("output_tokens", "output tokens per run", sums.per_run(sums.tokens[1])),
     ];
+    // Without a judge, both figures would only repeat the exact ones.
     if sums.entailed.was_asked {
         let [.., plan] = ENTAILED_NAMES;
         let plans = sums.per_run(sums.entailed.plans as f64);

@@ -118,6 +118,8 @@ pub fn draw_tasks(
 ) -> Result<Tasks, SequenceError> {
     let kind_of = |walk: &[usize]| begins_with(catalogue.signatures().get(*walk.first()?)?);
     let plan = |walk: &[usize], input: &Input, draw: &mut Draw| plan_of(catalogue, walk, input, draw);
+    // Whether a plan can be written depends on the arguments of the tools and not on what is drawn for them, so one
+    // input and any stream tell.
     let is_fit = |walk: &[usize]| {
         let first = kind_of(walk).and_then(|kind| inputs.of_kind(kind).first());
         first.is_some_and(|input| plan(walk, input, &mut Draw::new(wanted.seed, 0, "mnms/fit/1")).is_some())

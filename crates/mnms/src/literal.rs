@@ -193,6 +193,8 @@ impl Literal {
         } else {
             let mut places = std::collections::HashMap::new();
             for (key, value) in entries {
+                // A `Literal` cannot be hashed, because it may hold a float.
+                // The key is its type and its `repr` instead.
                 let mut name = key.type_name().to_owned();
                 key.push_repr(&mut name);
                 match places.get(&name) {

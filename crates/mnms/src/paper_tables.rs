@@ -140,6 +140,7 @@ impl Layout {
                 if groups.iter().flatten().all(Option::is_none) {
                     continue;
                 }
+                // Without the figure that the others are subtracted from, a row would consist of dashes.
                 if self.are_differences
                     && groups.iter().all(|values| values.first().is_none_or(Option::is_none))
                 {
@@ -294,6 +295,7 @@ pub(crate) fn of_matrix(combinations: &[CombinationFigures<'_>]) -> Option<Secti
     let mut notes: String = notes.into_iter().flatten().collect();
     let is_empty = |layout: &&Layout| {
         let number = layout.number;
+        // A table without any base for its differences has been explained by its note, which begins in this way.
         tables.iter().all(|(it, _)| *it != number) && !notes.contains(&format!(" Table {number}:"))
     };
     let without: Vec<String> = LAYOUTS.iter().filter(is_empty).map(|it| it.number.to_string()).collect();

@@ -102,6 +102,7 @@ fn is_same(output: &Value, value: &Value) -> bool {
         Value::Null | Value::Bool(_) => true,
         Value::Number(_) => false,
     };
+    // A model may also pass on a number or a list as the text that it has read.
     !is_empty
         && (output == value
             || value.as_str().is_some_and(|text| !output.is_string() && *text == *output.to_string()))
@@ -117,12 +118,14 @@ pub(crate) fn executed(events: &[Event]) -> ExecutionStatus {
         }
         _ => None,
     });
+    // The last execution counts: those before it were of plans that the model then wrote again.
     match notes.into_iter().next() {
         Some(findings::FINE) => return ExecutionStatus::Fine,
         Some(findings::UNSUPPORTED) => return ExecutionStatus::Unsupported,
         Some(_) => return ExecutionStatus::Faulty,
         None => {}
     }
+    // No plan was executed as a whole, so the calls that the agent made itself count.
     let calls = paired_calls(events);
     if calls.is_empty() {
         return ExecutionStatus::Not;

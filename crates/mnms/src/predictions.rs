@@ -96,6 +96,7 @@ fn tokens(summary: &Value) -> Option<PredictionTokens> {
     let mut tokens = None;
     for model in total.as_object()?.values() {
         let count = |name: &str| model.get(name).and_then(Value::as_u64);
+        // The entry `total_cost` stands among the models. It is a number and has no counts.
         if let (Some(input), Some(output)) = (count("prompt_tokens"), count("completion_tokens")) {
             let sum: &mut PredictionTokens = tokens.get_or_insert_default();
             sum.input += input;

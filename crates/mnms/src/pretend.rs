@@ -38,6 +38,7 @@ impl Toolbox for Catalogued {
     }
 
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        // Checked by the rule of the simulated tools, whatever the real ones would accept.
         match checked(call) {
             Ok(_) => self.0.execute(call),
             Err(what) => Box::pin(std::future::ready(ToolResult::error(call.id.clone(), what))),
@@ -141,6 +142,7 @@ pub(crate) fn checked(call: &ToolCall) -> Result<(&'static Signature, &Map<Strin
 fn give(call: &ToolCall) -> Result<Map<String, Value>, String> {
     let (signature, given) = checked(call)?;
     let said = Value::Object(given.clone()).to_string();
+    // Outputs depend on the call alone, so the same call gives the same result in every run.
     let number = hash(&[&signature.name, &said]);
     let output = |port: &Port| -> Result<(String, Value), String> {
         let value = match (&*signature.name, &*port.kind) {

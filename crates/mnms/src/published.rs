@@ -67,6 +67,7 @@ fn figures_of(block: &'static tables::Block) -> impl Iterator<Item = PublishedFi
     let settings =
         MODELS.iter().flat_map(move |model| strategies.iter().map(move |strategy| (model, strategy)));
     settings.zip(block.rows).flat_map(move |((model, strategy), row)| {
+        // A row of four figures lacks the first setting, the one without feedback. An empty row yields no figures.
         let feedback = &FEEDBACK[FEEDBACK.len() - row.len()..];
         feedback.iter().zip(row.iter().enumerate()).map(move |(feedback, (place, value))| PublishedFigure {
             table: block.table,

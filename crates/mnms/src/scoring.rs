@@ -93,6 +93,7 @@ impl Suite for Scoring {
         let sections = figures::sections(runs, self.0.mode).into_iter();
         figures::written(runs)
             .into_iter()
+            // Finished predictions had no feedback from us, so its counts would all be 0.
             .chain(sections.filter(|section| section.key != "feedback"))
             .collect()
     }
@@ -229,6 +230,7 @@ pub(crate) fn questions(
     let mut questions = Vec::new();
     for ((case, id), prediction) in cases.iter().zip(ids).zip(&all) {
         let Some(prediction) = prediction else { continue };
+        // The engine passes cases as `dyn Case`, so the typed case has to be read back from its line.
         let task = RequestCase::read(&case.to_line())?;
         let matched = scored(&mut scorer, &example(&task, id), Some(prediction), predictions.file)?.matched;
         let found = predicted(&prediction.content, settings.format);

@@ -56,6 +56,7 @@ impl Bleu {
                 matches.found += weight(gram) * f64::from(found.get(gram).map_or(0, |n| *n.min(most)));
                 all += weight(gram) * f64::from(*most);
             }
+            // As in `add`, a reference without any n-gram of this length counts as missing one.
             matches.all += if all > 0.0 { all } else { 1.0 };
         }
     }
@@ -73,6 +74,8 @@ impl Bleu {
         }
         let share = |it: &Matches| if it.found > 0.0 { it.found / it.all } else { of_nothing(it.all) };
         let logarithms: f64 = self.matches[..lengths].iter().map(|it| share(it).ln()).sum();
+        // At least one word was found, so the candidate is not empty and the division is defined. The penalty is a
+        // logarithm too, so that it can be added to the others.
         let (candidate, reference) = (self.candidate_length as f64, self.reference_length as f64);
         let penalty = if candidate > reference { 0.0 } else { 1.0 - reference / candidate };
         (logarithms / lengths as f64 + penalty).exp()

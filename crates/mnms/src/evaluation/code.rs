@@ -114,6 +114,7 @@ fn subtrees(module: &ModModule) -> Vec<u64> {
     }
     impl<'a> SourceOrderVisitor<'a> for Visitor {
         fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+            // This constructor uses fixed keys, so equal trees of two programs get equal numbers.
             let mut hasher = DefaultHasher::new();
             std::mem::discriminant(&node).hash(&mut hasher);
             self.open.push((hasher, false));
@@ -123,6 +124,7 @@ fn subtrees(module: &ModModule) -> Vec<u64> {
         fn leave_node(&mut self, _: AnyNodeRef<'a>) {
             let Some((hasher, is_inner)) = self.open.pop() else { return };
             let number = hasher.finish();
+            // A leaf is no subtree of its own; it counts only as a part of the nodes above it.
             if is_inner {
                 self.closed.push(number);
             }

@@ -72,6 +72,8 @@ impl Shares {
     /// The mean of each over classes; `None` without classes.
     fn mean(classes: &[Self]) -> Self {
         let mean = |value: fn(&Self) -> Option<f64>| {
+            // A tool that was never predicted has no precision, and one that is in no right plan has no recall. In a
+            // mean over tools both count as 0.
             let sum: f64 = classes.iter().map(|class| value(class).unwrap_or(0.0)).sum();
             (!classes.is_empty()).then(|| sum / classes.len() as f64)
         };
@@ -120,6 +122,7 @@ impl Corpus {
         self.plan_tool += u64::from(counts.plan_tool);
         self.plan_argname += u64::from(counts.plan_argname);
         self.plan_argvalue += u64::from(counts.plan_argvalue);
+        // Two plans without steps are equal.
         let (alike, steps) = if counts.steps == 0 { (1, 1) } else { (counts.alike, counts.steps) };
         *self.likeness.entry(steps).or_default() += alike;
     }
@@ -144,6 +147,8 @@ impl Corpus {
             return None;
         }
         let samples = self.samples as f64;
+        // Whole numbers are divided only here, in the order of the denominators, so that rounding does not depend on
+        // the order in which predictions were added.
         let likeness: f64 = self.likeness.iter().map(|(steps, alike)| *alike as f64 / *steps as f64).sum();
         Some(CorpusMetrics {
             tool_macro,
@@ -205,6 +210,7 @@ pub fn round_as_numpy(value: f64) -> f64 {
 
 /// Rounds to two decimals as Python does: to the nearest of the exact value, ties to even.
 pub fn round_as_python(value: f64) -> f64 {
+    // Formatting goes by the exact decimal value. Scaling by 100 first would already round.
     format!("{value:.2}").parse().unwrap_or(value)
 }
 

@@ -128,6 +128,8 @@ impl LabelCounts {
         let (gold_tools, _) = tool_set(&gold.tools);
         let common = match unknown {
             Unknown::AllAlike => {
+                // The published code compares class numbers, and all names outside the catalogue share one, here `None`
+                // (specification, section 6.3).
                 let classes =
                     |tools: &[String]| -> Vec<_> { tools.iter().map(|tool| place_of(tool)).collect() };
                 longest_common(&classes(&predicted.tools), &classes(&gold.tools))

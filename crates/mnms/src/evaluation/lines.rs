@@ -40,6 +40,8 @@ impl Lines {
             return known.clone();
         }
         let call = read(line).map(Rc::new);
+        // The whole cache is dropped. That is simpler than evicting
+        // single lines, and costs one more parse of those that recur.
         if self.bytes + line.len() > HELD_BYTES_MAX {
             (self.read, self.bytes) = (HashMap::new(), 0);
         }
@@ -72,12 +74,15 @@ pub(super) fn read_any(line: &str) -> Option<Call> {
     }
     let module = parse(line).ok()?;
     let assignment = first_assignment(&module.body)?;
+    // Only the first target counts, so `a = b = f()` is a call, but `a, b = f()` and `f()['k']` are not (specification,
+    // section 6.1).
     let (Some(Expr::Name(_)), Expr::Call(call)) = (assignment.targets.first(), &*assignment.value) else {
         return None;
     };
     let Expr::Name(tool) = &*call.func else { return None };
     let arguments = Vec::with_capacity(call.arguments.keywords.len());
     let mut found = Call { tool: tool.id.as_str().to_owned(), arguments };
+    // Positional arguments are dropped, as published.
     for keyword in &call.arguments.keywords {
         let name = keyword.arg.as_ref().map(|name| name.as_str().to_owned());
         found.set(name, unparse(&keyword.value).ok()?);
@@ -119,6 +124,7 @@ fn first_assignment(body: &[Stmt]) -> Option<&StmtAssign> {
                     add_clauses(&mut queue, it, number + 1);
                 }
             }
+            // The order is that of the fields in Python's tree: body, handlers, `else`, `finally`.
             Place::Statement(Stmt::Try(it)) => {
                 queue.extend(it.body.iter().map(Place::Statement));
                 queue.extend(it.handlers.iter().map(Place::Handler));

@@ -54,6 +54,7 @@ pub(super) fn program(plan: &Literal) -> Result<String, Malformed> {
 }
 
 fn line(node: &Literal) -> Result<String, Malformed> {
+    // The checks stand in the order in which the published code fails, because each failure has its own exception.
     if node.entries().is_none() {
         return Err(Malformed::NoNode);
     }
@@ -80,13 +81,17 @@ fn push_value(value: &Literal, line: &mut String) -> Result<(), Malformed> {
         let _ = write!(line, "\"{}\"", value.python_str());
         return Ok(());
     };
+    // The cases a to c of the specification, section 6.1. (Case d is above.) A reference alone is not quoted.
     if text.starts_with(REFERENCE) && !text.contains(' ') {
         let (_, id) = text.split_at(REFERENCE.len());
         let (id, _) = id.split_once('>').ok_or(Malformed::Reference)?;
+        // The key is what follows the first `.`, which need not stand right after the `>`.
         let (_, key) = text.split_once('.').ok_or(Malformed::Reference)?;
         let id = read_integer(id).ok_or(Malformed::Reference)?;
         let _ = write!(line, "output{id}['{key}']");
     } else if text.contains(REFERENCE) {
+        // Quotes are the only characters that are escaped, here and below. A line break or a backslash makes a line
+        // that cannot be parsed, and the step is lost.
         let _ = write!(line, "f\"{}\"", with_references(text)?.replace('"', "\\\""));
     } else {
         let _ = write!(line, "\"{}\"", text.replace('"', "\\\""));
@@ -106,6 +111,7 @@ fn with_references(text: &str) -> Result<String, Malformed> {
             Some((id, key, length)) => {
                 template.push_str("{}");
                 let id = read_integer(id).ok_or(Malformed::Reference)?;
+                // The published code inserts the reference without braces, so the f-string contains its code as text.
                 values.push(format!("output{id}['{key}']"));
                 rest = &found[REFERENCE.len() + length..];
             }
@@ -125,6 +131,7 @@ fn with_references(text: &str) -> Result<String, Malformed> {
 
 /// Digits, `>.` and letters at the start of a text: the digits, the letters, and the total length in bytes.
 fn reference(text: &str) -> Option<(&str, &str, usize)> {
+    // As `\d` and `\w` match in Python: digits and letters of any script.
     let end = text.find(|character| digit(character).is_none())?;
     let (id, rest) = text.split_at(end);
     let rest = rest.strip_prefix(">.")?;

@@ -123,6 +123,8 @@ fn labels(calls: &[std::rc::Rc<Call>]) -> Result<Labels, EvaluatorException> {
 
 /// The error from sorting names if one of them is `None`.
 fn raised_by_stars(call: &Call) -> EvaluatorException {
+    // With a single name, sorting compares nothing and joining fails. With several, Python compares the second with the
+    // first, so its message depends on whether the `None` comes first.
     let message = match call.arguments.iter().position(|(name, _)| name.is_none()) {
         _ if call.arguments.len() == 1 => "sequence item 1: expected str instance, NoneType found",
         Some(0) => "'<' not supported between instances of 'str' and 'NoneType'",
@@ -148,6 +150,8 @@ impl OriginalGold {
                 missing: u64::from((tools.0 & !predicted.0).count_ones()),
             };
             let all = 2 * tally.right + tally.extra + tally.missing;
+            // Rounded before the comparison, as published: plans that
+            // differ only in later digits tie, and the first one wins.
             let f1 = if all == 0 { 0.0 } else { round_as_numpy(200.0 * tally.right as f64 / all as f64) };
             if f1 > best.1 {
                 best = (place, f1);
@@ -231,6 +235,7 @@ pub fn evaluate(
     for record in predictions {
         let prediction =
             record.prediction.as_ref().ok_or_else(|| EvaluatorException::new("KeyError", "'prediction'"))?;
+        // The last prediction for an id counts (specification, section 6.2).
         last.insert(key(&record.id), prediction);
     }
     let by_id: HashMap<String, &GoldRecord> = gold.iter().map(|record| (key(&record.id), record)).collect();
@@ -239,6 +244,7 @@ pub fn evaluate(
         Pairs::OfPredictions => predictions.iter().map(|record| &record.id).collect(),
     };
     let mut evaluator = PlanSplitter::default();
+    // An id that occurs several times among the predictions is scored each time, but parsed once.
     let mut readings: HashMap<String, OriginalReading> = HashMap::new();
     let mut golds: HashMap<String, OriginalGold> = HashMap::new();
     let (mut corpus, mut invalid) = (Corpus::default(), 0);

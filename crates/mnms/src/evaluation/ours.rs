@@ -83,6 +83,8 @@ impl OurGold {
         if with_alternatives {
             for (place, plan) in self.plans.iter().enumerate().skip(1) {
                 let counts = compare(plan);
+                // Arrays compare element by element, so arguments only break
+                // ties between tools, and values between arguments.
                 if fit(&counts) > fit(&best.1) {
                     best = (place, counts);
                 }
@@ -110,6 +112,8 @@ fn labels(steps: &[Step]) -> Labels {
         for (_, parts) in arguments() {
             for part in parts {
                 if let Part::Given(giver, _) = part {
+                    // Readers make references only to steps that exist, so the index is valid. Several references to
+                    // one step are one edge, because labels are compared as sets.
                     labels.edges.push([steps[*giver].tool.as_str(), &step.tool].join(BETWEEN));
                 }
             }

@@ -31,6 +31,7 @@ pub(super) fn read(line: &str) -> Option<Call> {
 
 /// The name at the start of a text, and the rest.
 fn name(text: &str) -> Option<(&str, &str)> {
+    // Python normalises other identifiers, which its parser handles.
     let length = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let (name, rest) = text.split_at(length);
     let is_name = name.starts_with(|first: char| !first.is_ascii_digit())

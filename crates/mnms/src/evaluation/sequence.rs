@@ -23,6 +23,7 @@ pub(super) fn longest_common<T: Eq + Hash>(first: &[T], second: &[T]) -> u32 {
         for (rest, matches) in rest.iter_mut().zip(matches) {
             let taken = *rest & matches;
             let (sum, first_carry) = rest.overflowing_add(taken);
+            // The words are one long number. At most one of the two additions overflows.
             let (sum, second_carry) = sum.overflowing_add(u64::from(carry));
             carry = first_carry || second_carry;
             *rest = sum | (*rest & !matches);

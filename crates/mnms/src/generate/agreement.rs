@@ -112,6 +112,7 @@ fn pair(ratings: &Ratings, (first, second): (usize, usize)) -> PairAgreement {
         .sum();
     let kappa = match both.len() {
         0 => Err(Undefined::NothingShared),
+        // Both gave the same single rating throughout, so there is nothing beyond chance to measure.
         _ if chance >= 1.0 => Err(Undefined::AllEqual),
         _ => Ok((share(same) - chance) / (1.0 - chance)),
     };
@@ -147,6 +148,8 @@ fn fleiss(ratings: &Ratings) -> Result<f64, Undefined> {
     for value in values {
         let uses: f64 = rows.iter().map(|row| times(row, value)).sum();
         chance += (uses / all).powi(2);
+        // The number of ordered pairs of raters that agree on this
+        // value, which is divided by that of all ordered pairs below.
         observed += rows.iter().map(|row| times(row, value) * (times(row, value) - 1.0)).sum::<f64>();
     }
     observed /= all * (raters - 1.0);
@@ -169,6 +172,8 @@ fn alpha(ratings: &Ratings) -> Result<f64, Undefined> {
     if all.is_empty() {
         return Err(Undefined::NothingShared);
     }
+    // Each value of a row is paired with the others of its row, and below with all other values. Both sums lack the
+    // factor 1/n of the definition, which cancels out.
     let observed: f64 = rows.iter().map(|row| differences(row) / (row.len() as f64 - 1.0)).sum::<f64>();
     let expected = differences(&all) / (all.len() as f64 - 1.0);
     if expected == 0.0 { Err(Undefined::AllEqual) } else { Ok(1.0 - observed / expected) }
@@ -198,10 +203,12 @@ pub fn pearson(pairs: &[(f64, f64)]) -> Result<f64, Undefined> {
         firsts += (one - first).powi(2);
         seconds += (other - second).powi(2);
     }
+    // Values are compared directly, because rounding can leave a variance above 0 for equal ones.
     let equal = |side: fn(&(f64, f64)) -> f64| pairs.iter().all(|pair| side(pair) == side(&pairs[0]));
     if equal(|pair| pair.0) || equal(|pair| pair.1) {
         return Err(Undefined::NoSpread);
     }
+    // Rounding can exceed 1 in the last digit.
     Ok((both / (firsts * seconds).sqrt()).clamp(-1.0, 1.0))
 }
 

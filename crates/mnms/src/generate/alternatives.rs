@@ -52,6 +52,7 @@ pub fn syntactic_alternatives(catalogue: &Catalogue, tools_max: usize) -> Altern
         let Some(from) = tool.arguments.first() else { continue };
         let goals: Vec<&str> = tool.outputs.iter().map(|output| output.kind.as_str()).collect();
         let mut search = Search { catalogue, avoided: &tool.name, goals, found: Vec::new() };
+        // One length at a time, so that paths are found in the order of their lengths.
         for length in 1..=tools_max.min(PATH_TOOLS_MAX) {
             search.walk(&from.kind, length, &mut vec![from.kind.as_str()], &mut Vec::new());
         }
@@ -79,6 +80,7 @@ impl<'c> Search<'c> {
             }
             path.push(&tool.name);
             let mut given: Vec<&str> = tool.outputs.iter().map(|output| output.kind.as_str()).collect();
+            // A tool with two outputs of one kind would otherwise produce each path twice.
             given.sort_unstable();
             given.dedup();
             if left == 1 {
@@ -186,6 +188,8 @@ fn compose(catalogue: &Catalogue, plan: &Plan, paths: &[Option<&[String]>], draw
                 for (nth, name) in path.iter().enumerate() {
                     let tool = catalogue.find(name)?;
                     let mut known: Vec<(String, ArgumentValue)> = Vec::new();
+                    // The first tool of a path takes over what the replaced step was given; each further one takes the
+                    // previous output.
                     if nth == 0 {
                         let main = original.arguments.first()?;
                         let value = &arguments.iter().find(|(name, _)| *name == main.name)?.1;
@@ -219,6 +223,7 @@ fn moved(
         let TextPiece::Reference(Reference { step, key }) = part else { return Some(part.clone()) };
         let number = *numbers.get(step)?;
         let now = catalogue.find(&steps.get(usize::try_from(number).ok()?)?.tool)?;
+        // A replacement may call its output differently. Then its output of the same kind is meant.
         let key = if now.has_output(key) {
             key.clone()
         } else {

@@ -128,6 +128,7 @@ pub fn read_rewriting(answer: &str, plan: &Plan) -> Result<Plan, Vec<String>> {
         Ok(_) => return Err(vec!["there are no \"texts\" in it".to_owned()]),
         Err(fault) => return Err(vec![fault]),
     };
+    // All faults are collected, so that a single further request to the model can name them.
     let mut faults = Vec::new();
     let mut found: BTreeMap<u64, Vec<TextPiece>> = BTreeMap::new();
     for step in rewritten(plan) {
@@ -177,6 +178,7 @@ fn rewritten_text(text: &Json, before: Option<&ArgumentValue>) -> Result<Vec<Tex
                 TextPiece::Words(_) => None,
             })
             .collect();
+        // The new wording may mention the references in any order, but each as often as before.
         all.sort();
         all
     };
@@ -184,6 +186,7 @@ fn rewritten_text(text: &Json, before: Option<&ArgumentValue>) -> Result<Vec<Tex
         Some(ArgumentValue::Text(parts)) => references(parts),
         _ => Vec::new(),
     };
+    // A mark that is left among the words belongs to a reference that was not written correctly.
     let is_torn = |part: &TextPiece| matches!(part, TextPiece::Words(words) if words.contains("<node-"));
     if references(&parts) != before || parts.iter().any(is_torn) {
         return Err("does not refer to the same outputs as before".to_owned());
@@ -208,6 +211,7 @@ pub(super) fn parts_of(text: &str) -> Vec<TextPiece> {
                 rest = &from[length..];
             }
             None => {
+                // Only one character is skipped, because a valid reference may begin within the rest.
                 words.push('<');
                 rest = &from[1..];
             }
@@ -260,6 +264,7 @@ fn json_in(answer: &str) -> Result<Map<String, Json>, String> {
         return Err(format!("it has more than {ANSWER_CHARACTERS_MAX} characters"));
     }
     let (from, to) = (answer.find('{'), answer.rfind('}'));
+    // The range is empty if the last closing brace stands before the first opening one.
     let Some(text) = from.zip(to).and_then(|(from, to)| answer.get(from..=to)) else {
         return Err(if is_refusal(answer) { "it is a refusal" } else { "there is no JSON in it" }.to_owned());
     };

@@ -127,6 +127,7 @@ fn plan_of_nodes(nodes: &Json) -> Result<Plan, String> {
             |name: &str| tool.and_then(|tool| tool.arguments.iter().position(|port| port.name == name));
         let mut pairs: Vec<(&String, &Json)> = given.iter().collect();
         pairs.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
+        // The same form as `python_value` returns: a list of pairs.
         node["args"] = pairs.into_iter().map(|(name, value)| json!([name, value])).collect();
     }
     read_plan(&nodes)
@@ -147,6 +148,7 @@ fn read_plan(nodes: &Json) -> Result<Plan, String> {
             Json::String(text) => ArgumentValue::Text(parts_of(text)),
             other => ArgumentValue::Json(other.clone()),
         };
+        // Every pair begins with a text, because both readers of nodes build it from a key.
         let arguments =
             arguments.iter().filter_map(|pair| Some((pair[0].as_str()?.to_owned(), value(&pair[1]))));
         Ok(Step { id, tool: tool.to_owned(), arguments: arguments.collect() })
@@ -174,6 +176,7 @@ fn python_literal(expression: &Expr, in_order: bool) -> Option<Json> {
         Expr::Dict(it) => {
             let entry = |item: &ruff_python_ast::DictItem| {
                 let Json::String(key) = python_literal(item.key.as_ref()?, false)? else { return None };
+                // The other keys of a node are looked up by name, so only arguments have to keep their order.
                 let value = python_literal(&item.value, key == "args")?;
                 Some((key, value))
             };
@@ -239,6 +242,7 @@ pub fn rated_alternatives(ratings: &Ratings) -> Result<Alternatives, String> {
     let good = ratings.unanimous();
     let mut all = Alternatives::default();
     for (id, _) in &ratings.rows {
+        // Every id is checked, including those of rejected alternatives, so that a sheet of another kind is noticed.
         let (tool, path) = id.split_once(STANDS_FOR).ok_or_else(|| id.clone())?;
         if good.contains(id.as_str()) {
             all.add(tool, path.split(THEN).map(str::to_owned).collect());

@@ -92,6 +92,7 @@ impl ToolGraph {
         if tools == 0 {
             return Some(0);
         }
+        // The number of walks that begin at each tool, for a length that grows by one in each round.
         let mut from: Vec<u128> = vec![1; self.names.len()];
         for _ in 1..tools {
             let sum =

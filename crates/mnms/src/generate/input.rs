@@ -223,12 +223,15 @@ impl Inputs {
                 (Some(kind), Some(text)) if is_text(text) => {
                     inputs.by_kind.entry(kind).or_default().push(Input::new(kind, &[text]));
                 }
+                // Unlike an entry of the manifest, a file may be in the folder for another reason, so it is listed and
+                // not refused.
                 _ => inputs.ignored.push((*name).to_owned()),
             }
         }
         if inputs.by_kind.is_empty() {
             return Err(InputError::Empty);
         }
+        // Our own pictures and recordings do not exist as files, so they cannot stand in for missing ones.
         for (kind, own) in own::inputs().into_iter().filter(|(kind, _)| !kind.is_file()) {
             inputs.by_kind.entry(kind).or_insert(own);
         }

@@ -83,6 +83,7 @@ pub(super) fn read_line(
         _ => None,
     };
     let mut given: BTreeMap<&str, String> = [
+        // For other kinds, a file only provides the text and is no value itself.
         ("file", line.file.clone().filter(|_| kind.is_file())),
         ("text", line.text.or(text_of_file)),
         ("date", line.date),
@@ -116,6 +117,7 @@ pub(super) fn read_line(
         }
         values.insert((*argument).to_owned(), value.trim().to_owned());
     }
+    // What is left are fields of other kinds.
     if let Some(field) = given.keys().next() {
         return Err(format!("kind \"{}\" has no \"{field}\"", kind.as_str()));
     }

@@ -103,12 +103,15 @@ fn mention(plan: &Plan, tool: &str, argument: &str, value: &ArgumentValue) -> St
                 match reference.key.as_str() {
                     "lon" => format!("the longitude of {called}"),
                     "lat" => format!("the latitude of {called}"),
+                    // Tools that find objects also return the picture, which the
+                    // name of their result does not describe.
                     "image" if called.ends_with("objects") => "the picture".to_owned(),
                     _ => called.to_owned(),
                 }
             }
         })
         .collect();
+    // A result is called by its name. Only values of the input are introduced by what they are.
     if value.references().next().is_some() {
         return said;
     }

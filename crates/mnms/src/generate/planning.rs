@@ -111,11 +111,15 @@ impl Filler<'_> {
             let last = steps.last()?;
             let given = &catalogue.find(&last.tool)?.outputs;
             for (port, value) in tool.arguments.iter().zip(&mut values) {
+                // Outputs of the same name come first, and all of them: the
+                // weather takes both longitude and latitude of a place.
                 if given.iter().any(|output| output.name == port.name && output.kind == port.kind) {
                     *value = Some(output(last.id, &port.name));
                 }
             }
             if values.iter().all(Option::is_none) {
+                // Only the first argument that fits is set. A tool with two
+                // texts would otherwise get the same text twice.
                 let kinds = tool.arguments.iter().enumerate();
                 let (nth, key) = kinds
                     .filter_map(|(nth, port)| {
@@ -129,6 +133,7 @@ impl Filler<'_> {
             *value = Some(match port.kind.as_str() {
                 "image" => picture(catalogue, steps)?,
                 kind @ ("object" | "list[dict]") => latest(catalogue, steps, kind)?,
+                // No tool outputs a recording, so it has to be one that an earlier step was given.
                 "audio" => argument_of(steps.iter().rev(), "audio")?,
                 _ => {
                     let is_picture = tool.has_argument("image");
@@ -146,6 +151,7 @@ impl Filler<'_> {
         match argument {
             "object_name" => begins_with_picture,
             "question" => begins_with_picture == is_picture && !steps.iter().any(gives_a_new_text),
+            // A change that comes with the picture describes it as it was before the first step.
             "prompt" => begins_with_picture && steps.is_empty(),
             _ => false,
         }
@@ -161,6 +167,7 @@ impl Filler<'_> {
             _ => &[],
         };
         let is_new = |value: &str| !self.used.iter().any(|(name, used)| name == argument && used == value);
+        // The input comes first, then our list without what was used. A repeated value is better than no plan.
         let mut open: Vec<&str> = said.iter().map(String::as_str).filter(|value| is_new(value)).collect();
         let ours = own::fillings(argument, is_picture);
         if open.is_empty() {
@@ -225,6 +232,7 @@ pub fn faults(catalogue: &Catalogue, graph: &ToolGraph, plan: &Plan) -> Vec<Stri
         };
         let mut given: Vec<&str> = step.arguments.iter().map(|(name, _)| name.as_str()).collect();
         let mut taken: Vec<&str> = tool.arguments.iter().map(|port| port.name.as_str()).collect();
+        // Compared as sorted lists, so an argument that is given twice is a fault, too.
         given.sort_unstable();
         taken.sort_unstable();
         if given != taken {

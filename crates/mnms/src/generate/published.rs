@@ -195,12 +195,15 @@ fn expression(name: &str, value: &ArgumentValue) -> String {
         ArgumentValue::Text(parts) => parts,
         ArgumentValue::Json(value) => return python(value),
     };
+    // Only the argument `text` gets an f-string for a single reference; any other gets the bare expression
+    // (specification, section 3).
     if let (Some(reference), true) = (value.as_reference(), name != "text") {
         return format!("output{}['{}']", reference.step, reference.key);
     }
     let is_formatted = value.references().next().is_some();
     let piece = |part: &TextPiece| match part {
         TextPiece::Words(words) => {
+            // Double quotes within a text become single ones, as published.
             let words =
                 words.replace('\\', "\\\\").replace('"', "'").replace('\n', "\\n").replace('\r', "\\r");
             if is_formatted { words.replace('{', "{{").replace('}', "}}") } else { words }

@@ -72,6 +72,7 @@ pub fn result_id(setting: &str, id: &str) -> String {
 pub fn accuracies(ratings: &Ratings) -> Result<Vec<RatedSetting>, ResultsError> {
     let mut by_setting: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
     for (id, row) in &ratings.rows {
+        // From the right, so that the name of a setting may contain a `#`.
         let (setting, _) = id.rsplit_once('#').ok_or_else(|| ResultsError::Id { id: id.clone() })?;
         let given: Vec<f64> = row.iter().flatten().copied().collect();
         if !given.is_empty() {
@@ -111,6 +112,7 @@ pub fn correlations(rated: &[RatedSetting], table: &str) -> Result<Vec<Correlati
         let record = record.map_err(csv)?;
         let line = record.position().map_or(0, csv::Position::line);
         let name = record.get(0).unwrap_or_default().trim().to_owned();
+        // A linear search: there are at most `SIDE_MAX` settings.
         if seen.contains(&name) {
             return Err(fail(line, format!("setting \"{name}\" is in an earlier row already")));
         }
@@ -126,6 +128,7 @@ pub fn correlations(rated: &[RatedSetting], table: &str) -> Result<Vec<Correlati
             }
             let value: Option<f64> = cell.parse().ok().filter(|value: &f64| value.is_finite());
             let value = value.ok_or_else(|| fail(line, format!("\"{cell}\" is no number")))?;
+            // A setting without ratings is left out, but only after its cells have been checked.
             points.extend(of.map(|rated| (value, rated.accuracy)));
         }
     }

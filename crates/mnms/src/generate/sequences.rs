@@ -66,6 +66,7 @@ pub fn draw_sequences(
     let mut walks = Vec::new();
     let mut sum = Some(0u128);
     for tools in lengths {
+        // Walks are counted before any is listed, so a range that is too large allocates nothing.
         let more = graph.walks(tools);
         sum = sum.zip(more).and_then(|(sum, more)| sum.checked_add(more));
         match (sum, more) {
@@ -76,6 +77,7 @@ pub fn draw_sequences(
     let fit: Vec<Vec<usize>> =
         walks.iter().flat_map(|(tools, _)| listed(graph, *tools)).filter(|walk| is_fit(walk)).collect();
     let mut chosen = balanced(graph.names().len(), &fit, (from, to), count, seed);
+    // Walks are listed by length and then in catalogue order, so the order of their indices is the promised one.
     chosen.sort_unstable();
     let drawn = chosen.into_iter().map(|place| fit[place].clone()).collect();
     Ok(Sequences { drawn, walks, fit: fit.len() })
@@ -108,17 +110,20 @@ fn balanced(
     let mut through: Vec<Vec<Vec<usize>>> = vec![vec![Vec::new(); lengths]; tools];
     for (place, walk) in fit.iter().enumerate() {
         for (nth, tool) in walk.iter().enumerate() {
+            // A walk that visits a tool twice is listed once for it.
             if !walk[..nth].contains(tool) {
                 through[*tool][walk.len() - from].push(place);
             }
         }
     }
+    // After a single shuffle, each pop is a uniform draw without replacement.
     through.iter_mut().flatten().for_each(|walks| draw.shuffle(walks));
     let mut is_chosen = vec![false; fit.len()];
     let mut uses = vec![0usize; tools];
     let mut chosen = Vec::new();
     while chosen.len() < count.min(fit.len()) {
         for walks in through.iter_mut().flatten() {
+            // A walk is listed under each of its tools. It was popped from one list, and the others discard it here.
             while walks.last().is_some_and(|place| is_chosen[*place]) {
                 walks.pop();
             }

@@ -166,10 +166,12 @@ fn guarded(text: &str) -> String {
 pub fn read_sheet(text: &str, scale: Scale) -> Result<Ratings, SheetError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let header = text.lines().next().unwrap_or_default();
+    // Where the decimal separator is a comma, spreadsheet programs separate cells with semicolons.
     let delimiter = if header.contains(';') && !header.contains(',') { b';' } else { b',' };
     let mut reader = ReaderBuilder::new().delimiter(delimiter).flexible(false).from_reader(text.as_bytes());
     let names = reader.headers().map_err(|error| csv_error(&error))?.clone();
     let mut seen = BTreeSet::new();
+    // Columns without a name may repeat; nothing is read from them.
     if let Some(name) = names.iter().find(|name| !name.is_empty() && !seen.insert(*name)) {
         return Err(SheetError::SameColumn { name: name.to_owned() });
     }
@@ -187,6 +189,7 @@ pub fn read_sheet(text: &str, scale: Scale) -> Result<Ratings, SheetError> {
         let record = record.map_err(|error| csv_error(&error))?;
         let line = record.position().map_or(0, csv::Position::line);
         let cell = |place: usize| record.get(place).unwrap_or_default().trim();
+        // The apostrophe of `guarded`, which a spreadsheet program may have kept or removed.
         let id = cell(id).strip_prefix('\'').unwrap_or(cell(id)).to_owned();
         if !ids.insert(id.clone()) {
             return Err(SheetError::Twice { line, id });

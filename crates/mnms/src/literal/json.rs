@@ -45,6 +45,8 @@ fn value(raw: &RawValue) -> Result<Literal, LiteralError> {
     let text = raw.get();
     let refused = |error: serde_json::Error| LiteralError::new(format!("no JSON: {error}"));
     match text.as_bytes().first() {
+        // The elements of a list or object are parsed as raw texts first, which keeps the digits of their numbers. So
+        // each level scans its text again, at most `NESTED_MAX` times.
         Some(b'[') => {
             let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(refused)?;
             let elements = elements.into_iter().map(value);
@@ -79,6 +81,8 @@ fn string(raw: &str) -> String {
     if let Ok(text) = serde_json::from_str::<String>(raw) {
         return text;
     }
+    // The text was accepted as raw JSON before, so only a lone surrogate can be wrong with it and escapes are
+    // well-formed.
     let inside = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
     let mut units: Vec<u16> = Vec::with_capacity(inside.len());
     let mut characters = inside.chars();

@@ -67,6 +67,7 @@ fn number(number: &Number, is_negative: bool) -> Result<Literal, LiteralError> {
                 None => decimal_of_literal(&value.to_string())
                     .ok_or_else(|| LiteralError::new("a whole number is longer than Python reads"))?,
             };
+            // To Python, `-0` is the whole number 0.
             Ok(Literal::Integer(if is_negative && digits != "0" { format!("-{digits}") } else { digits }))
         }
         Number::Float(value) => Ok(Literal::Float(if is_negative { -value } else { *value })),

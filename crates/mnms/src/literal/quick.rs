@@ -93,6 +93,7 @@ impl Reader<'_> {
         }
         loop {
             self.skip_blanks();
+            // Python also has keys of other kinds, which the full parser handles.
             let key = Literal::Text(self.string()?);
             self.skip_blanks();
             if !self.takes(b':') {
@@ -131,6 +132,7 @@ impl Reader<'_> {
                 }
                 // Such a byte ends the text, is rejected, or is changed by the parser.
                 0..0x20 => return None,
+                // Bytes within a longer character are all above 0x7f, so none is mistaken for a quote or a backslash.
                 _ => self.place += 1,
             }
         }
@@ -152,6 +154,7 @@ impl Reader<'_> {
             Language::Python => ["None", "True", "False"],
         };
         let rest = &self.text[self.place..];
+        // Whatever follows the word is checked by the caller, which accepts only a separator, a bracket or the end.
         let found = words.iter().position(|word| rest.starts_with(word))?;
         self.place += words[found].len();
         Some(if found == 0 { Literal::None } else { Literal::Bool(found == 1) })

@@ -22,6 +22,7 @@ pub(crate) fn read_integer(text: &str) -> Option<String> {
             continue;
         }
         let digit = digit(character)?;
+        // Python's limit applies to all digits, including leading zeros.
         count += 1;
         if digit > 0 || !value.is_empty() {
             value.push(char::from_digit(digit, 10)?);
@@ -59,6 +60,7 @@ pub(crate) fn decimal_of_literal(token: &str) -> Option<String> {
         if carry > 0 {
             chunks.push(carry);
         }
+        // Checked on the way, because the time grows with the square of the length.
         if chunks.len() * 9 > DIGITS_MAX + 9 {
             return None;
         }

@@ -30,6 +30,8 @@ impl Tables {
             let number = u32::from_str_radix(word, 16).unwrap_or_default();
             if name == "zeros" {
                 tables.zeros.push(number);
+            // Numbers alternate: the distance from the end of the previous
+            // range to the start of the next, then its length.
             } else if let Some(start) = gap.take() {
                 end = start + number;
                 let runs = if name == "word" { &mut tables.word } else { &mut tables.printable };
@@ -74,6 +76,7 @@ pub(crate) fn digit(character: char) -> Option<u32> {
     let character = u32::from(character);
     let zeros = &TABLES.zeros;
     let place = zeros.partition_point(|zero| *zero <= character);
+    // The ten digits of a script are contiguous, so the distance from its zero is the value.
     let value = character - zeros[place.checked_sub(1)?];
     (value < 10).then_some(value)
 }

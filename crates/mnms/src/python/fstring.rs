@@ -22,6 +22,7 @@ fn pieces<'a>(elements: impl Iterator<Item = Source<'a>>) -> Vec<Piece<'a>> {
         match element {
             Source::Words(text) => words.push_str(text),
             Source::Field(field) => {
+                // `{x=}` is the text `x=` and then a field.
                 if let Some(text) = &field.debug_text {
                     words.push_str(text.as_str());
                 }
@@ -80,6 +81,8 @@ impl Writer {
         let mut quotes = QUOTES.to_vec();
         let mut text = String::new();
         for (part, is_words) in &parts {
+            // Each part narrows down the quotes that all parts can have.
+            // White space is escaped in texts, but not in fields.
             let (escaped, fitting) = with_few_escapes(part, &quotes, *is_words);
             text.push_str(&escaped);
             if !fitting.iter().any(|quote| quotes.contains(quote)) {
@@ -90,6 +93,7 @@ impl Writer {
         }
         if quotes.is_empty() {
             text.clear();
+            // No quotes suit all parts. Python then writes each with `repr`, within these.
             quotes.push("'''");
             for (part, _) in &parts {
                 // The preceding mark makes Python choose single quotes.
@@ -120,10 +124,12 @@ impl Writer {
     fn field(&self, field: &InterpolatedElement, out: &mut String) -> Result<(), Unwritable> {
         let mut inner = Self { out: String::new(), avoids_backslashes: true };
         inner.expression(&field.expression, Precedence::Test.tighter())?;
+        // Python 3.11 allows no backslash in a field and raises an exception here.
         if inner.out.contains('\\') {
             return Err(Unwritable);
         }
         out.push('{');
+        // Without the blank, two braces would stand for one literal brace.
         if inner.out.starts_with('{') {
             out.push(' ');
         }

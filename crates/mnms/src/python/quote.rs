@@ -88,6 +88,8 @@ pub(crate) fn with_few_escapes(
         return (written[1..written.len() - 1].to_owned(), vec![quote]);
     }
     if let Some(last) = escaped.chars().next_back() {
+        // Quotes that the text ends with come last, because its last character would need an escape. The sort is
+        // stable, so the order of preference is kept otherwise.
         possible.sort_by_key(|quote| quote.starts_with(last));
         if possible[0].starts_with(last) {
             escaped.pop();

@@ -51,6 +51,7 @@ pub(crate) fn parse(source: &str) -> Result<ModModule, SyntaxError> {
         let offset = error.location.start().to_usize();
         return Err(SyntaxError { offset, what: error.error.to_string() });
     }
+    // Syntax of later versions, such as a field that contains the quotes of its f-string.
     if let Some(error) = parsed.unsupported_syntax_errors().first() {
         return Err(SyntaxError { offset: error.range.start().to_usize(), what: error.to_string() });
     }
@@ -90,6 +91,8 @@ fn chained_at_most(source: &str) -> Option<usize> {
     let (mut place, mut chained) = (0, 0);
     while let Some(byte) = bytes.get(place) {
         match byte {
+            // Comments and further lines need the lexer, and so do f-strings, which contain expressions, and triple
+            // quotes, within which single ones may stand.
             b'#' | b'\\' | b'\n' => return None,
             quote @ (b'\'' | b'"') => {
                 let has_prefix =

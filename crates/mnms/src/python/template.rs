@@ -72,6 +72,7 @@ fn field(characters: &mut Peekable<Chars<'_>>, numbering: &mut Numbering) -> Res
         }
         (Numbering::Manual, "") => Err(TemplateError::Malformed),
         (_, name) if name.bytes().all(|byte| byte.is_ascii_digit()) => {
+            // Python allows only one way of numbering in a template.
             if matches!(numbering, Numbering::Automatic(_)) {
                 return Err(TemplateError::Malformed);
             }

@@ -108,7 +108,7 @@ impl Writer {
                     if number > 0 {
                         self.out.push_str(word);
                     }
-                    // Python does require more of each value than of the previous one.
+                    // Python requires each value to bind more tightly than the previous one.
                     place = place.tighter();
                     self.expression(value, place)?;
                 }
@@ -120,6 +120,8 @@ impl Writer {
                 self.expression(&it.value, Precedence::Atom)
             }
             Expr::BinOp(it) => {
+                // A power groups from the right, so its left operand has to bind more tightly. With other operators the
+                // right one has to.
                 let own = precedence_of(it.op);
                 let is_power = it.op == Operator::Pow;
                 self.expression(&it.left, if is_power { own.tighter() } else { own })?;
@@ -225,6 +227,7 @@ impl Writer {
             Expr::EllipsisLiteral(_) => self.word("..."),
             Expr::Attribute(it) => {
                 self.expression(&it.value, Precedence::Atom)?;
+                // `1.x` is no expression, so Python puts a blank after an `int`, which to it includes truth values.
                 let is_integer = match &*it.value {
                     Expr::NumberLiteral(number) => number.value.is_int(),
                     Expr::BooleanLiteral(_) => true,
@@ -241,6 +244,7 @@ impl Writer {
                 self.expression(&it.value, Precedence::Atom)?;
                 self.out.push('[');
                 match &*it.slice {
+                    // A tuple as an index has no parentheses.
                     Expr::Tuple(tuple) if !tuple.elts.is_empty() => self.items(&tuple.elts)?,
                     slice => self.expression(slice, Precedence::Test)?,
                 }
@@ -387,6 +391,7 @@ impl Writer {
     }
 
     fn string(&mut self, literal: &ExprStringLiteral) {
+        // Python's tree keeps this prefix and no other.
         if literal.value.first_literal_flags().prefix().is_unicode() {
             self.out.push('u');
         }
@@ -422,6 +427,7 @@ impl Writer {
             Number::Float(value) => self.out.push_str(&float(*value)),
             Number::Complex { imag, .. } => {
                 let text = if imag.is_infinite() { INFINITE.to_owned() } else { float(*imag) };
+                // Unlike a float, an imaginary part is written without the `.0` of a whole number.
                 self.out.push_str(text.strip_suffix(".0").unwrap_or(&text));
                 self.out.push('j');
             }

@@ -52,10 +52,13 @@ pub fn beside(prediction: &Literal, format: PredictionFormat, right: &Literal) -
     let (right_steps, _) = steps_of(right, PredictionFormat::Json);
     let (predicted, right) = (labels(&predicted_steps), labels(&right_steps));
     let has_right_arguments = predicted.argnames == right.argnames;
+    // The plan can still be right as a whole, which each position has to confirm.
     let places: Vec<(usize, usize)> = if has_right_arguments {
         let differs = |place: &usize| predicted.argvalues[*place] != right.argvalues[*place];
         (0..predicted_steps.len()).filter(differs).map(|place| (place, place)).collect()
     } else {
+        // Steps whose values occur on both sides are right already. The
+        // others are matched in order, each right one at most once.
         let of_right: HashSet<&String> = right.argvalues.iter().collect();
         let of_predicted: HashSet<&String> = predicted.argvalues.iter().collect();
         let mut free: HashMap<&String, VecDeque<usize>> = HashMap::new();
@@ -98,6 +101,8 @@ impl Beside {
             let labels = (&self.predicted[pair.predicted], &self.right[pair.right]);
             let is_same = holds(pair);
             all_hold &= is_same;
+            // Steps paired by position can have equals elsewhere in the other plan. These are counted by the
+            // intersection below.
             let is_new = !right.contains(labels.0) && !predicted.contains(labels.1);
             // A label counts once, as it does for equal values.
             if is_same && is_new && !gained.contains(labels.0) && !found.contains(labels.1) {
@@ -119,6 +124,7 @@ impl Beside {
 /// differs.
 fn other_words(predicted: (&Step, usize), right: (&Step, usize)) -> Option<Vec<OtherWords>> {
     let ((step, place), (right_step, right_place)) = (predicted, right);
+    // Nobody knows which arguments of an unknown tool are free text.
     let signature = place_of(&step.tool).and_then(|it| crate::tools::catalogue().signatures().get(it))?;
     let mut others = Vec::new();
     for (name, parts) in &step.arguments {
@@ -130,6 +136,8 @@ fn other_words(predicted: (&Step, usize), right: (&Step, usize)) -> Option<Vec<O
             signature.arguments.iter().any(|argument| argument.name == *name && argument.kind == WORDED);
         let takes_the_same = given(parts, place) == given(right_parts, right_place);
         let (planned, right) = (shown(parts, place), shown(right_parts, right_place));
+        // A judge decides about wordings only: another file or reference
+        // is a real difference, and an empty text says nothing.
         if !is_worded || !takes_the_same || planned.trim().is_empty() || right.trim().is_empty() {
             return None;
         }

@@ -17,6 +17,7 @@ pub(super) fn steps(plan: &Literal) -> (Vec<Step>, bool) {
             _ if plan.get("name").is_some() => of_nodes(std::slice::from_ref(plan)),
             _ => (Vec::new(), true),
         },
+        // A text within the text is not parsed again, so this recurses once at most.
         Literal::Text(text) => match Literal::from_json(text) {
             Ok(plan @ (Literal::List(_) | Literal::Mapping(_))) => steps(&plan),
             _ => (Vec::new(), true),
@@ -37,6 +38,7 @@ fn of_nodes(nodes: &[Literal]) -> (Vec<Step>, bool) {
             (name.python_str().trim().to_owned(), parts(&text_of(value), &places))
         };
         let arguments = arguments.unwrap_or_default().iter().map(argument).collect();
+        // A malformed node stays a step, so that it counts as a wrong one and the steps after it keep their distances.
         steps.push(Step { tool: tool.unwrap_or_else(|| NAMELESS.to_owned()), arguments });
         // A step can be referred to only by later steps: until then its id means an earlier step with that id.
         let id = node.get("id").and_then(|id| read_integer(&id.python_str()));
@@ -67,6 +69,7 @@ fn parts(text: &str, places: &HashMap<String, usize>) -> Vec<Part> {
         let reference = inside.split_once('>').and_then(|(id, after)| {
             let key = after.strip_prefix('.')?;
             let key = &key[..key.find(|character| !is_word(character)).unwrap_or(key.len())];
+            // Ids are normalised on both sides, so `07` refers to the step with the id 7 or `"7"`.
             let place = *places.get(&read_integer(id)?)?;
             (!key.is_empty()).then_some((place, key, id.len() + ">.".len() + key.len()))
         });
@@ -79,6 +82,7 @@ fn parts(text: &str, places: &HashMap<String, usize>) -> Vec<Part> {
                 rest = &inside[length..];
             }
             None => {
+                // Only the mark is skipped, because a valid reference may begin right after it.
                 words.push_str(REFERENCE);
                 rest = inside;
             }

@@ -87,6 +87,7 @@ struct Reader {
 
 impl Reader {
     fn module(&mut self, module: &ModModule) {
+        // All definitions are collected first, because a function may be called above its definition.
         self.define(&module.body);
         self.body(&module.body);
     }
@@ -98,6 +99,8 @@ impl Reader {
                     self.defined.insert(it.name.as_str().to_owned());
                     self.define(&it.body);
                 }
+                // Methods are not collected: they are called as attributes,
+                // and these are tools only by the name of one.
                 Stmt::ClassDef(it) => {
                     self.defined.insert(it.name.as_str().to_owned());
                 }
@@ -127,6 +130,7 @@ impl Reader {
                 }
             }
             Stmt::AugAssign(it) => {
+                // Taken as joining texts, whatever the operator.
                 let mut parts = self.value(&it.target);
                 parts.extend(self.value(&it.value));
                 self.bind(&it.target, Held::Parts(parts));
@@ -139,6 +143,7 @@ impl Reader {
             }
             Stmt::FunctionDef(it) => self.body(&it.body),
             Stmt::ClassDef(it) => self.body(&it.body),
+            // All branches are read, and loops once: what counts is the plan as written, and nothing is executed here.
             Stmt::If(it) => {
                 self.look(&it.test);
                 self.body(&it.body);
@@ -203,6 +208,7 @@ impl Reader {
             Expr::Await(it) => self.held(&it.value),
             Expr::Name(name) => match self.held.get(name.id.as_str()) {
                 Some(held) => held.clone(),
+                // A parameter or a loop variable, for example. Its value is unknown, so its name stands for it.
                 None => Held::Parts(vec![Part::Words(name.id.as_str().to_owned())]),
             },
             _ => Held::Parts(self.value_of_other(expression)),
@@ -247,6 +253,8 @@ impl Reader {
                 parts.extend(self.value(&it.right));
                 parts
             }
+            // `result['key']` is one output of a step. With any other
+            // index, the reference stays and the index is text after it.
             Expr::Subscript(it) => match (self.held(&it.value), &*it.slice) {
                 (Held::Step(step), Expr::StringLiteral(key)) => {
                     vec![Part::Given(step, Some(key.value.to_str().to_owned()))]
@@ -262,6 +270,7 @@ impl Reader {
                 }
             },
             Expr::NumberLiteral(it) => match &it.value {
+                // As for nodes, a whole number is equal to the integer.
                 Number::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 => {
                     vec![Part::Words(format!("{value:.0}"))]
                 }
@@ -274,14 +283,18 @@ impl Reader {
             Expr::Named(it) => {
                 let held = self.held(&it.value);
                 self.bind(&it.target, held);
+                // Read from the variable: evaluating the value a second time would add its calls again.
                 self.value(&it.target)
             }
             Expr::If(it) => {
                 self.look(&it.test);
+                // The value is that of the first alternative. The other one is only searched for calls.
                 let parts = self.value(&it.body);
                 self.look(&it.orelse);
                 parts
             }
+            // As a value, this and the following kinds are their source
+            // text, but calls within them are steps all the same.
             Expr::Dict(it) => {
                 for item in &it.items {
                     self.look(&item.value);
@@ -326,6 +339,7 @@ impl Reader {
     fn value_of_call(&mut self, call: &ExprCall) -> Vec<Part> {
         let arguments = &call.arguments;
         match (&*call.func, &arguments.args[..]) {
+            // Values are compared as texts, so `str` changes nothing.
             (Expr::Name(name), [value]) if name.id.as_str() == "str" => self.value(value),
             (Expr::Attribute(method), [Expr::StringLiteral(key), ..]) if method.attr.as_str() == "get" => {
                 match self.held(&method.value) {
@@ -334,6 +348,8 @@ impl Reader {
                 }
             }
             (function, _) => {
+                // The value is unknown. Everything in the call becomes part of
+                // it, so that references within it still make edges.
                 let mut parts = match function {
                     Expr::Attribute(method) => self.value(&method.value),
                     _ => self.words(function),
@@ -367,6 +383,7 @@ impl Reader {
         let mut names = declared(&tool);
         let mut arguments: Vec<(String, Vec<Part>)> = Vec::new();
         for (number, argument) in call.arguments.args.iter().enumerate() {
+            // An argument too many gets its number as a name, which no tool declares.
             let name = names.next().map_or_else(|| number.to_string(), str::to_owned);
             arguments.push((name, self.value(argument)));
         }
@@ -375,6 +392,8 @@ impl Reader {
                 (Some(name), value) => arguments.push((name.as_str().to_owned(), self.value(value))),
                 (None, Expr::Dict(dictionary)) => {
                     for item in &dictionary.items {
+                        // Entries of a literal dictionary are arguments. Anything else after `**` is one argument that
+                        // no tool declares.
                         let name = match &item.key {
                             Some(Expr::StringLiteral(name)) => name.value.to_str().to_owned(),
                             _ => "**".to_owned(),
@@ -386,6 +405,7 @@ impl Reader {
                 (None, value) => arguments.push(("**".to_owned(), self.value(value))),
             }
         }
+        // Added after its arguments have been evaluated, because a call among them runs first.
         self.steps.push(Step { tool, arguments });
         Some(self.steps.len() - 1)
     }
