@@ -118,6 +118,8 @@ impl McpTools {
         log: Option<&ServerLog>,
     ) -> Result<Self, ServerError> {
         match Self::open_in(Era::Any, server, limits, log).await {
+            // An older program may exit at the first request of the newer protocol. It is started again for the
+            // handshake alone.
             Err(ServerError::Ended { .. }) if matches!(server, Server::Command(_)) => {
                 Self::open_in(Era::WithHandshake, server, limits, log).await
             }
@@ -142,6 +144,7 @@ impl McpTools {
             Ok((service, list)) => {
                 let peer = service.peer().clone();
                 let version = peer.peer_info().map(|info| info.protocol_version.clone()).unwrap_or_default();
+                // Only now is it known whether the lines on stderr may be complaints about the newer request.
                 let is_older = matches!(era, Era::Any) && version < ProtocolVersion::V_2026_07_28;
                 if let Some(program) = &mut program {
                     program.release(if is_older { Held::Sum } else { Held::Show });

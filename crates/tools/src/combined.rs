@@ -93,6 +93,7 @@ impl CombinedTools {
             return no_such_tool(call, &self.tools);
         };
         let toolbox = self.sources[*place].toolbox();
+        // A call whose name is the same on both sides needs no copy.
         if *own_name == call.name {
             return toolbox.execute(call).await;
         }
@@ -123,6 +124,7 @@ impl Toolbox for CombinedTools {
 
     fn restoring(&self) -> Restoring {
         let sources = self.sources.iter().map(|source| source.toolbox().restoring());
+        // The most demanding source decides for all.
         sources.max().unwrap_or(Restoring::Nothing)
     }
 
@@ -131,6 +133,7 @@ impl Toolbox for CombinedTools {
         if anew.iter().all(Option::is_none) {
             return None;
         }
+        // Sources without a state of their own stay shared.
         let sources =
             anew.into_iter().zip(&self.sources).map(|(anew, old)| anew.unwrap_or_else(|| old.clone()));
         Some(Arc::new(Self {

@@ -52,6 +52,7 @@ impl Connections {
         match uri.scheme_str() {
             Some("http") => Ok(Self(Transport::Plain(pool.build(tcp)))),
             Some("https") => {
+                // The TCP connector would otherwise refuse the URL for its scheme, before TLS is involved.
                 tcp.enforce_http(false);
                 // The provider is named, because rustls panics if it has to choose between two.
                 let builder = HttpsConnectorBuilder::new()

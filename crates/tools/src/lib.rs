@@ -26,7 +26,6 @@
 //! `pages/reader.rs`, statements that read a database (`sql.rs`, restricted to reading by `sql/confine.rs`), and
 //! child processes that leave nothing behind (`process.rs`), even if we are killed (`process/watch.rs`). Tools with
 //! state are created for each run (`toolbox_for_run`).
-//! a state of the run are made for each (`toolbox_for_run`).
 
 mod builtin;
 mod client;

@@ -65,6 +65,8 @@ impl SchemaCache {
         if let Some(found) = self.validators.read().unwrap_or_else(PoisonError::into_inner).get(schema) {
             return Ok(found.clone());
         }
+        // Compiled without the lock, so that nobody waits. If two
+        // threads compile the same schema, the later one is kept.
         let compiled = jsonschema::validator_for(&Value::Object(schema.clone()));
         let compiled = Arc::new(compiled.map_err(|error| error.to_string())?);
         let mut validators = self.validators.write().unwrap_or_else(PoisonError::into_inner);

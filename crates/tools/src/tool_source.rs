@@ -236,6 +236,7 @@ fn styled<'a>(text: &'a str, kind: &str) -> Result<Option<(Style, &'a str)>, Too
     let (mut dialect, mut sentences) = (None, None);
     for option in options.split('+').skip(1) {
         let wrong = || ToolSourceError::Option { kind: kind.to_owned(), option: option.to_owned() };
+        // A second dialect falls through and is refused, because it is no number.
         if let Some(named) = Dialect::of_name(option).filter(|_| dialect.is_none()) {
             dialect = Some(named);
         } else {

@@ -187,6 +187,7 @@ impl From<ServiceError> for Reason {
 
 fn transport_failure(error: &DynamicTransportError) -> Reason {
     match error.error.downcast_ref::<StreamableHttpError<HttpError>>() {
+        // Not an error of HTTP, so it comes from a program's pipes.
         None => Reason::Closed,
         Some(StreamableHttpError::Client(error @ (HttpError::Unreachable(_) | HttpError::Status { .. }))) => {
             Reason::Unreachable(error.to_string())
@@ -250,6 +251,7 @@ impl Program {
     /// The description of a program that misbehaved, as the continuation of a sentence.
     async fn describe_and_end(mut self, has_closed: bool) -> String {
         let mut text = String::new();
+        // The exit status comes first, because a program that is still running would exit by our signal below.
         if has_closed && let Ok(Ok(status)) = timeout(EXIT_MAX, self.group.leader_exit()).await {
             text.push_str(&format!(" ({status})"));
         }

@@ -68,6 +68,7 @@ impl HttpClient {
             ConnectionsError::Certificates(reason) => ServerError::Certificates { reason },
         })?;
         let authorization = authorization.map(|mut value| {
+            // So that no debug output shows it.
             value.set_sensitive(true);
             value
         });
@@ -96,6 +97,7 @@ impl HttpClient {
         *request.uri_mut() = self.0.uri.clone();
         request.headers_mut().extend(headers.into_iter().map(|(name, value)| (Some(name), value)));
         let own = request.headers_mut();
+        // Inserted last, so that these replace what the protocol's client has set.
         own.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         own.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
         own.insert(USER_AGENT, AGENT);
@@ -173,6 +175,7 @@ async fn refused(
     let status = response.status();
     let (failure, body) = HttpError::from_response(response).await;
     let JsonRpcMessage::Request(request) = message else { return Err(failure.into()) };
+    // A missing or wrong token says nothing about the age of the server.
     if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         return Err(failure.into());
     }
@@ -206,6 +209,7 @@ impl StreamableHttpClient for HttpClient {
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
+        // In this protocol, 404 within a session means that the server has ended the session.
         if status == StatusCode::NOT_FOUND && has_session {
             return Err(StreamableHttpError::SessionExpired);
         }
@@ -239,6 +243,7 @@ impl StreamableHttpClient for HttpClient {
     ) -> Result<(), Failure> {
         let response = self.send(Method::DELETE, Bytes::new(), Some(session), headers).await?;
         match response.status() {
+            // A server may leave the end of sessions to itself.
             StatusCode::METHOD_NOT_ALLOWED => Ok(()),
             status if status.is_success() => Ok(()),
             _ => Err(HttpError::from_response(response).await.0.into()),

@@ -59,8 +59,10 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 self.searched = 0;
                 return Line::Whole(line.freeze());
             }
+            // Remembered across calls, so that no byte is searched twice, in however small pieces a long line arrives.
             self.searched = self.buffer.len();
             self.buffer.reserve(READ_BYTES);
+            // A read that is dropped has taken nothing from the stream, so `next` can be dropped, too.
             match self.stream.read_buf(&mut self.buffer).await {
                 Ok(count) if count > 0 => {}
                 // A pipe that can no longer be read has nothing more to offer.
@@ -162,6 +164,7 @@ where
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
         self.note(&message);
+        // The future must not borrow the transport, which receives while it is sending.
         let stdin = Arc::clone(&self.stdin);
         async move {
             let mut line = serde_json::to_vec(&message)?;

@@ -52,6 +52,7 @@ fn block_text(block: ContentBlock) -> String {
 
 /// What stands for data that is no text.
 fn described(mime_type: Option<&str>, base64: &str) -> String {
+    // Four letters stand for three bytes. Padding stands for none.
     let letters = base64.trim_end().trim_end_matches('=').len();
     format!("[{}, {} bytes]", mime_type.unwrap_or("application/octet-stream"), letters * 3 / 4)
 }

@@ -91,6 +91,7 @@ pub(super) fn follow(
                     }
                     Line::End => {
                         if let Some(held) = held.take() {
+                            // A program may close its stderr before the agreement, so the decision may be yet to come.
                             release(&held, verdict.await.unwrap_or(Held::Show), &log);
                         }
                         return;

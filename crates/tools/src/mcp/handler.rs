@@ -48,6 +48,8 @@ impl OpenRun {
     }
 
     async fn execute(&self, name: String, arguments: Arguments) -> ToolResult {
+        // If we serve the model, the order in which it wrote its calls
+        // counts, not the order in which the agent sends them.
         let written = self.tools.written.as_ref().and_then(|written| written.claim(&name, &arguments));
         if let Some(written) = &written {
             written.wait_for_earlier().await;
@@ -78,6 +80,8 @@ impl OpenRun {
         match begun {
             Ok(call) => {
                 let result = self.tools.toolbox.execute(&call).await;
+                // Only here does the trace have to show whether calls overlap: the order of written calls is known, and
+                // sequential ones never overlap.
                 if written.is_none() && !self.tools.toolbox.is_strictly_sequential() {
                     self.hold().await;
                 }
@@ -99,6 +103,7 @@ impl OpenRun {
             else {
                 return;
             };
+            // A call that arrives meanwhile prolongs the wait, which the next round finds out.
             tokio::time::sleep(left).await;
         }
     }
@@ -154,6 +159,7 @@ impl ServerHandler for RunHandler {
         let arguments = params.and_then(|params| params.get("arguments")).unwrap_or(&Value::Null);
         let arguments = Arguments::Malformed(arguments.to_string());
         let mut result = protocol_result(self.0.execute(name.to_owned(), arguments).await);
+        // Clients of earlier versions do not know this field of a result.
         let modern =
             context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
         if !modern {

@@ -189,6 +189,7 @@ async fn answer(
                 return (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large, or broken")
                     .into_response();
             };
+            // Only a complete request counts as served. Until then, the connection may have to give way to others.
             let serving = guest.serve();
             let request = Request::from_parts(head, Body::from(body));
             serving.until_end_of(served.service.handle(request).await.map(Body::new))

@@ -91,6 +91,7 @@ impl WrittenCalls {
             let mut places = places.map(|(reply, it)| (reply, it.calls.iter().position(is_it)));
             places.find_map(|(reply, place)| Some((reply, place?)))
         };
+        // Equal arguments anywhere come before a newer reply. If there are none, the framework has changed them.
         let (reply, place) = find(&is_it).or_else(|| find(&is_due))?;
         let Reply { number, calls } = &mut state.replies[reply];
         calls[place].stage = Stage::Begun;
@@ -142,6 +143,7 @@ impl ClaimedCall {
 
     async fn earlier(&self) {
         loop {
+            // Created before the check, so that an answer between the check and the wait still wakes it.
             let answered = self.written.answered.notified();
             let is_over = |call: &Written| matches!(call.stage, Stage::Missed | Stage::Over);
             if self.written.lock().calls_before(self.number, self.place).iter().all(is_over) {
@@ -154,6 +156,7 @@ impl ClaimedCall {
 
 impl Drop for ClaimedCall {
     fn drop(&mut self) {
+        // The last call before the next index is this one. A forgotten reply has none.
         if let Some(call) = self.written.lock().calls_before(self.number, self.place + 1).last_mut() {
             call.stage = Stage::Over;
         }

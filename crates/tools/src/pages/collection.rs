@@ -142,6 +142,7 @@ impl Collection {
     pub fn open(folder: &Path, stop: &AtomicBool) -> Result<Self, CollectionError> {
         let files = files::list(folder, stop)?;
         let (databases, documents) = indexing::index(&files, folder, stop)?;
+        // Steps are counted from here on, because building takes more of them than a search may.
         let steps = Arc::new(AtomicU64::new(0));
         for database in [&databases.texts, &databases.words] {
             let counted = Arc::clone(&steps);
@@ -241,6 +242,7 @@ impl Inner {
                 Err(error) => return Err(error),
             }
         }
+        // The caller's next statement needs steps of its own, even if this one has used up all.
         drop(rows);
         self.steps.store(0, Ordering::Relaxed);
         Ok(found)

@@ -101,6 +101,7 @@ impl Reader {
             }
             Dialect::Ibm => format!("Could not find '{title}'. Similar: ['{}']", similar.join("', '")),
         };
+        // The published tools start counting again even if the search has failed.
         if self.style.dialect == Dialect::Ibm {
             self.begin_anew();
         }

@@ -45,12 +45,14 @@ fn of_line(line: &str) -> Vec<&str> {
         if !is_mark(c) {
             continue;
         }
+        // Further marks and closing quotes belong to the sentence that they end.
         let mut end = place + c.len_utf8();
         while let Some((next, _)) = characters.next_if(|(_, next)| is_mark(*next) || is_closing(*next)) {
             end = next + line[next..].chars().next().map_or(1, char::len_utf8);
         }
         let rest = &line[end..];
         let follows = rest.trim_start();
+        // A full stop that belongs to the word before it.
         let is_free =
             c == '.' && is_short(line[start..place].rsplit([' ', '(', '[', '"', '“']).next().unwrap_or(""));
         let ends = if is_wide(c) {
@@ -58,6 +60,7 @@ fn of_line(line: &str) -> Vec<&str> {
         } else {
             rest.len() > follows.len() && !follows.starts_with(char::is_lowercase) && !is_free
         };
+        // The last sentence of a line is added below, whether it has a mark or not.
         if ends && !follows.is_empty() {
             sentences.push(line[start..end].trim());
             start = end;

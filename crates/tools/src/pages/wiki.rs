@@ -167,6 +167,7 @@ impl Wiki {
             .await?;
         let mut similar: Vec<String> = hits.search.into_iter().map(|hit| hit.title).collect();
         similar.truncate(SIMILAR_MAX);
+        // Titles distinguish case and the search does not, so one of the hits may be the page that was meant.
         if let Some(same) = similar.iter().find(|other| folded(other) == folded(title))
             && let Some(found) = self.page(same).await?
         {

@@ -53,6 +53,7 @@ impl Group {
     /// Kills the rest of the group, leader and children.
     pub(super) fn kill(&mut self, _leader: &mut Child) {
         if let Some(id) = self.0.take() {
+            // The watcher learns of the end only after the kill. If we are killed in between, it kills the group.
             let _ = kill_process_group(id, Signal::KILL);
             watch::is_over(id);
         }

@@ -21,6 +21,7 @@ fn with_windows_paths_escaped(text: &str) -> String {
             (Some(open), _) => {
                 if character == open {
                     quote = None;
+                // Between double quotes, a backslash may protect the quote. Between single quotes it means nothing.
                 } else if open == '"' && character == '\\' {
                     made.extend(characters.next().map(|(_, escaped)| escaped));
                 }
@@ -47,6 +48,7 @@ fn with_windows_paths_escaped(text: &str) -> String {
                 made.extend(characters.next().map(|(_, escaped)| escaped));
             }
         }
+        // A path begins a word, or follows a `=` as in `--python=C:\Python`.
         may_begin = character == '=' && !is_in_path;
     }
     made

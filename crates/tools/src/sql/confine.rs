@@ -174,6 +174,8 @@ pub(super) fn confine_building(connection: &Connection) -> rusqlite::Result<Seen
     let seen = Seen::default();
     let watching = seen.clone();
     connection.authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| match context.action {
+        // Attached databases and virtual tables reach files, a pragma could undo `harden`, and nobody knows what an
+        // unknown action does.
         AuthAction::Attach { .. }
         | AuthAction::Detach { .. }
         | AuthAction::Pragma { .. }
@@ -195,6 +197,7 @@ pub(super) fn release(connection: &Connection) -> rusqlite::Result<()> {
 /// From here on the connection reads and does nothing else.
 pub(super) fn confine_reading(connection: &Connection, limits: &SqlLimits) -> rusqlite::Result<Seen> {
     harden(connection)?;
+    // Set before the authorizer, which refuses this pragma.
     connection.execute_batch("PRAGMA query_only = ON;")?;
     let bytes = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
     for (limit, value) in [

@@ -83,6 +83,8 @@ impl SqlDatabase {
         let refuse =
             |error: std::io::Error| DatabaseError::File { path: path.to_owned(), what: error.to_string() };
         let whole = fs::canonicalize(path).map_err(refuse)?;
+        // An immutable file is read without its write-ahead log, so
+        // changes that are only there would be missing unnoticed.
         let mut wal = whole.clone().into_os_string();
         wal.push("-wal");
         if fs::metadata(wal).is_ok_and(|it| it.len() > 0) {
@@ -159,6 +161,7 @@ impl SqlDatabase {
             Failure::Own(error) => return error,
             Failure::Sqlite(error) => error,
         };
+        // Our own limits come first, because SQLite reports them all as an interruption or a denial.
         match confined.budget.spent() {
             Some(Spent::Steps) => return SqlError::Steps { steps: self.limits.steps },
             Some(Spent::Time) => return SqlError::Time { time: self.limits.time },
@@ -230,6 +233,7 @@ impl From<Error> for Failure {
 
 impl Confined {
     fn select(&self, text: &str, limits: &SqlLimits) -> Result<Rows, Failure> {
+        // SQLite would read the statement up to there and ignore the rest.
         if text.contains('\0') {
             let what = "there is a NUL character".to_owned();
             return Err(Failure::Own(SqlError::Invalid { what, hint: "Leave it out.".to_owned() }));
@@ -242,6 +246,7 @@ impl Confined {
         let mut bytes = result.to_string().len();
         let mut selected = statement.raw_query();
         while let Some(row) = selected.next()? {
+            // Only a further row shows that something is left out.
             if result.rows.len() == limits.rows {
                 result.cut = Some(Cut::Rows);
                 break;
@@ -262,6 +267,7 @@ impl Confined {
 
 /// What the authorizer does not see.
 fn refuse_unfit(statement: &Statement<'_>, text: &str) -> Result<(), SqlError> {
+    // Blanks and comments alone are a statement without columns.
     if statement.column_count() == 0 && statement.readonly() && statement.parameter_count() == 0 {
         return Err(SqlError::Empty);
     }
@@ -304,6 +310,7 @@ fn open(path: &Path) -> Result<(Connection, Budget), DatabaseError> {
     let text =
         path.to_str().ok_or_else(|| refuse("its path is no UTF-8; give it another name".to_owned()))?;
     let uri = format!("file:{}?mode=ro&immutable=1", utf8_percent_encode(text, PATH));
+    // Without SQLite's own mutex: a connection is in use by one thread at a time, which takes it from the idle ones.
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(uri, flags).map_err(failed)?;

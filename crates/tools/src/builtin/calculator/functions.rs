@@ -108,6 +108,7 @@ fn sqrt(x: CalculatorNumber) -> Result {
         return Err(Mistake::Undefined { what: "the square root of a negative number is not a real number" });
     }
     if let Some(square) = x.to_integer() {
+        // The root of a perfect square is exact, even beyond the precision of floating point numbers.
         let root = square.isqrt();
         if root * root == square {
             return Ok(CalculatorNumber::Integer(root));
@@ -148,6 +149,7 @@ fn round_integer(value: i128, digits: i32) -> CalculatorNumber {
     let Some(unit) = 10i128.checked_pow(digits.unsigned_abs()) else { return CalculatorNumber::Integer(0) };
     let left = value % unit;
     let down = value - left;
+    // Not compared with twice the rest, which can exceed 128 bits.
     if left.abs() < unit - left.abs() {
         return CalculatorNumber::Integer(down);
     }
@@ -161,6 +163,7 @@ fn round_decimal(value: f64, digits: i32) -> f64 {
     let Some((mantissa, exponent)) = text.split_once('e') else { return value };
     let exponent: i32 = exponent.parse().unwrap_or_default();
     let mut written: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
+    // The last digit that is kept stands more than one place above the first digit of the number.
     let Ok(kept) = usize::try_from(exponent + 1 + digits) else { return 0.0 };
     if kept >= written.len() {
         return value;
@@ -172,10 +175,12 @@ fn round_decimal(value: f64, digits: i32) -> f64 {
         written[kept - nines..].fill(b'0');
         match kept.checked_sub(nines + 1) {
             Some(place) => written[place] += 1,
+            // All digits were nines, or none is kept, so rounding up makes one digit more.
             None => written.insert(0, b'1'),
         }
     }
     let written = String::from_utf8_lossy(&written);
+    // The leading 0 is for the case that no digit is kept.
     let magnitude: f64 = format!("0{written}e{}", -digits).parse().unwrap_or(value.abs());
     magnitude.copysign(value)
 }
@@ -267,5 +272,6 @@ fn gcd(mut a: i128, mut b: i128) -> i128 {
 }
 
 fn lcm(a: i128, b: i128) -> Option<i128> {
+    // The division comes first, so that the product exceeds 128 bits only if the result does.
     if a == 0 || b == 0 { Some(0) } else { (a / gcd(a, b)).checked_mul(b) }
 }

@@ -56,6 +56,7 @@ fn write_fraction(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
             match digits.split_at_checked(whole) {
                 Some((digits, "")) => f.write_str(digits),
                 Some((digits, fraction)) => write!(f, "{digits}.{fraction}"),
+                // Trailing zeros were trimmed above, and those before the point are needed.
                 None => write!(f, "{digits:0<whole$}"),
             }
         }
@@ -178,6 +179,7 @@ impl CalculatorNumber {
 /// `None` if the exponent is negative or the power does not fit.
 fn whole_power(base: i128, exponent: i128) -> Option<i128> {
     match base {
+        // Only powers of 0, 1 and -1 can fit if the exponent exceeds 32 bits.
         0 | 1 if exponent > 0 => Some(base),
         -1 if exponent >= 0 => Some(if exponent % 2 == 0 { 1 } else { -1 }),
         _ => base.checked_pow(u32::try_from(exponent).ok()?),

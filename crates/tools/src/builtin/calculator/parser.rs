@@ -99,6 +99,7 @@ impl<'a> Parser<'a> {
     }
 
     fn signed(&mut self) -> Result<CalculatorNumber> {
+        // Signs are counted in a loop and not by recursion, so that a long row of them needs no depth.
         let mut is_negative = false;
         while let Some((operator, _)) = self.take_operator(&[Operator::Plus, Operator::Minus]) {
             is_negative ^= operator == Operator::Minus;

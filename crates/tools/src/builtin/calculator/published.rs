@@ -75,6 +75,7 @@ fn written(value: PythonNumber) -> Result<String, Raised> {
         Float(value) if (EXPONENT_BELOW..EXPONENT_FROM).contains(&value.abs()) => Ok(value.to_string()),
         Float(value) => {
             let text = format!("{value:e}");
+            // Whole numbers were written above, and large ones are always whole, so the exponent is negative.
             let (mantissa, exponent) = text.split_once("e-").unwrap_or((&text, "0"));
             Ok(format!("{mantissa}e-{exponent:0>2}"))
         }
@@ -110,6 +111,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, Raised> {
             b'(' => (Token::Open, 1),
             b')' => (Token::Close, 1),
             _ => {
+                // Only characters of `KEPT` are left, so this is a digit or a point.
                 let digits = |from: usize| bytes[from..].iter().take_while(|it| it.is_ascii_digit()).count();
                 let whole = digits(at);
                 let mut length = whole;
@@ -267,6 +269,7 @@ fn calculated(sign: Token, left: PythonNumber, right: PythonNumber) -> Result<Py
             Token::Minus => a.checked_sub(b),
             Token::Times => a.checked_mul(b),
             Token::FloorOver => floor_quotient(a, b),
+            // A negative exponent, and `/` below, give a float in Python, even for a whole result.
             Token::Power => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
             _ => None,
         };

@@ -67,6 +67,7 @@ impl<R: BufRead> DumpPages<R> {
         loop {
             let mut line = std::mem::take(&mut self.left);
             if line.is_empty() {
+                // Bounded, so that a file without line breaks cannot fill the memory.
                 let most = PAGE_BYTES_MAX as u64 + 1;
                 let mut bounded = io::Read::take(&mut self.from, most);
                 bounded.read_until(b'\n', &mut line).map_err(DumpError::Io)?;

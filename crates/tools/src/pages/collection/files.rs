@@ -73,6 +73,8 @@ pub(super) fn list(folder: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>> {
             if entry.file_name().as_encoded_bytes().starts_with(b".") {
                 continue;
             }
+            // This is the type of the entry itself: a link to a folder is
+            // no folder here, so links cannot lead in a circle.
             let (path, kind) = (entry.path(), entry.file_type().map_err(unreadable)?);
             if kind.is_dir() {
                 if depth == DEPTH_MAX {
@@ -143,6 +145,7 @@ fn text_of(bytes: &[u8]) -> std::result::Result<&str, &'static str> {
 
 fn read_whole(path: &Path, kind: Kind) -> Result<Document> {
     let mut bytes = Vec::new();
+    // One byte more than allowed is enough to see that a document is too long.
     let mut file = open(path)?.take(u64::from(DOCUMENT_BYTES_MAX) + 1);
     file.read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
     if bytes.len() > DOCUMENT_BYTES_MAX as usize {

@@ -65,6 +65,8 @@ pub(super) fn index(files: &[PathBuf], folder: &Path, stop: &AtomicBool) -> Resu
         // A thread that can no longer send ends.
         drop(read);
         let indexed = indexing.join().unwrap_or_else(|panic| resume_unwind(panic));
+        // An error of the other thread comes first, because storing
+        // ends early, without an error, if that thread has ended.
         indexed.map_err(CollectionError::from).and(stored)
     })?;
     Ok((Databases { texts, words }, stored))
@@ -142,6 +144,7 @@ fn store(
                 }
                 numbered.push((documents, document));
             }
+            // Sent before it is stored, so that both threads work on it at the same time.
             let numbered = Arc::new(numbered);
             if to.send(Arc::clone(&numbered)).is_err() {
                 break;

@@ -41,6 +41,7 @@ const ENTITY_BYTES_MAX: usize = 8;
 
 /// Plain text; each paragraph, heading and item of a list is a line.
 pub(super) fn plain(markup: &str) -> String {
+    // Comments go first, because nothing within them is markup.
     let text = without_nested(&without_elements(&without_comments(markup)));
     let text = with_links_shown(&text);
     let mut lines = String::with_capacity(text.len());
@@ -114,6 +115,7 @@ fn without_nested(text: &str) -> String {
             depth -= 1;
             at += 2;
             kept_from = at;
+        // A template that is never closed would otherwise hide the rest of the page.
         } else if depth > 0 && pair == b"\n\n" && !closes_later(&bytes[at..]) {
             depth = 0;
             kept_from = at;

@@ -75,6 +75,7 @@ impl Watch {
             .watcher
             .as_mut()
             .is_some_and(|watcher| watcher.input.write_all(format!("{what} {group}\n").as_bytes()).is_ok());
+        // Without groups there is nothing to watch. The next one gets a new script.
         if is_told || self.groups.is_empty() {
             return;
         }
