@@ -153,6 +153,7 @@ impl Client {
                 KeyPlace::Query(name) => key_parameter = Some((name.clone(), key.to_owned())),
             }
         }
+        // A server may repeat the key in an error, and its errors are quoted.
         let secrets = Secrets::new(endpoint.key.iter().map(|key| key.expose_secret().to_owned()));
         let server = Server { service, base, headers, key_parameter, secrets, connections, patience };
         Ok(Self(Arc::new(server)))
@@ -184,6 +185,7 @@ impl Client {
             .with_factor(2.0)
             .with_min_delay(first_wait.min(wait_max))
             .with_max_delay(wait_max)
+            // The first attempt is no repetition, and `new` has refused 0 attempts.
             .with_max_times(attempts_max as usize - 1);
         let sent = (|| self.0.attempt(&uri, ask))
             .retry(waits)
@@ -214,6 +216,7 @@ impl Server {
             let encoded = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
             url.push_str(&format!("{}={}", encoded(name), encoded(value)));
         }
+        // The rest of the URL was checked or is ours, so only the length of a text can be wrong.
         url.parse().map_err(|_| {
             ToolFailure::call("the text is too long for the URL of a request: give a shorter one")
         })
@@ -231,6 +234,7 @@ impl Server {
     }
 
     async fn exchange(&self, uri: &Uri, ask: &Ask) -> Result<Bytes, Miss> {
+        // The clone shares the bytes, so a repetition copies no picture.
         let (content_type, body) = ask.body.clone().unwrap_or_default();
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = ask.method.clone();

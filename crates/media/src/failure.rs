@@ -52,6 +52,7 @@ pub(crate) fn quoted(text: &str) -> String {
             line.push(' ');
         }
         line.extend(word.chars().filter(|c| !c.is_control()));
+        // A character has at most four bytes, so the line has enough of them.
         if line.len() > 4 * QUOTE_CHARACTERS_MAX {
             break;
         }

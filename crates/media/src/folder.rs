@@ -164,6 +164,7 @@ impl MediaFolder {
         let output = fs::canonicalize(&self.folders.output)?;
         for number in 1..=FOLDERS_MAX {
             let folder = output.join(format!("{}-{number}", self.label));
+            // Creating a folder that exists fails, so no two runs get the same one, in whatever processes they are.
             match fs::create_dir(&folder) {
                 Ok(()) => return Ok(folder),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -189,6 +190,7 @@ impl MediaFolder {
         };
         let base = own.or_else(|| self.folders.input.clone()).ok_or_else(not_there)?;
         let path = fs::canonicalize(base.join(relative)).map_err(|_| not_there())?;
+        // Links have been resolved in both, so the beginning of the path decides.
         if !path.starts_with(&base) {
             return Err(ToolFailure::call(format!(
                 "{shown} leads out of the folder with the media, which is not allowed"
@@ -210,6 +212,7 @@ impl MediaFolder {
             |why: &dyn std::fmt::Display| ToolFailure::world(format!("{shown} cannot be read: {why}"));
         let file = File::open(&path).map_err(|error| cannot(&error))?;
         let mut bytes = Vec::new();
+        // One byte more than allowed is enough to see that a file is too large.
         file.take(bytes_max as u64 + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error))?;
         if bytes.len() > bytes_max {
             return Err(ToolFailure::call(format!(

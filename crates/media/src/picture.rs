@@ -69,6 +69,7 @@ pub(crate) fn decode(bytes: &[u8], what: &str, fault: Blame) -> Result<Picture, 
     limits.max_alloc = Some(DECODE_BYTES_MAX);
     reader.limits(limits.clone());
     let mut decoder = reader.into_decoder().map_err(corrupt)?;
+    // The size comes from the header, so nothing large is allocated before it has been checked.
     let (width, height) = decoder.dimensions();
     if width == 0 || height == 0 {
         return Err(refuse("has no pixels: give another one".to_owned()));
@@ -79,6 +80,7 @@ pub(crate) fn decode(bytes: &[u8], what: &str, fault: Blame) -> Result<Picture, 
              smaller one"
         )));
     }
+    // The decoded picture counts against the limit of the decoder, too.
     limits.reserve(decoder.total_bytes()).map_err(corrupt)?;
     decoder.set_limits(limits).map_err(corrupt)?;
     let pixels = DynamicImage::from_decoder(decoder).map_err(corrupt)?.into_rgb8();

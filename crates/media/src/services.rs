@@ -44,6 +44,7 @@ impl Servers {
         let mut wiki = None;
         for service in Service::ALL {
             let Some(endpoint) = endpoints.get(service) else { continue };
+            // A wiki is searched by the client of the crate `tools`, which sends no key.
             if service == Service::Wikipedia {
                 let found = planproof_tools::pages::Wiki::new(&endpoint.url);
                 let found =

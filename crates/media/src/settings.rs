@@ -336,6 +336,7 @@ fn endpoint(
     settings: &BTreeMap<&str, &str>,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Endpoint, SettingError> {
+    // An empty value is as good as none.
     let set = |key: &str| settings.get(key).copied().filter(|value| !value.is_empty());
     let url = set("url").ok_or(SettingError::NoUrl { service })?;
     let mut endpoint = Endpoint::new(url);

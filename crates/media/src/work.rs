@@ -187,6 +187,7 @@ impl Work<'_> {
         let object = self.given.object("object")?.clone();
         let face = if operation == Operation::Emoji { self.given.text("emoji")? } else { String::new() };
         let mask = mask_of(&object).map(str::to_owned);
+        // As published, an object without a box leaves the picture as it is (specification of m&m's, section 1).
         let Some(numbers) = box_of(&object) else {
             let name = self.given.file("image")?;
             // A dangling name is still a mistake.
@@ -196,6 +197,7 @@ impl Work<'_> {
         self.change(move |folder, mut picture| {
             let (width, height) = picture.dimensions();
             let area = area_of(numbers, width, height)?;
+            // A closure, because only two of the operations need the mask.
             let region =
                 || region(folder, mask.as_deref(), (width, height)).map(|it| it.unwrap_or(Region::Box(area)));
             Ok(match operation {
@@ -221,6 +223,8 @@ impl Work<'_> {
         let (name, folder) = (self.given.file("image")?, Arc::clone(self.folder));
         let of = name.to_owned();
         let read = move || {
+            // Decoded although only the bytes are sent: that a file is no picture is the call's fault, which a refusal
+            // by the server would not show.
             let (picture, bytes) = folder.picture(&of)?;
             Ok((bytes, picture.format, picture.pixels.dimensions()))
         };
@@ -271,6 +275,7 @@ impl Work<'_> {
 fn saved(folder: &MediaFolder, made: &RgbImage) -> Result<Done, ToolFailure> {
     let name = folder.write(made)?;
     let pictures = preview(&name, made).into_iter().collect();
+    // A copy that is too large is left out. The picture itself has been written.
     let attachments = Attachments::new(pictures).unwrap_or_default();
     Ok(Done { attachments, ..Done::with("image", name) })
 }

@@ -51,6 +51,7 @@ pub(crate) fn tag(picture: &mut RgbImage, objects: &[Value]) -> usize {
 fn outline(picture: &mut RgbImage, area: Area, scale: u32, colour: Rgb<u8>) {
     let Area { left, top, width, height } = area;
     for inset in 0..scale {
+        // A small box may have no room for the whole frame.
         let (Some(width), Some(height)) = (width.checked_sub(2 * inset), height.checked_sub(2 * inset))
         else {
             return;
@@ -79,6 +80,7 @@ fn write(picture: &mut RgbImage, area: Area, label: &str, scale: u32, colour: Rg
         // At most 40 characters, so the place fits.
         let left = left + margin + place as u32 * side;
         for (y, row) in rows.into_iter().enumerate() {
+            // The lowest bit of a row is its leftmost dot.
             for x in (0..FONT_SIDE).filter(|x| row & (1 << x) != 0) {
                 let dot = rect(left + x * scale, top + margin + y as u32 * scale, scale, scale);
                 draw_filled_rect_mut(picture, dot, WRITING);

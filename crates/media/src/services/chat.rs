@@ -71,6 +71,7 @@ pub(crate) async fn chat(servers: &Servers, question: Question<'_>) -> Result<St
         Some(Content::Text(text)) => Ok(text),
         Some(Content::Parts(parts)) => Ok(parts.into_iter().map(|part| part.text).collect()),
         None => match message.refusal {
+            // A model refuses because of what it is asked, which is the call's doing.
             Some(refusal) => Err(client.refused(&refusal)),
             None => Err(client.nonsense("the message has no content")),
         },

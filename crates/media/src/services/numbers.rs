@@ -79,6 +79,7 @@ fn day(text: &str) -> Option<[u32; 2]> {
         MONTHS.iter().position(names).and_then(|place| u32::try_from(place + 1).ok())
     };
     let [month, day] = match parts.as_slice() {
+        // A year in front means that the month follows, as in ISO 8601. A third part at the end can only be the year.
         [year, month, day] if year.len() == 4 && number(year).is_some() => [number(month)?, number(day)?],
         [one, two] | [one, two, _] => match (month(one), month(two)) {
             (Some(month), _) => [month, ordinal(two)?],

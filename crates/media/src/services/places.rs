@@ -19,6 +19,7 @@ pub(crate) async fn location(servers: &Servers, city: &str) -> Result<Map<String
         )));
     };
     for key in ["lon", "lat"] {
+        // Other tools take both as texts, and servers differ in whether they send texts or numbers.
         let is_number = |text: &str| text.parse::<f64>().is_ok_and(f64::is_finite);
         let text = match place.get(key) {
             Some(Value::String(text)) if is_number(text) => text.clone(),

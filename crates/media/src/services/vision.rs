@@ -76,6 +76,7 @@ fn checked(
         return Err(client.nonsense(&format!("a label has to have 1 to {LABEL_CHARACTERS_MAX} characters")));
     }
     let [left, top, right, bottom] = numbers.each_ref().map(|number| number.as_f64().unwrap_or(f64::NAN));
+    // Negated as a whole, so that a box with a NaN is refused as well.
     if !(left < right && top < bottom) {
         return Err(client.nonsense(&format!(
             "the box [{}, {}, {}, {}] is not [left, top, right, bottom]",

@@ -51,7 +51,7 @@ pub(crate) async fn translate(
             )));
         }
     }
-    // A form, because only parameters are searched for the key.
+    // A form: with a body of JSON, LibreTranslate would not look for a key among the parameters of the URL.
     let fields = [("q", text), ("source", from), ("target", to), ("format", "text")];
     let encoded =
         fields.map(|(name, value)| format!("{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)));

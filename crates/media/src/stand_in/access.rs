@@ -7,6 +7,7 @@ use axum::http::request::Parts;
 pub(super) fn check(head: &Parts) -> Result<(), &'static str> {
     let mut hosts = head.headers.get_all(HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok());
+    // A second `Host`, or a host in the URI, would leave open which name counts.
     if !host.is_some_and(is_local) || hosts.next().is_some() || head.uri.authority().is_some() {
         return Err("the Host header must name this machine: 127.0.0.1 or localhost");
     }

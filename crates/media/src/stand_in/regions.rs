@@ -62,6 +62,7 @@ impl Regions {
         }
         let fewest = PIXELS_MIN.max(u64::from(width) * u64::from(height) / SHARE_MIN);
         let mut found: Vec<Found> = found.into_values().filter(|area| area.pixels >= fewest).collect();
+        // Ties are broken by the edges, so that the order is always the same.
         found.sort_by_key(|area| (std::cmp::Reverse(area.pixels), area.edges));
         found.truncate(AREAS_MAX);
         Self { found, labels }
@@ -84,6 +85,7 @@ fn strong_colour(Rgb(parts): Rgb<u8>) -> Option<u8> {
     if most < BRIGHTNESS_MIN || spread < SATURATION_MIN * most {
         return None;
     }
+    // Shades of grey were left out above, so `spread` is not 0.
     let sixth = if most == red {
         ((green - blue) / spread).rem_euclid(6.0)
     } else if most == green {
