@@ -93,6 +93,7 @@ impl MadeTools {
         let sandbox = (self.sandbox)().map_err(Fault::World)?;
         let tested = tool.test(&sandbox, &self.limits).await?;
         let tool = Arc::new(tool);
+        // The library checks the name again, because another run may have taken it during the test.
         self.library.keep(&tool)?;
         self.lock().push(Arc::clone(&tool));
         Ok(format!(

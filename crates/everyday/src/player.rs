@@ -43,6 +43,7 @@ impl Player {
         let mut command = Command::new(&self.program);
         command.arg(film).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let started = command.spawn();
+        // The player continues without its handle.
         started.map(drop).map_err(|error| {
             ToolFailure::world(format!("there is no player: `{shown}` cannot be started: {error}"))
         })

@@ -54,6 +54,7 @@ pub(crate) async fn java(
     words.extend(JAVA_OPTIONS);
     let finished = confinement.run(&words, &limits).await;
     let finished = finished.map_err(|error| ToolFailure::world(error.to_string()))?;
+    // The status alone is not enough, because a program can exit with it, too.
     if finished.ended == ProcessEnd::Exited(NOT_FOUND) && finished.output.contains("java") {
         return Err(ToolFailure::world("there is no `java` in /usr/bin: install a Java development kit"));
     }

@@ -48,6 +48,7 @@ impl Everyday {
     }
 
     async fn confinement(&self) -> Result<&Confinement, ToolFailure> {
+        // Tried once for all runs. A failure is remembered like a success.
         let found = self.confinement.get_or_init(|| Confinement::find(&self.path)).await;
         found.as_ref().map_err(|unavailable| ToolFailure::world(unavailable.to_string()))
     }

@@ -102,6 +102,7 @@ impl Confinement {
                 Ok(status) => status.map_err(failed)?.code().map_or(ProcessEnd::Killed, exited),
             },
         };
+        // Even if the program has ended, something that it started may be running.
         group.kill().await;
         bytes.truncate(limits.output_bytes);
         Ok(Finished { output: String::from_utf8_lossy(&bytes).into_owned(), ended })
@@ -115,7 +116,9 @@ impl Confinement {
             words.extend([format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")].map(OsString::from));
             words.extend(["--clear-groups", "--"].map(OsString::from));
         }
+        // The limits are set outside of the sandbox, and everything inside inherits them.
         words.push((&self.prlimit).into());
+        // One second more than the limit on elapsed time, which a program with one thread therefore reaches first.
         let seconds = limits.time.as_secs().saturating_add(1);
         words.extend(
             [
@@ -132,6 +135,7 @@ impl Confinement {
         words.extend(
             ["--unshare-all", "--unshare-user", "--uid", NOBODY, "--gid", NOBODY].map(OsString::from),
         );
+        // A session of its own keeps a program from writing into the input of our terminal.
         words.extend(
             ["--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"].map(OsString::from),
         );
@@ -143,6 +147,8 @@ impl Confinement {
         words.extend(
             ["--size", &size, "--tmpfs", "/tmp", "--size", &size, "--tmpfs", "/work"].map(OsString::from),
         );
+        // The root is a file system in memory as well. Read-only, it
+        // cannot be filled around the limits of the two folders.
         words.extend(["--chdir", "/work", "--remount-ro", "/", "--"].map(OsString::from));
         words.extend(program.iter().map(OsString::from));
         let mut command = Command::new("/bin/sh");

@@ -151,6 +151,8 @@ impl MadeTool {
         sandbox: &Sandbox,
         limits: &SandboxLimits,
     ) -> Result<Value, Fault> {
+        // The entry comes after the tool's code, so that the code
+        // cannot replace it. Arguments are literals of the program.
         let mut program = format!("{}\n\ndef {ENTRY}():\n    return {}(**", self.code, self.name);
         write_literal(&Value::Object(arguments.clone()), &mut program);
         program.push_str(")\n");

@@ -44,6 +44,7 @@ pub(super) fn slides(title: &str, slides: &[(&str, &[String])]) -> Result<Vec<u8
     let mut parts = fixed_parts();
     for (place, (title, points)) in all.iter().enumerate() {
         let number = place + 1;
+        // Relations are numbered in the order of `targets`. The first is the master, so slide 1 has the second number.
         let _ = write!(ids, "<p:sldId id=\"{}\" r:id=\"rId{}\"/>", SLIDE_ID + place as u64, number + 1);
         targets.push(("slide", format!("slides/slide{number}.xml")));
         parts.push(Part {
