@@ -71,6 +71,7 @@ pub(crate) fn file(arguments: &Map<String, Value>) -> Result<(&'static str, Vec<
              `title`, and `paragraphs`, `rows` or `slides`"
         ))
     })?;
+    // All limits are checked before anything is built.
     match &order {
         Order::Document { title, paragraphs } => {
             check("paragraphs", paragraphs.len(), PARAGRAPHS_MAX)?;

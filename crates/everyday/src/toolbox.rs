@@ -103,6 +103,7 @@ impl EverydayTools {
             Kind::Translator => self.files.translate(arguments).await.map(object),
             Kind::WebSearch => self.files.search_web(arguments).await.map(object),
             Kind::Shell => {
+                // Without a sandbox no call can succeed, so this comes before any mistake in the arguments.
                 let confinement = self.shared.confinement().await?;
                 programs::shell(confinement, &self.shared.limits, arguments).await.map(plain)
             }

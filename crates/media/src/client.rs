@@ -120,6 +120,7 @@ impl Client {
     ) -> Result<Self, SettingError> {
         // The URL is not repeated in these messages, because the fault may be a password in it.
         let url = |reason: String| SettingError::Url { service, reason };
+        // The paths of requests begin with a slash.
         let base = endpoint.url.trim_end_matches('/').to_owned();
         let uri: Uri = base.parse().map_err(|error| url(format!("{error}")))?;
         let Some(authority) = uri.authority().filter(|authority| !authority.host().is_empty()) else {

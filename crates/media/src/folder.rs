@@ -130,6 +130,7 @@ impl MediaFolder {
     /// Writes a file with this extension into the run's folder, and returns its name: the number counts all files of
     /// the run.
     pub(crate) fn save(&self, ending: &str, bytes: &[u8]) -> Result<String, ToolFailure> {
+        // Held until the file is written, so that no two calls get the same number.
         let mut written = self.lock();
         let total = written.bytes + bytes.len() as u64;
         if written.files.len() >= OUTPUTS_MAX || total > OUTPUT_BYTES_MAX {

@@ -104,10 +104,12 @@ impl Work<'_> {
                 let names = (given.filled_text("first_name")?, given.filled_text("second_name")?);
                 let (number, message) = services::love(servers, &names.0, &names.1).await?;
                 let mut done = Done::with("number", number);
+                // As published, beside the declared output.
                 done.value.insert("message".to_owned(), message.into());
                 Ok(done)
             }
             Op::Location => {
+                // As published, all that the server says of the place, not only the declared outputs.
                 let value = services::location(servers, &given.filled_text("city")?).await?;
                 Ok(Done { value, ..Done::default() })
             }
@@ -129,6 +131,7 @@ impl Work<'_> {
     async fn ask_model(self, operation: Operation) -> Result<Done, ToolFailure> {
         use Operation as Op;
         let given = self.given;
+        // An instruction ends with an empty line, by which the stand-in finds the text after it.
         let text = match operation {
             Op::TextGeneration => given.filled_text("text")?,
             Op::TextSummarization => format!(

@@ -148,6 +148,7 @@ impl RequestCase {
             return Err(CaseError::new("the request is empty"));
         }
         let text = plan.to_string();
+        // Parsed only to check it and to describe it in the card. The text is kept.
         let plan = read_json(&text).map_err(|fault| CaseError::new(format!("the plan: {fault}")))?;
         if plan.steps.is_empty() {
             return Err(CaseError::new("the plan has no steps"));

@@ -67,6 +67,7 @@ pub(crate) fn lines<'a>(
     file: &'a str,
 ) -> impl Iterator<Item = Result<(usize, &'a str), CorpusError>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // Numbered before blank lines are dropped, so that numbers are those of an editor.
     let lines = text.lines().enumerate().map(|(place, line)| (place + 1, line));
     lines.filter(|(_, line)| !line.trim().is_empty()).map(move |(number, line)| {
         if number > LINES_MAX {

@@ -207,6 +207,7 @@ pub(crate) fn verdict(
         _ => false,
     };
     let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
+    // A program that is a mere list of calls is shown as steps, like a list of nodes.
     let (plan, program) = match found {
         None => (None, None),
         Some(PredictedPlan::Nodes(nodes)) => (read_json(&nodes.to_string()).ok(), None),

@@ -118,6 +118,7 @@ impl Layout {
         value: impl Fn(&Group, Setting<'_>) -> Option<f64>,
     ) -> (Option<Table>, Vec<&'r str>) {
         let feedback = &FEEDBACK[self.feedback_from..];
+        // The last one is multi-step planning, the only one in tables without a column for it.
         let strategies = if self.has_strategies { &STRATEGIES[..] } else { &STRATEGIES[1..] };
         let mut columns = vec!["model".to_owned()];
         if self.has_strategies {
@@ -255,6 +256,7 @@ pub(crate) fn of_matrix(combinations: &[CombinationFigures<'_>]) -> Option<Secti
         .iter()
         .filter(|it| it.kind == "plan")
         .map(|it| {
+            // All other settings distinguish the rows of a model.
             let others = it.settings.iter().filter(|(key, _)| APART.iter().all(|(apart, _)| apart != key));
             let others: Vec<String> = others.map(|(key, value)| format!("{key}={value}")).collect();
             let model = it.model.unwrap_or(DASH);

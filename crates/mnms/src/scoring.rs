@@ -260,12 +260,15 @@ pub(crate) fn score(
         let found = prediction.as_ref().map(|prediction| predicted(&prediction.content, settings.format));
         let entailed = found
             .as_ref()
+            // Without a judge, values in other words stay wrong.
             .zip(evidence.answers.as_ref())
             .map(|(found, answers)| entailed(task, found, scored.matched, (answers, &key_of(task))));
         let compared = Compared::of(&scored.counts, &scored.first, scored.matched).with(entailed);
         let entry = log.as_ref().and_then(|log| log.get(&id).copied());
         let run = Run { executed: entry.unwrap_or(ExecutionStatus::Not), ..run(prediction.as_ref()) };
         let mut verdict = verdict(task, found.as_ref(), &compared, &run);
+        // For the report on predictions that are not whole. A malformed
+        // one is still judged by the steps that could be read.
         let written = match &prediction {
             None => Some(PREDICTION_NAMES[0]),
             Some(_) if scored.is_malformed && scored.steps == 0 => Some(PREDICTION_NAMES[1]),

@@ -44,6 +44,7 @@ impl ProcessGroup {
     /// # Errors
     /// The system's reason why the program cannot be started.
     pub fn start(command: &mut Command) -> io::Result<Self> {
+        // On Unix this also starts the watcher, which has to exist before the group does.
         system::prepare(command);
         let leader = command.kill_on_drop(true).spawn()?;
         let group = system::Group::of(&leader);

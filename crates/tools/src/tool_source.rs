@@ -128,6 +128,7 @@ impl ToolSource {
             server.hide_variables(TOKEN_VARIABLES);
             Origin::Server(Server::Command(server))
         } else if rest.starts_with("mcp+http://") || rest.starts_with("mcp+https://") {
+            // The variable is called after the source, so a source without a name has no token.
             let token = name.and_then(|name| variable(&token_variable(name)));
             let server = HttpServer::new(rest.trim_start_matches("mcp+"), token.as_ref()).map_err(failed)?;
             Origin::Server(Server::Http(server))

@@ -68,6 +68,7 @@ impl MadeTool {
                 ));
             }
         };
+        // The name becomes a part of programs, so it must be a name and nothing else.
         if tool.name.len() > NAME_BYTES_MAX || !tool.name.is_ascii() || !is_identifier(&tool.name) {
             return call(format!(
                 "`name` has to be that of a Python function, of {NAME_BYTES_MAX} characters at most"
@@ -89,6 +90,7 @@ impl MadeTool {
         if let Err(reason) = schemas.check_schema(&tool.parameters) {
             return call(format!("`parameters` is no JSON Schema: {reason}"));
         }
+        // Checked before the test, which then fails because of the code alone.
         for (number, example) in (1..).zip(&tool.examples) {
             if let Err(Fault::Call(reason)) = tool.check_arguments(&example.arguments, schemas) {
                 return call(format!("example {number}: {reason}"));

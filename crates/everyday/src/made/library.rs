@@ -82,6 +82,7 @@ impl ToolLibrary {
         let mut tools: Vec<Arc<MadeTool>> = Vec::new();
         for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let wrong = |what: String| LibraryError::Line { path: path.to_owned(), line: place + 1, what };
+            // Checked like a new tool, because anybody may have edited the file.
             let tool = read_line(line, &schemas).map_err(wrong)?;
             if tool.name() == MAKE_TOOL || tools.iter().any(|other| other.name() == tool.name()) {
                 return Err(wrong(format!("the name `{}` is taken", tool.name())));

@@ -48,6 +48,7 @@ pub(crate) async fn edit(
 ) -> Result<RgbImage, ToolFailure> {
     let client = servers.client(Service::Images)?;
     let model = servers.model(Service::Images);
+    // Servers detect the format by the extension; the name itself is private.
     let file = match kind {
         PictureType::Png => "image.png",
         PictureType::Jpeg => "image.jpg",

@@ -161,6 +161,7 @@ fn flow(module: &ModModule) -> Vec<Edge> {
             }
             let mut names = Names(Vec::new());
             names.visit_expr(expression);
+            // Numbers stand for names, so that programs with other names of variables have the same edges.
             let number = |name: String| {
                 let next = self.numbers.len();
                 *self.numbers.entry(name).or_insert(next)
@@ -173,6 +174,7 @@ fn flow(module: &ModModule) -> Vec<Edge> {
             if let AnyNodeRef::StmtAssign(assignment) = node {
                 let sources = self.names(&assignment.value);
                 for target in &assignment.targets {
+                    // Each name of a tuple gets an edge from the whole value.
                     for name in self.names(target) {
                         self.edges.push((name, sources.clone()));
                     }

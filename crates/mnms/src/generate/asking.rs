@@ -59,6 +59,7 @@ pub fn read_queries(answer: &str, pairing: &Pairing, count: usize) -> Answered<S
         _ => None,
     };
     for (nth, item) in list.iter().enumerate() {
+        // Once there are enough, it does not matter what is wrong with the others.
         if answered.good.len() == count {
             break;
         }

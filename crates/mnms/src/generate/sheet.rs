@@ -250,6 +250,7 @@ impl Ratings {
                 })
             })
             .collect();
+        // Each row gets a cell for every rater before ratings are merged, so that indices are valid below.
         let width = self.raters.len();
         self.rows.iter_mut().for_each(|(_, ratings)| ratings.resize(width, None));
         let mut by_id: BTreeMap<String, usize> =

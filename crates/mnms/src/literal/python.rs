@@ -25,6 +25,7 @@ pub(super) fn read_any(text: &str) -> Result<Literal, LiteralError> {
 }
 
 fn value(expression: &Expr, depth: usize) -> Result<Literal, LiteralError> {
+    // Only containers count, as for JSON: a scalar in the innermost one is fine.
     if depth >= NESTED_MAX && matches!(expression, Expr::List(_) | Expr::Tuple(_) | Expr::Dict(_)) {
         return Err(LiteralError::new(format!("it is nested more than {NESTED_MAX} deep")));
     }

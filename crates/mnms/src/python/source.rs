@@ -149,6 +149,7 @@ fn guard_chains(source: &str) -> Result<(), SyntaxError> {
         );
         match token {
             TokenKind::EndOfFile => return Ok(()),
+            // A comma does not reset the count, which makes it an upper bound on the length of each chain in the line.
             TokenKind::Newline => chained = 0,
             _ => chained += usize::from(token.is_operator() && follows && !ends),
         }

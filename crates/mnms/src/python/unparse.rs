@@ -146,6 +146,7 @@ impl Writer {
                     let before = self.out.len();
                     self.out.push(' ');
                     self.parameters(parameters)?;
+                    // Without parameters there is no blank either.
                     if self.out.len() == before + 1 {
                         self.out.pop();
                     }
@@ -154,6 +155,7 @@ impl Writer {
                 self.expression(&it.body, Precedence::Test)
             }
             Expr::If(it) => {
+                // Only the last part may be another conditional expression without parentheses.
                 self.expression(&it.body, Precedence::Test.tighter())?;
                 self.out.push_str(" if ");
                 self.expression(&it.test, Precedence::Test.tighter())?;
@@ -201,6 +203,7 @@ impl Writer {
                 self.expression(&it.value, Precedence::Atom)
             }
             Expr::Compare(it) => {
+                // A comparison within a comparison gets parentheses; otherwise it would be a part of the chain.
                 let place = Precedence::Comparison.tighter();
                 self.expression(&it.left, place)?;
                 for (operator, value) in it.ops.iter().zip(&it.comparators) {
@@ -359,6 +362,7 @@ impl Writer {
             self.comma(number);
             self.parameter(parameter.name().as_str(), parameter.default())?;
             number += 1;
+            // Never true if there are none, because `number` is at least 1 here.
             if number == parameters.posonlyargs.len() {
                 self.out.push_str(", /");
             }
@@ -371,6 +375,7 @@ impl Writer {
             }
             number += 1;
         }
+        // A `*` precedes these, so a comma comes first in any case.
         for parameter in &parameters.kwonlyargs {
             self.comma(number);
             self.parameter(parameter.name().as_str(), parameter.default())?;

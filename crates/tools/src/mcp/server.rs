@@ -103,6 +103,7 @@ impl McpServer {
         let handler = RunHandler(run);
         let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
 
+        // Everything else was prepared before, so the requests of other runs wait for the insertion alone.
         let mut runs = self.runs.lock();
         if runs.len() >= RUNS_MAX {
             return Err(McpError::TooManyRuns { limit: RUNS_MAX });

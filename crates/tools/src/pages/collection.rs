@@ -196,6 +196,7 @@ impl Inner {
         {
             return Ok(PageLookup::Page { title, text });
         }
+        // Redirects come last, so that none of them hides a page with that title.
         let mut redirects = index.prepare_cached("SELECT title FROM redirect WHERE folded = ?1")?;
         let title: Option<String> = redirects.query_row([title_key(wanted)], |row| row.get(0)).optional()?;
         if let Some(title) = title

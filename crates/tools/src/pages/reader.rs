@@ -136,6 +136,7 @@ impl Reader {
             (Dialect::Ibm, None) => return Observation::ok("Cannot use Lookup without using Search first!"),
             _ => {}
         }
+        // The same text again asks for the next result. All dialects except ours compare it as written.
         if self.wanted.as_ref() == Some(&wanted) {
             self.place = self.place.saturating_add(1);
         } else {

@@ -219,6 +219,7 @@ pub(super) fn confine_reading(connection: &Connection, limits: &SqlLimits) -> ru
                 return watching.refuse(format!("the function {function_name}()"));
             }
             watching.functions.fetch_add(1, Ordering::Relaxed);
+            // Denied without words: whoever interprets the error looks at the count first.
             if watching.has_too_many_functions() { Authorization::Deny } else { Authorization::Allow }
         }
         AuthAction::Pragma { pragma_name, .. } if is_harmless(pragma_name) => Authorization::Allow,

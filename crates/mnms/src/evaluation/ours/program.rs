@@ -141,6 +141,7 @@ impl Reader {
                     self.look(value);
                 }
             }
+            // A function is read where it is defined: programs define `solve`, which is called from outside.
             Stmt::FunctionDef(it) => self.body(&it.body),
             Stmt::ClassDef(it) => self.body(&it.body),
             // All branches are read, and loops once: what counts is the plan as written, and nothing is executed here.

@@ -125,6 +125,7 @@ impl<'a> Parser<'a> {
                 self.take();
                 match number {
                     CalculatorNumber::Integer(_) => Ok(number),
+                    // A literal such as `1e999` is infinite. That is reported here, where its position is known.
                     CalculatorNumber::Decimal(value) => at(place, decimal(value)),
                 }
             }

@@ -84,6 +84,7 @@ impl ApiClient {
             if status.is_success() {
                 return body(response).await;
             }
+            // With these, a server asks for another attempt later. Any other refusal would only be repeated.
             let is_passing =
                 matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
             let wait = retry_after(response.headers()).unwrap_or(PAUSE);
