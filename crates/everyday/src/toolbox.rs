@@ -43,6 +43,7 @@ impl Everyday {
 
     /// The tools of a run, which reads and writes in these folders.
     pub fn for_run(self: &Arc<Self>, folder: MediaFolder) -> EverydayTools {
+        // It offers no tools itself; only its methods are used.
         let files = MediaTools::new(Arc::from([]), Arc::clone(&self.media), folder);
         EverydayTools { shared: Arc::clone(self), files, outage: Mutex::default() }
     }

@@ -306,6 +306,7 @@ impl Server {
         let text = String::from_utf8_lossy(&bytes);
         let text = self.secrets.redact(&text);
         let lower = text.to_lowercase();
+        // Searched in all that was read, of which a message quotes only the beginning.
         let is_of_the_call = match self.service {
             Service::Chat => TOO_LONG.iter().any(|words| lower.contains(words)),
             service => service == Service::Translation,

@@ -185,6 +185,7 @@ impl MediaFolder {
                  with"
             ))
         };
+        // Until the run has written a file of this name, a file of the user's is meant.
         let own = {
             let written = self.lock();
             written.folder.clone().filter(|_| written.files.iter().any(|own| own == name))

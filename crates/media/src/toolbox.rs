@@ -151,6 +151,7 @@ impl MediaTools {
 
     async fn answer(&self, call: &ToolCall) -> ToolResult {
         let id = call.id.clone();
+        // An operation exists for every name of the list, but a run may offer only some of them.
         let offered = |operation: &Operation| {
             self.tools.iter().any(|tool| Operation::named(&tool.name) == Some(*operation))
         };

@@ -87,6 +87,7 @@ impl Work<'_> {
             Op::Tag => {
                 let objects = given.objects("objects")?.to_vec();
                 self.change(move |_, mut picture| {
+                    // Objects without a box are left out, so the picture may stay as it is.
                     pictures::tag(&mut picture, &objects);
                     Ok(picture)
                 })

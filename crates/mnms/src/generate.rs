@@ -130,6 +130,7 @@ pub fn draw_tasks(
     for (nth, walk) in sequences.drawn.iter().enumerate() {
         let Some(kind) = kind_of(walk) else { continue };
         let mut of_kind: Vec<&Input> = inputs.of_kind(kind).iter().collect();
+        // Each sequence and each purpose has its own stream, so that no choice shifts another one.
         Draw::new(wanted.seed, nth as u64, "mnms/inputs/1").shuffle(&mut of_kind);
         short += usize::from(of_kind.len() < wanted.inputs);
         for input in of_kind.into_iter().take(wanted.inputs) {

@@ -115,6 +115,7 @@ pub(crate) fn judge(task: &RequestCase, events: &[Event]) -> Result<Verdict, Uns
             (None, Some(format!("limit reached: {limit} {value}")), false)
         }
         Some(EventKind::End(EndReason::AgentFailed { reason })) => (None, Some(reason.clone()), true),
+        // A trace without an end says nothing about the agent.
         _ => return Err(Unscored::CutOff),
     };
     // Questions to a judge model are not the agent's work.

@@ -61,6 +61,7 @@ fn of_calls(events: &[Event]) -> Vec<Value> {
     for (id, paired) in paired_calls(events).into_iter().enumerate() {
         let arguments = match &paired.call.arguments {
             Arguments::Object(object) => object.clone(),
+            // A call whose arguments cannot be read is a step all the same.
             Arguments::Malformed(_) => Map::new(),
         };
         let arguments: Map<String, Value> =
@@ -81,6 +82,7 @@ fn referring(value: Value, given: &[(usize, String, Value)]) -> Value {
     if let Some((id, key, _)) = given.iter().rev().find(|(.., output)| is_same(output, &value)) {
         return reference(id, key).into();
     }
+    // Only a text can contain an output among other words.
     let Value::String(mut text) = value else { return value };
     for (id, key, output) in given.iter().rev() {
         if let Value::String(output) = output

@@ -128,6 +128,7 @@ impl ToolLibrary {
         value[SCHEMA.0] = SCHEMA.1.into();
         let mut file =
             OpenOptions::new().create(true).append(true).open(&self.path).map_err(|error| world(&error))?;
+        // One write at the end of the file, so that lines of several processes do not mix.
         file.write_all(format!("{value}\n").as_bytes()).map_err(|error| world(&error))?;
         // Only now, because a tool that is not in the file would be lost with this process.
         tools.push(Arc::clone(tool));

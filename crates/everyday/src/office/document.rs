@@ -48,6 +48,7 @@ fn paragraph(style: &str, text: &str) -> String {
         if number > 0 {
             run.push_str("<w:br/>");
         }
+        // Without this attribute, programs drop the blanks at both ends of a line.
         let _ = write!(run, "<w:t xml:space=\"preserve\">{}</w:t>", escaped(line));
     }
     format!("<w:p><w:pPr><w:pStyle w:val=\"{style}\"/></w:pPr><w:r>{run}</w:r></w:p>")

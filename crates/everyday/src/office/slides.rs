@@ -108,6 +108,7 @@ fn paragraph(text: &str) -> String {
 }
 
 fn slide(title: &str, points: &[String]) -> String {
+    // The layout defines the places, so a slide has none.
     let mut inner = shape(2, "title", None, &paragraph(title));
     if !points.is_empty() {
         let points: String = points.iter().map(|point| paragraph(point)).collect();

@@ -83,6 +83,7 @@ fn checked(
             numbers[0], numbers[1], numbers[2], numbers[3]
         )));
     }
+    // A mask that was not requested is not even decoded.
     let mask = match mask.filter(|_| with_masks) {
         None => None,
         Some(mask) => {

@@ -72,6 +72,7 @@ impl Writer {
             self.piece(&piece, &mut text)?;
             parts.push((text, matches!(piece, Piece::Words(_))));
         }
+        // Within a field of another f-string no part may have an escape, so quotes are chosen for the whole.
         if self.avoids_backslashes {
             let whole: String = parts.into_iter().map(|(text, _)| text).collect();
             let (text, quotes) = with_few_escapes(&whole, &QUOTES, false);

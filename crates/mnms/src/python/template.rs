@@ -22,6 +22,7 @@ pub(crate) fn format(template: &str, values: &[String]) -> Result<String, Templa
     let mut numbering = Numbering::Unknown;
     while let Some(character) = characters.next() {
         match character {
+            // A doubled brace is a literal one, which therefore has to be recognized first.
             '{' | '}' if characters.next_if_eq(&character).is_some() => out.push(character),
             '{' => {
                 let value = field(&mut characters, &mut numbering)?;

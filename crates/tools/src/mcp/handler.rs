@@ -137,6 +137,7 @@ impl ServerHandler for RunHandler {
         request: CallToolRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        // Some clients leave out the arguments of a tool that takes none.
         let arguments = request.arguments.map_or_else(Arguments::none, Arguments::Object);
         let result = self.0.execute(request.name.into_owned(), arguments).await;
         Ok(protocol_result(result).into())

@@ -134,6 +134,7 @@ impl ClaimedCall {
         if tokio::time::timeout(EARLIER_CALLS_WAIT_MAX, self.earlier()).await.is_err() {
             let mut state = self.written.lock();
             for call in state.calls_before(self.number, self.place) {
+                // A call that has begun keeps its stage, because it will be answered.
                 if call.stage == Stage::Due {
                     call.stage = Stage::Missed;
                 }

@@ -51,6 +51,7 @@ pub fn unescaped(text: &str) -> Result<String, NotPython> {
             b't' => out.push(b'\t'),
             b'v' => out.push(0x0b),
             b'0'..=b'7' => {
+                // Up to three digits, of which `kind` is the first.
                 let digits = bytes[at - 1..].iter().take(3).take_while(|it| (b'0'..=b'7').contains(it));
                 let mut value = 0;
                 let mut count = 0;

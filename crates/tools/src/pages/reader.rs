@@ -67,6 +67,7 @@ impl Reader {
                     // A text that the published environment fails on is left unchanged.
                     let clean = unescaped(line).unwrap_or_else(|_| line.to_owned());
                     page.push_str(&clean);
+                    // The line may end with an escape that became a line break.
                     if !clean.ends_with('\n') {
                         page.push('\n');
                     }

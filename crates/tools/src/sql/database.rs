@@ -315,6 +315,7 @@ fn open(path: &Path) -> Result<(Connection, Budget), DatabaseError> {
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(uri, flags).map_err(failed)?;
     let budget = Budget::of(&connection).map_err(failed)?;
+    // For the listing of the tables, all that happens before the first statement.
     budget.grant(BUILDING_STEPS_MAX, BUILDING_TIME_MAX);
     Ok((connection, budget))
 }

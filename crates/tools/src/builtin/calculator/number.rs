@@ -187,6 +187,7 @@ fn whole_power(base: i128, exponent: i128) -> Option<i128> {
 }
 
 fn floor_quotient(a: i128, b: i128) -> Option<i128> {
+    // Rust rounds towards zero, which is one too many if the signs differ and something is left over.
     let quotient = a.checked_div(b)?;
     Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
 }

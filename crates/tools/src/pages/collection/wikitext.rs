@@ -157,6 +157,7 @@ fn with_links_shown(text: &str) -> String {
             if HIDDEN_LINKS.contains(&prefix.trim().to_ascii_lowercase().as_str()) {
                 continue;
             }
+            // A colon in front turns a category or a file into an ordinary link, so it was not hidden above.
             out.push_str(link.rsplit('|').next().unwrap_or_default().trim_start_matches(':'));
         } else if let Some((link, after)) = rest[1..].split_once(']').filter(|(link, _)| link.contains("://"))
         {
@@ -218,6 +219,7 @@ fn decoded(text: &str) -> String {
                 out.push_str(&text);
                 rest = &rest[length + 1..];
             }
+            // The `&` of an unknown name is one of the text, as in `AT&T`.
             None => out.push('&'),
         }
     }
