@@ -30,9 +30,9 @@ impl Tables {
             let number = u32::from_str_radix(word, 16).unwrap_or_default();
             if name == "zeros" {
                 tables.zeros.push(number);
-            // Numbers alternate: the distance from the end of the previous
-            // range to the start of the next, then its length.
             } else if let Some(start) = gap.take() {
+                // Numbers alternate: the distance from the end of the previous
+                // range to the start of the next, then its length.
                 end = start + number;
                 let runs = if name == "word" { &mut tables.word } else { &mut tables.printable };
                 runs.push((start, end));

@@ -251,7 +251,7 @@ impl Program {
     /// The description of a program that misbehaved, as the continuation of a sentence.
     async fn describe_and_end(mut self, has_closed: bool) -> String {
         let mut text = String::new();
-        // The exit status comes first, because a program that is still running would exit by our signal below.
+        // The exit status comes first: after our signal below it would no longer be the program's own.
         if has_closed && let Ok(Ok(status)) = timeout(EXIT_MAX, self.group.leader_exit()).await {
             text.push_str(&format!(" ({status})"));
         }

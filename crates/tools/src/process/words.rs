@@ -21,8 +21,8 @@ fn with_windows_paths_escaped(text: &str) -> String {
             (Some(open), _) => {
                 if character == open {
                     quote = None;
-                // Between double quotes, a backslash may protect the quote. Between single quotes it means nothing.
                 } else if open == '"' && character == '\\' {
+                    // Between double quotes, a backslash may protect the quote. Between single quotes it means nothing.
                     made.extend(characters.next().map(|(_, escaped)| escaped));
                 }
                 continue;

@@ -115,8 +115,8 @@ fn without_nested(text: &str) -> String {
             depth -= 1;
             at += 2;
             kept_from = at;
-        // A template that is never closed would otherwise hide the rest of the page.
         } else if depth > 0 && pair == b"\n\n" && !closes_later(&bytes[at..]) {
+            // A template that is never closed would otherwise hide the rest of the page.
             depth = 0;
             kept_from = at;
         } else {
