@@ -191,7 +191,7 @@ impl Work<'_> {
         let object = self.given.object("object")?.clone();
         let face = if operation == Operation::Emoji { self.given.text("emoji")? } else { String::new() };
         let mask = mask_of(&object).map(str::to_owned);
-        // As published, an object without a box leaves the picture as it is (specification of m&m's, section 1).
+        // As in the published `image crop`, an object without a box leaves the picture as it is.
         let Some(numbers) = box_of(&object) else {
             let name = self.given.file("image")?;
             // A dangling name is still a mistake.

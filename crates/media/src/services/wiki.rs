@@ -30,7 +30,7 @@ pub(crate) async fn page(servers: &Servers, query: &str) -> Result<String, ToolF
         PageLookup::Ambiguous { titles } => titles,
         PageLookup::Missing { similar } => similar,
     };
-    // Only one other title is tried, so a call searches twice at most.
+    // Only one other title is tried: if that is a list of pages as well, the search ends.
     let Some(title) = next.into_iter().next() else { return Ok(String::new()) };
     match find(title).await? {
         PageLookup::Page { text, .. } => Ok(beginning(&text)),
