@@ -61,7 +61,7 @@ pub(crate) struct Global {
     /// Print machine-readable output: one JSON document, or JSON lines.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Seed of every random draw: the same seed gives the same cases.
+    /// Seed of all random draws: the same seed gives the same cases.
     #[arg(long, global = true, default_value_t = 7, value_parser = whole(0, u64::MAX))]
     pub(crate) seed: u64,
     /// Show no progress on stderr.
@@ -80,7 +80,7 @@ pub(crate) struct Global {
     pub(crate) set: Vec<String>,
     /// Keep the value of this environment variable out of all output.
     ///
-    /// Variables whose names suggest that they hold a key are kept out anyway. Repeatable.
+    /// Values of variables whose names suggest a key are kept out anyway. Repeatable.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) secret: Vec<String>,
     /// The command line, with what the configuration file and `--set` add to it, quoted for a shell.
@@ -113,15 +113,15 @@ impl Given {
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// Show a test from start to end, without a key or a network: simulated agents, a table, three findings.
+    /// Show a complete test without a key or a network: simulated agents, a table, three findings.
     Demo(Signed<DemoArguments>),
     /// Synthesise cases, one JSON line (case v1) each.
     Synth(Signed<SynthArguments>),
-    /// List the topics that cases are drawn from, or the activities of one, or make your own.
+    /// List the topics of cases, or the activities of one topic, or make your own topics.
     Topics(Box<Signed<TopicsArguments>>),
     /// Read the English of cases back into constraints.
     Read(Signed<ReadArguments>),
-    /// Judge a plan or recorded runs of a case.
+    /// Judge a plan, or recorded runs of cases.
     Check(Signed<CheckArguments>),
     /// Test how an agent plans.
     Test(Box<Signed<TestArguments>>),
@@ -135,9 +135,11 @@ pub(crate) enum Command {
     Limit(Box<Signed<LimitArguments>>),
     /// Make data for the benchmark mnms: queries with plans over its 33 tools.
     ///
-    /// Also makes rating sheets for people, and filters the data by their ratings.
+    /// Also makes rating sheets for people, and filters the data by the ratings.
     Mnms(Box<Signed<MnmsArguments>>),
-    /// Print stored campaigns in the format of the paper's tables, beside the paper's figures.
+    /// Print stored campaigns in the layout of the paper's tables, beside the published figures.
+    ///
+    /// For campaigns of `planproof test` and `planproof limit`. The paper is that on PDoctor (arXiv 2404.17833).
     Tables(Signed<TablesArguments>),
     /// Run an agent on a task with your own tools, and show its trace.
     Run(Signed<RunArguments>),
@@ -145,9 +147,9 @@ pub(crate) enum Command {
     ServeModel(Signed<ServeModelArguments>),
     /// Serve the mock tools of a case over MCP, and judge the calls.
     ServeTools(Signed<ServeToolsArguments>),
-    /// Serve a SIMULATION of all servers that the tools of mnms use, and print its settings.
+    /// Serve a SIMULATION of all servers that the tools of mnms use, and print settings for it.
     ServeMedia(Signed<ServeMediaArguments>),
-    /// List, show, export, verify, label or delete stored campaigns.
+    /// List, show, export, verify, label or delete stored campaigns, and list or delete lessons.
     Runs(Signed<RunsArguments>),
     /// Write reports of a stored campaign, or compare campaigns.
     Report(Signed<ReportArguments>),

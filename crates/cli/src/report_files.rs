@@ -33,13 +33,13 @@ pub(crate) struct ReportFileArguments {
     /// Write an HTML report with the failures in full.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Write the cases as JUnit XML, for CI systems.
+    /// Write the cases as a JUnit XML file, for CI systems.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
     /// Write a CSV file with one row per case.
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
-    /// Write an Inspect log, for `inspect view`.
+    /// Write a log in the format of Inspect, for `inspect view`.
     #[arg(long, value_name = "FILE")]
     pub(crate) inspect: Option<PathBuf>,
     /// Append a summary in Markdown to this file.

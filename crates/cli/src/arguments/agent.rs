@@ -18,19 +18,17 @@ pub(crate) struct AgentArguments {
     /// For `direct` and `cot`. `fallback:` takes 5 by default.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) samples: Option<NonZeroU32>,
-    /// For agents that summarise results: read the summary or the results themselves.
+    /// What agents that summarise tool results read: the summary or the results.
     #[arg(long, value_enum, value_name = "WHICH")]
     pub(crate) summary: Option<SummaryChoice>,
-    /// Who judges the answers that an agent proposes.
+    /// Judge of the answers that an agent proposes; by default there is none.
     ///
-    /// `none`, `model` (its own), the name of a model, or `program:COMMAND`. The program is started for each answer,
-    /// reads it as JSON on stdin, and accepts it with exit status 0 or rejects it with 1 and the reason on stdout. By
-    /// default nobody judges.
+    /// `none`, `model` (the agent's own), the name of a model, or `program:COMMAND`. The program is started for each
+    /// answer, reads it as JSON on stdin, and accepts it with exit status 0, or rejects it with 1 and the reason on
+    /// stdout.
     #[arg(long, value_name = "WHO")]
     pub(crate) evaluator: Option<String>,
-    /// How the model is asked to continue its text.
-    ///
-    /// By default the best way that the model supports.
+    /// How the model is asked to continue its text; by default the best way that it supports.
     #[arg(long, value_enum, value_name = "WAY")]
     pub(crate) continuation: Option<Way>,
     /// Whether the prompt includes the examples of the specification.
@@ -111,8 +109,8 @@ pub(crate) struct ModelArguments {
     pub(crate) requests_per_second: Option<NonZeroU32>,
     /// Time limit of one model request, in seconds.
     ///
-    /// 600 by default. Where runs have a time limit it must be below that, and is by default two thirds of it, at most
-    /// 600.
+    /// By default 600. In a run with a time limit it must be below that limit, and is by default two thirds of it, at
+    /// most 600.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) request_timeout: Option<f64>,
     /// Maximum number of attempts at a model request, including the first.
@@ -166,25 +164,26 @@ impl ModelArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
               planproof run tools@openai/gpt-5-mini 'What is 17 * 23?' --tools calculator\n  \
-              planproof run react@openai/gpt-5-mini 'Which document names the deadline?' --tools search:documents\n  \
-              planproof run tools@anthropic/claude-haiku-4-5 'List the open issues' --tools 'mcp:python server.py'")]
+              planproof run react@openai/gpt-5-mini 'When is the deadline?' --tools search:documents\n  \
+              planproof run tools@anthropic/claude-haiku-4-5 'List the issues' --tools 'mcp:python server.py'")]
 pub(crate) struct RunArguments {
     /// Agent to run, as in `tools@openai/gpt-5-mini`.
     ///
-    /// Agents with a model: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, but the model's
-    /// server keeps the conversation), `plan@MODEL` (writes a plan, then makes its calls), `one-step@MODEL`,
-    /// `sequential@MODEL`, `hierarchical@MODEL` (divide the task into sub-tasks with their tools: all at once, one by
-    /// one, or in groups), `team@MODEL` (a manager, executors, a supervisor and a deliverer).
+    /// Agents with a model: `tools@MODEL` (our function-calling loop), `tools-cot@MODEL` (the same, but the model
+    /// reasons before each call), `responses@MODEL` (the same, but the model's server keeps the conversation),
+    /// `plan@MODEL` (writes a plan, then makes its calls), `one-step@MODEL`, `sequential@MODEL`, `hierarchical@MODEL`
+    /// (divide the task into sub-tasks with their tools: all at once, one by one, or in groups), `team@MODEL` (a
+    /// manager, executors, a supervisor and a deliverer).
     ///
     /// Agents from a specification: `direct@MODEL`, `cot@MODEL`, `react@MODEL`, `rewoo@MODEL`, `reflexion@MODEL`,
-    /// `pass@MODEL`, or `spec:FILE@MODEL`. `fallback:KIND,KIND@MODEL` asks the second agent where the samples of the
-    /// first do not agree.
+    /// `pass@MODEL`, or `spec:FILE@MODEL`. `fallback:KIND,KIND@MODEL` takes samples of the first agent, and asks the
+    /// second if no two samples agree.
     ///
-    /// External agents: `command:PROGRAM ARGS...`, `worker:PROGRAM ARGS...`, `url:URL`. They find the tools at an MCP
+    /// External agents: `command:PROGRAM ARGS...`, `worker:PROGRAM ARGS...`, `url:URL`. They reach the tools at an MCP
     /// URL that planproof serves.
     ///
-    /// MODEL is `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY,
-    /// ANTHROPIC_BASE_URL; with every kind of agent), or `sim/NAME`.
+    /// MODEL is `openai/NAME` (reads OPENAI_API_KEY and OPENAI_BASE_URL), `anthropic/NAME` (reads ANTHROPIC_API_KEY and
+    /// ANTHROPIC_BASE_URL; works with every kind of agent, `responses` included), or `sim/NAME` (a simulated model).
     pub(crate) agent: String,
     #[command(flatten)]
     pub(crate) agent_options: AgentArguments,
@@ -194,11 +193,11 @@ pub(crate) struct RunArguments {
     ///
     /// `mcp:COMMAND` starts an MCP server; `mcp+http://...` and `mcp+https://...` connect to one. `search:FOLDER`
     /// searches documents, `wiki:URL` a MediaWiki server. `calculator` and `python` are built in. `everyday:FILE` has
-    /// programs, documents, translations and more, with the servers that FILE names. `made:FILE` has the tools that
-    /// agents make and keep in FILE.
+    /// tools for programs, documents, translations and more, and calls the servers that FILE names. `made:FILE` has the
+    /// tools that agents make and keep in FILE.
     ///
     /// `NAME=` before a source puts `NAME_` before the names of its tools, and sends the token in PLANPROOF_TOKEN_NAME.
-    /// The tools are real: calls have their effects.
+    /// The tools are real, and so are the effects of calls.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) tools: Vec<String>,
     /// Write the trace (trace v1) to this file while the agent runs.
@@ -206,7 +205,7 @@ pub(crate) struct RunArguments {
     pub(crate) trace: Option<PathBuf>,
     /// Show planned sub-tasks, and ask before the agent continues.
     ///
-    /// For agents that plan sub-tasks.
+    /// For `team@MODEL`, `one-step@MODEL`, `sequential@MODEL` and `hierarchical@MODEL`.
     #[arg(long, value_enum, value_name = "WHEN", default_value = "none")]
     pub(crate) review: ReviewChoice,
     /// System message for the model.
@@ -224,9 +223,9 @@ pub(crate) struct RunArguments {
     /// Time limit of one tool call, in seconds.
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) tool_timeout: f64,
-    /// Do not ask before giving the agent tools that are not built in.
+    /// Do not ask before giving the agent the tools of an MCP server.
     ///
-    /// Without a terminal there is no question anyway.
+    /// Without a terminal, planproof does not ask.
     #[arg(long, short)]
     pub(crate) yes: bool,
     #[command(flatten)]

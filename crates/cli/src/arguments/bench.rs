@@ -30,10 +30,13 @@ pub(crate) struct BenchArguments {
     pub(crate) suite: Option<String>,
     #[command(flatten)]
     pub(crate) campaign: CampaignArguments,
-    /// More agents: all run on the same cases (a matrix), and one table compares them.
+    /// More agents to run on the same cases, compared in one table.
+    ///
+    /// The campaigns of such a command are a matrix: they have one budget, and one id, for `--resume`, `planproof
+    /// report`, and `planproof runs show`, `verify` and `delete`.
     #[arg(value_name = "AGENT", conflicts_with = "resume")]
     pub(crate) others: Vec<String>,
-    /// Model of agents that are named without one, as in `direct`.
+    /// Model for agents that are named without one, as in `direct`.
     ///
     /// Repeatable: each agent runs with each model. `--set agent.KEY=V1,V2` runs the agents with each value of an
     /// option.
@@ -46,7 +49,7 @@ pub(crate) struct BenchArguments {
     /// `planproof runs export --format cases` writes such files.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "limit", "shuffle", "places", "days", "level"])]
     pub(crate) from: Option<PathBuf>,
-    /// Servers and folders for the tools of `mnms`, as TOML.
+    /// TOML file that names servers and folders for the tools of `mnms`.
     ///
     /// Without it these tools are simulated.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
@@ -59,8 +62,8 @@ pub(crate) struct BenchArguments {
     pub(crate) pages: Option<String>,
     /// Scoring rule of `hotpotqa`, `triviaqa` and `gsm8k`: `official` or `paper`.
     ///
-    /// `paper` is the rule in the code of the paper on agents by specification. By default `paper` for `gsm8k`, and
-    /// `official` for the others.
+    /// `official` is the rule of the data's authors, `paper` that in the code of the paper on agents by specification.
+    /// By default `paper` for `gsm8k`, and `official` for the others.
     #[arg(long, value_name = "RULE", conflicts_with_all = ["resume", "from"])]
     pub(crate) scoring: Option<String>,
     /// Task for agents of `travelplanner`: `two-stage`, `sole-planning` or `reading`.
@@ -69,13 +72,13 @@ pub(crate) struct BenchArguments {
     /// information needed. `reading`: write the fields of the query, and no plan.
     #[arg(long, value_name = "MODE", conflicts_with_all = ["resume", "from"])]
     pub(crate) mode: Option<String>,
-    /// Give planners of `travelplanner` two unconventional hints: `on` or `off`.
+    /// Whether planners of `travelplanner` get two unconventional hints: `on` or `off` (the default).
     ///
     /// The hints are those of the paper on collaborating agents.
-    #[arg(long, value_name = "on", conflicts_with_all = ["resume", "from"])]
+    #[arg(long, value_name = "WHETHER", conflicts_with_all = ["resume", "from"])]
     pub(crate) hints: Option<String>,
-    /// Judge plans of `travelplanner` as the published evaluator does, faults included.
-    #[arg(long, value_name = "original", conflicts_with_all = ["resume", "from"])]
+    /// With `original`, judge plans of `travelplanner` as the published evaluator does, faults included.
+    #[arg(long, value_name = "HOW", conflicts_with_all = ["resume", "from"])]
     pub(crate) compat: Option<String>,
     #[command(flatten)]
     pub(crate) all: AllCasesArguments,
@@ -102,7 +105,7 @@ pub(crate) enum BenchCommand {
 pub(crate) struct ModelsArguments {
     /// Models, as in `openai/gpt-5-mini`, each in our function-calling loop.
     ///
-    /// Or agents with a model, as in `react@openai/gpt-5-mini`.
+    /// Agents with a model are also possible, as in `react@openai/gpt-5-mini`.
     #[arg(required = true, value_name = "MODEL")]
     pub(crate) agents: Vec<String>,
     /// Number of cases.
@@ -119,9 +122,9 @@ pub(crate) struct ModelsArguments {
     /// A request that would exceed it is not sent.
     #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
     pub(crate) max_cost: Option<f64>,
-    /// Estimate the cost; no model is asked.
+    /// Estimate the cost, and send no request to a model.
     ///
-    /// The estimate is based on the tokens of a simulated model and the prices.
+    /// The estimate is based on the prices, and on the tokens that a simulated model uses.
     #[arg(long, conflicts_with = "max_cost")]
     pub(crate) estimate: bool,
     /// Folder for the recordings, one per row.
@@ -167,8 +170,8 @@ impl TestForm {
 pub(crate) struct ChoiceArguments {
     /// Published data of the benchmark: a file or a folder.
     ///
-    /// Without it, the suite uses a few cases that come with planproof. `--set NAME` chooses one of several sets in a
-    /// folder.
+    /// Without it, the suite uses a few cases that come with planproof. With `travelplanner`, `--set train`, `--set
+    /// validation` or `--set test` chooses the queries of the folder.
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,
     /// Maximum number of cases.
@@ -212,25 +215,25 @@ pub(crate) struct ScoreArguments {
     /// For `mnms`: `json` (lists of nodes) or `code`.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
-    /// Score as the published evaluator does, faults included.
+    /// With `original`, score as the published evaluator does, faults included.
     ///
-    /// For suites whose published evaluator differs from ours.
-    #[arg(long, value_name = "original")]
+    /// For `mnms`, `apibank` and `travelplanner`.
+    #[arg(long, value_name = "HOW")]
     pub(crate) compat: Option<String>,
     /// Scoring rule, as with `planproof bench --scoring`.
     #[arg(long, value_name = "RULE")]
     pub(crate) scoring: Option<String>,
-    /// With `--compat original`, compare each prediction with the best fitting one of several right plans.
+    /// With `--compat original`, compare each prediction of `mnms` with the right plan that fits it best.
     ///
-    /// Without `--compat original` this is always so.
+    /// Otherwise only the first right plan counts. Without `--compat original` this is always done.
     #[arg(long)]
     pub(crate) alternatives: bool,
     /// Execution log of the predictions of `mnms`, for the pass rate.
     ///
-    /// JSON lines such as {"id": 1, "res": 1}; `res` is 0 for a failed execution.
+    /// JSON lines such as {"id": 1, "res": 1}, where `res` is 0 for a failed execution.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) log: Option<PathBuf>,
-    /// Model that judges whether a differing value of `mnms` means the same as the right one.
+    /// Model that judges whether a value of `mnms` that differs from the right one means the same.
     #[arg(long, value_name = "MODEL")]
     pub(crate) judge: Option<String>,
     #[command(flatten)]

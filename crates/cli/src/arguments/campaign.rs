@@ -106,24 +106,27 @@ const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
 pub(crate) struct CampaignArguments {
     /// Agent under test, as in `tools@openai/gpt-5-mini` or `command:python agent.py`.
     ///
-    /// Agents with a model: `tools@MODEL` (our function-calling loop), `responses@MODEL` (the same, but the model's
-    /// server keeps the conversation), `plan@MODEL` (writes a plan, then makes its calls), `one-step@MODEL`,
-    /// `sequential@MODEL`, `hierarchical@MODEL` (divide the task into sub-tasks with their tools: all at once, one by
-    /// one, or in groups), `team@MODEL` (a manager, executors, a supervisor and a deliverer).
+    /// Agents with a model: `tools@MODEL` (our function-calling loop), `tools-cot@MODEL` (the same, but the model
+    /// reasons before each call), `responses@MODEL` (the same, but the model's server keeps the conversation),
+    /// `plan@MODEL` (writes a plan, then makes its calls), `one-step@MODEL`, `sequential@MODEL`, `hierarchical@MODEL`
+    /// (divide the task into sub-tasks with their tools: all at once, one by one, or in groups), `team@MODEL` (a
+    /// manager, executors, a supervisor and a deliverer).
     ///
     /// Agents from a specification: `direct@MODEL`, `cot@MODEL`, `react@MODEL`, `rewoo@MODEL`, `reflexion@MODEL`,
-    /// `pass@MODEL`, or `spec:FILE@MODEL`. `fallback:KIND,KIND@MODEL` asks the second agent where the samples of the
-    /// first do not agree.
+    /// `pass@MODEL`, or `spec:FILE@MODEL`. `fallback:KIND,KIND@MODEL` takes samples of the first agent, and asks the
+    /// second if no two samples agree.
     ///
     /// External agents: `command:PROGRAM ARGS...` (started for each case), `worker:PROGRAM ARGS...` (kept for all
     /// cases), `url:URL`.
     ///
-    /// `repair:` before any of these denies calls after which no correct plan is left, and tells the agent what is
-    /// right instead.
+    /// With `planproof test` and `planproof limit`, `repair:` before any of these denies calls after which no correct
+    /// plan is left, and tells the agent which calls would be right. With `planproof bench travelplanner`, there are
+    /// also `two-stage@MODEL` and agents without a model, such as `greedy`.
     ///
-    /// MODEL is `sim/NAME` (perfect, parallel, in-order, forgetful, careless, clumsy, endless; gold, which is given the
-    /// right answers), `openai/NAME` (OPENAI_API_KEY, OPENAI_BASE_URL), `anthropic/NAME` (ANTHROPIC_API_KEY,
-    /// ANTHROPIC_BASE_URL; with every kind of agent), or `replay/FILE` (the answers of a recording).
+    /// MODEL is `openai/NAME` (reads OPENAI_API_KEY and OPENAI_BASE_URL), `anthropic/NAME` (reads ANTHROPIC_API_KEY and
+    /// ANTHROPIC_BASE_URL; works with every kind of agent, `responses` included), `sim/NAME` (a simulated model that
+    /// needs no key: perfect, parallel, in-order, forgetful, careless, clumsy, endless; or gold, which is given the
+    /// right answers), or `replay/FILE` (the answers of a recording).
     #[arg(conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     #[command(flatten)]
@@ -135,19 +138,19 @@ pub(crate) struct CampaignArguments {
     pub(crate) concurrency: Option<NonZeroUsize>,
     /// Time limit of a run, in seconds.
     ///
-    /// Time spent waiting for rate limits and further attempts does not count. By default 180, or 1.5 times
-    /// --request-timeout if that is 180 or more.
+    /// Time spent waiting for rate limits and between attempts at a request does not count. By default 180, or 1.5
+    /// times `--request-timeout` if that is 180 or more.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) timeout: Option<f64>,
     /// Maximum number of model turns of a run.
     ///
-    /// For external agents: of tool calls, and of turns of the model of --serve-model.
+    /// For external agents: of tool calls, and of turns of the model of `--serve-model`.
     #[arg(long, default_value_t = ITERATIONS, value_name = "N", value_parser = whole(1, u32::MAX))]
     pub(crate) iterations: u32,
     /// Serve this model to the `command:`, `worker:` or `url:` agent.
     ///
-    /// A `command:` agent has OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL and the variables that clients of Anthropic
-    /// and Gemini read in its environment. A `worker:` or `url:` agent gets these values with each task.
+    /// A `command:` agent finds it through environment variables: OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL, and
+    /// those that clients of Anthropic and Gemini read. A `worker:` or `url:` agent gets their values with each task.
     #[arg(long, value_name = "MODEL")]
     pub(crate) serve_model: Option<String>,
     #[command(flatten)]
@@ -165,8 +168,8 @@ pub(crate) struct CampaignArguments {
     pub(crate) review: ReviewChoice,
     /// Write events to this file as they happen, one JSON line each.
     ///
-    /// Events are starts of runs, each event of each run, and ends of runs. docs/files.md describes the format (`stream
-    /// v1`).
+    /// There is a line when a run starts, for each event of its trace, and when it ends. docs/files.md describes the
+    /// format (`stream v1`).
     #[arg(long, value_name = "FILE")]
     pub(crate) stream: Option<PathBuf>,
     #[command(flatten)]
@@ -181,8 +184,8 @@ pub(crate) struct CampaignArguments {
     pub(crate) store: StoreArguments,
     /// Resume an interrupted campaign, or one whose budget was used up.
     ///
-    /// RUN is its id, the start of it, or `last`. Finished runs are kept. New budgets replace the old ones and apply to
-    /// the campaign as a whole.
+    /// RUN is its id, a prefix of the id, or `last`; for `planproof bench` also the id of a matrix. Finished runs are
+    /// kept. New budgets replace the old ones and apply to the campaign as a whole.
     #[arg(
         long,
         value_name = "RUN",
@@ -198,7 +201,7 @@ pub(crate) struct CampaignArguments {
 pub(crate) struct ProgramArguments {
     /// Pass this environment variable to the agent although it may hold a key.
     ///
-    /// For `command:` and `worker:` agents. With --serve-model the agent gets no variables whose names suggest a key
+    /// For `command:` and `worker:` agents. With `--serve-model` the agent gets no variables whose names suggest a key
     /// (*_API_KEY, *_TOKEN, *_SECRET, *_PASSWORD, AWS_* and more; docs/ci.md lists them). Repeatable.
     #[arg(long, value_name = "NAME", value_parser = variable_name, requires = "serve_model")]
     pub(crate) env: Vec<String>,
@@ -210,31 +213,32 @@ pub(crate) struct ProgramArguments {
     pub(crate) env_file: Option<PathBuf>,
     /// Start the agent in this directory.
     ///
-    /// For `command:` and `worker:` agents. A relative path of the program, and its arguments, are resolved from there.
+    /// For `command:` and `worker:` agents. The program and its arguments are resolved from there if they are relative
+    /// paths.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Name by which the agent reaches this machine, as from within a container.
+    /// Host name by which the agent reaches this machine, for example from a container.
     ///
-    /// For example host.docker.internal. The URLs that a `command:`, `worker:` or `url:` agent gets contain the name,
+    /// An example is host.docker.internal. The URLs that a `command:`, `worker:` or `url:` agent gets contain the name,
     /// and requests to it are accepted. planproof still listens on 127.0.0.1 only. Repeatable; the URLs contain the
     /// first name.
     #[arg(long, value_name = "NAME", value_parser = host_name)]
     pub(crate) allow_host: Vec<String>,
     /// How strictly to isolate the agent from the run store, planproof and other runs.
     ///
-    /// For `command:` and `worker:` agents. The files of this command line are out of its reach as well. Reports say
-    /// which protections were in place. If any was, cases are drawn with a secret seed unless --seed is given.
+    /// For `command:` and `worker:` agents. The files that this command line names are protected as well. Reports say
+    /// which protections were in place. Cases are drawn with a secret seed, except with `none`, `--seed` or `--cache`.
     #[arg(long, value_enum, value_name = "HOW", default_value = "best")]
     pub(crate) isolate: IsolateChoice,
     /// Memory limit of a run of the agent, as in 512MiB or 4GiB, or `none`.
     ///
-    /// For a `command:` or `worker:` agent with all programs that it starts. What exceeds the limit is killed, and the
-    /// run is a failure of the agent.
+    /// It covers a `command:` or `worker:` agent and all programs that it starts. If they exceed it, all of them are
+    /// killed, and the run counts as a failure of the agent.
     #[arg(long, value_name = "SIZE", default_value_t = AgentMemory::default(), value_parser = AgentMemory::from_str)]
     pub(crate) agent_memory: AgentMemory,
     /// Send this header to the `url:` agent, as in 'Authorization: Bearer ${NAME}'.
     ///
-    /// NAME is an environment variable or a variable of --env-file. Repeatable.
+    /// NAME is an environment variable or a variable of `--env-file`. Repeatable.
     #[arg(long, value_name = "'NAME: VALUE'")]
     pub(crate) header: Vec<String>,
     /// Request body for the `url:` agent: `chat`, `responses`, or a JSON file.
@@ -247,7 +251,7 @@ pub(crate) struct ProgramArguments {
     /// Where the reply of the `url:` agent holds the answer.
     ///
     /// A JSON pointer, as in /choices/0/message/content, or `text` if the whole reply is the answer. By default
-    /// /answer, or the place that the protocol of --body defines.
+    /// /answer, or the place that the protocol of `--body` defines.
     #[arg(long, value_name = "POINTER")]
     pub(crate) answer: Option<String>,
 }
@@ -287,7 +291,7 @@ pub(crate) struct AllCasesArguments {
     /// anyway.
     #[arg(long)]
     pub(crate) require_pass: bool,
-    /// Maximum number of findings shown.
+    /// Maximum number of findings (distinct failures) shown.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,
     #[command(flatten)]
@@ -331,12 +335,12 @@ pub(crate) struct BudgetArguments {
     /// and a larger budget.
     #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
     pub(crate) max_cost: Option<f64>,
-    /// Maximum number of tokens, read and written together.
+    /// Maximum number of tokens, input and output together.
     #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
     pub(crate) max_tokens: Option<u64>,
     /// Maximum wall time of this command, in minutes.
     ///
-    /// What is still in progress then is stopped; runs of a campaign count as not run.
+    /// Work that is still in progress then is stopped; such runs of a campaign count as not run.
     #[arg(long, value_name = "M", value_parser = above_zero(MINUTES_MAX, "minutes"))]
     pub(crate) minutes: Option<f64>,
     /// File of model prices, instead of the built-in ones.

@@ -17,13 +17,13 @@ pub(crate) struct CaseArguments {
     /// Number of actions: one number, or a range with both ends included.
     #[arg(long, default_value = "3..5", value_name = "N..M", value_parser = parse_range)]
     pub(crate) actions: (u32, u32),
-    /// Index of the first case in the seed's sequence.
+    /// Index of the first case to take from the seed's sequence of cases.
     #[arg(long, default_value_t = 0, value_name = "INDEX", value_parser = whole(0, u64::MAX))]
     pub(crate) first: u64,
     /// Share of cases that contradict themselves on purpose, from 0 to 1.
     ///
     /// The right answer is to report which sentences contradict each other, with a tool that all cases then have. These
-    /// cases are scored apart.
+    /// cases are excluded from the rates of the others.
     #[arg(long, value_name = "SHARE", value_parser = share())]
     pub(crate) infeasible: Option<f64>,
     #[command(flatten)]
@@ -36,11 +36,11 @@ pub(crate) struct CaseArguments {
 pub(crate) struct ShapeArguments {
     /// File of topics (topics v1) to draw from, instead of the built-in ones; `-` for stdin.
     ///
-    /// `planproof topics generate` and `planproof topics from-mcp` write such files. With `--from` of
-    /// `planproof test`, dissection takes its tasks from the file.
+    /// `planproof topics generate` and `planproof topics from-mcp` write such files. With `planproof test --from`,
+    /// dissection takes the tasks of its variants from this file.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) topics: Option<PathBuf>,
-    /// Job of all cases; by default each case draws one.
+    /// Job of all cases; by default it is drawn for each case.
     ///
     /// `planproof topics` lists the jobs.
     #[arg(long, value_name = "JOB")]
@@ -59,22 +59,26 @@ pub(crate) struct ShapeArguments {
     pub(crate) list_max: Option<u8>,
     /// Nesting depth of relative clauses, from 0 (none) to 3.
     ///
-    /// 1 allows relative clauses without another one inside.
+    /// 1 allows relative clauses, but none within another one.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole(0, u8::MAX))]
     pub(crate) relative_depth: u8,
-    /// Draw only cases that take planning.
+    /// Draw only cases that need planning.
     ///
-    /// These are the cases that all one-look heuristics fail: the order of mention, its reverse, or one of the two
-    /// chosen by the first ordering word, by most ordering words, or sentence by sentence.
+    /// Five orders that can be read off the text are wrong in these cases: the order of mention; its reverse; and
+    /// whichever of these two is suggested by the first ordering word, by most ordering words, or sentence by sentence
+    /// by the first ordering word of each. Infeasible cases are not filtered.
     #[arg(long)]
     pub(crate) hard: bool,
-    /// Maximum number of tries per sentence.
+    /// Maximum number of attempts to draw a sentence.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(0, u32::MAX))]
     pub(crate) tries_max: u32,
-    /// Time form: tasks have start times and hidden durations, and the text gives clock times.
+    /// Draw cases in the time form: the text states clock times, and tasks take time.
+    ///
+    /// The agent gives each task a start time. Only the result of the call says how long the task took, so the agent
+    /// may have to clear the day and plan again.
     #[arg(long)]
     pub(crate) time: bool,
-    /// Time of day within which all tasks must be done (time form).
+    /// Period of the day in which all tasks must be done (time form).
     #[arg(long, default_value = "08:00-20:00", value_name = "HH:MM-HH:MM", value_parser = parse_day)]
     #[arg(requires = "time")]
     pub(crate) day: Day,
@@ -83,7 +87,7 @@ pub(crate) struct ShapeArguments {
     /// By default up to 180, so that the tasks fill about two thirds of the day.
     #[arg(long, value_name = "N..M", value_parser = parse_minutes, requires = "time")]
     pub(crate) durations: Option<(u16, u16)>,
-    /// Number of times the agent can clear the day to plan again (time form).
+    /// Maximum number of times that the agent may clear the day to plan again (time form).
     ///
     /// By default the number of actions.
     #[arg(long, value_name = "N", value_parser = whole(0, u32::MAX), requires = "time")]
@@ -171,7 +175,10 @@ pub(crate) struct SynthArguments {
     /// Print the queries as text instead of JSON.
     #[arg(long, conflicts_with = "json")]
     pub(crate) text: bool,
-    /// Print statistics to stderr: the number of draws, and of expansions of the grammar.
+    /// Print statistics of the synthesis to stderr.
+    ///
+    /// They say how many sentences were drawn, why some were rejected, and in how many ways the grammar expands a
+    /// sub-sentence.
     #[arg(long)]
     pub(crate) statistics: bool,
 }
@@ -179,7 +186,7 @@ pub(crate) struct SynthArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
               planproof synth --count 20 > cases.jsonl && planproof read cases.jsonl --verify\n  \
-              planproof read --text 'Data entry precedes report export.' --task 'data entry' --task 'report export'")]
+              planproof read --text 'Data entry precedes filing.' --task 'data entry' --task filing")]
 pub(crate) struct ReadArguments {
     /// File of cases (case v1 lines); `-` for stdin.
     #[arg(required_unless_present = "text", conflicts_with = "text")]
@@ -212,7 +219,7 @@ pub(crate) struct CheckArguments {
     /// Plan to judge: action ids or tool names, in the order of the calls.
     ///
     /// In the time form each has its start time, as in a2@09:30, and restart_plan clears the day. A conflict is
-    /// reported by sentence numbers, as in report_conflict@1+3.
+    /// reported by the numbers of its sentences, as in report_conflict@1+3.
     #[arg(
         long,
         value_name = "ID,ID,...",
@@ -221,7 +228,7 @@ pub(crate) struct CheckArguments {
         conflicts_with = "trace"
     )]
     pub(crate) calls: Vec<String>,
-    /// File of traces (trace v1 lines) to judge, instead of --calls.
+    /// File of traces (trace v1 lines) to judge, instead of `--calls`.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
@@ -240,10 +247,10 @@ pub(crate) struct JudgeArguments {
     /// A distractor is a tool that belongs to no task.
     #[arg(long)]
     pub(crate) allow_distractors: bool,
-    /// Fail cases in which one model reply holds calls that must follow each other.
+    /// Fail cases in which one model reply contains calls that must follow each other.
     ///
-    /// Even if they are in the right order: many frameworks execute the calls of a reply concurrently. By default they
-    /// are only flagged.
+    /// This holds even if they are in the right order, because many frameworks execute the calls of a reply
+    /// concurrently. By default such calls are only flagged.
     #[arg(long)]
     pub(crate) fail_at_once: bool,
 }

@@ -37,18 +37,18 @@ pub(crate) struct LimitArguments {
     /// The limit is the last number of actions before the pass rate falls below the threshold.
     #[arg(long, default_value = "80%", value_name = "P%", value_parser = parse_percent)]
     pub(crate) threshold: f64,
-    /// Cases per pair of actions: n actions have N * n * (n - 1) / 2 cases.
+    /// Cases per pair of actions: n actions get N * n * (n - 1) / 2 cases, up to `--cases-max`.
     #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(19), value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) cases_per_pair: NonZeroU32,
     /// Maximum number of cases for one number of actions.
     #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(299), value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) cases_max: NonZeroU32,
-    /// Run all cases, even if the side of the threshold is already certain.
+    /// Run all cases of each number of actions, even once its pass rate is clearly above or below the threshold.
     #[arg(long)]
     pub(crate) no_early_stop: bool,
-    /// Continue beyond the limit, up to --to.
+    /// Continue beyond the limit, up to `--to`.
     ///
-    /// The paper's figures need this.
+    /// The paper's plots need this.
     #[arg(long)]
     pub(crate) past_limit: bool,
     /// Exit with 1 if the limit is below this number.

@@ -27,7 +27,9 @@ pub(crate) enum MnmsCommand {
     Tools,
     /// Show which tools may follow which, and the number of walks.
     Graph(ToolGraphArguments),
-    /// Print the prompts for models, with their placeholders filled in.
+    /// Print the prompts for models, with their placeholders.
+    ///
+    /// `planproof mnms generate --show-prompt` prints one with the placeholders filled in.
     #[command(after_help = "Examples:\n  \
                   planproof mnms prompts\n  \
                   planproof mnms prompts queries")]
@@ -54,27 +56,28 @@ pub(crate) enum MnmsCommand {
                   planproof mnms agree sheet-ann.csv sheet-bo.csv\n  \
                   planproof mnms agree results-filled.csv --halves")]
     Agree {
-        /// Filled sheets; copies of one sheet that different people filled in count as one.
+        /// Filled sheets; copies of one sheet that different people have filled in count as one sheet.
         #[arg(required = true, value_name = "SHEET")]
         sheets: Vec<PathBuf>,
-        /// Ratings are 0, 0.5 and 1, as in sheets of results, instead of 0 and 1.
+        /// Expect ratings of 0, 0.5 and 1, as on sheets of results, instead of 0 and 1.
         #[arg(long)]
         halves: bool,
     },
     /// Drop drafts that raters reject, whose results are poor, or whose tools are too frequent.
     ///
-    /// A draft is kept if all raters rated it 1, if its tools gave good results, and if its tools are not too frequent.
+    /// A draft is a query with its plan. Which of these checks are made depends on the files given: `--sheet`, `--poor`
+    /// and `--log`. The check for frequent tools is always made.
     Filter(FilterArguments),
     /// Add plans in which tools are replaced by their alternatives.
     Alternatives(AlternativesArguments),
-    /// Convert queries with their plans to the published form or to lines of cases.
+    /// Convert queries with their plans to the published form or to case lines.
     ///
-    /// All `planproof mnms` commands, and `planproof bench mnms --data`, read both forms.
+    /// All `planproof mnms` commands that read queries, and `planproof bench mnms --data`, accept both forms.
     #[command(after_help = "Examples:\n  \
                   planproof mnms convert drafts.jsonl --to published --out published.jsonl\n  \
                   planproof mnms convert published.jsonl --to cases")]
     Convert {
-        /// File of queries with their plans, in the published form or as lines of cases; `-` for stdin.
+        /// File of queries with their plans, in the published form or as case lines; `-` for stdin.
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// Form to convert to.
@@ -83,7 +86,7 @@ pub(crate) enum MnmsCommand {
         #[command(flatten)]
         out: MnmsOutArguments,
     },
-    /// Measure how good rated results are, and how metrics correlate with the ratings.
+    /// Compute the mean rating of each setting, and its correlation with metrics.
     #[command(after_help = "Examples:\n  \
                   planproof mnms rate results-filled.csv\n  \
                   planproof mnms rate results-filled.csv --metrics metrics.csv")]
@@ -91,7 +94,7 @@ pub(crate) enum MnmsCommand {
         /// Filled sheets of results.
         #[arg(required = true, value_name = "SHEET")]
         sheets: Vec<PathBuf>,
-        /// Table of metrics as CSV; its first column is `setting`.
+        /// CSV file with metrics, one row per setting; the first column is `setting`.
         #[arg(long, value_name = "FILE")]
         metrics: Option<PathBuf>,
     },
@@ -102,16 +105,16 @@ pub(crate) enum MnmsCommand {
 pub(crate) enum By {
     /// The 149 pairs of the published graph.
     List,
-    /// The rule of the paper: an argument of the second is of the kind of an output of the first.
+    /// The rule of the paper: an output of the first tool has the kind of an argument of the second.
     Kinds,
 }
 
 /// A form of queries with their plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DataForm {
-    /// The published form: plans are Python code.
+    /// The published form, with plans as Python code.
     Published,
-    /// Lines of cases (`planproof/mnms/v1`): plans are JSON.
+    /// Case lines (`planproof/mnms/v1`), with plans as JSON.
     Cases,
 }
 
@@ -120,9 +123,9 @@ pub(crate) enum DataForm {
 pub(crate) enum Prompt {
     /// Asks for queries that a plan solves.
     Queries,
-    /// Asks for the texts of text and image generation, faithful to a query.
+    /// Asks for texts for text and image generation that match a query.
     Rewriting,
-    /// Asks for tools that can replace another.
+    /// Asks for tools that can replace another tool.
     Alternatives,
 }
 
@@ -153,13 +156,14 @@ pub(crate) struct ToolGraphArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
               planproof mnms generate --sequences 40 --out drafts.jsonl\n  \
-              planproof mnms generate --sequences 40 --model openai/gpt-5-mini --max-cost 1 --out written.jsonl\n  \
+              planproof mnms generate --model openai/gpt-5-mini --max-cost 1 --out written.jsonl\n  \
               planproof mnms generate --inputs media --show-prompt")]
 pub(crate) struct GenerateMnmsArguments {
     /// Folder of inputs for plans: pictures, recordings and texts.
     ///
     /// Pictures are .jpg, .jpeg and .png, recordings .flac and .wav, texts .txt. A file inputs.jsonl in the folder
-    /// describes them. By default the inputs are names of files that do not exist.
+    /// describes them. Without a folder, inputs come from a small built-in set, whose pictures and recordings are names
+    /// of files that do not exist.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) inputs: Option<PathBuf>,
     /// Number of tool sequences.
@@ -182,11 +186,11 @@ pub(crate) struct GenerateMnmsArguments {
     pub(crate) by: By,
     /// Model that writes the queries; by default they are written by rule and state each step.
     ///
-    /// `openai/NAME`, `anthropic/NAME`, `replay/FILE`, or a simulation to try the command, `sim/NAME`. The model then
-    /// also rewrites the texts of text and image generation.
+    /// `openai/NAME`, `anthropic/NAME`, `replay/FILE`, or a simulation to try the command, `sim/NAME`. The model also
+    /// rewrites the texts for text and image generation to match the query.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Print the prompt for the first sequence, and ask no model.
+    /// Print the prompt for the first sequence, and send no request to a model.
     #[arg(long)]
     pub(crate) show_prompt: bool,
     #[command(flatten)]
@@ -201,7 +205,7 @@ pub(crate) enum SheetCommand {
     #[command(after_help = "Examples:\n  \
                   planproof mnms sheet drafts drafts.jsonl --raters Ann,Bo,Cy --out sheet.csv")]
     Drafts {
-        /// File of queries with their plans, in the published form or as lines of cases; `-` for stdin.
+        /// File of queries with their plans, in the published form or as case lines; `-` for stdin.
         #[arg(value_name = "FILE")]
         file: PathBuf,
         #[command(flatten)]
@@ -228,7 +232,7 @@ pub(crate) enum SheetCommand {
                   planproof mnms sheet results drafts.jsonl --result multi-step=executed.jsonl \\\n  \
                     --result step-by-step=other.jsonl --count 5 --out results.csv")]
     Results {
-        /// File of queries with their plans, in the published form or as lines of cases; `-` for stdin.
+        /// File of queries with their plans, in the published form or as case lines; `-` for stdin.
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// Results of the plans in one setting, as `SETTING=FILE`. Repeatable.
@@ -236,7 +240,8 @@ pub(crate) enum SheetCommand {
         /// The file has JSON lines with `id` and one of `msg`, `result` and `prediction`.
         #[arg(long = "result", required = true, value_name = "SETTING=FILE")]
         results: Vec<String>,
-        /// Take only N queries, drawn by --seed from those with a result in every setting.
+        /// Number of queries to take, drawn by `--seed` from those with a result in every setting; by default all of
+        /// these.
         #[arg(long, value_name = "N", value_parser = whole(1usize, 100_000))]
         count: Option<usize>,
         #[command(flatten)]
@@ -256,22 +261,22 @@ pub(crate) struct SheetArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-              planproof mnms filter drafts.jsonl --sheet sheet-filled.csv --log executed.jsonl --out kept.jsonl\n  \
+              planproof mnms filter drafts.jsonl --sheet filled.csv --log executed.jsonl --out kept.jsonl\n  \
               planproof mnms filter drafts.jsonl --queries-max 2")]
 pub(crate) struct FilterArguments {
-    /// File of queries with their plans, in the published form or as lines of cases; `-` for stdin.
+    /// File of queries with their plans, in the published form or as case lines; `-` for stdin.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Filled sheet of these drafts: drops those that any rater did not rate 1. Repeatable.
+    /// Filled sheet of these drafts: drops drafts that not all raters rated 1. Repeatable.
     #[arg(long, value_name = "SHEET")]
     pub(crate) sheet: Vec<PathBuf>,
-    /// Filled sheet of results: drops those that any rater rated 0. Repeatable.
+    /// Filled sheet of results: drops drafts that any rater rated 0. Repeatable.
     #[arg(long, value_name = "SHEET")]
     pub(crate) poor: Vec<PathBuf>,
-    /// Execution log, JSON lines with `id` and `res`: drops those with `res` 0.
+    /// Execution log, JSON lines with `id` and `res`: drops drafts whose `res` is 0.
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
-    /// Tools that are too frequent.
+    /// Tools that are too frequent, whose queries `--queries-max` limits.
     #[arg(long, value_name = "TOOL,...", value_delimiter = ',', default_value = "image generation")]
     pub(crate) frequent: Vec<String>,
     /// Maximum number of different queries per sequence with a frequent tool.
@@ -285,12 +290,12 @@ pub(crate) struct FilterArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-              planproof mnms alternatives drafts.jsonl --sheet tools-filled.csv --out with-alternatives.jsonl")]
+              planproof mnms alternatives drafts.jsonl --sheet tools-filled.csv --out more.jsonl")]
 pub(crate) struct AlternativesArguments {
-    /// File of queries with their plans, in the published form or as lines of cases; `-` for stdin.
+    /// File of queries with their plans, in the published form or as case lines; `-` for stdin.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Filled sheet of alternatives: those that all raters rated 1 are used. Repeatable.
+    /// Filled sheet of alternatives: uses those that all raters rated 1. Repeatable.
     #[arg(long, required = true, value_name = "SHEET")]
     pub(crate) sheet: Vec<PathBuf>,
     /// Rule by which one tool may follow another.

@@ -14,16 +14,17 @@ use crate::values::{host_name, whole};
 pub(crate) struct ServeModelArguments {
     /// Model to serve: `sim/NAME`, `openai/NAME` or `anthropic/NAME`.
     ///
-    /// Requests to the last two are passed on, whichever protocol they use.
+    /// Requests to the last two are forwarded to the provider, whichever of the protocols the client uses. Clients must
+    /// send the key that PLANPROOF_SERVE_KEY holds, or else the random one that is printed.
     pub(crate) model: String,
     #[command(flatten)]
     pub(crate) asking: ModelArguments,
     /// Port on 127.0.0.1; 0 chooses a free one.
     #[arg(long, default_value_t = 0, value_parser = whole(0, u16::MAX))]
     pub(crate) port: u16,
-    /// Name that requests may use in `Host`, as from within a container.
+    /// Host name that requests may use in their `Host` header, for example from a container.
     ///
-    /// For example host.docker.internal. planproof still listens on 127.0.0.1 only. Repeatable.
+    /// An example is host.docker.internal. planproof still listens on 127.0.0.1 only. Repeatable.
     #[arg(long, value_name = "NAME", value_parser = host_name)]
     pub(crate) allow_host: Vec<String>,
     /// Delay before each answer, in milliseconds.
@@ -45,13 +46,13 @@ pub(crate) struct ServeToolsArguments {
     /// Port on 127.0.0.1; 0 chooses a free one.
     #[arg(long, default_value_t = 0, value_parser = whole(0, u16::MAX))]
     pub(crate) port: u16,
-    /// Name that requests may use in `Host`, as from within a container.
+    /// Host name that requests may use in their `Host` header, for example from a container.
     ///
-    /// For example host.docker.internal. planproof still listens on 127.0.0.1 only. Repeatable; the URL contains the
+    /// An example is host.docker.internal. planproof still listens on 127.0.0.1 only. Repeatable; the URL contains the
     /// first name.
     #[arg(long, value_name = "NAME", value_parser = host_name, conflicts_with = "stdio")]
     pub(crate) allow_host: Vec<String>,
-    /// Use MCP over stdin and stdout instead of HTTP; the verdict goes to stderr.
+    /// Serve over stdin and stdout instead of HTTP; the verdict goes to stderr.
     #[arg(long, conflicts_with = "port")]
     pub(crate) stdio: bool,
     /// Write the trace (trace v1) to this file at the end.
@@ -67,14 +68,14 @@ pub(crate) struct ServeMediaArguments {
     /// Port on 127.0.0.1; 0 chooses a free one.
     #[arg(long, default_value_t = 0, value_parser = whole(0, u16::MAX))]
     pub(crate) port: u16,
-    /// Folder of input files to name in the settings.
+    /// Folder with the input files of the tools, to be named in the settings.
     ///
-    /// Relative to the file that the settings are written to.
+    /// A relative path is resolved from the folder of the settings file.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) input: Option<PathBuf>,
-    /// Folder of output files to name in the settings.
+    /// Folder for the files that the tools write, to be named in the settings.
     ///
-    /// Relative to the file that the settings are written to.
+    /// A relative path is resolved from the folder of the settings file.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) output: Option<PathBuf>,
 }

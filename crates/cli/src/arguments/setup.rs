@@ -10,7 +10,7 @@ use clap_complete::Shell;
               planproof demo\n  \
               planproof demo --html demo.html")]
 pub(crate) struct DemoArguments {
-    /// Where to write the HTML report; by default `.planproof/demo.html`.
+    /// HTML report to write; by default `.planproof/demo.html`.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 }
@@ -35,6 +35,7 @@ pub(crate) struct InitArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
               source <(planproof completions bash)\n  \
+              mkdir -p ~/.config/fish/completions\n  \
               planproof completions fish > ~/.config/fish/completions/planproof.fish")]
 pub(crate) struct CompletionsArguments {
     /// Shell to complete for.
@@ -47,6 +48,6 @@ pub(crate) struct CompletionsArguments {
               planproof man | man -l -\n  \
               planproof man ~/.local/share/man/man1")]
 pub(crate) struct ManArguments {
-    /// Folder for the pages, created if needed; without it the main page goes to stdout.
+    /// Folder for the page of each command, created if needed; without it the main page goes to stdout.
     pub(crate) folder: Option<PathBuf>,
 }

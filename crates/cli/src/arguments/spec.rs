@@ -133,7 +133,7 @@ pub(crate) struct DialectArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Compat {
-    /// As documented.
+    /// As planproof documents them.
     Ours,
     /// As in the published code.
     Original,

@@ -49,13 +49,15 @@ pub(crate) enum RunsCommand {
                   planproof runs list\n  \
                   planproof runs list --json --store results/runs.db")]
     List,
-    /// Show the report of a campaign, or one of its cases in full.
+    /// Show the report of a campaign or matrix, or one case of a campaign in full.
+    ///
+    /// A matrix consists of the campaigns of one `planproof bench` with several agents, models or settings.
     #[command(after_help = "Examples:\n  \
                   planproof runs show last\n  \
                   planproof runs show last --case 7-9\n  \
                   planproof runs show last --judge-again")]
     Show {
-        /// Campaign: its id, the start of it, or `last`.
+        /// Campaign or matrix: its id, a prefix of the id, or `last`.
         run: String,
         /// Show this case: the query with the violated words marked, and the trace.
         #[arg(long, value_name = "ID")]
@@ -66,7 +68,7 @@ pub(crate) enum RunsCommand {
         /// With --case, draw the graph of the team's sub-tasks instead of the trace.
         #[arg(long, value_enum, value_name = "FORM", requires = "case", conflicts_with = "json")]
         graph: Option<GraphForm>,
-        /// Maximum number of findings shown.
+        /// Maximum number of findings (distinct failures) shown.
         #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
         findings: usize,
         /// Judge all runs again from their traces, instead of using the stored verdicts.
@@ -78,7 +80,7 @@ pub(crate) enum RunsCommand {
                   planproof runs export last > traces.jsonl\n  \
                   planproof runs export last --format cases > cases.jsonl")]
     Export {
-        /// Campaign: its id, the start of it, or `last`.
+        /// Campaign: its id, a prefix of the id, or `last`.
         run: String,
         /// What to export.
         #[arg(long, value_enum, default_value_t = ExportFormat::Traces)]
@@ -87,11 +89,11 @@ pub(crate) enum RunsCommand {
         #[arg(long, value_name = "ID")]
         case: Option<String>,
     },
-    /// Check that the stored data of a campaign is what was written when its runs ended.
+    /// Check that the stored data of a campaign or matrix is what was written when its runs ended.
     #[command(after_help = "Examples:\n  \
                   planproof runs verify last")]
     Verify {
-        /// Campaign or matrix: its id, the start of it, or `last`.
+        /// Campaign or matrix: its id, a prefix of the id, or `last`.
         run: String,
         /// Expected fingerprint of the seal, as printed when it was run.
         #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint)]
@@ -102,7 +104,7 @@ pub(crate) enum RunsCommand {
                   planproof runs label last 'new prompt'\n  \
                   planproof runs label last")]
     Label {
-        /// Campaign: its id, the start of it, or `last`.
+        /// Campaign: its id, a prefix of the id, or `last`.
         run: String,
         /// New label: one line of up to 80 characters.
         #[arg(value_parser = label)]
@@ -116,24 +118,24 @@ pub(crate) enum RunsCommand {
                   planproof runs delete 1a20e65\n  \
                   planproof runs delete 1a20e65 --yes")]
     Delete {
-        /// Campaigns or matrices: their ids, the start of them, or `last`.
+        /// Campaigns or matrices: their ids, prefixes of the ids, or `last`.
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<String>,
-        /// Delete; without it, only say what would be deleted.
+        /// Delete them; without it, only say what would be deleted.
         #[arg(long)]
         yes: bool,
     },
-    /// List lessons that runs taught agents with a memory, oldest first.
+    /// List the lessons that runs taught agents with a memory, oldest first.
     #[command(after_help = "Examples:\n  \
                   planproof runs lessons\n  \
                   planproof runs lessons last --tool send_mail")]
     Lessons {
-        /// Only lessons of this campaign: its id, the start of it, or `last`.
+        /// List only lessons of this campaign: its id, a prefix of the id, or `last`.
         run: Option<String>,
-        /// Only lessons about this tool.
+        /// List only lessons about this tool.
         #[arg(long, value_name = "NAME")]
         tool: Option<String>,
-        /// Maximum number of lessons listed; the newest are kept.
+        /// Maximum number of lessons listed; if there are more, the oldest are left out.
         #[arg(long, default_value_t = 100, value_name = "N", value_parser = whole(1, u32::MAX))]
         most: u32,
     },
@@ -145,12 +147,12 @@ pub(crate) enum RunsCommand {
                   planproof runs forget last\n  \
                   planproof runs forget --all")]
     Forget {
-        /// Lessons of this campaign: its id, the start of it, or `last`.
+        /// Delete lessons of this campaign: its id, a prefix of the id, or `last`.
         run: Option<String>,
-        /// Lessons about this tool, of that campaign or of all campaigns.
+        /// Delete lessons about this tool, of that campaign or of all campaigns.
         #[arg(long, value_name = "NAME")]
         tool: Option<String>,
-        /// All lessons.
+        /// Delete all lessons.
         #[arg(long, conflicts_with_all = ["run", "tool"])]
         all: bool,
     },
@@ -189,12 +191,12 @@ pub(crate) enum ExportFormat {
               planproof report 1a20e65 last\n  \
               planproof report 1a20e65 1a20f31 last")]
 pub(crate) struct ReportArguments {
-    /// Campaign: its id, the start of it, or `last`.
+    /// Campaign or matrix: its id, a prefix of the id, or `last`.
     pub(crate) run: String,
-    /// Further campaigns to compare with.
+    /// Other campaigns to compare with.
     ///
-    /// With one more campaign, the two are compared case by case; the first is the earlier one. With several, one table
-    /// has a row for each campaign.
+    /// With one, the two campaigns are compared case by case, RUN as the earlier one. With several, one table has a row
+    /// for each campaign.
     #[arg(value_name = "OTHER")]
     pub(crate) others: Vec<String>,
     #[command(flatten)]
@@ -202,7 +204,7 @@ pub(crate) struct ReportArguments {
     /// Expected fingerprint of the seal, as printed when the campaign was run.
     #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint, conflicts_with = "others")]
     pub(crate) seal: Option<Fingerprint>,
-    /// Maximum number of findings shown, if no file is written.
+    /// Maximum number of findings (distinct failures) shown, if no file is written.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,
     #[command(flatten)]
@@ -214,9 +216,9 @@ pub(crate) struct ReportArguments {
               planproof tables last\n  \
               planproof tables 1a20e65 1a20f31")]
 pub(crate) struct TablesArguments {
-    /// Campaigns: their ids, the start of them, or `last`.
+    /// Campaigns: their ids, prefixes of the ids, or `last`.
     ///
-    /// In a search for a limit, failures are counted within the limit.
+    /// For a campaign of `planproof limit`, only failures within the limit are counted.
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]

@@ -55,24 +55,27 @@ pub(crate) struct TestArguments {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Causes of failures")]
 pub(crate) struct DissectArguments {
-    /// Look for the cause of each failure.
+    /// Find the cause of each failure.
     ///
-    /// Asks the agent the same query again, then with other words, with another topic, and with another paragraph of
-    /// the same meaning. With `--resume`, also for a campaign that was finished without it.
+    /// Reruns the failed case, then runs variants of it: with other words, with another topic, and with another
+    /// paragraph of the same meaning. With `--resume`, also for a campaign that finished without it.
     #[arg(long)]
     pub(crate) dissect: bool,
     /// Number of variants of each kind per failure; by default 5.
     #[arg(long, value_name = "N", value_parser = whole(1, TRIALS_MAX), requires = "dissect")]
     pub(crate) dissect_k: Option<u32>,
-    /// Number of reruns of each failed case before anything is changed; by default 3.
+    /// Number of reruns of each failed case, before its variants; by default 3.
     #[arg(long, value_name = "N", value_parser = whole(0, TRIALS_MAX), requires = "dissect")]
     pub(crate) dissect_reruns: Option<u32>,
-    /// Maximum number of failures to dissect, drawn by the seed; by default all.
+    /// Maximum number of failures to dissect; by default all.
+    ///
+    /// If there are more, the seed draws them.
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "dissect")]
     pub(crate) dissect_max: Option<u32>,
     /// Dissect as the published algorithm does.
     ///
-    /// Its last step names the constraint as the cause after the first variant that fails.
+    /// It names the constraint as the cause as soon as one variant with another paragraph fails. By default all such
+    /// variants have to fail.
     #[arg(long, value_enum, value_name = "HOW", requires = "dissect")]
     pub(crate) compat: Option<DissectCompat>,
 }
@@ -101,10 +104,10 @@ impl DissectArguments {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Smaller failing cases")]
 pub(crate) struct ShrinkArguments {
-    /// Shrink the smallest failures.
+    /// Shrink the smallest failing cases.
     ///
-    /// Removes actions, requirements and words as long as the agent fails in the same way, in 2 of 3 runs. These runs
-    /// are kept in the run store and appear in all reports of the campaign.
+    /// Removes actions, requirements and words as long as the agent still fails in the same way, by default in 2 of 3
+    /// runs. These runs are kept in the run store and appear in all reports of the campaign.
     #[arg(long)]
     pub(crate) shrink: bool,
     /// Maximum number of failures to shrink; by default 3.
@@ -118,7 +121,7 @@ pub(crate) struct ShrinkArguments {
     /// More than half of them must fail.
     #[arg(long, value_name = "N", value_parser = whole(1, CANDIDATE_RUNS_MAX), requires = "shrink")]
     pub(crate) shrink_repeat: Option<u32>,
-    /// Write the smallest cases to this file as case v1 lines, for `--from`.
+    /// Write the smallest failing cases to this file as case v1 lines, for `--from`.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) shrink_to: Option<PathBuf>,
 }

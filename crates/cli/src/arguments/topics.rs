@@ -27,12 +27,12 @@ pub(crate) struct TopicsArguments {
 pub(crate) enum TopicsCommand {
     /// Make a new bank of topics with a model.
     ///
-    /// The model is asked for jobs and the activities of people in them. What it lists is checked, and it is asked
+    /// The model is asked for jobs, and for the activities of people in them. Its answers are checked, and it is asked
     /// again for what is missing.
     Generate(GenerateArguments),
     /// Make a topic from the tools of your agent.
     ///
-    /// Their names and schemas stay; what they do is mocked.
+    /// Their names and schemas are kept, and the tools themselves are mocked.
     FromMcp(FromMcpArguments),
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct GenerateArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
               planproof topics from-mcp 'mcp:python server.py' --out topics.json\n  \
-              planproof topics from-mcp mcp+http://127.0.0.1:8000/mcp --job 'office assistant' --out office.json")]
+              planproof topics from-mcp mcp+http://127.0.0.1:8000/mcp --job 'office assistant'")]
 pub(crate) struct FromMcpArguments {
     /// Sources of the tools, as with `planproof run --tools`.
     ///
@@ -72,9 +72,9 @@ pub(crate) struct FromMcpArguments {
     /// listed, and never called.
     #[arg(required = true, value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
-    /// File of texts for the tools: a JSON object from names to noun phrases.
+    /// JSON file of texts for the tools: an object that maps tool names to noun phrases.
     ///
-    /// null leaves a tool out. Tools that are not in the file get a text by rule.
+    /// null leaves a tool out. Tools that the file does not name get a text by rule.
     #[arg(long, value_name = "FILE", value_parser = file(), conflicts_with = "model")]
     pub(crate) names: Option<PathBuf>,
     /// Model that writes the texts; by default they are made by rule from the names.
