@@ -92,7 +92,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 97] = [
     ("serve-tools", "stdio", "depends on who starts the server"),
     ("runs show", "case", "is what one call is about"),
     ("runs show", "repeat", "is what one call is about"),
-    ("runs show", "judge-again", "is for one look"),
+    ("runs show", "judge-again", "is for one call"),
     ("runs show", "graph", "says what one call prints"),
     ("runs export", "case", "is what one call is about"),
     ("runs export", "format", "says what one call writes"),
@@ -217,28 +217,27 @@ impl Section {
         let of_service = |service: Service| {
             let setting = |name| {
                 let help = match name {
-                    "url" => "Where the server is.",
-                    "key-env" => "The environment variable that holds its key.",
-                    "key-in" => "How the key is shown: bearer, header:NAME or query:NAME.",
-                    "model" => "The model that it is asked for.",
-                    _ => "The model that it is asked for with long texts.",
+                    "url" => "URL of the server.",
+                    "key-env" => "Environment variable that holds the key of the server.",
+                    "key-in" => "How the key is sent: bearer (the default), header:NAME or query:NAME.",
+                    "model" => "Model to request from the server.",
+                    _ => "Model to request for texts of 75 characters or more.",
                 };
                 key(name, Kind::Text, help)
             };
             let mut keys: Vec<Key> = service.settings().map(setting).collect();
             keys.sort_by(|a, b| a.name.cmp(&b.name));
-            let about = format!("A server that tools ask: {service}.");
+            let about = format!("Server that tools call: {service}.");
             Self { name: service.as_str().to_owned(), about, keys, sections: Vec::new() }
         };
         Self {
             name: MEDIA.to_owned(),
-            about: "The servers and folders that the tools of `bench mnms` work with, where --media names no file of \
-                    its own."
+            about: "Servers and folders for the tools of `bench mnms`, unless `--media` names another file."
                 .to_owned(),
             keys: vec![
-                key("input", Kind::Path, "The folder of what requests name."),
-                key("output", Kind::Path, "The folder of what tools make; otherwise planproof-media."),
-                key("player", Kind::Text, "The program that plays films, for the tools of everyday work."),
+                key("input", Kind::Path, "Folder with the input files that queries refer to."),
+                key("output", Kind::Path, "Folder for the files that tools write; by default planproof-media."),
+                key("player", Kind::Text, "Program that plays films, for the tools of everyday work."),
             ],
             sections: Service::ALL.into_iter().map(of_service).collect(),
         }
