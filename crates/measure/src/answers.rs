@@ -58,6 +58,8 @@ impl Normalisation {
             match byte {
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => normal.push(char::from(byte.to_ascii_lowercase())),
                 b' ' | b'\t'..=b'\r' | 0x1c..=0x1f => end_word(&mut normal),
+                // Any other control character can end an article without being white space, and other texts need
+                // Unicode's rules: both are left to `normal_any`.
                 _ if !byte.is_ascii_punctuation() => return None,
                 _ if self == Self::Trivia => end_word(&mut normal),
                 _ => {}
@@ -99,6 +101,8 @@ impl Normalisation {
             Some(counts) => counts,
             None => shared_of_many(answer, right),
         };
+        // As in the scripts, texts without a common word have an F1 of 0, even two empty ones, which match exactly.
+        // Nothing is divided by 0 below.
         if shared == 0 {
             return AnswerAgreement { is_exact, ..AnswerAgreement::default() };
         }
@@ -114,6 +118,8 @@ impl Normalisation {
         let mut best = AnswerAgreement::default();
         for right in rights {
             let found = self.compare_normal(&answer, &self.normal(right));
+            // The script takes the maximum of either figure, so the two may come from different right answers.
+            // Precision and recall go with the best F1.
             let is_exact = best.is_exact || found.is_exact;
             best = AnswerAgreement { is_exact, ..if found.f1 > best.f1 { found } else { best } };
         }
@@ -141,6 +147,7 @@ const FEW: usize = 16;
 /// The number of words in an answer, in a right answer, and in both; `None` if the right answer has more than
 /// [`FEW`].
 fn shared_of_few(answer: &str, right: &str) -> Option<(usize, usize, usize)> {
+    // Right answers are short and compared by the thousand, so the usual case allocates nothing.
     let mut left = [""; FEW];
     let mut wanted = 0;
     for word in words(right) {
@@ -189,10 +196,13 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
 fn without_articles(text: &str) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut word = String::new();
+    // The `None` stands for the end of the text, which ends the last word.
     for character in text.chars().map(Some).chain([None]) {
         match character.filter(|it| is_word_character(*it)) {
             Some(character) => word.push(character),
             None => {
+                // An article becomes a space, as in the scripts, so that what stands on either side of it does not
+                // merge.
                 rest.push_str(if ARTICLES.contains(&word.as_str()) { " " } else { &word });
                 word.clear();
                 rest.extend(character);
@@ -216,6 +226,7 @@ fn is_word_character(character: char) -> bool {
             _ => Vec::new(),
         }
     });
+    // The ranges are sorted and disjoint, so only the first one that does not end before the character can contain it.
     let after = CLASS.partition_point(|(_, end)| *end < character);
     CLASS.get(after).is_some_and(|(start, _)| *start <= character)
 }

@@ -49,6 +49,8 @@ impl RightNumber {
 
     /// Whether a number that [`by_paper`] found is this one.
     pub fn is_by_paper(&self, found: &str) -> bool {
+        // Both sides were rounded by the same function, so equal numbers are equal bit for bit. One too large for a
+        // float becomes infinite, and right numbers are finite.
         value(found) == Some(self.rounded)
     }
 
@@ -72,6 +74,7 @@ pub fn by_paper(text: &str) -> Option<String> {
 /// immediately after [`STRICT_MARK`], and may be empty: nothing is left of `#### ,`.
 pub fn by_strict(text: &str) -> Option<String> {
     let mut places = text.match_indices(STRICT_MARK);
+    // The published pattern is searched for, so a mark that no number follows immediately does not end the search.
     places.find_map(|(at, _)| {
         let rest = &text[at + STRICT_MARK.len()..];
         strict_length(rest).map(|length| rest[..length].replace(',', ""))
@@ -110,9 +113,11 @@ fn last_number_any(text: &str) -> Option<String> {
     let mut last = None;
     let mut at = 0;
     while at < characters.len() {
+        // `whole` may be the end of the text, where no digit follows.
         let whole = at + usize::from(characters[at] == '-');
         let count = digits_from(whole);
         if count == 0 {
+            // Only one character is skipped: in `--3` the second hyphen begins the match.
             at += 1;
             continue;
         }
@@ -122,6 +127,7 @@ fn last_number_any(text: &str) -> Option<String> {
             end += digits_from(end);
         }
         last = Some(at..end);
+        // Matches do not overlap, so a number's own digits cannot begin the next one; the hyphen after them can.
         at = end;
     }
     let number: String = characters[last?].iter().collect();
@@ -150,6 +156,7 @@ static DIGITS: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| {
         Ok(HirKind::Class(Class::Unicode(class))) => {
             class.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))).collect()
         }
+        // The pattern is constant; a test fails if it is ever not a class.
         _ => Vec::new(),
     }
 });

@@ -64,6 +64,7 @@ pub fn rouge_l(hypothesis: &str, reference: &str) -> Result<RougeL, RougeError> 
     let (hypothesis, reference) = (normal(hypothesis), normal(reference));
     let hypothesis = numbered(&hypothesis, &mut numbers);
     let reference = numbered(&reference, &mut numbers);
+    // The package checks the hypothesis first, which decides the error if both texts are empty.
     if hypothesis.is_empty() {
         return Err(RougeError::EmptyHypothesis);
     }
@@ -73,10 +74,12 @@ pub fn rouge_l(hypothesis: &str, reference: &str) -> Result<RougeL, RougeError> 
     // The sum over all pairs of sentences equals the product of the sums.
     let length = |sentences: &[Vec<u32>]| sentences.iter().map(|it| it.len() as u64).sum::<u64>();
     let pairs = length(&hypothesis).saturating_mul(length(&reference));
+    // Checked before any table is made, so that a table has at most `PAIRS_MAX` bits, which are 32 MiB.
     if pairs > PAIRS_MAX {
         return Err(RougeError::TooLong { pairs });
     }
     let mut shared = HashSet::new();
+    // The reference is the first argument, as in the package: ties between subsequences are resolved by the side.
     for one in &reference {
         for other in &hypothesis {
             common(one, other, &mut shared);
@@ -126,6 +129,7 @@ fn common(one: &[u32], other: &[u32], shared: &mut HashSet<u32>) {
                 row[j]
             };
         }
+        // Old values in the row do no harm: every cell is written before it is read, and the first one stays 0.
         std::mem::swap(&mut above, &mut row);
     }
     let (mut i, mut j) = (one.len(), width);

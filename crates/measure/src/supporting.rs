@@ -16,6 +16,7 @@ pub fn facts(named: &[SupportingFact], needed: &[SupportingFact]) -> AnswerAgree
     let named: HashSet<&SupportingFact> = named.iter().collect();
     let needed: HashSet<&SupportingFact> = needed.iter().collect();
     let shared = named.intersection(&needed).count();
+    // As in the script, a side without facts has a share of 0.
     let share = |of: usize| if of > 0 { shared as f64 / of as f64 } else { 0.0 };
     with_f1(named == needed, share(named.len()), share(needed.len()))
 }
