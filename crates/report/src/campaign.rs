@@ -50,7 +50,9 @@ impl<'a> ReportedCampaign<'a> {
     /// Each repeat of each case with its outcome; `None` if it was not run.
     pub(crate) fn runs(&self) -> impl Iterator<Item = (&'a dyn Case, u32, Option<&'a Outcome>)> + use<'a> {
         let (cases, repeats) = (self.cases, self.repeats.max(1));
+        // Units that were not run have no outcome, so the outcomes cannot simply be zipped with the units.
         let mut by_unit: Vec<Option<&'a Outcome>> = vec![None; cases.len() * repeats as usize];
+        // A repeat beyond the last would land on a run of the next case.
         for outcome in self.outcomes.iter().filter(|outcome| outcome.repeat < repeats) {
             let place = outcome.ordinal as usize * repeats as usize + outcome.repeat as usize;
             if let Some(place) = by_unit.get_mut(place) {

@@ -63,6 +63,7 @@ pub fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
     match !text.is_empty() && text.chars().all(is_plain) {
         true => text.to_owned(),
+        // Nothing can be escaped within single quotes, so a quote ends them, stands escaped, and begins them again.
         false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }

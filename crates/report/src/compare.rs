@@ -132,6 +132,7 @@ impl ComparedApart {
         let common = cases.len() as u64;
         let mut counts = Counts::default();
         cases.iter().filter(|case| case.change.is_scored()).for_each(|case| counts.add(case));
+        // Only now: the counts include these cases, the list does not.
         cases.retain(|case| case.change != CaseChange::BothPassed);
         let ComparedSize { cases: scored, a, b, fixed, broken, .. } = counts.sum_up(0);
         (common > 0).then_some(Self { what, common, scored, a, b, fixed, broken, cases })
@@ -184,6 +185,7 @@ impl Success {
         let rates: Vec<f64> = cases.iter().filter_map(|case| case.rate()).collect();
         match mean_of_cases(&rates, runs) {
             Some(Rate { rate, low, high }) => Self { passed, runs, rate: Some(rate), low, high },
+            // Without cases every rate is possible.
             None => Self { passed, runs, rate: None, low: 0.0, high: 1.0 },
         }
     }
@@ -246,6 +248,7 @@ impl CaseChange {
         match by_rate(b_runs, a_runs) {
             Ordering::Greater => Self::Fixed,
             Ordering::Less => Self::Broken,
+            // With repeats, equal rates can include failures. The class is then that of the first failed run.
             Ordering::Equal => match (class(a), class(b)) {
                 (None, None) => Self::BothPassed,
                 (a, b) if a == b => Self::SameClass,
@@ -313,6 +316,7 @@ impl Comparison {
     /// An id occurs twice in a campaign, or the campaigns have no case in common.
     pub fn new(a: &ReportedCampaign<'_>, b: &ReportedCampaign<'_>) -> Result<Self, CompareError> {
         let places = places_by_id(b)?;
+        // Only for its error: with an id twice in A, two cases would be compared with the same case of B.
         places_by_id(a)?;
         let [outcomes_a, outcomes_b] = [a, b].map(outcomes_by_ordinal);
         let mut differing = 0;
@@ -320,6 +324,8 @@ impl Comparison {
         for (ordinal_a, case) in (0u32..).zip(a.cases) {
             let card = case.card();
             let Some(&ordinal_b) = places.get(card.id.as_str()) else { continue };
+            // Ids of synthesised cases consist of the seed and an index, so that cases drawn with other options can
+            // share one.
             if case.identity() != b.cases[ordinal_b as usize].identity() {
                 differing += 1;
                 continue;
@@ -369,10 +375,12 @@ impl Comparison {
                 groups.entry(case.size).or_default().add(case);
             }
         }
+        // Only now: the counts include these cases, the list does not.
         cases.retain(|case| case.change != CaseChange::BothPassed);
         let [success_a, success_b] = [&all.a, &all.b].map(|cases| Success::of(cases));
         let is_repeated = a.repeats > 1 || b.repeats > 1;
         let pairs: Vec<(CaseRuns, CaseRuns)> = all.a.iter().copied().zip(all.b.iter().copied()).collect();
+        // On single runs both tests give the same value, and McNemar's is exact for any number of cases.
         let p_value = || match is_repeated {
             false => mcnemar(all.fixed, all.broken),
             true => sign_flip(&pairs),
@@ -381,6 +389,7 @@ impl Comparison {
         let is_same_model = side_a.model == side_b.model;
         Self {
             schema: COMPARISON_SCHEMA,
+            // The guard must be the only difference between the names, or the lift would include other changes.
             is_lift: is_same_model && side_b.agent.strip_prefix(GUARD_PREFIX) == Some(side_a.agent.as_str()),
             a: side_a,
             b: side_b,
@@ -501,6 +510,7 @@ fn scored_runs(outcomes: &[&Outcome]) -> CaseRuns {
 
 /// Compares two success rates without rounding.
 fn by_rate(this: CaseRuns, other: CaseRuns) -> Ordering {
+    // Cross-multiplied; the products of two `u32` fit in a `u64`.
     let share = |of: CaseRuns, with: CaseRuns| u64::from(of.passed) * u64::from(with.runs);
     share(this, other).cmp(&share(other, this))
 }
@@ -533,8 +543,10 @@ pub fn mcnemar(fixed: u64, broken: u64) -> f64 {
     }
     let (mut term, mut sum) = (1.0, 1.0);
     for k in (1..=fewer).rev() {
+        // The quotient of two neighbouring binomial coefficients.
         term *= k as f64 / (n - k as f64 + 1.0);
         sum += term;
+        // The quotients fall with `k`, so the remaining terms together are too small to change the sum.
         if term < 1e-18 * sum {
             break;
         }

@@ -68,6 +68,7 @@ const LEGEND_LINE: f64 = 24.0;
 pub fn svg(automaton: &Automaton) -> Result<String, DrawingError> {
     let graph = graph(automaton);
     let StateGraph { nodes, edges } = &graph;
+    // Checked first, because the time to place the states grows fast with the number of arrows.
     if nodes.len() > DRAWN_STATES_MAX || edges.len() > DRAWN_WAYS_MAX {
         return Err(DrawingError::TooLarge { states: nodes.len(), ways: edges.len() });
     }
@@ -77,6 +78,7 @@ pub fn svg(automaton: &Automaton) -> Result<String, DrawingError> {
     let mut shapes = vec![Shape::Disc(START_SIZE)];
     shapes.extend(labels.iter().map(|label| Shape::Box { width: label.width(), height: label.height() }));
     let starts = (1..).zip(nodes).filter(|(_, node)| node.is_start).map(|(number, _)| (0, number));
+    // State `n` of the graph is shape `n + 1`.
     let ways = edges.iter().map(|edge| (edge.from + 1, edge.to + 1));
     let pairs: Vec<(usize, usize)> = starts.chain(ways).collect();
     let Placed { middles, ways } =

@@ -35,6 +35,7 @@ pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::R
     summary += &sections(campaign.report);
     summary += &classes(campaign.report);
     summary += &unscored(campaign);
+    // Written before the findings, which get the room that it leaves.
     let end = end(campaign);
     add_findings(&mut summary, campaign, SUMMARY_BYTES_MAX.saturating_sub(end.len()));
     out.write_all(summary.as_bytes())?;
@@ -45,6 +46,7 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
     let report = campaign.report;
     let mut out = format!("## planproof: {}", escaped(&report.agent));
     match &report.model {
+        // The names of our own agents contain the model, as in `tools@openai/gpt-5-mini`.
         Some(model) if !report.agent.contains(model.as_str()) => {
             let _ = write!(out, " with {}", escaped(model));
         }
@@ -65,6 +67,7 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
         None => writeln!(out, "**No run was scored.**\n"),
     };
     let noun = if report.repeats > 1 { "run" } else { "case" };
+    // Only the most specific reason is given: a broken set-up and a used-up budget also leave runs that were not run.
     if let Some(why) = &report.broken_setup {
         let _ = writeln!(
             out,
@@ -154,6 +157,7 @@ fn by_size(report: &Report) -> String {
     for group in &report.by_size {
         row(&group.size.to_string(), [group.runs, group.passed], group.success(), &group.baselines);
     }
+    // With one size, this row would repeat the one above it.
     if report.by_size.len() > 1 {
         row("all", [report.scored(), report.passed], report.success(), &overall);
     }
@@ -182,6 +186,7 @@ fn sections(report: &Report) -> String {
     for section in report.sections.0.iter().filter(|section| !section.is_for_programs()) {
         let _ = writeln!(out, "### {}\n\n{}\n", escaped(section.title), escape(&section.intro));
         if !section.figures.is_empty() {
+            // A Markdown table must have a header row; figures need no headings, so it is empty.
             out += "| | | |\n|---|---:|---|\n";
             for Figure { name, value, note } in &section.figures {
                 let _ = writeln!(out, "| {} | {} | {} |", escaped(name), escaped(value), escaped(note));
@@ -240,6 +245,7 @@ fn add_findings(summary: &mut String, campaign: &ReportedCampaign<'_>, bytes_max
     let mut left_out = 0;
     for (place, finding) in findings.iter().enumerate() {
         let text = describe(campaign, place + 1, finding);
+        // A shorter finding may still fit after one that does not.
         if summary.len() + text.len() + NOTE_BYTES_MAX <= bytes_max {
             *summary += &text;
         } else {
@@ -321,8 +327,10 @@ fn bold(words: &str) -> String {
 /// A command in a code span, delimited by one backtick more than its longest run of backticks.
 fn code(command: &str) -> String {
     let command: String = short(&one_line(command), TEXT_CHARACTERS_MAX).chars().map(visible).collect();
+    // What lies between all other characters are the runs of backticks.
     let longest = command.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
+    // Keeps a backtick at either end apart from the fence; Markdown removes one blank on each side.
     let blank = if longest > 0 { " " } else { "" };
     format!("{fence}{blank}{command}{blank}{fence}")
 }

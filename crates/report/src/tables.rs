@@ -281,6 +281,7 @@ impl ErrorRow {
             time: campaign.is_time_form,
             generated: report.runs,
             errors: report.failed,
+            // The interval of the error rate is that of the success rate, mirrored.
             rate: report.success().map(|Rate { rate, low, high }| Rate {
                 rate: 1.0 - rate,
                 low: 1.0 - high,
@@ -302,6 +303,7 @@ impl ClassRow {
         let count = |class: &str| report.classes.get(class).copied().unwrap_or(0);
         let named = CLASSES.into_iter().chain(parameter_error);
         let mut classes: BTreeMap<&'static str, u64> = named.map(|class| (class, count(class))).collect();
+        // Each failure has one class, so no more failures are counted than there are.
         classes.insert("other", report.failed - classes.values().sum::<u64>());
         Self {
             campaign: campaign.id.to_owned(),
@@ -317,6 +319,7 @@ impl ClassRow {
     /// Shares of all failures in per cent: the paper's columns in order, then the others; `None` without failures.
     pub fn shares(&self) -> Option<Vec<f64>> {
         let parameter_error = self.time.then_some(PARAMETER_ERROR);
+        // The map is sorted by name, and the columns are in the order of the paper.
         let names = CLASSES.into_iter().chain(parameter_error).chain(["other"]);
         let share = |name| self.classes.get(name).copied().unwrap_or(0) as f64 / self.failures as f64 * 100.0;
         (self.failures > 0).then(|| names.map(share).collect())

@@ -166,6 +166,7 @@ impl Entry {
         let (usage, wall) = (Usage::default(), Duration::ZERO);
         let mut scored = Scored { runs, classes: Vec::new(), usage, monitor, wall };
         for outcome in outcomes {
+            // Tokens and times must be of the same runs as the rate.
             if outcome.verdict.is_err() {
                 continue;
             }
@@ -187,6 +188,7 @@ impl<'a> AgentTableBuilder<'a> {
     /// # Errors
     /// An id occurs twice in it.
     pub fn new(first: &ReportedCampaign<'a>) -> Result<Self, CompareError> {
+        // Only for its error: the other campaigns look up cases by id.
         places_by_id(first)?;
         let outcomes = outcomes_by_ordinal(first);
         let entries = (0u32..).zip(first.cases).map(|(place, _)| Entry::of(outcomes.get(&place)));
@@ -204,6 +206,7 @@ impl<'a> AgentTableBuilder<'a> {
         let mut differing = 0;
         let mut entry = |case: &Arc<dyn Case>| {
             let Some(place) = places.get(case.card().id.as_str()) else { return Entry::NoSuchCase };
+            // Another case with the same id is as good as none.
             if case.identity() != campaign.cases[*place as usize].identity() {
                 differing += 1;
                 return Entry::NoSuchCase;
@@ -224,6 +227,7 @@ impl<'a> AgentTableBuilder<'a> {
     /// # Errors
     /// No case is in all campaigns.
     pub fn build(self) -> Result<AgentTable, CompareError> {
+        // Rates can be compared only on the same cases, so all figures of the rows are over these sets.
         let of_all = |apart: bool, holds: fn(&Entry) -> bool| -> Vec<usize> {
             (0..self.first.len())
                 .filter(|place| self.first[*place].card().is_apart() == apart)
@@ -246,6 +250,7 @@ impl<'a> AgentTableBuilder<'a> {
             let reported = Success::of(&column.case_runs(&apart_scored));
             AgentRow {
                 apart: (!apart.is_empty()).then_some(reported),
+                // Both sets consist of cases that this campaign has, each once, so this does not underflow.
                 left_out: column.cases - (common.len() + apart.len()) as u64,
                 ..column.sum_up(&common, &scored, against_first)
             }

@@ -150,6 +150,7 @@ impl MatrixTable {
         campaign: &ReportedCampaign<'_>,
         first: Option<&ReportedCampaign<'_>>,
     ) -> Result<(), CompareError> {
+        // A comparison lists every changed case, so only its figures are kept: a matrix can have many rows.
         let against_first = first.map(|first| Comparison::new(first, campaign).map(|it| Against::of(&it)));
         let report = campaign.report;
         let success = report.success();

@@ -22,6 +22,7 @@ pub fn sign_flip(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
     let Some(common) = scored.clone().try_fold(1i128, |common, (a, b)| {
         least_common_multiple(least_common_multiple(common, a.runs.into())?, b.runs.into())
     }) else {
+        // With many different numbers of runs, no common unit fits.
         return approximate(scored.map(|(a, b)| difference(*a, *b)));
     };
     // The differences as integer multiples of a common unit.
@@ -32,6 +33,7 @@ pub fn sign_flip(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
     let observed = scored.clone().map(whole).sum::<i128>().unsigned_abs();
     let sizes: Vec<u128> =
         scored.clone().map(whole).map(i128::unsigned_abs).filter(|size| *size > 0).collect();
+    // Every sum is at least as large. The doubled tail below would count sums of 0 twice.
     if observed == 0 {
         return 1.0;
     }
@@ -41,6 +43,7 @@ pub fn sign_flip(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
     if (most + 1).saturating_mul(sizes.len() as u128) > ADDITIONS_MAX {
         return approximate(scored.map(|(a, b)| difference(*a, *b)));
     }
+    // Sums of the opposite sign are as likely. The cast loses nothing, because `most` is below the limit on additions.
     2.0 * chance_of_at_most(&sizes, most as usize)
 }
 
@@ -50,7 +53,9 @@ fn chance_of_at_most(sizes: &[u128], most: usize) -> f64 {
     let mut chances = vec![0.0; most + 1];
     chances[0] = 1.0f64;
     for size in sizes {
+        // A size above `most` fits into no set that counts, so its exact value does not matter.
         let size = usize::try_from(*size).unwrap_or(usize::MAX);
+        // From the largest total down, so that `chances[rest]` does not include this size yet.
         for total in (0..=most).rev() {
             let with = total.checked_sub(size).map_or(0.0, |rest| chances[rest]);
             chances[total] = 0.5 * chances[total] + 0.5 * with;
@@ -93,6 +98,7 @@ fn both_tails(distance: f64) -> f64 {
     let x = distance / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.5 * x);
     let fit = COEFFICIENTS.iter().rev().fold(0.0, |sum, coefficient| sum * t + coefficient);
+    // At a distance of 0 the fit is 3e-8 above 1.
     (t * (fit - x * x).exp()).min(1.0)
 }
 

@@ -70,6 +70,7 @@ thread_local! {
 /// Runs code that may panic, and returns the panic message instead of printing it.
 fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, NotPlaced> {
     static QUIET: Once = Once::new();
+    // The hook belongs to the whole process, so it is installed once, and passes on the panics of all other work.
     QUIET.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
@@ -100,6 +101,7 @@ fn acyclic(shapes: usize, pairs: impl Iterator<Item = (usize, (usize, usize))>) 
         (0..shapes).map(|number| (0..shapes).map(|other| other == number).collect()).collect();
     let mut directed = Vec::new();
     for (pair, (from, to)) in pairs {
+        // A path from `to` to `from` would form a cycle with this arrow.
         let is_turned = reached[to][from];
         let (from, to) = if is_turned { (to, from) } else { (from, to) };
         let behind = reached[to].clone();
@@ -155,6 +157,7 @@ fn place_with_library(shapes: &[Shape], pairs: &[(usize, usize)]) -> Placed {
     // Without debug marks, with the positions optimised, and with coordinates.
     graph.do_it(false, false, false, &mut drawn);
     drawn.ways.sort_by_key(|way| way.pair);
+    // Arrows that `acyclic` reversed get their own direction back.
     for way in &mut drawn.ways {
         if directed.iter().any(|arrow| arrow.pair == way.pair && arrow.is_turned) {
             *way = reversed(way);
@@ -162,6 +165,7 @@ fn place_with_library(shapes: &[Shape], pairs: &[(usize, usize)]) -> Placed {
     }
     for (pair, &(from, to)) in pairs.iter().enumerate() {
         if from == to {
+            // The disc of the start never has an arrow to itself.
             if let Shape::Box { width, .. } = shapes[from] {
                 drawn.ways.push(loop_at(pair, drawn.middles[from], width));
             }
@@ -169,6 +173,7 @@ fn place_with_library(shapes: &[Shape], pairs: &[(usize, usize)]) -> Placed {
             && let Some(other) = pairs.iter().position(|pair| *pair == (to, from))
             && let Some(way) = drawn.ways.iter_mut().find(|way| way.pair == other)
         {
+            // `way` leads from `to` to `from`. Both arrows move aside, so that neither is drawn over the other.
             let back = Way { pair, ..reversed(way) };
             let span = |number: usize| {
                 let (Shape::Box { width: size, .. } | Shape::Disc(size)) = shapes[number];
@@ -225,6 +230,8 @@ impl RenderBackend for Drawn {
         properties: Option<String>,
         _: &str,
     ) {
+        // The first entry is the start with its control point; each of the others is a control point with the end of a
+        // curve.
         let [(start, first), (second, end), rest @ ..] = path else { return };
         let Some(pair) = properties.and_then(|text| text.parse().ok()) else { return };
         let place = |point: &Point| (point.x, point.y);

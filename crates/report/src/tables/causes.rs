@@ -155,12 +155,14 @@ impl TopicColumn {
         for campaign in campaigns {
             let TabledCauses::Dissected(dissection) = &campaign.causes else { continue };
             let model = campaign.report.model.as_ref().unwrap_or(&campaign.report.agent);
+            // Neither the two forms nor simulations and real models share a column.
             let key = (campaign.is_time_form, campaign.report.simulated, model.as_str());
             merged.entry(key).or_default().add(campaign.id, dissection);
         }
         let columns = merged.into_iter().map(|((time, simulated, model), merged)| {
             let Merged { campaigns, used, topics } = merged;
             let mut topics: Vec<TopicCount> = topics.into_values().collect();
+            // Counted before the topics without any failure are dropped, which were never a cause either.
             let never_a_cause = topics.iter().filter(|topic| topic.caused == 0).count() as u64;
             topics.retain(|topic| topic.errors > 0);
             // The sort is stable, so topics with equally many errors stay ordered by name.
