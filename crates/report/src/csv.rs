@@ -29,6 +29,7 @@ use crate::ReportedCampaign;
 pub fn columns(suite: &dyn Suite) -> Vec<&'static str> {
     let names = |columns: &'static [(&'static str, &'static str)]| columns.iter().map(|(name, _)| *name);
     let own = suite.columns();
+    // `row` gives the values in the same order.
     ["case", "repeat"]
         .into_iter()
         .chain(names(own.of_case))
@@ -75,6 +76,7 @@ fn row(campaign: &ReportedCampaign<'_>, case: &dyn Case, outcome: &Outcome) -> V
     row.extend(cells(case.cells(), own.of_case.len()));
     row.extend([
         number(outcome.passed()),
+        // Classes and flags are words of ours, so they need no protection from being read as formulas.
         outcome.class().map_or("", Class::as_str).to_owned(),
         scored.map_or_else(String::new, |scored| scored.flags.join(" ")),
     ]);

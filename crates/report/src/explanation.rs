@@ -50,6 +50,7 @@ pub(crate) fn one_line(text: &str) -> String {
 pub fn in_one_line(text: &str) -> String {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
+    // The second line is taken first, so a text of two lines leaves nothing for `next_back`.
     match (lines.next(), lines.next_back()) {
         (None, _) => one_line(first),
         (Some(second), None) => one_line(&format!("{first} {second}")),
@@ -64,6 +65,7 @@ pub fn short_in_the_middle(text: &str, most: usize) -> String {
     if count <= most {
         return text.to_owned();
     }
+    // A quarter for the beginning, one character for the mark, and the rest for the end.
     let head = most / 4;
     let tail = most.saturating_sub(head + 1);
     text.chars().take(head).chain(['…']).chain(text.chars().skip(count - tail)).collect()
@@ -71,6 +73,7 @@ pub fn short_in_the_middle(text: &str, most: usize) -> String {
 
 /// At most `most` characters, with a mark if text was left out.
 pub(crate) fn short(text: &str, most: usize) -> String {
+    // Looks at `most` characters at most, however long the text is.
     if text.chars().nth(most).is_none() {
         return text.to_owned();
     }

@@ -76,6 +76,7 @@ pub fn write(
     page.write(&page::begin(&format!("{}: {} of {} passed", report.agent, report.passed, report.scored())))?;
     page.write(&html! {
         (summary::head(campaign))
+        // Closed below: the content in between is written piece by piece.
         (PreEscaped("<main>"))
         (summary::key_figures(campaign))
         (summary::repeated(report))
@@ -89,6 +90,7 @@ pub fn write(
     if let Some(found) = &report.shrinking {
         shrinking::write(found, campaign, limits, &mut page)?;
     }
+    // Runs that passed get the room that the failures leave.
     let mut budget = cases::Budget::new(limits);
     failures::write(campaign, &mut budget, &mut page)?;
     passed::write(campaign, &mut budget, &mut page)?;

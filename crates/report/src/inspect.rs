@@ -126,6 +126,7 @@ fn eval_spec<'a>(campaign: &ReportedCampaign<'a>) -> EvalSpec<'a> {
             shuffled: false,
         },
         model: model(campaign),
+        // An unscored run is a sample with an error, but it does not fail the evaluation.
         config: Config { epochs: campaign.repeats, fail_on_error: false },
         packages: BTreeMap::from([(NAME, env!("CARGO_PKG_VERSION"))]),
         metadata: format::EvalMetadata {
@@ -172,6 +173,7 @@ impl ScoreOf {
 fn scorer_names(campaign: &ReportedCampaign<'_>) -> impl Iterator<Item = ScoreOf> {
     let has_usual = campaign.cases.iter().any(|case| !case.card().is_apart());
     let apart = campaign.cases.iter().find_map(|case| case.card().apart.clone());
+    // A campaign without any case still has the usual scorer.
     let usual = (has_usual || apart.is_none()).then_some(ScoreOf::Usual);
     usual.into_iter().chain(apart.map(ScoreOf::Apart))
 }
@@ -213,6 +215,7 @@ fn score_summary(campaign: &ReportedCampaign<'_>, scorer: &ScoreOf) -> ScoreSumm
         _ => (report.passed, report.scored(), report.unscored),
     };
     let mut metrics = BTreeMap::new();
+    // Without scored runs there is nothing to take a mean of.
     if scored > 0 {
         let mut add = |name, group, value| metrics.insert(name, Metric { name, group, value });
         let means = case_means(campaign, scorer);
@@ -237,6 +240,7 @@ fn score_summary(campaign: &ReportedCampaign<'_>, scorer: &ScoreOf) -> ScoreSumm
 /// The success rate of each case of a scorer that has a scored run: Inspect reduces all epochs of a sample to one
 /// value before it computes metrics.
 fn case_means(campaign: &ReportedCampaign<'_>, scorer: &ScoreOf) -> Vec<f64> {
+    // Ordered, because the sum of floats depends on the order, and the same campaign gives the same bytes.
     let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
     for outcome in campaign.outcomes {
         let case = campaign.cases.get(outcome.ordinal as usize);
@@ -271,6 +275,7 @@ fn stats<'a>(campaign: &ReportedCampaign<'a>) -> Stats<'a> {
 fn model_usage(model: &str, usage: Usage, cost: Option<f64>) -> BTreeMap<&str, ModelUsage> {
     let Usage { input_tokens, output_tokens } = usage;
     let total_tokens = input_tokens.saturating_add(output_tokens);
+    // The tokens of an external agent can be unknown; an entry of zeros would say that it used none.
     if total_tokens == 0 && cost.is_none() {
         return BTreeMap::new();
     }
@@ -287,6 +292,7 @@ fn sample<'a>(
     let seconds = outcome.wall.as_secs_f64();
     Sample {
         id: &case.card().id,
+        // Inspect counts epochs from 1.
         epoch: outcome.repeat + 1,
         input: case.prompt(),
         target: case.target(),

@@ -177,6 +177,7 @@ fn failure(
 /// The text cut to its limit, with its last line complete.
 fn body_of(text: &str, last: &str) -> String {
     let room = BODY_CHARACTERS_MAX.saturating_sub(last.chars().count());
+    // One character is for the line break between text and last line.
     let cut = short(text, room.saturating_sub(1));
     let end = if cut.ends_with('\n') || last.starts_with('\n') { "" } else { "\n" };
     format!("{cut}{end}{last}")
@@ -197,6 +198,8 @@ fn system_out(explained: &Explanation, outcome: &Outcome) -> String {
     if tokens.input_tokens + tokens.output_tokens > 0 {
         let separator = if text.is_empty() { "" } else { "; " };
         let figures = format!("{separator}tokens: {} in, {} out", tokens.input_tokens, tokens.output_tokens);
+        // The figures come last, so the text is cut to make room for them. They are ASCII, so their bytes are
+        // characters.
         text = short(&text, OUTPUT_CHARACTERS_MAX.saturating_sub(figures.len())) + &figures;
     }
     format!("      <system-out>{}</system-out>\n", escaped(&short(&one_line(&text), OUTPUT_CHARACTERS_MAX)))
@@ -236,6 +239,7 @@ fn escaped(text: &str) -> String {
             '\t' => out += "&#9;",
             '\r' => out += "&#13;",
             '\n' => out.push('\n'),
+            // Unicode has a symbol for each control character, in the same order from U+2400 on.
             '\0'..='\u{1f}' => out.extend(char::from_u32(0x2400 + u32::from(character))),
             '\u{fffe}' | '\u{ffff}' => out.push(char::REPLACEMENT_CHARACTER),
             _ => out.push(character),

@@ -359,6 +359,7 @@ fn escape(text: &str) -> String {
         if character == '.' && last_three.iter().all(|c| c.eq_ignore_ascii_case(&'w')) {
             out.push(WORD_JOINER);
         }
+        // CommonMark allows a backslash before any ASCII punctuation, whether it is needed there or not.
         if character.is_ascii_punctuation() {
             out.push('\\');
         }

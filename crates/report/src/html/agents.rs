@@ -229,6 +229,7 @@ fn passed_by(case: &CaseOfAll) -> Markup {
             td { (case.size) }
             @for (passed, runs) in case.passed.iter().zip(&case.runs) {
                 @match (passed, runs) {
+                    // The result of a single run is a word, that of several a count.
                     (0, 1) => { td.bad { "failed" } },
                     (1, 1) => { td.good { "passed" } },
                     (passed, runs) => {

@@ -23,6 +23,7 @@ const BAR_WIDTH_MIN: f64 = 3.0;
 
 /// The drawing; empty if no time passes.
 pub(super) fn draw(bars: &Bars) -> Markup {
+    // An axis without length would divide by 0 in `Axis::place`.
     if bars.bars.is_empty() || bars.to <= bars.from {
         return Markup::default();
     }
@@ -61,6 +62,7 @@ impl Axis {
 fn show(bar: &Bar, axis: &Axis, top: f64) -> Markup {
     let (left, right) = (axis.place(bar.from), axis.place(bar.to.max(bar.from)));
     let above = top + (LINE - THICK) / 2.0;
+    // The feet of a bracket point to the side that is allowed.
     let bracket = |time: u32, foot: f64| {
         let x = axis.place(time);
         let (high, low) = (above - 3.0, above + THICK + 3.0);

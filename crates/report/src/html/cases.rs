@@ -57,6 +57,7 @@ pub(super) fn write_list<'a, T>(
     page.write(&PreEscaped(
         if is_paged { "<div class=\"cases\" data-paged>" } else { "<div class=\"cases\">" }.to_owned(),
     ))?;
+    // Rendering a case can read its trace from the store, so the budget is checked before it.
     while let Some((first, others)) = rest.split_first().filter(|_| budget.cases > 0) {
         let shown = show(first);
         if !budget.take(shown.0.len()) {

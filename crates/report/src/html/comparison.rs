@@ -148,11 +148,13 @@ pub(super) fn classes(comparison: &Comparison) -> Markup {
     let failed = scored.iter().flat_map(|case| [case.class_a, case.class_b]);
     // Cases that passed in both are counted but not listed.
     let both = comparison.count(CaseChange::BothPassed);
+    // `None` sorts first, so that passed cases are the first row and the first column.
     let ends: BTreeSet<Option<&str>> = failed.chain((both > 0).then_some(None)).collect();
     if ends.iter().all(Option::is_none) {
         return Markup::default();
     }
     let name = |end: &Option<&str>| end.unwrap_or("passed").to_owned();
+    // The outer `None` stands for any end, for the sums of rows and columns.
     let how_often = |a: Option<Option<&str>>, b: Option<Option<&str>>| {
         let is_of = |case: &&&ComparedCase| {
             a.is_none_or(|a| a == case.class_a) && b.is_none_or(|b| b == case.class_b)
@@ -353,6 +355,7 @@ fn changed<'a>(
             })
         })
         .collect();
+    // The variants of `CaseChange` are in the order of the page, broken cases first.
     changed.sort_by_key(|changed| (changed.compared.change, changed.compared.ordinal_a));
     changed
 }

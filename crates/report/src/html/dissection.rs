@@ -37,6 +37,7 @@ pub(super) fn write(report: &DissectionReport, limits: &HtmlLimits, page: &mut P
     for case in report.cases.iter().take(limits.cases_max) {
         let markup = dissected(case);
         bytes += markup.0.len();
+        // All later cases are left out, too, so that the cases shown have no gaps.
         if bytes > limits.bytes_max {
             break;
         }
@@ -175,6 +176,7 @@ fn tried(trial: &ReportedTrial) -> Markup {
         @if let Some(paragraph) = &trial.paragraph {
             p { (Foreign::short(paragraph, PARAGRAPH_CHARACTERS_MAX)) }
         }
+        // A new paragraph as a whole is shown above.
         @for change in trial.changes.iter().filter(|change| change.piece != "paragraph") {
             p.quiet {
                 (change.piece) " " q { (Foreign::short(&change.from, PIECE_CHARACTERS_MAX)) } " became "

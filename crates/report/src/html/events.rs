@@ -63,6 +63,7 @@ fn list(case: &dyn Case, notes: Option<Vec<EventNote>>, trace: &Trace) -> Markup
             @if let Some(more @ 1..) = rows.len().checked_sub(ROWS_MAX) {
                 li.quiet { (counted(more as u64, "more row is", "more rows are")) " left out here" }
             }
+            // The end is shown even if rows before it are left out.
             @if let Some(Event { at, kind: EventKind::End(reason), .. }) = trace.events.last() {
                 li.end { (end(reason)) @if is_dated { (time(*at)) } }
             }
@@ -113,6 +114,8 @@ impl CallRow<'_> {
     /// Whether the next row is the same call with the same answer.
     fn is_repeated_by(&self, next: &CallRow<'_>) -> bool {
         let answers = |row: &CallRow<'_>| row.answer.map(|answer| (answer.text.clone(), answer.is_error));
+        // The first wrong call is always visible. Without answers beside them calls overlap, and each is shown with its
+        // id.
         next.wrong.is_none()
             && self.answer.is_some()
             && self.remark == next.remark
@@ -136,6 +139,7 @@ fn rows<'a>(prompt: &str, events: &'a [Event], notes: &'a [EventNote]) -> Vec<(O
             EventKind::Query { text } if text == prompt => {}
             EventKind::Query { text } => rows.push((actor, Row::Query(text))),
             EventKind::Turn { text, calls, finish, .. } => {
+                // Turns without a row of their own count as well.
                 let number = turns.entry(actor).or_default();
                 *number += 1;
                 // The last text of a model is usually the agent's answer, which comes next.
@@ -144,6 +148,7 @@ fn rows<'a>(prompt: &str, events: &'a [Event], notes: &'a [EventNote]) -> Vec<(O
                 let text = if said.is_some() { "" } else { text };
                 let is_cut =
                     matches!(finish, FinishReason::Length | FinishReason::ContentFilter | FinishReason::Cut);
+                // A turn that only makes one call would say nothing beyond the row of the call.
                 if !text.is_empty() || *calls > 1 || is_cut {
                     let (number, calls, finish) = (*number, *calls, *finish);
                     rows.push((actor, Row::Turn { at: event.at, number, text, calls, finish }));

@@ -41,6 +41,8 @@ fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
     };
     let mut failures: Vec<_> = campaign.outcomes.iter().filter_map(failure).collect();
     let classes: HashSet<Class> = failures.iter().map(|failure| failure.class).collect();
+    // Puts the failures of a case in the same class side by side, so that `dedup_by` keeps the first repeat and counts
+    // the others.
     failures.sort_by_key(|failure| (failure.outcome.ordinal, failure.class, failure.outcome.repeat));
     failures.dedup_by(|later, first| {
         let is_same = later.outcome.ordinal == first.outcome.ordinal && later.class == first.class;
@@ -48,6 +50,7 @@ fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
         is_same
     });
     let findings: HashMap<Unit, (usize, usize)> = (1..)
+        // One finding of each class comes before any second one, so this many are the smallest failure of each class.
         .zip(pick_findings(cases, campaign.outcomes, classes.len()))
         .map(|(number, finding)| {
             let unit = Unit { ordinal: finding.ordinal, repeat: finding.repeat };
@@ -73,6 +76,7 @@ pub(super) fn write(
     if failures.is_empty() {
         return page.write(&nothing_failed(campaign));
     }
+    // The sort in `failures` puts the findings first.
     let (findings, further) = failures.split_at(findings);
     let kinds = failures.iter().map(|failure| (failure.class.as_str(), failure.case.card().size));
     page.write(&html! {
@@ -190,6 +194,7 @@ pub(super) fn unscored(campaign: &ReportedCampaign<'_>) -> Markup {
         }
     }
     let mut reasons: Vec<_> = by_reason.into_iter().collect();
+    // The sort is stable, so equally frequent reasons stay in alphabetical order.
     reasons.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
     html! {
         @if !reasons.is_empty() {

@@ -46,6 +46,7 @@ pub(super) fn draw(graph: &Graph) -> Markup {
         return Markup::default();
     }
     let placed = Placed::new(graph);
+    // The same edges as in `Placed::new`, so that an edge has the same number here and there.
     let edges = graph.edges.iter().filter(|edge| edge.from.max(edge.to) < graph.nodes.len());
     let mut backs = 0;
     let ways: Vec<(&GraphEdge, String, String)> = edges
@@ -55,6 +56,7 @@ pub(super) fn draw(graph: &Graph) -> Markup {
             (edge, line, tip)
         })
         .collect();
+    // Edges that close a cycle need room on the right, and only now are they counted.
     let width = placed.width + if backs > 0 { BACK_GAP * (backs + 1) as f64 } else { 0.0 };
     html! {
         svg.order-graph viewBox={ "0 0 " (units(width)) " " (units(placed.height)) } width=(units(width))
@@ -134,6 +136,7 @@ impl Placed {
         let row_width = |row: &Vec<Slot>| {
             row.iter().map(width_of).sum::<f64>() + COLUMN_GAP * row.len().saturating_sub(1) as f64
         };
+        // Each row is centred in the widest one, so the width of the drawing comes before all positions.
         let width = rows.iter().map(row_width).fold(0.0, f64::max) + 2.0 * MARGIN;
         let heights: Vec<f64> = graph.nodes.iter().map(|node| size(node).1).collect();
         let mut nodes = vec![(0.0, 0.0); count];
@@ -150,6 +153,7 @@ impl Placed {
                 let middle = left + width_of(slot) / 2.0;
                 match slot {
                     Slot::Node(node) => nodes[*node] = (middle, top),
+                    // The rows come from the top, so the lanes of an edge are in the order of its way.
                     Slot::Lane(edge) => lanes[*edge].push((middle, top, top + height)),
                 }
                 left += width_of(slot) + COLUMN_GAP;
@@ -203,11 +207,13 @@ fn bent(from: Point, to: Point) -> String {
 /// first of them comes next.
 fn layers(count: usize, edges: &[&GraphEdge]) -> Vec<usize> {
     let mut layers: Vec<Option<usize>> = vec![None; count];
+    // Each round places one node. The search is slow but simple, for at most `NODES_MAX` nodes.
     for _ in 0..count {
         let is_free = |node: &usize| {
             layers[*node].is_none()
                 && edges
                     .iter()
+                    // An edge from a node to itself does not hold the node up.
                     .all(|edge| edge.to != *node || edge.from == *node || layers[edge.from].is_some())
         };
         let Some(next) = (0..count).find(is_free).or_else(|| (0..count).find(|node| layers[*node].is_none()))
@@ -228,15 +234,18 @@ fn rows(layers: &[usize], edges: &[&GraphEdge]) -> Vec<Vec<Slot>> {
         rows[*row].push(Slot::Node(node));
     }
     for (number, edge) in edges.iter().enumerate() {
+        // The rows strictly between both ends; none for an edge that goes up.
         for row in rows.iter_mut().take(layers[edge.to]).skip(layers[edge.from] + 1) {
             row.push(Slot::Lane(number));
         }
     }
+    // One pass from the top: a row is sorted by the order of the row above it, which is final by then.
     for row in 1..rows.len() {
         let (above, below) = rows.split_at_mut(row);
         let Some(above) = above.last() else { continue };
         let places: Vec<f64> = below[0].iter().map(|slot| middle_above(*slot, above, edges)).collect();
         let mut numbered: Vec<(f64, Slot)> = places.into_iter().zip(below[0].iter().copied()).collect();
+        // The sort is stable: slots with equal positions keep their order.
         numbered.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         below[0] = numbered.into_iter().map(|(_, slot)| slot).collect();
     }

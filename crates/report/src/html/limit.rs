@@ -73,6 +73,7 @@ fn in_words(report: &LimitReport) -> String {
 
 fn range(report: &LimitReport) -> String {
     let from = report.limit_low.map_or(format!("below {}", report.plan.from), |low| low.to_string());
+    // `limit_high` is absent if no rate is clearly below the threshold, and also if the first one already is.
     let is_below_from = report.levels.first().is_some_and(|level| level.side == Side::Below);
     let to = match report.limit_high {
         Some(high) => high.to_string(),
@@ -110,6 +111,7 @@ impl From<&ByBits> for Column {
 fn series(columns: &[Column]) -> [Series<'static>; 4] {
     let baseline = |rate: Option<f64>| rate.map(|rate| Point { rate, interval: None });
     let measured = |column: &Column| {
+        // Without runs this is not a number, and is discarded below.
         let rate = column.passed as f64 / column.runs as f64;
         (column.runs > 0).then_some(Point { rate, interval: Some(column.interval) })
     };
@@ -247,6 +249,7 @@ pub(super) fn by_bits(report: &LimitReport) -> Markup {
                                     td { (count(column.runs)) }
                                     td { (count(column.passed)) }
                                     td {
+                                        // A column exists only if a run falls into it, so this divides by 1 or more.
                                         (or_dash(Some(column.passed as f64 / column.runs as f64))) " "
                                         span.interval { (percent_range(column.low, column.high)) }
                                     }

@@ -87,6 +87,7 @@ fn frame(places: &[MapPlace]) -> (f64, f64) {
     let (east, north) = (extent(places, |it| it.east), extent(places, |it| it.north));
     let (wide, tall) = (east.1 - east.0, north.1 - north.0);
     let room = WIDTH - 2.0 * MARGIN_X;
+    // A direction in which the places do not differ does not limit the scale. A single place leaves it infinite.
     let scale = |wide: f64, room: f64| if wide > 0.0 { room / wide } else { f64::INFINITY };
     let scale = scale(wide, room).min(scale(tall, HEIGHT_MAX - 2.0 * MARGIN_Y));
     let scale = if scale.is_finite() { scale } else { 1.0 };
@@ -112,8 +113,10 @@ fn laid_out(places: &[MapPlace]) -> Vec<Option<Point>> {
     let (east, north) = (extent(places, |it| it.east), extent(places, |it| it.north));
     let middle = (east.0.midpoint(east.1), north.0.midpoint(north.1));
     let at = |(number, it): (usize, &MapPlace)| {
+        // A place that is not drawn keeps its index, because routes refer to places by index.
         let is_drawn = number < PLACES_MAX && it.east.is_finite() && it.north.is_finite();
         is_drawn.then(|| {
+            // North is up, and the vertical axis points down.
             (WIDTH / 2.0 + (it.east - middle.0) * scale, height / 2.0 - (it.north - middle.1) * scale)
         })
     };
@@ -171,6 +174,7 @@ impl Arc {
     fn show(&self, way: &MapWay) -> Markup {
         let point = |(x, y): Point| format!("{} {}", units(x), units(y));
         let curve = format!("M{} Q{} {}", point(self.start), point(self.control), point(self.end));
+        // A quadratic curve arrives in the direction from its control point to its end.
         let (dx, dy) = (self.end.0 - self.control.0, self.end.1 - self.control.1);
         let length = dx.hypot(dy).max(1.0);
         let (dx, dy) = (dx / length, dy / length);
@@ -269,6 +273,7 @@ impl Room {
 
 /// The positions of the labels of all routes. The time is proportional to routes times routes and places.
 fn spots(places: &[MapPlace], laid_out: &[Option<Point>], ways: &[(&MapWay, Arc)], height: f64) -> Vec<Spot> {
+    // The places and their names are fixed, so they come first, and the labels avoid them.
     let mut taken: Vec<Room> = Vec::new();
     for (place, at) in places.iter().zip(laid_out) {
         let Some((x, y)) = *at else { continue };

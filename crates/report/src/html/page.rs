@@ -63,6 +63,7 @@ pub(super) fn end() -> Markup {
         footer {
             p { "Written by planproof " (env!("CARGO_PKG_VERSION")) ". The file needs nothing but itself." }
         }
+        // At the end, where the elements that it looks up exist.
         script { (PreEscaped(SCRIPT)) }
         (PreEscaped("</body></html>\n"))
     }

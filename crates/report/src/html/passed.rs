@@ -20,6 +20,7 @@ pub(super) fn write(
     let passed = campaign.outcomes.iter().filter(|outcome| outcome.passed() == Some(true));
     let all = passed.clone().count() as u64;
     let shown: Vec<&Outcome> = passed.take(campaign.suite.passed_shown()).collect();
+    // Without room for a case there are no headings either.
     if shown.is_empty() || !budget.is_left() {
         return Ok(());
     }

@@ -72,6 +72,7 @@ fn pieces(explained: &Explanation) -> (Vec<(&str, Option<&Mark>)>, u64) {
         let characters = text.chars().count();
         match text.char_indices().nth(room) {
             None => shown.push((text, mark)),
+            // Once the room is used up, further pieces are cut to nothing, which `retain` removes.
             Some((cut, _)) => {
                 shown.push((&text[..cut], None));
                 left_out += (characters - room) as u64;
@@ -224,6 +225,7 @@ fn sequence(steps: &[SequenceStep]) -> Markup {
         return html! { "nothing" };
     }
     let is_alike = |one: &SequenceStep, next: &SequenceStep| {
+        // The first wrong step begins a row even after equal steps, so that its mark does not include those.
         one.text == next.text && one.when == next.when && !next.is_wrong
     };
     let rows: Vec<&[SequenceStep]> = steps.chunk_by(is_alike).collect();

@@ -71,6 +71,7 @@ fn shown(failure: &ShrunkCase, report: &ShrinkReport, campaign: &ReportedCampaig
     let number = failure.group.unwrap_or_default();
     let alike: Vec<&str> =
         report.failures.iter().filter(|it| it.group == failure.group).map(|it| it.case.as_str()).collect();
+    // One of several similar failures is enough to read; the others are folded.
     let is_first = alike.first() == Some(&failure.case.as_str());
     let others: Vec<&str> = alike.into_iter().filter(|case| *case != failure.case).collect();
     html! {

@@ -37,6 +37,7 @@ pub(super) fn who(suite: &dyn Suite, agent: &str, model: Option<&str>) -> Markup
             @match model {
                 Some(model) => { "with the model " b { (Foreign::short(model, NAME_CHARACTERS_MAX)) } },
                 None if suite.asks_no_model(agent) => "without a model",
+                // An external agent does not report its model.
                 None => "with a model of its own",
             }
         }
@@ -100,6 +101,7 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
     html! {
         section aria-labelledby="figures" {
             h2 #figures.unseen { "Key figures" }
+            // Only the most specific reason is given: the others leave runs that were not run as well.
             @if let Some(why) = &report.broken_setup {
                 p.banner role="note" {
                     strong { "The set-up is broken:" } " nothing can be said of the agent. The campaign was stopped when "
@@ -279,6 +281,7 @@ fn proportions(report: &Report) -> Markup {
         .filter(|(_, cases)| *cases > 0)
         .map(|(name, cases)| format!("{} {name}", count(*cases)))
         .collect();
+    // The left end of the next rectangle; `@let` is the only way to add to it within the template.
     let mut before = 0;
     html! {
         svg.proportions viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
@@ -318,6 +321,7 @@ pub(super) fn sections(sections: &Sections) -> Markup {
 fn with_code(text: &Foreign<'_>) -> Markup {
     html! {
         @for (place, part) in text.as_str().split('`').enumerate() {
+            // Every second part stands between backticks.
             @if place % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
@@ -378,8 +382,10 @@ pub(super) fn by_size(report: &Report) -> Markup {
         style: Style::Measured,
         points: groups.iter().map(|group| Some(measured(group))).collect(),
     }];
+    // A suite may have more baselines than there are styles, which then repeat.
     for (place, (name, style)) in names.iter().zip(Style::BASELINES.into_iter().cycle()).enumerate() {
         let point = |group: &BySize| {
+            // All groups have the baselines of the suite in the same order.
             let rate = group.baselines.iter().nth(place)?.best()?;
             Some(Point { rate, interval: None })
         };

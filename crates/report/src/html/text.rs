@@ -21,6 +21,7 @@ impl<'a> Foreign<'a> {
     /// At most `characters_max` characters, and the number of omitted ones.
     pub(crate) fn short(text: &'a str, characters_max: usize) -> Self {
         let Some((end, _)) = text.char_indices().nth(characters_max) else { return Self::whole(text) };
+        // Counted before invisible characters are replaced by names, which are longer.
         let left_out = text[end..].chars().count();
         let mut shown = Self::whole(&text[..end]).0.into_owned();
         shown += &format!("… ({} more characters)", count(left_out as u64));
@@ -81,6 +82,7 @@ fn is_plain(c: char) -> bool {
         '\u{e0000}'..='\u{e007f}' => false,
         // Unicode noncharacters.
         '\u{fdd0}'..='\u{fdef}' => false,
+        // The last two code points of each plane are noncharacters, too.
         c => u32::from(c) & 0xfffe != 0xfffe,
     }
 }
@@ -109,6 +111,7 @@ pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (place, digit) in digits.chars().enumerate() {
+        // Groups of three are counted from the last digit.
         if place > 0 && (digits.len() - place).is_multiple_of(3) {
             out.push(',');
         }
@@ -138,6 +141,7 @@ pub(super) fn seconds(seconds: f64) -> String {
         s if s < 1e-3 => format!("{:.0}\u{a0}µs", s * 1e6),
         s if s < 1.0 => format!("{:.1}\u{a0}ms", s * 1e3),
         s if s < 60.0 => format!("{s:.1}\u{a0}s"),
+        // Truncated: rounding would turn 119.9 seconds into 1 min 60 s.
         s if s < 3600.0 => format!("{}\u{a0}min {}\u{a0}s", (s / 60.0) as u64, (s % 60.0) as u64),
         s => format!("{}\u{a0}h {}\u{a0}min", (s / 3600.0) as u64, (s % 3600.0 / 60.0) as u64),
     }

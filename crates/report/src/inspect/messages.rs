@@ -109,6 +109,7 @@ impl<'a> Writer<'a> {
 
     fn take(&mut self, event: &'a Event) {
         self.actor = event.actor.as_ref();
+        // Every event goes through the pairing, so that its numbers of calls are places in `names`.
         let number = self.pairing.take(event);
         match &event.kind {
             // It is the case's query, which is already there.
@@ -120,6 +121,8 @@ impl<'a> Writer<'a> {
                 self.add_turn(text, (!self.texts.contains(&self.actor)).then_some(*calls));
             }
             EventKind::Call(call) => {
+                // A turn that has all the calls that it announced takes no more, which also keeps the count below from
+                // underflowing.
                 let open = self.open.get_mut(&self.actor).filter(|open| open.calls != Some(0));
                 let place = match open {
                     Some(open) => {
@@ -127,6 +130,7 @@ impl<'a> Writer<'a> {
                         open.place
                     }
                     None => {
+                        // No turn is open for this call, so it begins a message of its own.
                         self.stop_reason = "tool_calls";
                         self.add_turn("", None);
                         self.messages.len() - 1
@@ -145,6 +149,7 @@ impl<'a> Writer<'a> {
                 let id = result.id.as_str();
                 let function = number.and_then(|number| self.names.get(number).copied());
                 let error =
+                    // Inspect's other kinds name a cause, which a result does not report.
                     result.is_error.then_some(ToolCallError { kind: "unknown", message: &result.text });
                 let role = Role::Tool { tool_call_id: id, function, error };
                 self.add(&result.text, role);
@@ -161,6 +166,8 @@ impl<'a> Writer<'a> {
         match reason {
             EndReason::Answered { text } => {
                 let last = self.messages.last();
+                // The answer is usually the model's last turn. A turn of an agent within the agent, or one with calls,
+                // is not the answer even if it has the same text.
                 let is_said = last.is_some_and(|last| {
                     last.content == text
                         && last.metadata.is_none()
@@ -174,6 +181,8 @@ impl<'a> Writer<'a> {
             EndReason::LimitReached { limit, value } => {
                 let (kind, units) = match limit {
                     LimitKind::WallMilliseconds => ("time", *value as f64 / 1000.0),
+                    // Without turns, the iterations were tool calls of an external agent, for which Inspect has no kind
+                    // of limit.
                     LimitKind::Iterations if self.turns > 0 => ("turn", *value as f64),
                     LimitKind::Iterations | LimitKind::OutputBytes | LimitKind::TextBytes => {
                         ("custom", *value as f64)
@@ -189,6 +198,7 @@ impl<'a> Writer<'a> {
 }
 
 fn tool_call(call: &planproof_trace::ToolCall) -> ToolCall<'_> {
+    // Messages borrow their arguments, and malformed ones have no object to borrow.
     static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
     let (arguments, parse_error) = match &call.arguments {
         Arguments::Object(object) => (object, None),
@@ -199,6 +209,7 @@ fn tool_call(call: &planproof_trace::ToolCall) -> ToolCall<'_> {
 
 fn stop_reason(finish: FinishReason) -> &'static str {
     match finish {
+        // A turn is cut by the caller, when it has all that it needs.
         FinishReason::Stop | FinishReason::Cut => "stop",
         FinishReason::ToolCalls => "tool_calls",
         FinishReason::Length => "max_tokens",
