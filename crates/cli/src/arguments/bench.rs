@@ -32,8 +32,8 @@ pub(crate) struct BenchArguments {
     pub(crate) campaign: CampaignArguments,
     /// More agents to run on the same cases, compared in one table.
     ///
-    /// The campaigns of such a command are a matrix: they have one budget, and one id, for `--resume`, `planproof
-    /// report`, and `planproof runs show`, `verify` and `delete`.
+    /// The campaigns of such a command are a matrix: they have one budget, and one id, for `--resume`,
+    /// `planproof report`, and `planproof runs show`, `verify` and `delete`.
     #[arg(value_name = "AGENT", conflicts_with = "resume")]
     pub(crate) others: Vec<String>,
     /// Model for agents that are named without one, as in `direct`.
@@ -170,8 +170,8 @@ impl TestForm {
 pub(crate) struct ChoiceArguments {
     /// Published data of the benchmark: a file or a folder.
     ///
-    /// Without it, the suite uses a few cases that come with planproof. With `travelplanner`, `--set train`, `--set
-    /// validation` or `--set test` chooses the queries of the folder.
+    /// Without it, the suite uses a few cases that come with planproof. With `travelplanner`, `--set train`,
+    /// `--set validation` or `--set test` chooses the queries of the folder.
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,
     /// Maximum number of cases.
