@@ -139,7 +139,7 @@ pub(crate) enum Command {
     Mnms(Box<Signed<MnmsArguments>>),
     /// Print stored campaigns in the layout of the paper's tables, beside the published figures.
     ///
-    /// For campaigns of `planproof test` and `planproof limit`. The paper is that on PDoctor (arXiv 2404.17833).
+    /// For campaigns of `planproof test` and `planproof limit`. The paper describes PDoctor (arXiv 2404.17833).
     Tables(Signed<TablesArguments>),
     /// Run an agent on a task with your own tools, and show its trace.
     Run(Signed<RunArguments>),

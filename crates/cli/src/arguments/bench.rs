@@ -225,7 +225,8 @@ pub(crate) struct ScoreArguments {
     pub(crate) scoring: Option<String>,
     /// With `--compat original`, compare each prediction of `mnms` with the right plan that fits it best.
     ///
-    /// Otherwise only the first right plan counts. Without `--compat original` this is always done.
+    /// By default, `--compat original` counts only the first right plan. Without `--compat original`, the right plan
+    /// that fits best always counts.
     #[arg(long)]
     pub(crate) alternatives: bool,
     /// Execution log of the predictions of `mnms`, for the pass rate.
