@@ -141,6 +141,7 @@ fn test_case(
             if !verdict.passed() {
                 out += &failure(campaign, case, repeat, verdict, &explained);
             }
+            // Strict readers expect the output after the failure.
             out += &system_out(&explained, outcome);
         }
     }

@@ -287,6 +287,7 @@ impl ErrorRow {
                 low: 1.0 - high,
                 high: 1.0 - low,
             }),
+            // Cases from a file were not synthesised.
             solver_calls: report.solver.map_or(0, |solver| solver.calls),
             solver_seconds: report.solver.map_or(0.0, |solver| solver.seconds),
             synthesis_seconds: report.synthesis_seconds.unwrap_or_default(),

@@ -185,7 +185,8 @@ impl Placed {
         let begin = (from.0, from.1 + self.heights[edge.from] / 2.0);
         let end = (to.0, to.1 + self.heights[edge.to] / 2.0);
         let line = format!("M{} C{} {} {}", point(begin), point((x, begin.1)), point((x, end.1)), point(end));
-        // The nodes cover both of its ends, so its tip is in the middle, where it goes up.
+        // The nodes cover both of its ends, so its tip is in the middle, where it goes up. Halfway along a cubic curve
+        // its ends have weights of 1/8, and its control points, both at `x`, of 3/8.
         let middle = (begin.0 * 0.125 + x * 0.75 + end.0 * 0.125, begin.1.midpoint(end.1));
         let tip =
             [(middle.0 - TIP.1, middle.1 + TIP.0), middle, (middle.0 + TIP.1, middle.1 + TIP.0)].map(point);

@@ -103,6 +103,7 @@ impl From<&LimitLevel> for Column {
 impl From<&ByBits> for Column {
     fn from(column: &ByBits) -> Self {
         let ByBits { runs, passed, low, high, chance, in_order, one_look, .. } = *column;
+        // A column consists of cases whose chance is known; the other baselines of orders always are.
         let [chance, in_order, one_look] = [chance, in_order, one_look].map(Some);
         Self { runs, passed, interval: (low, high), chance, in_order, one_look }
     }
