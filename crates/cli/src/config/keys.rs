@@ -236,7 +236,7 @@ impl Section {
                 .to_owned(),
             keys: vec![
                 key("input", Kind::Path, "Folder with the input files that queries refer to."),
-                key("output", Kind::Path, "Folder for the files that tools write; by default planproof-media."),
+                key("output", Kind::Path, "Folder for files that tools write; by default planproof-media."),
                 key("player", Kind::Text, "Program that plays films, for the tools of everyday work."),
             ],
             sections: Service::ALL.into_iter().map(of_service).collect(),
