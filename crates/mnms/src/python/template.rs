@@ -15,7 +15,7 @@ pub(crate) enum TemplateError {
 }
 
 /// `template.format(*values)`. Fields that access part of a value or have a format specification are rejected as
-/// malformed. Python rejects them too, except for a few that access attributes or characters of a text.
+/// malformed. Python accepts some of them: attributes and characters of a text, and specifications that fit a text.
 pub(crate) fn format(template: &str, values: &[String]) -> Result<String, TemplateError> {
     let mut out = String::with_capacity(template.len());
     let mut characters = template.chars().peekable();
