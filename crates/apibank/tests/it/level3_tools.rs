@@ -48,7 +48,7 @@ fn run(world: &mut ApiWorld, api: &str, arguments: &str) -> ApiRecord {
 }
 
 /// The output as JSON, or the error behind an exclamation mark.
-fn told(world: &mut ApiWorld, api: &str, arguments: &str) -> String {
+fn said(world: &mut ApiWorld, api: &str, arguments: &str) -> String {
     let record = run(world, api, arguments);
     match &record.exception {
         PythonValue::None => serde_json::to_string(&record.output).unwrap(),
@@ -58,7 +58,7 @@ fn told(world: &mut ApiWorld, api: &str, arguments: &str) -> String {
 
 /// What both modes say: the original's, then the right one's.
 fn both(api: &str, arguments: &str) -> [String; 2] {
-    [ApiCompat::Original, ApiCompat::Right].map(|compat| told(&mut world(compat), api, arguments))
+    [ApiCompat::Original, ApiCompat::Right].map(|compat| said(&mut world(compat), api, arguments))
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn what_is_unknown_has_no_name_in_the_original() {
     let fault = carry_out("GetWeatherForCoordinates", &nowhere, &mut world(ApiCompat::Original)).unwrap_err();
     assert!(matches!(fault, ApiFault::Raised(error) if error.kind == "TypeError"));
     let weather =
-        told(&mut world(ApiCompat::Right), "GetWeatherForCoordinates", r#"{"latitude": 1, "longitude": 2}"#);
+        said(&mut world(ApiCompat::Right), "GetWeatherForCoordinates", r#"{"latitude": 1, "longitude": 2}"#);
     assert_eq!(weather, "!There is no weather for these coordinates.");
 }
 
@@ -106,7 +106,7 @@ fn what_was_given_out_once_disturbs_later_searches_of_the_original_alone() {
         let mut world = world(compat);
         let is_original = compat == ApiCompat::Original;
         let mut flights = |to: &str, day: &str| {
-            told(
+            said(
                 &mut world,
                 "FlightSearch",
                 &format!(r#"{{"source": "A", "destination": "{to}", "travel_dates": "{day}"}}"#),
@@ -121,7 +121,7 @@ fn what_was_given_out_once_disturbs_later_searches_of_the_original_alone() {
         let mut hotels = |from: &str, to: &str| {
             let arguments =
                 format!(r#"{{"destination": "B", "check_in_date": "{from}", "check_out_date": "{to}"}}"#);
-            told(&mut world, "HotelAvailability", &arguments)
+            said(&mut world, "HotelAvailability", &arguments)
         };
         assert!(hotels("2024-05-05", "2024-05-06").contains(r#""check_in_date":"2024-05-03""#));
         // The first hotel is found before the second fails, and is spoilt by that too.
@@ -144,16 +144,16 @@ fn tools_of_the_right_mode_see_what_others_did() {
             "PersonalInfoUpdate",
             r#"{"username": "ann", "password": "pw", "address": "1 Road"}"#,
         );
-        let account = told(&mut world, "AccountInfo", r#"{"username": "ann", "password": "pw"}"#);
+        let account = said(&mut world, "AccountInfo", r#"{"username": "ann", "password": "pw"}"#);
         assert_eq!(account.contains("1 Road"), is_right);
         let meeting = r#"{"meeting_topic": "New", "start_time": "2024-05-01 10:00:00",
             "end_time": "2024-05-01 11:00:00", "location": "here", "attendees": ["Ann", "Bob"]}"#;
         run(&mut world, "AddMeeting", meeting);
-        let meetings = told(&mut world, "QueryMeeting", r#"{"user_name": "Ann"}"#);
+        let meetings = said(&mut world, "QueryMeeting", r#"{"user_name": "Ann"}"#);
         assert_eq!(meetings.contains(r#""meeting_id":8,"meeting_name":"New""#), is_right, "{meetings}");
-        let meetings = told(&mut world, "QueryMeeting", r#"{"user_name": "Bob"}"#);
+        let meetings = said(&mut world, "QueryMeeting", r#"{"user_name": "Bob"}"#);
         assert_eq!(meetings == "!'Bob'", !is_right);
-        let late = told(&mut world, "AddMeeting", &meeting.replace("11:00", "09:00"));
+        let late = said(&mut world, "AddMeeting", &meeting.replace("11:00", "09:00"));
         assert_eq!(late.starts_with("!The meeting must end"), is_right);
     }
 }
@@ -170,7 +170,7 @@ fn arguments_count_in_the_right_mode() {
     assert_eq!(each, r#"{"recommended_movies":["X","Y","Z"]}"#);
     // The right mode refuses a text for a list before it comes to the tool.
     assert_eq!(
-        told(&mut world(ApiCompat::Original), "MovieRecommendations", r#"{"preferences": "Drama"}"#),
+        said(&mut world(ApiCompat::Original), "MovieRecommendations", r#"{"preferences": "Drama"}"#),
         "!'D'"
     );
 }

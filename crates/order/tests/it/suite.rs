@@ -90,7 +90,7 @@ fn baselines_name_places_that_there_are() {
     }
 }
 
-fn told(verdict: &planproof_suite::Verdict) -> (Option<&'static str>, Vec<&'static str>) {
+fn class_and_flags(verdict: &planproof_suite::Verdict) -> (Option<&'static str>, Vec<&'static str>) {
     (verdict.class().map(Class::as_str), verdict.scored.flags.clone())
 }
 
@@ -99,7 +99,7 @@ fn verdicts_say_class_and_flags() {
     let case = chain();
     let line = call("egg_collection") + &call("feed_mixing") + &call("roof_painting") + "answer \"\"";
     let flags = vec!["action_lost", "order_error", "distractor"];
-    assert_eq!(told(&judged(&case, &line)), (Some("action_lost"), flags));
+    assert_eq!(class_and_flags(&judged(&case, &line)), (Some("action_lost"), flags));
     // Nothing is to be said of conflicts in a feasible case.
     let scores = judged(&case, &line).scored.scores;
     assert!(scores.iter().all(|score| !score.metric.starts_with("conflict_")), "{scores:?}");

@@ -11,7 +11,7 @@ fn plan(nodes: &Json) -> Plan {
     read_json(&nodes.to_string()).unwrap()
 }
 
-fn told(faults: &[VerificationFault]) -> Vec<String> {
+fn reported(faults: &[VerificationFault]) -> Vec<String> {
     faults.iter().map(|fault| format!("{:?} {fault}", fault.kind())).collect()
 }
 
@@ -21,21 +21,21 @@ fn node(id: u64, name: &str, args: &Json) -> Json {
 
 /// The corpus: plans with all that is wrong with them. In Python the same is wrong, where Python can say it.
 #[test]
-fn faults_of_plans_are_told() {
+fn faults_of_plans_are_reported() {
     let corpus = include_str!("../../testdata/plans.jsonl");
     for line in corpus.lines() {
         let case: Json = serde_json::from_str(line).unwrap();
         let plan = plan(&case["plan"]);
-        let faults = told(&verify(&plan, catalogue()));
+        let faults = reported(&verify(&plan, catalogue()));
         assert_eq!(json!(faults), case["faults"], "{}", case["name"]);
         let by_step: usize = plan.steps.iter().map(|step| verify_step(step, catalogue()).len()).sum();
         assert!(by_step <= faults.len(), "{}", case["name"]);
         let of_program = verify_program(&to_python(&plan), catalogue()).unwrap();
-        let kinds = |told: &[String]| -> Vec<String> {
-            told.iter().map(|told| told.split(": ").next().unwrap_or_default().to_owned()).collect()
+        let kinds = |faults: &[String]| -> Vec<String> {
+            faults.iter().map(|fault| fault.split(": ").next().unwrap_or_default().to_owned()).collect()
         };
-        assert_eq!(kinds(&told(&of_program)), kinds(&faults), "{}", case["name"]);
-        assert!(!told(&of_program).concat().contains("is not written `<node-"), "{}", case["name"]);
+        assert_eq!(kinds(&reported(&of_program)), kinds(&faults), "{}", case["name"]);
+        assert!(!reported(&of_program).concat().contains("is not written `<node-"), "{}", case["name"]);
     }
     assert!(corpus.lines().count() >= 19);
 }
@@ -50,13 +50,13 @@ fn what_was_selected_is_cropped_out_of_the_picture_that_it_was_found_in() {
     for image in ["<node-0>.image", "<node-1>.image"] {
         nodes.truncate(3);
         nodes.push(node(3, "image crop", &json!({"image": image, "object": "<node-2>.object"})));
-        assert_eq!(told(&verify(&plan(&json!(nodes)), catalogue())), [""; 0]);
+        assert_eq!(reported(&verify(&plan(&json!(nodes)), catalogue())), [""; 0]);
     }
     // A picture that it was not found in.
     nodes.insert(3, node(7, "image generation", &json!({"text": "a cat"})));
     nodes[4]["args"]["image"] = "<node-7>.image".into();
     assert_eq!(
-        told(&verify(&plan(&json!(nodes)), catalogue())),
+        reported(&verify(&plan(&json!(nodes)), catalogue())),
         [
             "Connection step 3: `image crop` may not take its `image` from `image generation`; outputs of that may go to \
           `image captioning`, `optical character recognition`, `image classification`, `image editing`, \
@@ -78,7 +78,7 @@ fn steps_with_several_digits_and_references_in_the_middle_are_looked_at() {
         node(12, "text summarization", &json!({"text": "<node-11>.image"})),
     ]);
     assert_eq!(
-        told(&verify(&plan(&nodes), catalogue())),
+        reported(&verify(&plan(&nodes), catalogue())),
         [
             "Reference step 11: `text` refers to step 12, which comes later",
             "Reference step 12: `text` refers to `image` of `text generation`, which gives `text`",
@@ -94,12 +94,15 @@ fn the_next_step_is_held_to_those_before_it() {
         tool: tool.to_owned(),
         arguments: vec![("text".to_owned(), ArgumentValue::text(text))],
     };
-    assert_eq!(told(&verify_next(&earlier, &next("text generation", "<node-0>.text"), catalogue())), [""; 0]);
+    assert_eq!(
+        reported(&verify_next(&earlier, &next("text generation", "<node-0>.text"), catalogue())),
+        [""; 0]
+    );
     let faults = verify_next(&earlier, &next("wikipedia simple search", "<node-0>.text"), catalogue());
     assert_eq!(faults.len(), 1);
     assert!(verify_step(&next("wikipedia simple search", "<node-0>.text"), catalogue()).is_empty());
     assert_eq!(
-        told(&verify_step(&next("text generator", "<node-0>"), catalogue())),
+        reported(&verify_step(&next("text generator", "<node-0>"), catalogue())),
         ["Tool step 1: there is no tool `text generator`, did you mean `text generation`?"]
     );
 }
@@ -126,8 +129,8 @@ fn values_take_the_place_of_references() {
 
 #[test]
 fn programs_are_verified_as_the_plans_that_they_are_or_as_far_as_they_tell() {
-    let told = |text: &str| match verify_program(text, catalogue()) {
-        Ok(faults) => told(&faults),
+    let reported = |text: &str| match verify_program(text, catalogue()) {
+        Ok(faults) => reported(&faults),
         Err(fault) => vec![fault.to_string()],
     };
     for right in [
@@ -138,7 +141,7 @@ fn programs_are_verified_as_the_plans_that_they_are_or_as_far_as_they_tell() {
         "if 1:\n    a = object_detection(image='1.jpg')\n    b = select_object(a['objects'], 'dog')\n    \
          c = image_crop(image=a['image'], object=b['object'])",
     ] {
-        assert_eq!(told(right), [""; 0], "{right}");
+        assert_eq!(reported(right), [""; 0], "{right}");
     }
     for (wrong, fault) in [
         ("x = 1", "Tool the plan has no steps"),
@@ -193,6 +196,6 @@ fn programs_are_verified_as_the_plans_that_they_are_or_as_far_as_they_tell() {
         ),
         ("x = (", "line 1, column 6: this is no Python: unexpected EOF while parsing"),
     ] {
-        assert_eq!(told(wrong), [fault], "{wrong}");
+        assert_eq!(reported(wrong), [fault], "{wrong}");
     }
 }
