@@ -250,6 +250,7 @@ impl Automaton {
 
     /// Whether the state may come next.
     pub fn is_valid(&self, position: Position, state: StateId) -> bool {
+        // The list is sorted, because symbols are numbered in the order of the states.
         self.valid(position).binary_search(&state).is_ok()
     }
 
@@ -262,6 +263,7 @@ impl Automaton {
         // For each position, the first states of the shortest paths to it.
         let mut begun: Vec<Vec<StateId>> = vec![Vec::new(); self.positions()];
         let mut reached = vec![false; self.positions()];
+        // The first layer: the successors of the position, each reached by one state.
         let mut layer: Vec<u32> = Vec::new();
         for (state, next) in self.edges(position) {
             begun[next.index()].push(state);
@@ -269,6 +271,8 @@ impl Automaton {
                 layer.push(next.0);
             }
         }
+        // A search layer by layer, because several shortest paths can meet in a position, and its first states are
+        // complete only when its whole layer is known.
         for steps in 1.. {
             let mut found: Vec<StateId> = Vec::new();
             let mut next_layer: Vec<u32> = Vec::new();
@@ -280,6 +284,7 @@ impl Automaton {
                         found.extend(&first);
                     }
                     let next = next.index();
+                    // A position of an earlier layer is reached by shorter paths, to which these do not belong.
                     if is_next[next] || !reached[next] {
                         begun[next].extend(&first);
                         begun[next].sort_unstable();
@@ -298,6 +303,7 @@ impl Automaton {
             }
             layer = next_layer;
         }
+        // Never reached: layers have no position in common, so one of them is empty in the end.
         (0, Vec::new())
     }
 
@@ -315,6 +321,7 @@ impl Automaton {
     /// Whether a call that is completed in this state can be executed: on some path from there to an end it is. Also
     /// `true` if no call completed here is ever executed, so that the requirements are not the reason.
     pub fn can_execute(&self, position: Position, entered: Entered<'_>) -> bool {
+        // No requirement can forbid a call then, and the searches are saved.
         if !self.alphabet.has_patterns() {
             return true;
         }
@@ -333,6 +340,7 @@ impl Automaton {
     /// Whether the next completed call can be an executed one of this tool; if the next call is never executed,
     /// whether it can be one of this tool.
     pub(crate) fn can_call(&self, position: Position, tool: &str) -> bool {
+        // Requirements that name no tool treat all tools alike.
         if self.alphabet.named_tools().is_empty() {
             return true;
         }
@@ -367,10 +375,12 @@ impl Automaton {
     pub fn broken_requirement<'c>(&self, word: impl IntoIterator<Item = Entered<'c>>) -> Option<usize> {
         let symbols: Vec<usize> = word.into_iter().map(|entered| self.alphabet.symbol(entered)).collect();
         let (behavior, requirements) = self.parts.split_first()?;
+        // The behaviour itself forbids the word, so no requirement is responsible.
         if behavior.run(&symbols) == DEAD {
             return None;
         }
         let is_call = symbols.last().is_some_and(|symbol| self.alphabet.is_call(*symbol));
+        // Looked at first: such a requirement is violated whether or not the call is executed.
         let broken = requirements.iter().position(|requirement| requirement.run(&symbols) == DEAD);
         broken.or_else(|| if is_call { self.hindering(&symbols) } else { None })
     }
@@ -406,8 +416,10 @@ impl Automaton {
             let Some(id) = self.state_named(&section.state.value) else { continue };
             let state = self.state(id);
             text.push_str(&state.prompt.value);
+            // A space could complete the longer prompt. A line break cannot, because no prompt contains one.
             text.push(if prompts.begins_another(&state.prompt.value) { '\n' } else { ' ' });
             let content = section.content.value.trim();
+            // In a run these are escaped as well, so the model is shown the form that it will meet.
             if place == 0 || state.is_environment {
                 prompts.escape_into(content, &mut text);
             } else {
@@ -437,6 +449,7 @@ impl Automaton {
             .filter(|(_, next)| *next != DEAD)
             .map(|(state, next)| (state, Position(next)))
             .collect();
+        // Several calls of one state can lead to the same position.
         edges.sort_unstable();
         edges.dedup();
         edges
@@ -448,6 +461,7 @@ fn valid(dfa: &Dfa, alphabet: &Alphabet) -> Vec<Vec<StateId>> {
     let of_position = |position: usize| {
         let symbols = (0..dfa.symbols()).filter(|symbol| dfa.step(position as u32, *symbol) != DEAD);
         let mut states: Vec<StateId> = symbols.map(|symbol| alphabet.state_of(symbol)).collect();
+        // Symbols are numbered state by state, so equal states are adjacent.
         states.dedup();
         states
     };
@@ -468,6 +482,7 @@ fn finish(
             check::schemas(&draft, schemas, &mut faults);
         }
         let span = draft.name.span;
+        // The language of a specification with unknown names would only produce consequential faults.
         if !faults.has_errors()
             && let Some(spec) = draft.into_spec()
         {
@@ -484,6 +499,7 @@ fn finish(
             Ok(Loaded { automaton: Arc::new(automaton), warnings: diagnostics })
         }
         _ => {
+            // Whatever prevented an automaton has been reported as an error.
             debug_assert!(diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error));
             Err(FaultySpec { diagnostics })
         }
@@ -498,9 +514,12 @@ fn compile(spec: Spec, faults: &mut Faults) -> Result<Option<Automaton>, dfa::To
     let alphabet = Alphabet::new(&spec)?;
     let behavior = sequence::automaton(&spec.behavior, &names, &mut work)?;
     work.spend(behavior.positions() * alphabet.len())?;
+    // The behaviour does not distinguish calls: all symbols of a state act like the state.
     let words = behavior.relabelled(&alphabet.states());
     let mut parts = vec![words];
     let mut annotated = None;
+    // A requirement about calls is about executed ones, so it is read on annotated words. Without such requirements,
+    // annotation would cost work and change nothing.
     let dfa = if alphabet.has_patterns() {
         let twin = alphabet.annotated(&spec);
         let annotations = alphabet.annotations(&twin);
@@ -510,9 +529,12 @@ fn compile(spec: Spec, faults: &mut Faults) -> Result<Option<Automaton>, dfa::To
         for requirement in &spec.requirements {
             let part = temporal::automaton(requirement, &twin, &names, &mut work)?;
             whole = whole.intersected(&part, &mut work)?;
+            // Alone, too, a requirement must not be satisfied by a wrong annotation.
             let part = part.intersected(&truth, &mut work)?;
             parts.push(execution::projected(&part, &annotations, &mut work)?);
         }
+        // Projected last: an unresolved call has several annotations, and one of them must satisfy all requirements
+        // together.
         let dfa = execution::projected(&whole, &annotations, &mut work)?;
         annotated = Some(Arc::new(Annotated { alphabet: twin, dfa: whole }));
         dfa

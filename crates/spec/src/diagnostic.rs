@@ -220,6 +220,7 @@ pub(crate) fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) 
     known
         .into_iter()
         .map(|other| (crate::distance::edits(&lower, &other.to_lowercase()), other))
+        // A short word that differs in every character has nothing in common with the other one.
         .filter(|(edits, _)| *edits <= allowed && *edits < lower.chars().count())
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, other)| other)

@@ -13,6 +13,7 @@ pub(crate) fn edits_to_start(word: &str, text: &str) -> usize {
 /// Edits from `from` to each prefix of `to`, the empty one first.
 fn last_row(from: &str, to: &str) -> Vec<usize> {
     let to: Vec<char> = to.chars().collect();
+    // One row of the table at a time. `diagonal` keeps the entry above to the left, which the row overwrites.
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (index, here) in from.chars().enumerate() {
         let mut diagonal = row[0];

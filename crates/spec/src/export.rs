@@ -170,6 +170,8 @@ impl Nodes {
                 edges.map(|(state, position)| Node { state: Some(state), position }).collect()
             }
         };
+        // The starts have no entry: the text of a start is only the rest of a content, so a loop leads to a node of
+        // its own.
         let mut numbers: BTreeMap<Node, usize> = BTreeMap::new();
         let mut all = Self { starts: (0..starts.len()).collect(), nodes: starts, next: Vec::new() };
         let mut at = 0;
@@ -224,6 +226,7 @@ fn prompts_without_overlap(automaton: &Automaton) -> Result<Vec<&str>, ExportErr
     let prompts = separate_prompts(automaton)?;
     for first in &prompts {
         for second in &prompts {
+            // Each proper end of a prompt. A prompt can also overlap itself.
             let mut cuts = first.char_indices().skip(1).map(|(at, _)| at);
             if cuts.any(|at| second.starts_with(&first[at..])) {
                 let (first, second) = ((*first).to_owned(), (*second).to_owned());

@@ -150,6 +150,7 @@ impl Monitor {
         let position = automaton.start();
         let spec = automaton.spec();
         let runs = |handler: &Handler| spec.has_handler(*handler);
+        // If another handler can run a call at once, its arguments must be complete when they are written.
         let is_solved = runs(&Handler::Solve)
             && ![Handler::RunCall, Handler::RunCalls, Handler::Summarise].iter().any(runs);
         Self {
@@ -193,6 +194,7 @@ impl Monitor {
     /// Takes a piece of the model's output. Anything after a violation, or while it is not the model's turn, is
     /// discarded and counted.
     pub fn push(&mut self, bytes: &[u8]) -> NextStep {
+        // Taken out, because its callback needs the whole monitor.
         let mut decoder = std::mem::take(&mut self.decoder);
         decoder.push(bytes, |text| self.take(text));
         self.decoder = decoder;
@@ -210,9 +212,11 @@ impl Monitor {
             return self.step();
         }
         if let Mode::Closed(at) = self.mode {
+            // The end is preferred to a state of the environment, and both to a correction, which costs a request.
             if self.automaton().is_accepting(self.position) {
                 self.finish(at);
             } else if let Some(state) = self.only_environment() {
+                // Only white space can stand here: the scan has reported anything else.
                 self.cut(at);
                 self.write_prompt(state);
             } else {
@@ -242,6 +246,7 @@ impl Monitor {
             self.write_prompt(state);
             return self.step();
         }
+        // Nothing is left to scan, so the first steps change nothing the second time.
         self.end_of_output()
     }
 
@@ -250,7 +255,9 @@ impl Monitor {
         let Some(violation) = self.violation.take().filter(|_| self.mode == Mode::Violated) else {
             return Correction { step: self.step(), appended: String::new(), instruction: String::new() };
         };
+        // The rest of a character from the request that was cut off must not join what follows.
         self.decoder = Decoder::default();
+        // Worded before the correction, which can change what may come next.
         let instruction = violation.instruction(self);
         let (begin, entered) = (self.text.len(), self.sections.len());
         if self.counts.corrections >= self.shared.options.corrections_max {
@@ -364,6 +371,7 @@ impl Monitor {
     pub fn settled(&self) -> usize {
         match (self.mode, self.sections.last()) {
             (Mode::Open, Some(part)) => {
+                // Content with rules is checked once more when it is complete, and can then be cut back entirely.
                 let rules = &self.automaton().state(part.state).content;
                 if rules.is_empty() { self.scanned } else { part.content.start }
             }
@@ -459,6 +467,7 @@ impl Monitor {
         let mut rest = text;
         if self.is_writing() {
             let mut room = self.shared.options.text_bytes_max.saturating_sub(self.text.len()).min(text.len());
+            // The limit counts bytes, and no character is split.
             while !text.is_char_boundary(room) {
                 room -= 1;
             }
@@ -509,12 +518,14 @@ impl Monitor {
                 Mode::Open => match self.find_prompt(from, is_whole) {
                     Found::Prompt { start, end, state } => {
                         if !self.read_content(start) {
+                            // The violation has changed the mode, in which the rest is looked at again.
                             continue;
                         }
                         if self.close(start) {
                             self.meet(state, start, end);
                         }
                     }
+                    // What may become a prompt is not content yet.
                     Found::Undecided { start } => {
                         if self.read_content(start) {
                             return;
@@ -534,6 +545,7 @@ impl Monitor {
                         return;
                     }
                     match self.shared.prompts.at(self.text.as_bytes(), start, is_whole) {
+                        // From `at`, so that a prompt that must not come is cut off with the white space before it.
                         Match::Prompt { state, end } => self.meet(state, at, end),
                         Match::Undecided => return,
                         Match::None => {
@@ -565,6 +577,7 @@ impl Monitor {
             match self.progress.end_of_string(&self.text, start) {
                 StringEnd::None => return found,
                 StringEnd::At(end) => from = end,
+                // A string without an end is none, so the prompt counts.
                 StringEnd::Open if is_whole => return found,
                 StringEnd::Open => return Found::Undecided { start },
             }
@@ -592,6 +605,7 @@ impl Monitor {
     fn read_content(&mut self, to: usize) -> bool {
         let Some(part) = self.sections.last() else { return true };
         if part.author != Author::Model {
+            // Only the model's content has rules. In the published dialect the environment's text is scanned, too.
             self.scanned = to;
             return true;
         }
@@ -610,6 +624,7 @@ impl Monitor {
                 let characters = content::max_length(state).unwrap_or_default();
                 self.cut_content(at, id, Fault::Length { characters_max: characters });
             }
+            // The text before it is incomplete, so the model has to continue it.
             Err(Departure::Pattern { at, is_match: false }) => {
                 let pattern = content::pattern(state).map(|pattern| pattern.as_str().to_owned());
                 let fault = Fault::Pattern { pattern: pattern.unwrap_or_default() };
@@ -625,6 +640,7 @@ impl Monitor {
         if !self.close(at) {
             return;
         }
+        // As before any part that must not come, the run ends if it may.
         if self.automaton().is_accepting(self.position) {
             self.finish(at);
         } else {
@@ -648,6 +664,7 @@ impl Monitor {
     fn enter(&mut self, state: StateId, end: usize) {
         self.violations_here = 0;
         if self.automaton().state(state).is_environment {
+            // The environment writes the content, so what the model has written of it is discarded.
             self.cut(end);
             self.open(state, end, Author::Environment);
             self.mode = Mode::Environment;

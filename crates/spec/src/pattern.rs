@@ -47,6 +47,7 @@ impl Pattern {
         let dense = dense::Builder::new()
             .configure(
                 dense::Config::new()
+                    // Not the leftmost-first match: `ab|abcd` has to continue after `ab`.
                     .match_kind(MatchKind::All)
                     .start_kind(regex_automata::dfa::StartKind::Anchored)
                     .dfa_size_limit(Some(REGEX_BYTES_MAX))
@@ -96,6 +97,7 @@ impl Pattern {
             forced.push(byte);
             place = self.step(place, byte);
         }
+        // The first byte of a character can be forced while the next one is free, as for `[äö]`.
         let whole = match std::str::from_utf8(&forced) {
             Ok(text) => text.len(),
             Err(error) => error.valid_up_to(),
@@ -140,6 +142,7 @@ impl Table {
         let byte_classes = dense.byte_classes();
         let class: [u8; 256] = std::array::from_fn(|byte| byte_classes.get(byte as u8));
         let classes = 1 + usize::from(class.iter().copied().max().unwrap_or(0));
+        // All bytes of a class have the same successors, so one byte of each is enough.
         let mut representative = vec![0_u8; classes];
         for byte in (0..=255_u8).rev() {
             representative[usize::from(class[usize::from(byte)])] = byte;
@@ -193,6 +196,7 @@ impl Table {
                 }
             }
         } else {
+            // An empty table means that nothing matches; `start` looks for it.
             self.next.clear();
         }
     }

@@ -109,6 +109,7 @@ impl Display for Requirement {
 fn quoted(text: &str) -> String {
     let needs_escape = text.contains(['"', '\\']);
     let is_printable = text.chars().all(|c| !c.is_control());
+    // A raw string ends at the first `"#`, and has no escapes for control characters.
     if needs_escape && is_printable && !text.contains("\"#") {
         return format!("#\"{text}\"#");
     }

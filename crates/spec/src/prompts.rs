@@ -90,6 +90,7 @@ impl Prompts {
             }
             prompts.nodes[at].state = Some(state);
         }
+        // A table, because the search looks at each byte of a text.
         for byte in 0..=255_u8 {
             prompts.begins[usize::from(byte)] = prompts.child(0, prompts.folded(byte)).is_some();
         }
@@ -128,10 +129,12 @@ impl Prompts {
             if let Some(state) = self.nodes[node].state {
                 longest = Match::Prompt { state, end: end + 1 };
             }
+            // No longer prompt is possible, so the text that follows decides nothing.
             if self.nodes[node].children.is_empty() {
                 return longest;
             }
         }
+        // A longer prompt may still come, even if one has been found.
         if is_whole { longest } else { Match::Undecided }
     }
 

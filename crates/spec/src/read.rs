@@ -105,6 +105,7 @@ impl Reader<'_> {
             _ => {
                 let span = rest.first().map_or(node.span, |name| name.span);
                 self.fault(Code::NoDefine, span, "the specification has no name", DEFINE_HELP);
+                // The clauses are read all the same, so that their faults are reported at once.
                 (Spanned::new(String::new(), span), rest)
             }
         };
@@ -121,6 +122,7 @@ impl Reader<'_> {
         let mut seen: Vec<(String, Span)> = Vec::new();
         for clause in clauses {
             let Some((keyword, body)) = self.clause(clause, &CLAUSES, "the specification") else { continue };
+            // Requirements add up; of any other clause a second one would replace the first.
             let is_repeatable = keyword.starts_with(":require");
             if !is_repeatable && self.is_repeated(&mut seen, &keyword, clause.span) {
                 continue;

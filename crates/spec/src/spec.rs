@@ -290,6 +290,7 @@ fn pointed_at<'a>(object: &'a Map<String, Value>, pointer: &str) -> Option<&'a V
         Some((first, _)) => (first, &pointer[1 + first.len()..]),
         None => (&pointer[1..], ""),
     };
+    // In the order of RFC 6901, by which `~01` is `~1`. Further parts are decoded by `pointer`.
     object.get(&first.replace("~1", "/").replace("~0", "~"))?.pointer(rest)
 }
 

@@ -34,6 +34,7 @@ pub fn is_executed(spec: &Spec, word: &[Entered<'_>], place: usize) -> bool {
         ) {
             Some(Handler::RunCall) => !(place + 1..environment).any(is_call),
             Some(Handler::RunCalls | Handler::Summarise) => true,
+            // An evaluator runs nothing, and a solver is looked for below.
             _ => false,
         });
     is_run || later.into_iter().any(|later| handler_at(later) == Some(Handler::Solve))
@@ -64,6 +65,8 @@ impl Sequences<'_> {
 
     /// The same, for a formula whose first operands, or passes, are finished.
     fn satisfies_from(&mut self, formula: &Formula, done: usize, start: usize, end: usize) -> bool {
+        // By address, which is cheaper to compare than a formula. The specification is borrowed, so no address is
+        // reused.
         let question = (std::ptr::from_ref(formula), done, start, end);
         if let Some(answer) = self.known.get(&question) {
             return *answer;

@@ -58,6 +58,7 @@ impl<'a> Walk<'a> {
         if self.has_ended || !self.valid().contains(&entered.state) {
             return false;
         }
+        // Only in the published dialect: in ours no state is valid then. The state marks the end and is not entered.
         if self.is_complete() {
             self.has_ended = true;
             return true;

@@ -68,6 +68,7 @@ impl Alphabet {
         };
         let mut alphabet = Self { patterns, kinds, groups, symbols: Vec::new(), begin: Vec::new() };
         let open = (0..alphabet.groups.len()).map(Made::Open);
+        // Only a call that waits for a plan to be solved can be denied.
         let denied = (!alphabet.groups.is_empty()).then_some(Made::Denied);
         let calls = alphabet.all_kinds().chain(open).chain(denied).collect::<Vec<_>>();
         alphabet.number(spec, &calls);
@@ -77,6 +78,7 @@ impl Alphabet {
     /// The alphabet of annotated words.
     pub(super) fn annotated(&self, spec: &Spec) -> Self {
         let mut alphabet = self.clone();
+        // There is no unresolved call here: when a call is executed, its arguments are final.
         let calls: Vec<Made> = self.all_kinds().chain([Made::Denied, Made::Void]).collect();
         alphabet.number(spec, &calls);
         alphabet
@@ -88,6 +90,7 @@ impl Alphabet {
 
     /// Numbers the symbols, given the calls that can be completed.
     fn number(&mut self, spec: &Spec, calls: &[Made]) {
+        // The annotated alphabet starts as a copy of the other one, with its symbols.
         self.symbols.clear();
         self.begin = vec![0];
         for (index, state) in spec.states.iter().enumerate() {
@@ -102,8 +105,10 @@ impl Alphabet {
         let of = |(state, made): &(StateId, Made)| {
             let fits = |other: &Made| match (made, other) {
                 (Made::Nothing | Made::Denied, other) => made == other,
+                // Any written call may turn out never to be executed.
                 (_, Made::Void) => true,
                 (Made::Kind(_), other) => made == other,
+                // The final arguments are unknown, so any kind of call of these tools is possible.
                 (Made::Open(group), Made::Kind(kind)) => {
                     self.kinds[*kind].tools.contains(&self.groups[*group])
                 }
@@ -150,13 +155,16 @@ impl Alphabet {
     /// names, for which no predicate holds.
     pub(crate) fn symbol(&self, entered: Entered<'_>) -> usize {
         let range = self.of_state(entered.state);
+        // A state that completes no call has only this symbol.
         if self.symbols[range.start].1 == Made::Nothing {
             return range.start;
         }
         let wanted = match (entered.fate, entered.call) {
+            // Without groups there are no symbols for denied and unresolved calls, which then count as written.
             (Fate::Denied, _) if !self.groups.is_empty() => Made::Denied,
             (Fate::Open, Some(call)) if !self.groups.is_empty() => {
                 let group = self.groups.iter().position(|tool| tool.as_deref() == Some(call.name.as_str()));
+                // The first group is that of all tools that no pattern names.
                 Made::Open(group.unwrap_or(0))
             }
             (_, Some(call)) => Made::Kind(self.kind_of(call)),
@@ -294,6 +302,7 @@ fn collect_patterns(requirement: &Requirement, patterns: &mut Vec<CallPattern>) 
 /// detected.
 fn kinds(patterns: &[CallPattern]) -> Result<Vec<CallKind>, TooLarge> {
     let named: BTreeSet<&str> = patterns.iter().filter_map(|pattern| pattern.tool.as_deref()).collect();
+    // The unnamed tools come first, and with them the kind for which no test holds: `Alphabet::symbol` relies on it.
     let tools = std::iter::once(None).chain(named.into_iter().map(Some));
     let mut kinds: Vec<CallKind> = Vec::new();
     for tool in tools {
@@ -302,15 +311,19 @@ fn kinds(patterns: &[CallPattern]) -> Result<Vec<CallKind>, TooLarge> {
         let open: Vec<usize> =
             concerned.iter().copied().filter(|index| !patterns[*index].predicates.is_empty()).collect();
         let too_large = TooLarge { what: "kinds of calls", limit: CALL_KINDS_MAX as u64 };
+        // Compared with the number of bits first, because the shift would overflow.
         if open.len() >= usize::BITS as usize || 1_usize << open.len() > CALL_KINDS_MAX {
             return Err(too_large);
         }
+        // A pattern without tests matches every call of its tool; the tests of the others can hold in any
+        // combination.
         for choice in 0_usize..1 << open.len() {
             let mut matched = vec![false; patterns.len()];
             for index in &concerned {
                 let bit = open.iter().position(|other| other == index);
                 matched[*index] = bit.is_none_or(|bit| choice >> bit & 1 == 1);
             }
+            // Tools whose calls match the same patterns share a kind, which keeps the alphabet small.
             match kinds.iter_mut().find(|kind| kind.matched == matched) {
                 Some(kind) => drop(kind.tools.insert(tool.map(str::to_owned))),
                 None => {

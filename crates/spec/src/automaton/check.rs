@@ -109,6 +109,7 @@ fn check_name_and_prompt(state: &State, faults: &mut Faults) {
 }
 
 fn check_prompts(states: &[State], compat: Compat, faults: &mut Faults) {
+    // Prompts conflict in the form in which they are recognised: the published code ignores case.
     let seen = |state: &State| match compat {
         Compat::Ours => state.prompt.value.clone(),
         Compat::Original => state.prompt.value.to_ascii_lowercase(),
@@ -122,6 +123,7 @@ fn check_prompts(states: &[State], compat: Compat, faults: &mut Faults) {
             }
             let names = (&state.name.value, &other.name.value);
             if prompt == other_prompt {
+                // The loops meet each pair twice.
                 if other_index < index {
                     let message = format!("`{}` and `{}` have the same prompt", names.1, names.0);
                     let fault = Diagnostic::new(Code::EqualPrompts, state.prompt.span, message);
@@ -148,6 +150,7 @@ fn check_roles(state: &State, completes_calls: bool, compat: Compat, faults: &mu
             let message = format!("nothing writes the content of `{name}`, a state of the environment");
             let mut fault = Diagnostic::new(Code::UnboundEnvironment, state.name.span, message)
                 .help("name a handler, such as (:handler run-call)");
+            // Specifications of the published code have no handlers.
             if compat == Compat::Original {
                 fault.severity = Severity::Warning;
             }
@@ -188,6 +191,7 @@ impl Names<'_, '_> {
             return;
         }
         let fault = Diagnostic::new(Code::UnknownState, span, format!("there is no state `{name}`"));
+        // The search for a similar name is the costly part, and the fault would be dropped.
         if self.faults.is_full() {
             return self.faults.push(fault);
         }
@@ -281,6 +285,7 @@ pub(super) fn language(spec: &Spec, alphabet: &Alphabet, whole: &Dfa, parts: &[D
     let names = spec.states.iter().enumerate().map(|(index, state)| (state.name.value.as_str(), index));
     let mut checker =
         Checker { spec, alphabet, parts, names: names.collect(), work: Work::default(), faults };
+    // If no run is possible, the other checks would only report consequences.
     if whole.is_empty() {
         checker.conflict();
     } else {
@@ -288,6 +293,7 @@ pub(super) fn language(spec: &Spec, alphabet: &Alphabet, whole: &Dfa, parts: &[D
         if checker.vacuous().is_err() {
             let message = "the requirements are too many to tell which of them change nothing";
             let mut fault = Diagnostic::new(Code::LimitExceeded, spec.requirements[0].span, message);
+            // Unlike a specification that cannot be compiled, one that cannot be checked completely is usable.
             fault.severity = Severity::Warning;
             checker.faults.push(fault.help("use fewer requirements, or smaller ones"));
         }
@@ -370,11 +376,13 @@ impl Checker<'_> {
     fn smallest_conflict(&mut self) -> Result<Vec<usize>, TooLarge> {
         let count = self.parts.len() - 1;
         let mut tries = 0;
+        // By size, so that the first conflicting set is a smallest one.
         for size in 1..=count {
             let mut set: Vec<usize> = (0..size).collect();
             loop {
                 tries += 1;
                 if tries > CONFLICT_TRIES_MAX {
+                    // There are too many subsets. One pass finds a set from which nothing can be left out.
                     return self.minimal_conflict();
                 }
                 if self.together(set.iter().copied())?.is_empty() {
@@ -391,6 +399,7 @@ impl Checker<'_> {
     /// Leaves out one requirement after the other, as long as the rest conflicts.
     fn minimal_conflict(&mut self) -> Result<Vec<usize>, TooLarge> {
         let mut set: Vec<usize> = (0..self.parts.len() - 1).collect();
+        // One pass is enough: a requirement that was needed for the conflict is also needed in any subset.
         for left_out in set.clone() {
             let rest: Vec<usize> = set.iter().copied().filter(|index| *index != left_out).collect();
             if self.together(rest.iter().copied())?.is_empty() {
@@ -422,6 +431,8 @@ impl Checker<'_> {
                 };
                 let way = self.parts[0].shortest_way(0, is_here).unwrap_or_default();
                 let message = format!("no run that enters the state `{name}` can satisfy the requirements");
+                // Only a requirement that this path already violates is named; the others may forbid the state in
+                // combination.
                 let broken = self.parts[1..].iter().position(|part| part.run(&way) == DEAD);
                 let mut fault = Diagnostic::new(Code::NoWayToEnd, state.name.span, message)
                     .at(format!("entered by: {}", self.show(&way)))
@@ -440,6 +451,7 @@ impl Checker<'_> {
         let count = self.parts.len() - 1;
         for index in 0..count {
             let others = self.together((0..count).filter(|other| *other != index))?;
+            // A word that satisfies all the others, but not this one, shows that it forbids something.
             if others.shortest_difference(&self.parts[index + 1], &mut self.work)?.is_some() {
                 continue;
             }
@@ -483,6 +495,7 @@ impl Checker<'_> {
 
     fn word(&self, example: &Example) -> Vec<usize> {
         let symbol = |step: &ExampleStep| {
+            // The name is known: an unknown one is an error, and the automaton is then not built.
             let state = StateId::new(self.names.get(step.state.value.as_str()).copied().unwrap_or_default());
             let call = step.call.as_ref().map(|call| ToolCall {
                 id: CallId::new("example"),
@@ -525,6 +538,7 @@ impl Checker<'_> {
 /// The next subset of `0..count` of the same size, in lexicographic order; false after the last one.
 fn next_subset(set: &mut [usize], count: usize) -> bool {
     let size = set.len();
+    // The last element that can still grow. Those after it become its direct successors.
     let Some(at) = (0..size).rev().find(|at| set[*at] < count - size + at) else { return false };
     set[at] += 1;
     for later in at + 1..size {

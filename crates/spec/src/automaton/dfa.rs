@@ -115,10 +115,12 @@ impl Dfa {
         let live = self.live();
         let mut number = vec![DEAD; self.positions()];
         let mut order = Vec::new();
+        // Otherwise nothing is accepted, and no position is kept.
         if live.first() == Some(&true) {
             number[0] = 0;
             order.push(0);
         }
+        // `order` is also the queue of the search.
         let mut at = 0;
         while let Some(position) = order.get(at).copied() {
             at += 1;
@@ -129,6 +131,7 @@ impl Dfa {
                 }
             }
         }
+        // A target without a number is not live; its number is already `DEAD`.
         let renumber = |target: &u32| if *target == DEAD { DEAD } else { number[*target as usize] };
         self.next = order.iter().flat_map(|position| self.row(*position).iter().map(renumber)).collect();
         self.accepting = order.iter().map(|position| self.accepting[*position]).collect();
@@ -150,6 +153,8 @@ impl Dfa {
     }
 
     fn predecessors(&self) -> Predecessors {
+        // A counting sort by target: counts, then prefix sums, then the edges. It needs two allocations, whatever the
+        // number of positions.
         let mut begin = vec![0_u32; self.positions() + 1];
         for target in self.next.iter().filter(|target| **target != DEAD) {
             begin[*target as usize + 1] += 1;
@@ -177,14 +182,19 @@ impl Dfa {
         for position in (0..self.positions()).filter(|position| self.accepting[*position]) {
             blocks.mark(position);
         }
+        // The first partition, into accepting and other positions. The new block need not be reported, because all
+        // blocks start as splitters.
         blocks.split_marked(|_| {});
         let mut splitters: Vec<usize> = (0..blocks.len()).collect();
         while let Some(splitter) = splitters.pop() {
+            // Copied before anything is split: the splitter may be split by its own edges.
             let mut edges: Vec<(u32, u32)> = Vec::new();
             for position in blocks.members(splitter) {
                 edges.extend(before.of(*position).iter().map(|(earlier, symbol)| (*symbol, *earlier)));
             }
             work.spend(edges.len())?;
+            // Groups the edges by symbol. A position without an edge is never marked, which separates it from those
+            // with one, so no dead position is needed.
             edges.sort_unstable();
             for group in edges.chunk_by(|left, right| left.0 == right.0) {
                 for (_, earlier) in group {
@@ -210,6 +220,7 @@ impl Dfa {
             next.extend(self.row(representative).iter().map(|old| swap(target(*old))));
             accepting.push(self.accepting[representative]);
         }
+        // This also numbers the positions in breadth-first order, which makes the result canonical.
         Ok(Self::new(self.symbols, next, accepting))
     }
 
@@ -220,6 +231,7 @@ impl Dfa {
         if !self.is_empty() && !other.is_empty() {
             pairs.number((0, 0));
         }
+        // Only pairs that can be reached are formed; there are usually far fewer than all.
         while let Some((left, right)) = pairs.next() {
             work.spend(self.symbols)?;
             accepting.push(self.is_accepting(left) && other.is_accepting(right));
@@ -245,6 +257,7 @@ impl Dfa {
         work: &mut Work,
     ) -> Result<Option<Vec<usize>>, TooLarge> {
         let mut pairs = Numbering::default();
+        // An entry for each numbered pair: the pair and the symbol that led to it. `DEAD` marks the start.
         let mut reached_by: Vec<(u32, usize)> = vec![(DEAD, 0)];
         if !self.is_empty() {
             pairs.number((0, other.start()));
@@ -252,6 +265,8 @@ impl Dfa {
         while let Some((left, right)) = pairs.next() {
             let here = pairs.taken() - 1;
             work.spend(self.symbols)?;
+            // Pairs are numbered in breadth-first order, so the first difference is a shortest one. On the right the
+            // position may be dead: then every word is a difference.
             if self.is_accepting(left) && !other.is_accepting(right) {
                 let mut word = Vec::new();
                 let mut at = here as u32;
@@ -268,6 +283,7 @@ impl Dfa {
                 let target = self.step(left, symbol);
                 if target != DEAD {
                     let known = pairs.len();
+                    // The pair is new if it got the next free number.
                     if pairs.number((target, other.step(right, symbol))) as usize == known {
                         reached_by.push((here as u32, symbol));
                     }
@@ -298,7 +314,9 @@ impl Dfa {
                 if target == DEAD {
                     continue;
                 }
+                // The start has no entry, but it is not new.
                 let is_new = target != from && reached_by[target as usize].is_none();
+                // Asked for each edge, not just for new positions, because the goal may depend on the symbol.
                 if is_goal(target, Some(symbol)) {
                     let mut word = vec![symbol];
                     let mut at = position;
@@ -352,6 +370,7 @@ impl<T: Ord + Clone> Numbering<T> {
             return *number;
         }
         let number = self.things.len() as u32;
+        // Kept twice: for the number of a thing, and for the thing of a number.
         self.numbers.insert(thing.clone(), number);
         self.things.push(thing);
         number
@@ -410,6 +429,7 @@ impl Blocks {
         let block = self.of[position];
         let (begin, _, marked) = &mut self.ranges[block];
         let (place, boundary) = (self.place[position], *begin + *marked);
+        // Marked positions stand first, so this one is marked already.
         if place < boundary {
             return;
         }
@@ -434,6 +454,7 @@ impl Blocks {
             }
             let middle = begin + marked;
             let new = self.ranges.len();
+            // Only positions of the smaller part change their block. Each position changes it O(log n) times in all.
             if marked <= end - middle {
                 self.ranges[block] = (middle, end, 0);
                 self.ranges.push((begin, middle, 0));

@@ -50,15 +50,18 @@ impl Waiting {
         let (run, rest) = match handler {
             Handler::RunCall => (self.latest, self.earlier),
             Handler::RunCalls | Handler::Summarise => (collected, Claims::default()),
+            // An evaluator runs nothing, but only a solver can still run what was waiting.
             Handler::Evaluate => (Claims::default(), collected),
             Handler::Solve => (collected.and(self.passed_over), Claims::default()),
         };
         let passed_over =
             if handler == Handler::Solve { Claims::default() } else { self.passed_over.and(rest) };
+        // A call that was claimed to be void has just been executed.
         (!run.void).then_some(Self { passed_over, ..Self::default() })
     }
 
     fn may_end(self) -> bool {
+        // A call that was claimed to be executed would never have been.
         !(self.latest.executed || self.earlier.executed || self.passed_over.executed)
     }
 }
@@ -67,6 +70,7 @@ impl Waiting {
 pub(super) fn annotation(spec: &Spec, annotated: &Alphabet, work: &mut Work) -> Result<Dfa, TooLarge> {
     let mut known: Numbering<Waiting> = Numbering::default();
     let (mut next, mut accepting) = (Vec::new(), Vec::new());
+    // Six claims make at most 64 positions, so their number needs no check.
     known.number(Waiting::default());
     while let Some(waiting) = known.next() {
         accepting.push(waiting.may_end());
@@ -75,6 +79,7 @@ pub(super) fn annotation(spec: &Spec, annotated: &Alphabet, work: &mut Work) -> 
             let after = match annotated.made(symbol) {
                 Made::Kind(_) => Some(waiting.after(Claims { executed: true, void: false })),
                 Made::Void => Some(waiting.after(Claims { executed: false, void: true })),
+                // A denied call does not wait, so only a state of the environment changes anything here.
                 Made::Nothing | Made::Denied | Made::Open(_) => {
                     match handler(spec, annotated.state_of(symbol)) {
                         Some(handler) => waiting.handled(handler),
@@ -96,6 +101,7 @@ pub(super) fn projected(dfa: &Dfa, annotations: &[Vec<usize>], work: &mut Work) 
     if !dfa.is_empty() {
         sets.number(vec![dfa.start()]);
     }
+    // Subset construction: while calls wait, each of their annotations may still turn out to be the right one.
     while let Some(set) = sets.next() {
         accepting.push(set.iter().any(|position| dfa.is_accepting(*position)));
         for symbols in annotations {
@@ -132,6 +138,7 @@ pub(super) fn can_execute(spec: &Spec, alphabet: &Alphabet, dfa: &Dfa, position:
             if target == DEAD {
                 continue;
             }
+            // `run-call` runs only the latest call. Whatever a handler skips, only a solver can still run.
             let place = match (handler(spec, alphabet.state_of(symbol)), place) {
                 (None, Place::Latest) if alphabet.is_call(symbol) => Place::Earlier,
                 (None, place) => place,

@@ -38,11 +38,13 @@ impl Plan {
             place: 0,
             position: DEAD,
         };
+        // No requirement is about calls, so all of them may be executed.
         let Some(twin) = annotated else { return plan };
         let words = &automaton.alphabet;
         let annotations = words.annotations(&twin.alphabet);
         let symbols = |(entered, is_waiting): (&Entered<'_>, &bool)| {
             let mut symbols = annotations[words.symbol(*entered)].clone();
+            // A waiting call may also be denied.
             if *is_waiting {
                 symbols.push(twin.alphabet.of_fate(entered.state, None));
             }
@@ -58,6 +60,7 @@ impl Plan {
     /// Finds the positions from which the rest can be passed, from the end on. Plans are repetitive, and so are the
     /// sets.
     fn look_back(&mut self, dfa: &Dfa) {
+        // After the word every position is live: from each of them an end can be reached.
         self.sets = vec![vec![true; dfa.positions()]];
         self.live = vec![0; self.word.len() + 1];
         let mut known: BTreeMap<(usize, &[usize]), usize> = BTreeMap::new();
@@ -70,6 +73,7 @@ impl Plan {
                     targets.any(|target| target != DEAD && sets[after][target as usize])
                 };
                 let set: Vec<bool> = (0..dfa.positions() as u32).map(is_live).collect();
+                // Equal sets share a number, so that equal stretches of a plan are found in the table.
                 sets.iter().position(|other| *other == set).unwrap_or_else(|| {
                     sets.push(set);
                     sets.len() - 1

@@ -72,6 +72,7 @@ impl Draft {
     ) -> Result<u32, TooLarge> {
         match &formula.kind {
             FormulaKind::State(name) => {
+                // A position has at most one reading edge, and several operands can begin at `from`.
                 let (before, end) = (self.position()?, self.position()?);
                 self.link(from, before);
                 if let Some(symbol) = names.get(name.as_str()) {
@@ -106,9 +107,11 @@ impl Draft {
         names: &BTreeMap<&str, usize>,
     ) -> Result<u32, TooLarge> {
         let mut at = from;
+        // The automaton cannot count, so each pass within the bounds is a copy of the body.
         for _ in 0..bounds.min {
             at = self.build(body, at, names)?;
         }
+        // A position of its own, because the body of an unbounded loop leads back to it.
         let end = self.position()?;
         self.link(at, end);
         match bounds.max {
@@ -139,6 +142,7 @@ struct Closure<'d> {
 impl Closure<'_> {
     /// The positions that can be reached without reading, sorted: only those that read a symbol or are the end.
     fn of(&mut self, mut open: Vec<u32>, work: &mut Work) -> Result<Vec<u32>, TooLarge> {
+        // A new round saves clearing `seen` for each set.
         self.round += 1;
         let mut set = Vec::new();
         while let Some(position) = open.pop() {
@@ -148,6 +152,7 @@ impl Closure<'_> {
             let free = &self.draft.free[position as usize];
             work.spend(1 + free.len())?;
             open.extend(free);
+            // Positions that only lead on are left out, so that sets which differ in nothing else are equal.
             if free.is_empty() || position == self.end {
                 set.push(position);
             }

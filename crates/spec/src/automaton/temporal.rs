@@ -34,10 +34,12 @@ pub(super) fn automaton(
     }
     while let Some(choice) = choices.next() {
         builder.work.spend(alphabet.len())?;
+        // The word may end here if no duty of some set needs a rest.
         accepting.push(choice.iter().any(|duties| duties.iter().all(|duty| duty.may_end)));
         for symbol in 0..alphabet.len() {
             let mut after = Choice::new();
             for duties in &choice {
+                // All duties of a set have to be fulfilled, and each has its own choice of what that takes.
                 let mut all = vec![Vec::new()];
                 for duty in duties {
                     let successor = builder.after(duty.formula, symbol)?;
@@ -48,6 +50,7 @@ pub(super) fn automaton(
             let after = builder.minimal(after)?;
             next.push(target(&mut choices, after));
         }
+        // The start is not among the choices.
         check_positions(choices.len() + 1)?;
     }
     Dfa::new(alphabet.len(), next, accepting).minimised(builder.work)
@@ -119,13 +122,16 @@ impl Formulas<'_> {
             }
             RequirementKind::Call(pattern) => atom(self.alphabet.with_call_like(pattern), positive),
             RequirementKind::Not(operand) => return self.normal(operand, !positive),
+            // Negation turns `and` into `or` and the reverse (De Morgan).
             RequirementKind::And(operands) => self.join(operands, positive, positive)?,
             RequirementKind::Or(operands) => self.join(operands, !positive, positive)?,
             RequirementKind::Implies(first, second) => {
+                // `f implies g` is `not f or g`. Its negation is `f and not g`.
                 let parts = vec![self.normal(first, !positive)?, self.normal(second, positive)?];
                 self.joined(parts, !positive)
             }
             RequirementKind::Always(operand) | RequirementKind::Eventually(operand) => {
+                // `always f` is `false release f`, and `eventually f` is `true until f`. Negation swaps them.
                 let is_always = matches!(requirement.kind, RequirementKind::Always(_));
                 let operand = self.normal(operand, positive)?;
                 if is_always == positive {
@@ -138,10 +144,12 @@ impl Formulas<'_> {
             }
             RequirementKind::Next(operand) => {
                 let operand = self.normal(operand, positive)?;
+                // On a finite word, the negation of `next f` also holds at the last place, hence the weak form.
                 if positive { Node::Next(operand) } else { Node::WeakNext(operand) }
             }
             RequirementKind::Until(first, second) => {
                 let (first, second) = (self.normal(first, positive)?, self.normal(second, positive)?);
+                // Release is the dual of until, so the negated operands come with the other operator.
                 if positive { Node::Until(first, second) } else { Node::Release(first, second) }
             }
             RequirementKind::Before(first, second) => {
@@ -154,6 +162,8 @@ impl Formulas<'_> {
             }
             RequirementKind::AtMost(count, operand) => {
                 if positive {
+                    // This node gets the negation: a place is counted unless the formula certainly does not hold
+                    // there.
                     Node::AtMost(*count, self.normal(operand, false)?)
                 } else {
                     Node::AtLeast(*count + 1, self.normal(operand, true)?)
@@ -178,6 +188,7 @@ impl Formulas<'_> {
     }
 
     fn joined(&mut self, mut parts: Vec<FormulaId>, is_and: bool) -> Node {
+        // One order, so that the numbering recognises equal nodes.
         parts.sort_unstable();
         parts.dedup();
         if is_and { Node::And(parts) } else { Node::Or(parts) }
@@ -188,6 +199,7 @@ fn atom(mut holds: Vec<bool>, positive: bool) -> Node {
     if !positive {
         holds.iter_mut().for_each(|holds| *holds = !*holds);
     }
+    // At the end of a word no symbol is read: an atom is false there, and its negation true.
     Node::Atom { holds, at_end: !positive }
 }
 
@@ -211,6 +223,7 @@ impl Builder<'_> {
 
     /// The obligation on the rest if the formula holds where this symbol is read.
     fn after(&mut self, formula: FormulaId, symbol: usize) -> Result<Choice, TooLarge> {
+        // Formulas share parts, which would otherwise be expanded once for each path to them.
         if let Some(choice) = self.successors.get(&(formula, symbol)) {
             return Ok(choice.clone());
         }
@@ -243,19 +256,25 @@ impl Builder<'_> {
             Node::WeakNext(operand) => duty(operand, true),
             Node::Until(first, second) => {
                 let (first, second) = (self.after(first, symbol)?, self.after(second, symbol)?);
+                // If the second does not hold yet, the first must, and the word must not end before the second has
+                // held.
                 let later = self.both(&first, &duty(formula, false))?;
                 self.minimal(second.into_iter().chain(later).collect())?
             }
             Node::Release(first, second) => {
                 let (first, second) = (self.after(first, symbol)?, self.after(second, symbol)?);
+                // The first ends the duty. If it never holds, the duty may still be open when the word ends.
                 let either = self.minimal(first.into_iter().chain(duty(formula, true)).collect())?;
                 self.both(&second, &either)?
             }
             Node::AtMost(count, negated) => {
                 let negated_now = self.after(negated, symbol)?;
                 if count == 0 {
+                    // No place is left, so the formula must hold neither here nor later.
                     self.both(&negated_now, &duty(formula, true))?
                 } else {
+                    // If the formula may hold here, one place fewer is left. The bound for the rest stays in either
+                    // case; `both` drops it where the smaller bound makes it superfluous.
                     let fewer = self.nodes.number(Node::AtMost(count - 1, negated));
                     let either = negated_now.into_iter().chain(duty(fewer, true)).collect();
                     let either = self.minimal(either)?;
@@ -263,6 +282,7 @@ impl Builder<'_> {
                 }
             }
             Node::AtLeast(count, operand) => {
+                // Either this place counts, and one fewer is needed in the rest, or all of them are.
                 let mut now = self.after(operand, symbol)?;
                 if count > 1 {
                     let fewer = self.nodes.number(Node::AtLeast(count - 1, operand));
@@ -304,6 +324,7 @@ impl Builder<'_> {
 
     /// Removes the sets that contain another one.
     fn minimal(&mut self, mut choice: Choice) -> Result<Choice, TooLarge> {
+        // Shorter sets first, so that each set is compared with all sets that it could contain.
         choice.sort_unstable_by(|left, right| left.len().cmp(&right.len()).then_with(|| left.cmp(right)));
         choice.dedup();
         let mut kept = Choice::new();
@@ -316,6 +337,7 @@ impl Builder<'_> {
                 kept.push(duties);
             }
         }
+        // One form for equal choices: they become one position.
         kept.sort_unstable();
         Ok(kept)
     }

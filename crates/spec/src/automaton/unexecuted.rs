@@ -13,6 +13,7 @@ use crate::{Handler, Spec, StateId};
 pub(super) fn warnings(spec: &Spec, alphabet: &Alphabet, dfa: &Dfa) -> Vec<Diagnostic> {
     let mut work = Work::default();
     let never = never(spec, alphabet, dfa, &mut work).unwrap_or_default();
+    // A call that is never executed is also passed over; the stronger warning is enough.
     if !never.is_empty() {
         return never;
     }
@@ -33,7 +34,9 @@ fn never(spec: &Spec, alphabet: &Alphabet, dfa: &Dfa, work: &mut Work) -> Result
                     continue;
                 }
                 is_completed = true;
+                // The answer depends only on the position after the call.
                 let known = &mut known[target as usize];
+                // A search can visit the whole automaton, so it is counted in advance.
                 if known.is_none() {
                     work.spend(dfa.positions() * alphabet.len())?;
                 }
@@ -65,6 +68,7 @@ fn passed_over(
     dfa: &Dfa,
     work: &mut Work,
 ) -> Result<Vec<Diagnostic>, TooLarge> {
+    // A solver runs all calls of the run, also those that other handlers skipped.
     if spec.has_handler(Handler::Solve) {
         return Ok(Vec::new());
     }
@@ -85,6 +89,7 @@ fn passed_over(
                     let run = match handler {
                         Handler::RunCall => 1,
                         Handler::Evaluate => 0,
+                        // 2 stands for any number of calls.
                         Handler::RunCalls | Handler::Summarise | Handler::Solve => 2,
                     };
                     passing[state.index()] |= waiting > run;

@@ -74,6 +74,7 @@ impl Expression {
         let (left, right) = (self.text(), other.text());
         match (self, other) {
             (Self::Never, same) | (same, Self::Never) => Ok(same.clone()),
+            // Keeps equal alternatives from piling up.
             _ if left == right => Ok(self.clone()),
             (Self::Empty, some) | (some, Self::Empty) => {
                 checked(Self::atom(some.grouped() + "?")).map(Self::unrepeatable)
@@ -153,6 +154,7 @@ impl Equations {
 
     /// The expression of all paths from the first unknown to the end. The last unknown is solved first.
     pub(super) fn solve(mut self) -> Result<Expression, ExportError> {
+        // An index of the paths into each unknown, so that eliminating one does not visit all rows.
         let mut before: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.steps.len()];
         for (from, row) in self.steps.iter().enumerate() {
             for to in row.keys() {
@@ -170,6 +172,7 @@ impl Equations {
                     self.count(way)?;
                 }
             }
+            // All other unknowns are eliminated, so this one depends on none.
             if last == 0 {
                 return Ok(end);
             }

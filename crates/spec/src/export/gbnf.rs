@@ -82,6 +82,7 @@ fn write_text(search: &Search, out: &mut String) {
         for (target, characters) in &to {
             choices.push(format!("{} {}", class(characters, false), name(*target)));
         }
+        // The text may end anywhere.
         choices.push("\"\"".to_owned());
         rule(out, &name(number), &choices);
     }

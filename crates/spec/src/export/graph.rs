@@ -79,6 +79,7 @@ pub fn graph(automaton: &Automaton) -> StateGraph {
             place: places[layer],
         });
         places[layer] += 1;
+        // Without the first node, all numbers are one less.
         let edge = |to: &usize| StateEdge { from: number - 1, to: to - 1, is_back: layers[*to] <= layer };
         graph.edges.extend(nodes.next[number].iter().map(edge));
     }

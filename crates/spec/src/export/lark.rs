@@ -127,6 +127,7 @@ fn content(state: &State, scope: Scope<'_>) -> Result<String, ExportError> {
             (ContentRule::MaxLength(limit), _) if *limit <= LENGTH_MAX => {
                 demands.push(format!("/\\s*(?s:.{{0,{limit}}})\\s*/"));
             }
+            // Arguments, JSON and longer limits are left to the monitor.
             _ => {}
         }
     }

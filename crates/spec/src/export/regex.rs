@@ -94,6 +94,7 @@ pub(super) fn text_without(prompts: &[&str]) -> Result<Expression, ExportError> 
     let search = Search::new(prompts)?;
     let mut equations = Equations::new(search.next.len());
     for (from, targets) in search.next.iter().enumerate() {
+        // `usize::MAX` stands for the end of a prompt, to which no equation leads.
         let mut to: BTreeMap<usize, Vec<char>> = BTreeMap::new();
         for (c, target) in targets {
             to.entry(target.unwrap_or(usize::MAX)).or_default().push(*c);

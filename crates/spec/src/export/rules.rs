@@ -16,6 +16,7 @@ pub(super) fn expression(state: &State, pattern: &Pattern) -> Result<String, Exp
     // It has been compiled, so it can be parsed; otherwise it is unchanged.
     let Ok(hir) = regex_syntax::parse(source) else { return Ok(source.to_owned()) };
     let has_looks = !hir.properties().look_set().is_empty();
+    // Groups without a name are harmless; any other `(?` is a name, a flag or a comment.
     if !has_looks && !source.replace("(?:", "(").contains("(?") {
         return Ok(source.to_owned());
     }

@@ -27,6 +27,7 @@ impl Search {
         for prompt in prompts {
             beginnings.extend(prompt.char_indices().skip(1).map(|(at, _)| &prompt[..at]));
         }
+        // By length, so that the empty prefix is number 0.
         beginnings.sort_unstable_by_key(|text| (text.len(), *text));
         beginnings.dedup();
         if beginnings.len() > BEGINNINGS_MAX {
@@ -41,6 +42,7 @@ impl Search {
                 let read = format!("{beginning}{c}");
                 // The longest suffix of the read text that is a prefix.
                 let mut ends = read.char_indices().map(|(at, _)| &read[at..]);
+                // A prompt that began within this prefix can end here as well, and must not be read either.
                 if prompts.contains(&read.as_str()) || ends.clone().any(|end| prompts.contains(&end)) {
                     targets.insert(*c, None);
                 } else if let Some(number) = ends.find_map(|end| numbers.get(end)) {

@@ -24,6 +24,7 @@ impl Monitor {
         if let Some(pattern) = content::pattern(state)
             && !pattern.matches(content)
         {
+            // What was read can still begin a match, so it is kept, and the model continues it.
             let kept = start + self.text[start..end].trim_end().len();
             let fault = Fault::Pattern { pattern: pattern.as_str().to_owned() };
             return Err((kept, Violation::Content { state: id, fault }));
@@ -44,6 +45,7 @@ impl Monitor {
                 ContentRule::Matches(_) | ContentRule::MaxLength(_) => {}
             }
         }
+        // Only now does the run enter the state: which symbol is read depends on the call.
         if state.completes_call() {
             let entered = Entered { fate, ..Entered::with(id, call.as_ref()) };
             let position = shared.automaton.after(self.position, entered);
@@ -56,6 +58,7 @@ impl Monitor {
             };
             self.position = position;
         }
+        // Only after all checks, so that a refused call leaves nothing behind.
         if let Some(call) = call {
             let input = content.to_owned();
             let label = self.label.take();
@@ -67,6 +70,7 @@ impl Monitor {
                 part.call = Some(number);
             }
         }
+        // A label and a tool wait for the next call, whatever states lie between.
         self.label = label.or_else(|| self.label.take());
         self.tool = tool.or_else(|| self.tool.take());
         Ok(())
@@ -93,9 +97,11 @@ impl Monitor {
             Some(tools) => {
                 let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
                 let found = match_tool(content, &names, compat).map(|index| names[index]);
+                // The published code takes the first tool if none is found.
                 found.or_else(|| names.first().copied().filter(|_| compat == Compat::Original))
             }
         };
+        // On demand, because each tool takes a search in the automaton.
         let callable = || Some(self.callable()?.into_iter().map(str::to_owned).collect());
         match name {
             None => Err(Fault::UnknownTool { written: content.to_owned(), callable: callable() }),
@@ -110,6 +116,7 @@ impl Monitor {
     fn call_with(&self, content: &str) -> Result<(ToolCall, bool), Fault> {
         let tools = self.shared.options.tools.as_deref();
         let only = match tools {
+            // If there is only one tool, no state has to name it.
             Some([tool]) => tool.name.as_str(),
             _ => "",
         };

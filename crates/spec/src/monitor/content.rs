@@ -73,6 +73,7 @@ impl Progress {
         while !json.is_other && (json.is_in_string || json.at < byte) {
             let Some(next) = text.as_bytes().get(json.at) else { return StringEnd::Open };
             json.at += 1;
+            // An escaped quote must not reach the arm for quotes, so the order of the arms matters.
             match next {
                 // A string without an end on its line is none.
                 b'\n' if json.is_in_string => json.is_other = true,
@@ -131,6 +132,7 @@ impl Progress {
                         .fold(self.place, |place, byte| pattern.step(place, byte));
                     if next.is_none() {
                         self.end = at;
+                        // `place` still belongs to the text before `at`, where a retry continues.
                         return Err(Departure::Pattern { at, is_match: pattern.is_match(self.place) });
                     }
                     self.place = next;

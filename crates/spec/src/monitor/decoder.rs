@@ -12,6 +12,7 @@ impl Decoder {
     pub(super) fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(&str)) {
         while self.length > 0 {
             let Some((first, rest)) = bytes.split_first() else { return };
+            // An incomplete character has at most three bytes, so there is room for another one.
             self.held[self.length] = *first;
             let length = self.length + 1;
             match std::str::from_utf8(&self.held[..length]) {

@@ -59,6 +59,7 @@ impl Echo {
         self.held.extend_from_slice(bytes);
         let reply = self.held.trim_ascii_start();
         let mut begins = std::mem::take(&mut self.begins);
+        // All remaining beginnings match the first `before` bytes, so each byte is compared once.
         begins.retain(|begin| {
             let repetition = &self.written[*begin..];
             let end = reply.len().min(repetition.len());
@@ -69,6 +70,7 @@ impl Echo {
             if reply[before..end] != repetition[before..end] {
                 return false;
             }
+            // Complete, but a longer repetition may still follow from an earlier beginning.
             if end == repetition.len() {
                 self.repeated = self.repeated.max(end);
             }
@@ -85,6 +87,7 @@ impl Echo {
 
     fn release(&mut self) -> Vec<u8> {
         self.is_over = true;
+        // Nothing is compared any more, so the copy of the text is freed.
         (self.written, self.begins) = (Vec::new(), Vec::new());
         let mut held = std::mem::take(&mut self.held);
         if self.repeated > 0 {

@@ -76,6 +76,7 @@ impl PlanExecution {
     /// The requirement that forbids executing the call, if a single one is responsible.
     fn broken_by(&self, monitor: &Monitor, place: usize, call: &ToolCall) -> Option<usize> {
         let mut word: Vec<Entered<'_>> = monitor.word().collect();
+        // The monitor does not have the results yet: it takes them when all calls are decided.
         for (decided, (_, place)) in self.decided.iter().zip(&self.waiting) {
             let fate = if decided.is_some() { Fate::Written } else { Fate::Denied };
             word[*place] = Entered { call: decided.as_ref(), fate, ..word[*place] };
@@ -108,6 +109,7 @@ impl Labels {
     pub(super) fn stand_in(&self, argument: &Value) -> bool {
         match argument {
             Value::String(text) => text.char_indices().any(|(start, _)| {
+                // Lengths are in ascending order, so the first one that exceeds the text is the last to try.
                 let ends = self.lengths.iter().map(|length| start + length);
                 let mut parts = ends.map_while(|end| (end <= text.len()).then(|| text.get(start..end)));
                 parts.any(|part| part.is_some_and(|part| self.labels.contains(part)))
@@ -146,6 +148,7 @@ impl Monitor {
                 None => known.fate = Fate::Denied,
             }
         }
+        // The calls have changed, so all later positions have, too.
         let automaton = std::sync::Arc::clone(&self.shared.automaton);
         let end =
             self.word().try_fold(automaton.start(), |position, entered| automaton.after(position, entered));
@@ -162,6 +165,7 @@ impl Monitor {
             Handler::RunCall => from.max(count.saturating_sub(1))..count,
             Handler::RunCalls | Handler::Summarise => from..count,
             Handler::Evaluate => count..count,
+            // Earlier calls, too, which other handlers have skipped.
             Handler::Solve => 0..count,
         };
         self.calls[executed].iter_mut().for_each(|call| call.is_waiting = false);

@@ -37,6 +37,7 @@ impl Decoding {
     /// Which violation at the same point leads to a whole prompt.
     pub(super) fn full_prompt_at(self) -> u32 {
         match self {
+            // A greedy model would repeat itself after the same hint.
             Self::Greedy => 2,
             Self::Sampled => 3,
         }

@@ -16,6 +16,7 @@ pub fn match_tool(text: &str, names: &[&str], compat: Compat) -> Option<usize> {
         |text| text.split_whitespace().collect::<String>().to_lowercase(),
     ];
     let by = |is_match: fn(&str, &str) -> bool| {
+        // Each form is tried with all names before the next one, so an exact match always wins.
         forms.iter().find_map(|form| {
             let text = form(text);
             names.iter().position(|name| is_match(&text, &form(name)))
@@ -67,6 +68,7 @@ pub(super) fn arguments_to_come(
     };
     let open: Vec<String> =
         object.iter().filter(|(_, value)| is_open(value)).map(|(name, _)| name.clone()).collect();
+    // Unresolved arguments can become anything, so the schema must admit anything for them.
     let mut schema = Value::Object(Map::clone(&tool.input_schema));
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.extend(open.iter().map(|name| (name.clone(), Value::Bool(true))));
@@ -124,6 +126,7 @@ fn fitting(
     }
     match instance {
         Value::Object(object) => Ok(object),
+        // Never reached: the instance is an object.
         _ => Ok(Map::new()),
     }
 }

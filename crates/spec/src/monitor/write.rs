@@ -13,6 +13,7 @@ impl Monitor {
     /// Appends what is to come next.
     pub(super) fn mend(&mut self, violation: &Violation) {
         let at = self.text.len();
+        // If the content was cut to a complete part and closed, a prompt must come, as after other violations.
         if let Violation::Content { state, fault } = violation
             && self.is_content_open()
         {
@@ -32,7 +33,9 @@ impl Monitor {
         let is_stray = matches!(violation, Violation::NoState { .. } | Violation::Ended);
         let (steps, ways) = self.ways_to(violation);
         match (valid, &ways[..]) {
+            // From each position an end can be reached, so one without successors is an end.
             ([], _) => self.end(MonitorOutcome::Finished),
+            // There is nothing to choose, so a hint would only cost a request.
             ([state], _) => self.write_prompt(*state),
             _ if self.shared.options.compat == Compat::Original && is_stray => {
                 let first = self.automaton().valid_exit_first(self.position)[0];
@@ -43,6 +46,7 @@ impl Monitor {
             (_, [state]) if steps == 1 && self.shared.options.compat == Compat::Ours => {
                 self.write_prompt(*state);
             }
+            // Without a hint, or after hints that did not help, a whole prompt leaves nothing to guess.
             _ if prefix.is_empty()
                 || self.violations_here >= self.shared.options.decoding.full_prompt_at() =>
             {
@@ -54,6 +58,7 @@ impl Monitor {
             _ => {
                 self.write_line_break();
                 self.text.push_str(&prefix);
+                // With the line break, so that an unused hint is removed entirely.
                 self.hint = at..self.text.len();
             }
         }
@@ -65,6 +70,7 @@ impl Monitor {
         let tried = match violation {
             Violation::State { tried, .. } => Some(*tried),
             Violation::NoState { tried } => {
+                // Among all states, because the attempted one may be possible only later.
                 let states: Vec<StateId> = self.automaton().states().collect();
                 Some(self.nearest(&states, tried))
                     .filter(|(_, distance)| *distance < FAR)
@@ -89,6 +95,7 @@ impl Monitor {
             self.progress = Progress::new(state, self.text.len());
             self.scanned = self.text.len();
         }
+        // Where every match continues with the same text, there is no need to ask the model for it.
         let forced = self.progress.forced(state);
         if !forced.is_empty() {
             if self.text.len() == start {
@@ -112,6 +119,7 @@ impl Monitor {
             if edits * 2 > length { FAR } else { edits * FAR / length }
         };
         let nearest =
+            // The first of several minima, so the order of the specification decides.
             states.iter().map(|state| (*state, distance(state))).min_by_key(|(_, distance)| *distance);
         nearest.unwrap_or((states[0], FAR))
     }
@@ -120,6 +128,7 @@ impl Monitor {
         let mut prompts = states.iter().map(|state| self.automaton().state(*state).prompt.value.as_str());
         let Some(first) = prompts.next() else { return String::new() };
         let shared = |prefix: &str, other: &str| {
+            // By characters, so that the prefix does not end within one.
             let same = prefix.chars().zip(other.chars()).take_while(|(left, right)| left == right);
             same.map(|(c, _)| c.len_utf8()).sum::<usize>()
         };
@@ -142,6 +151,7 @@ impl Monitor {
         let (state, None) = (states.next()?, states.next()) else { return None };
         let needs_calls = match &self.automaton().state(state).handler {
             Some(handler) => handler.value.needs_calls(),
+            // Without a handler, the last call is run.
             None => true,
         };
         (!needs_calls || self.calls.len() > self.calls_from).then_some(state)
@@ -196,6 +206,7 @@ impl Monitor {
         self.mode = Mode::Closed(self.text.len());
         self.violations_here = 0;
         let (automaton, end) = (Arc::clone(&self.shared.automaton), self.text.len());
+        // Text from outside is never truncated, so it can exceed the limit.
         if self.text.len() > self.shared.options.text_bytes_max {
             self.end_for_length();
             return self.step();

@@ -53,6 +53,7 @@ impl Reader<'_> {
         let name = word(head).unwrap_or_default();
         if !OPERATORS.contains(&name) {
             self.unknown_operator(head, &OPERATORS);
+            // They may have faults of their own.
             let lists = operands.iter().filter(|node| matches!(node.value, Form::List(_)));
             lists.for_each(|node| drop(self.requirement(node)));
             return None;
@@ -61,6 +62,7 @@ impl Reader<'_> {
             ("at-most", Some((count, rest))) => (self.number(count, 0, COUNT_MAX), rest),
             _ => (Some(0), operands),
         };
+        // All of them are read before the first unreadable one ends this, so that each fault is reported.
         let formulas: Vec<Option<Requirement>> = operands.iter().map(|node| self.requirement(node)).collect();
         let (arity, shape) = match name {
             "and" | "or" => (None, "two or more operands"),

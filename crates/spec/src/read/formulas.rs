@@ -42,6 +42,7 @@ pub(super) fn operator(name: &str) -> Option<(Operator, Result<Bounds, &str>)> {
     };
     let least = u32::from(operator == Operator::Always);
     let Some(suffix) = suffix else { return Some((operator, Ok(Bounds { min: least, max: None }))) };
+    // Only loops have bounds, so a name such as `next_2` is no operator.
     if matches!(operator, Operator::Next | Operator::Or) {
         return None;
     }
@@ -59,6 +60,7 @@ impl Reader<'_> {
         let [node] = body else {
             let message = format!("`:behavior` takes one formula, not {}", body.len());
             self.fault(Code::WrongArity, span, message, "write (:behavior (next ...))");
+            // Read for their own faults.
             body.iter().for_each(|node| drop(self.formula(node)));
             return None;
         };
@@ -99,10 +101,12 @@ impl Reader<'_> {
                 message,
                 format!("write numbers up to {COUNT_MAX}, the smaller first"),
             );
+            // Any valid bounds, so that the checks of the draft do not report them again.
             Bounds { min: 1, max: None }
         });
         let loops = matches!(operator, Operator::Until | Operator::Always);
         let rest = if loops { self.bounds(rest, &mut bounds, operator) } else { rest };
+        // All operands are read before the first unreadable one ends this, so that each fault is reported.
         let operands: Vec<Option<Formula>> = rest.iter().map(|node| self.formula(node)).collect();
         let demanded = match operator {
             Operator::Until => Some(2),
@@ -176,6 +180,7 @@ impl Reader<'_> {
         {
             let message = format!("at least {} and at most {max} times", bounds.min);
             self.fault(Code::BadNumber, last.span, message, "make `:min` no larger than `:max`");
+            // Valid again, so that the checks of the draft do not report the same fault.
             bounds.min = max;
         }
         operands

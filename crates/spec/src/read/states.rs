@@ -177,6 +177,7 @@ impl Reader<'_> {
     pub(super) fn pattern(&mut self, text: &str, span: Span) -> Option<Pattern> {
         self.patterns += 1;
         if self.patterns > PATTERNS_MAX {
+            // Only the first one beyond the limit is reported.
             if self.patterns == PATTERNS_MAX + 1 {
                 let message = format!("there are more than {PATTERNS_MAX} regular expressions");
                 self.fault(Code::LimitExceeded, span, message, "use fewer of them");

@@ -45,6 +45,7 @@ impl Faults {
 
     /// All faults, in the order of the source.
     pub(crate) fn into_sorted(mut self) -> Vec<Diagnostic> {
+        // A stable sort: faults at one place stay in the order in which they were found.
         self.list.sort_by_key(Diagnostic::span);
         if let (Some(last), 1..) = (self.list.last(), self.left_out) {
             let message = format!("{} more faults are left out", self.left_out);
@@ -170,6 +171,7 @@ impl<'s> Lexer<'s> {
                     self.at = at + 1;
                     return Lexeme::Text(text);
                 }
+                // A forgotten quote must not turn the rest of the file into text.
                 '\n' => break,
                 '\\' => {
                     let escape = &self.source[at..];
@@ -265,6 +267,7 @@ impl Lists {
         let mut lists = Self::default();
         let mut skipped = 0;
         for token in tokens {
+            // In a list that is nested too deep, only parentheses are counted, to find its end.
             if skipped > 0 {
                 match token.lexeme {
                     Lexeme::Open => skipped += 1,
@@ -274,6 +277,7 @@ impl Lists {
                 continue;
             }
             if by_lines && token.is_first && token.lexeme == Lexeme::Open {
+                // A list inside an open one is indented further, so these should have ended before this line.
                 while lists.open.last().is_some_and(|list| list.column >= token.column) {
                     lists.end_unclosed();
                 }
@@ -296,6 +300,7 @@ impl Lists {
             }
         }
         if !lists.open.is_empty() {
+            // Only the innermost list is reported: one missing parenthesis leaves all lists around it open as well.
             lists.left_open = true;
             lists.end_unclosed();
             while let Some(span) = lists.open.last().map(|list| list.span) {
@@ -315,6 +320,7 @@ impl Lists {
     /// Ends the innermost list with the lexeme at `end`.
     fn end(&mut self, end: Span) {
         if let Some(list) = self.open.pop() {
+            // A list without its parenthesis ends with its last item; `end` is then its own beginning.
             let last = list.nodes.last().map_or(end, |node| node.span);
             let span = list.span.to(end).to(last);
             self.add(Node::new(Form::List(list.nodes), span));

@@ -26,6 +26,7 @@ impl Checker<'_> {
             word.reverse();
             word
         };
+        // Both runs come from one breadth-first search, so each is a shortest one.
         let (mut without_tool, mut without_arguments) = (None, None);
         while let Some(place) = open.pop_front() {
             let (position, is_named) = place;
@@ -45,6 +46,7 @@ impl Checker<'_> {
                 if state.names_tool() && is_named && without_arguments.is_none() {
                     without_arguments = Some(word());
                 }
+                // A call uses up the named tool.
                 let is_named = !state.completes_call() && (is_named || state.names_tool());
                 reached_by.entry((next, is_named)).or_insert_with(|| {
                     open.push_back((next, is_named));
@@ -105,6 +107,8 @@ impl Checker<'_> {
         for (pattern, span) in patterns {
             let symbols = self.alphabet.with_call_like(pattern);
             let is_known = forbidden.iter().chain(&found).any(|wide| covers(wide, pattern));
+            // If the behaviour alone executes no such call, the requirements are not to blame. `unexecuted` reports
+            // that case.
             if is_known || can_come(whole, &symbols) || !can_come(&self.parts[0], &symbols) {
                 continue;
             }

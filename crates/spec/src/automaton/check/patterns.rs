@@ -152,6 +152,7 @@ impl Range {
     }
 
     pub(super) fn raise(&mut self, bound: f64, is_in: bool) {
+        // Of two equal bounds, the one that excludes its number is tighter.
         if bound > self.min.0 || bound == self.min.0 && !is_in {
             self.min = (bound, is_in);
         }
@@ -205,6 +206,7 @@ fn contradiction(predicates: &[&Predicate]) -> Option<String> {
         Test::Equal(value) => Some(value),
         _ => None,
     });
+    // With an equality there is only one candidate, so all tests can simply be tried.
     if let Some(value) = equal {
         return (!passes(value)).then(|| format!("{value} does not pass all of them"));
     }
@@ -214,6 +216,7 @@ fn contradiction(predicates: &[&Predicate]) -> Option<String> {
     if is_numeric && tests().any(|test| matches!(test, Test::Matches(_))) {
         return Some("a value is a number or a text, not both".into());
     }
+    // If only one number is left, another test such as `!=` can still exclude it.
     let is_excluded = range.only().is_some_and(|number| !passes(&Value::from(number)));
     (is_numeric && (range.is_empty() || is_excluded)).then(|| "no number lies within them".to_owned())
 }

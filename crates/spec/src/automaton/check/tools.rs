@@ -110,6 +110,8 @@ fn check_predicate(predicate: &Predicate, span: Span, tools: &[&Tool], faults: &
             Found::Values(values) => {
                 is_found = true;
                 match values.admits(&predicate.test) {
+                    // The schema also allows a text, such as "500", for which a comparison of numbers is silently
+                    // false.
                     Admits::Yes if is_numeric(&predicate.test) && values.types & TEXT != 0 => {
                         maybe_text = Some(tool);
                     }
@@ -241,6 +243,7 @@ impl Values {
         }
         let mut range = Range::all();
         range.meet(test);
+        // For `!=`, too, the question is whether the value can occur: if it cannot, the test always holds.
         if let Test::Equal(value) | Test::NotEqual(value) = test
             && let Some(number) = value.as_f64()
         {
@@ -253,6 +256,7 @@ impl Values {
         if let Some((bound, is_in)) = self.max {
             range.lower(bound, is_in);
         }
+        // Bounds of a schema apply to numbers alone.
         if demanded == NUMBER && range.is_empty() {
             let words = |bound: Option<(f64, bool)>, in_words: &str, out_words: &str| {
                 bound.map(|(bound, is_in)| format!("{} {bound}", if is_in { in_words } else { out_words }))
@@ -290,6 +294,7 @@ fn look_up(schema: &Map<String, Value>, argument: &str) -> Found {
             let properties = object.get("properties").and_then(Value::as_object);
             names.extend(properties.into_iter().flat_map(Map::keys).cloned());
             next.extend(properties.and_then(|properties| properties.get(part)));
+            // A number in a pointer can be the index of an item.
             if part.parse::<usize>().is_ok() {
                 let items = object.get("items");
                 is_anything |= object.contains_key("prefixItems") || items.is_some_and(Value::is_array);
@@ -308,6 +313,7 @@ fn look_up(schema: &Map<String, Value>, argument: &str) -> Found {
                 || says_nothing && object.get("type").and_then(Value::as_str) == Some("object");
         }
         if next.is_empty() {
+            // Without a known continuation the argument exists only if some schema leaves open what else there is.
             return if is_anything { Found::Anything } else { Found::Nowhere(names) };
         }
         at = next;
@@ -316,6 +322,7 @@ fn look_up(schema: &Map<String, Value>, argument: &str) -> Found {
     // What one of them lets pass, passes.
     let joined = all.reduce(|left, right| Values {
         types: left.types | right.types,
+        // Values are limited only if each alternative limits them.
         listed: left.listed.zip(right.listed).map(|(left, right)| [left, right].concat()),
         min: left.min.zip(right.min).map(|(left, right)| if left.0 <= right.0 { left } else { right }),
         max: left.max.zip(right.max).map(|(left, right)| if left.0 >= right.0 { left } else { right }),
@@ -330,8 +337,11 @@ fn alternatives<'s>(schema: &'s Value, root: &'s Value) -> Vec<&'s Value> {
     while let Some((schema, depth)) = open.pop() {
         let reference = schema.get("$ref").and_then(Value::as_str);
         let target = reference.and_then(|to| to.strip_prefix('#')).and_then(|pointer| root.pointer(pointer));
+        // The parts of `allOf` count as alternatives, too: that may admit more than the schema does, but never less.
         let choices = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| schema.get(key)?.as_array());
         let mut next: Vec<&Value> = choices.flatten().chain(target).collect();
+        // References can be recursive, and alternatives multiply. A schema that is not resolved further counts as it
+        // stands.
         if next.is_empty() || depth >= REFERENCES_MAX || found.len() + open.len() > 1000 {
             found.push(schema);
             continue;
@@ -367,6 +377,7 @@ fn values(schema: &Value) -> Values {
         Some(name) => values.types = bit(name),
         None => {}
     }
+    // `nullable` is not a keyword of JSON Schema, but of OpenAPI 3.0.
     if object.get("nullable") == Some(&Value::Bool(true)) {
         values.types |= NULL;
     }
