@@ -296,6 +296,7 @@ impl Monitor {
             return self.step();
         }
         self.decoder = Decoder::default();
+        // First, because it depends on where the new calls begin.
         self.note_executed();
         self.calls_from = self.calls.len();
         match self.shared.options.compat {
@@ -311,6 +312,7 @@ impl Monitor {
                     self.scan(true);
                 }
                 if self.is_writing() {
+                    // The environment has written the last section, so there is no prompt to hint at.
                     if self.automaton().valid(self.position).is_empty() && self.is_by_environment() {
                         self.finish(self.text.len());
                     } else {
@@ -383,6 +385,7 @@ impl Monitor {
     /// The states of the run with their contents, in order. The content of the last one may be incomplete.
     pub fn sections(&self) -> impl DoubleEndedIterator<Item = StateContent<'_>> + ExactSizeIterator {
         self.sections.iter().map(|part| {
+            // The end of open content is `usize::MAX`.
             let end = part.content.end.min(self.text.len());
             StateContent {
                 state: part.state,
@@ -440,6 +443,7 @@ impl Monitor {
     /// with a question.
     pub fn question_end(&self) -> usize {
         let is_by_user = |part: &&Part| part.author == Author::User;
+        // With the line break that follows the question.
         self.sections.first().filter(is_by_user).map_or(0, |part| (part.content.end + 1).min(self.text.len()))
     }
 

@@ -144,6 +144,7 @@ impl Reader<'_> {
                 ":examples" => {
                     draft.examples = body.iter().filter_map(|node| self.shown_example(node)).collect();
                 }
+                // Only `:rejects` is left, because `clause` returns known keywords alone.
                 _ => draft.rejects = body.iter().filter_map(|node| self.example(node)).collect(),
             }
         }

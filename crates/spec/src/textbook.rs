@@ -159,6 +159,7 @@ impl Places<'_> {
             RequirementKind::Until(first, second) => from_here.any(|later| {
                 self.holds(second, later) && (place..later).all(|between| self.holds(first, between))
             }),
+            // The first must hold strictly earlier; both at one place is not enough.
             RequirementKind::Before(first, second) => from_here.all(|later| {
                 !self.holds(second, later) || (place..later).any(|earlier| self.holds(first, earlier))
             }),

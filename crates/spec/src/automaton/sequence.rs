@@ -23,6 +23,7 @@ pub(super) fn automaton(
     let (mut next, mut accepting) = (Vec::new(), Vec::new());
     let mut closure = Closure { draft: &draft, end, seen: vec![0; draft.edges.len()], round: 0 };
     sets.number(closure.of(vec![start], work)?);
+    // Subset construction: a position of the result is a set of draft positions that a word can reach.
     while let Some(set) = sets.next() {
         accepting.push(set.binary_search(&end).is_ok());
         let mut targets: Vec<Vec<u32>> = vec![Vec::new(); symbols];

@@ -17,6 +17,8 @@ pub fn gbnf(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportErr
     let search = Search::new(&prompts_without_overlap(automaton)?)?;
     let nodes = Nodes::new(automaton, scope.start, scope.end);
     let mut out = String::new();
+    // llama.cpp begins with the rule `root`. A text that begins within content can have several starts, so it gets a
+    // rule that chooses among them.
     let name = |node: usize| match scope.start {
         GrammarStart::Prompt(_) if node == 0 => "root".to_owned(),
         _ => format!("s{node}"),
@@ -26,11 +28,13 @@ pub fn gbnf(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportErr
         rule(&mut out, "root", &starts);
     }
     for (number, node) in nodes.nodes.iter().enumerate() {
+        // The text ends with the prompt of this node, so no rule refers to it.
         if nodes.ends_with_prompt(automaton, number, scope.end) {
             continue;
         }
         let content = match node.state {
             None => "blank",
+            // A part of the content has been written, and rules apply to the whole.
             Some(_) if nodes.starts.contains(&number) => "text",
             Some(state) if scope.tools.is_some() && automaton.state(state).names_tool() => "blank tool blank",
             Some(_) => "text",

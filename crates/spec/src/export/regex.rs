@@ -44,6 +44,7 @@ pub fn regex(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportEr
             equations.end(number + 1, &Expression::Empty)?;
             continue;
         }
+        // Content rules apply to whole content, and at a start a part of it has been written.
         let content =
             if nodes.starts.contains(&number) { contents.text.clone() } else { contents.of(state)? };
         for target in &nodes.next[number] {

@@ -103,6 +103,7 @@ impl fmt::Display for Fault {
         };
         match self {
             Self::UnknownTool { written, callable } => {
+                // The model can have written any amount of text in this place.
                 let written: String = written.chars().take(80).collect();
                 write!(f, "\"{written}\" is no tool{}", tools(callable))
             }

@@ -135,6 +135,7 @@ impl Reader<'_> {
             return None;
         }
         let argument = match items.get(1).map(|node| &node.value) {
+            // A name that is no word has to be quoted.
             Some(Form::Word(text) | Form::Text(text)) => text.clone(),
             _ => {
                 self.fault(Code::UnexpectedForm, node.span, format!("`{head}` without an argument"), HELP);
@@ -231,6 +232,7 @@ impl Reader<'_> {
                 }
             }
         }
+        // All sections or none: with gaps, the checks would judge another text.
         (read.len() == sections.len()).then_some(ShownExample { sections: read, span: node.span })
     }
 

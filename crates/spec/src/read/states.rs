@@ -64,6 +64,7 @@ impl Reader<'_> {
                 ":about" => state.about = self.words(":about", body, clause.span),
                 ":flags" => state.is_environment = self.flags(body),
                 ":handler" => state.handler = self.handler(body, clause.span),
+                // Only `:content` is left, because `clause` returns known keywords alone.
                 _ => state.content = self.content(body),
             }
         }

@@ -92,6 +92,7 @@ fn check_tests(pattern: &CallPattern, span: Span, faults: &mut Faults) {
             )));
         }
     }
+    // Only tests of the same argument can contradict one another.
     let mut by_argument: BTreeMap<&str, Vec<&Predicate>> = BTreeMap::new();
     for predicate in &pattern.predicates {
         by_argument.entry(name_of(predicate)).or_default().push(predicate);

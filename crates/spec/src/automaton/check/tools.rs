@@ -122,6 +122,7 @@ fn check_predicate(predicate: &Predicate, span: Span, tools: &[&Tool], faults: &
         }
     }
     let of = |tool: &Tool| format!("of `{}`", tool.name);
+    // If the test can hold for one tool, it does not matter that the schema of another one excludes it.
     let fault = match (is_found, maybe_text, excluded) {
         (false, ..) => {
             let whom = match tools {
@@ -281,6 +282,7 @@ fn look_up(schema: &Map<String, Value>, argument: &str) -> Found {
         None => vec![argument.to_owned()],
     };
     let root = Value::Object(schema.clone());
+    // Alternatives can lead to several schemas, which are all followed.
     let mut at = vec![&root];
     for part in &path {
         let mut next = Vec::new();
@@ -370,6 +372,7 @@ fn values(schema: &Value) -> Values {
         Some("string") => TEXT,
         Some("array") => ARRAY,
         Some("object") => OBJECT,
+        // An unknown type excludes nothing.
         _ => ALL,
     };
     match object.get("type") {
@@ -384,6 +387,7 @@ fn values(schema: &Value) -> Values {
     let constant = object.get("const").map(|value| vec![value.clone()]);
     values.listed = object.get("enum").and_then(Value::as_array).cloned().or(constant);
     if let Some(listed) = &values.listed {
+        // Listed values leave no other types than their own.
         values.types &= listed.iter().fold(0, |types, value| types | type_of(value));
     }
     let number = |key: &str| object.get(key).and_then(Value::as_f64);
