@@ -132,8 +132,8 @@ impl Checker<'_> {
 
 /// The patterns that a requirement explicitly forbids at every place.
 fn collect_forbidden<'r>(requirement: &'r Requirement, forbidden: &mut Vec<&'r CallPattern>) {
+    // Only what is plainly forbidden everywhere counts: then its author knows that no run contains it.
     match &requirement.kind {
-        // Only what is plainly forbidden everywhere counts: then its author knows that no run contains it.
         RequirementKind::And(operands) => {
             operands.iter().for_each(|operand| collect_forbidden(operand, forbidden));
         }
