@@ -13,6 +13,7 @@ pub const NOTHING: &str = "-";
 /// Blanks before the parenthesis are kept, so `Charlotte (NC)` gives `Charlotte ` with a trailing blank.
 pub fn strip_parenthesis(text: &str) -> &str {
     let line = text.split('\n').next().unwrap_or(text);
+    // It is enough to look at the first `(`: if no `)` comes after it, none comes after a later one.
     match line.split_once('(') {
         Some((before, after)) if after.contains(')') => before,
         _ => text,
@@ -22,6 +23,7 @@ pub fn strip_parenthesis(text: &str) -> &str {
 /// The two ends of a leg such as `Taxi, from Reno to Elko, cost: 3`: the text between the first `from` and the next
 /// `to`, and the text after that up to a comma. Neither is trimmed, and `from` may be the end of another word.
 pub fn from_to(text: &str) -> Option<(&str, &str)> {
+    // Collected once, so that each `from` costs binary searches instead of another scan of the text.
     let ends = Ends::of(text);
     let mut begin = 0;
     while let Some(at) = text[begin..].find("from") {
@@ -44,6 +46,7 @@ struct Ends {
 impl Ends {
     fn of(text: &str) -> Self {
         let mut all = Vec::new();
+        // The blanks directly before the current character. The first city can end before any of them.
         let mut run: Vec<usize> = Vec::new();
         for (at, it) in text.char_indices() {
             if is_blank(it) {
@@ -70,8 +73,10 @@ impl Ends {
         let begins = rest[..blanks].char_indices().skip(1).map(|(at, _)| after + at);
         let begins: Vec<usize> = begins.chain((blanks > 0).then_some(after + blanks)).collect();
         for &begin in begins.iter().rev() {
+            // The first city has at least one character, so it cannot end where it begins.
             let at = self.all.partition_point(|&(end, _)| end <= begin);
             let Some(&(end, second)) = self.all.get(at) else { continue };
+            // `.` in the published pattern matches no line break, so neither city reaches across one.
             let next_break = self.line_breaks.partition_point(|&line_break| line_break < begin);
             if self.line_breaks.get(next_break).is_some_and(|&line_break| line_break < end) {
                 continue;
@@ -112,6 +117,7 @@ pub fn name_city(text: &str) -> (&str, &str) {
 pub fn flight_number(text: &str) -> Option<&str> {
     const LABEL: &str = "Flight Number: ";
     let (_, after) = text.split_once(LABEL)?;
+    // Python's `split(LABEL)[1]` ends at a second label.
     let part = after.split(LABEL).next().unwrap_or(after);
     part.split(',').next()
 }

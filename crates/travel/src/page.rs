@@ -40,6 +40,7 @@ pub fn facts(
 
 /// US dollars, with cents only if they are not zero: `$1,234` or `$12.50`.
 fn dollars(amount: f64) -> String {
+    // Rounded before it is split, so that 1.999 becomes $2.
     let cents = (amount * 100.0).round();
     let whole = (cents / 100.0).trunc().abs().to_string();
     let mut text = String::new();

@@ -124,6 +124,7 @@ pub fn method_of_text(value: &Value) -> Result<&str, PythonException> {
 
 /// Whether Python considers the character white space: `str.isspace` and `\s`.
 pub fn is_blank(it: char) -> bool {
+    // Python includes the four separators U+001C to U+001F, which Unicode does not count as white space.
     it.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&it)
 }
 
@@ -134,6 +135,7 @@ pub fn strip(text: &str) -> &str {
 
 /// `repr(text)`.
 pub fn quoted(text: &str) -> String {
+    // Python prefers single quotes, unless the text contains them and no double ones.
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push(quote);

@@ -70,11 +70,13 @@ const CITY_DAYS_MAX: usize = 3;
 /// longer than a few pages.
 pub fn read(text: &str, cities: &Cities) -> Heard {
     let tokens = token::tokens(text);
+    // Length and number of cities come first, because they decide whether the destination is a state.
     let time = date::time(&tokens);
     let stated_cities = group::cities(&tokens);
     let is_for_state =
         stated_cities.is_some_and(|count| count > 1) || time.days.is_some_and(|days| days > CITY_DAYS_MAX);
     let places = place::places(text, &tokens, cities, is_for_state);
+    // The number in `March 3` or in the name of a place does not count people.
     let mut taken = time.taken.clone();
     taken.extend(places.taken.iter().cloned());
     let people = group::people(&tokens, &taken);

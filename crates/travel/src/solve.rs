@@ -206,10 +206,12 @@ pub fn solve(
     let solved = found.best.map(|route| {
         let is_generous = options.objective == TripObjective::Any;
         let (plan, cost) = write::plan(&ground, &required, &route, is_generous);
+        // A generous plan has more meals than its route needs, so it is never called the cheapest.
         let is_cheapest = !is_generous && found.is_complete;
         SolvedTrip { plan, cost, is_cheapest, steps: found.steps }
     });
     match solved {
+        // For `Any`, one itinerary settles the question, whether or not the search was exhaustive.
         Some(solved) if found.is_complete || options.objective == TripObjective::Any => {
             SolveAnswer::Solved(solved)
         }

@@ -220,6 +220,7 @@ impl Suite for TravelPlanner {
     }
 
     fn can_occur(&self, class: Class, cards: &mut dyn Iterator<Item = &Card>) -> bool {
+        // All cases of a campaign have the same mode, so the first card is enough.
         let is_reading =
             cards.next().is_some_and(|card| marks::read(card.marks).options.mode == QueryMode::Reading);
         let name = class.as_str();

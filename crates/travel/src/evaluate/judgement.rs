@@ -104,6 +104,8 @@ impl TripJudgement {
             findings: Vec::new(),
         };
         let holds = |check| judgement.mark(check).is_some_and(CheckResult::is_passed);
+        // The published evaluator runs the hard checks only for plans that pass these two, so only then can one of them
+        // raise.
         if judgement.crash.is_none() && holds(TripCheck::Sandbox) && holds(TripCheck::Complete) {
             judgement.crash = crash_in(&TripCheck::HARD, &hard);
             judgement.hard = judgement.crash.is_none().then_some(hard);
@@ -121,6 +123,7 @@ impl TripJudgement {
         let of = |checks: &[TripCheck], marks: &[CheckResult]| {
             checks.iter().zip(marks).find(|(it, _)| **it == check).map(|(_, mark)| *mark)
         };
+        // `hard` and not `hard_ungated`: a check behind the gate was not performed.
         let commonsense = self.commonsense.and_then(|marks| of(&TripCheck::COMMONSENSE, &marks));
         commonsense.or_else(|| self.hard.and_then(|marks| of(&TripCheck::HARD, &marks)))
     }

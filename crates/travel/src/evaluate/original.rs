@@ -24,6 +24,7 @@ pub(super) fn judge(database: &TripDatabase, query: &Query, plan: &TripPlan) -> 
     }
     let days = plan.days(query.days);
     let trip = days.map(|days| Trip { database, query, days });
+    // If the plan has no length in Python, every check raises the same exception.
     let mark = |check: fn(&Trip<'_>) -> Result<bool, PythonException>| match &trip {
         Ok(trip) => CheckResult::from(check(trip)),
         Err(raised) => CheckResult::Raised(*raised),
@@ -110,6 +111,7 @@ enum Place<'v> {
 fn place(day: &Value) -> Result<Place<'_>, PythonException> {
     let value = member(day, CITY)?;
     if crate::python::holds(value, "from")? {
+        // If there are no ends, the published parser returns `None` twice, and the next text function rejects that.
         let (one, other) = from_to(text(value)?).ok_or(PythonException::Type)?;
         return Ok(Place::Leg([strip_parenthesis(one), strip_parenthesis(other)]));
     }

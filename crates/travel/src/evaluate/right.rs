@@ -32,6 +32,7 @@ pub(super) fn judge(database: &TripDatabase, query: &Query, plan: &TripPlan) -> 
     trip::check(database, query, &itinerary, &mut findings);
     day::check(database, query, &itinerary, &mut findings);
     let total_cost = hard::check(database, query, &itinerary, &mut findings);
+    // A check passes exactly if nothing was found against it.
     let mark = |check| CheckResult::from(findings.all.iter().all(|finding| finding.check != check));
     let asked = |is_asked: bool, check| if is_asked { mark(check) } else { CheckResult::NotAsked };
     let local = &query.local_constraint;

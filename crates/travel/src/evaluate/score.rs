@@ -106,11 +106,13 @@ impl TripScores {
         cell.rates.hard_macro.count(judgement.hard_pass());
         cell.rates.final_pass.count(judgement.final_pass());
         for check in TripCheck::all().filter(|&check| is_asked(query, check)) {
+            // Checks before an exception may have passed, but such a plan passes nothing.
             let mark = judgement.mark(check).filter(|_| is_fit);
             let passes = mark.is_some_and(super::CheckResult::is_passed);
             let tally = cell.checks.entry(check).or_default();
             tally.asked += 1;
             tally.passed += usize::from(passes);
+            // A hard check behind the gate was asked for, and neither passed nor failed.
             tally.failed += usize::from(mark.is_some() && !passes);
             let is_hard = TripCheck::HARD.contains(&check);
             let micro = if is_hard { &mut cell.rates.hard_micro } else { &mut cell.rates.commonsense_micro };

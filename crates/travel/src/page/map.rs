@@ -36,6 +36,7 @@ pub(super) fn of(
             map.places.push(MapPlace { name: name.to_owned(), east, north });
             Some(map.places.len() - 1)
         };
+        // Both are looked up even if one is unknown, so that the caption names every unknown city.
         let (Some(from), Some(to)) = (place(from), place(to)) else { continue };
         let cost = travel_cost(database, query, number, day).map_or_else(|| "?".to_owned(), dollars);
         let is_wrong = judgement.findings.iter().any(|finding| {

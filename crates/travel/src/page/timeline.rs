@@ -105,6 +105,7 @@ impl Reader<'_> {
         let date = self.query.date.get(self.number).map_or_else(String::new, |date| format!(", {date}"));
         let (mut entries, mut total) = (Vec::new(), 0.0);
         for (entry, cost) in self.entries() {
+            // An unknown cost is left out of the sum; its entry shows none.
             total += cost.unwrap_or_default();
             entries.push(PeriodEntry { note: cost.map_or_else(String::new, dollars), ..entry });
         }
@@ -139,6 +140,7 @@ impl Reader<'_> {
         let cost = travel_cost(database, query, self.number, day);
         add(TRANSPORTATION.into(), kind, (self.when(), travel.map(|it| it.text)), cost);
         for (at, key) in MEALS.into_iter().enumerate() {
+            // Attractions come between breakfast and lunch, as in the published plans.
             if at == 1 {
                 self.sights(&mut add);
             }

@@ -69,6 +69,7 @@ impl<'t> Reader<'t> {
 
     fn deeper(&mut self) -> Result<(), String> {
         self.depth += 1;
+        // The parser is recursive, so this bounds the stack.
         if self.depth > DEPTH_MAX {
             return Err(self.fault("lists lie too deep in each other"));
         }
@@ -83,6 +84,7 @@ impl<'t> Reader<'t> {
             if !items.is_empty() && !self.takes(",") {
                 return Err(self.fault("there is no comma"));
             }
+            // Python allows a comma after the last element.
             if !items.is_empty() && self.takes(close) {
                 break;
             }
@@ -120,6 +122,7 @@ impl<'t> Reader<'t> {
         let text = rest.split(|it| !is_part(it)).next().unwrap_or_default();
         let number = match text.parse::<i64>() {
             Ok(number) => Some(Number::from(number)),
+            // This includes integers of more than 64 bits, which become floats.
             Err(_) => text.parse::<f64>().ok().and_then(Number::from_f64),
         };
         let number = number.ok_or_else(|| self.fault("there is no number"))?;
@@ -147,6 +150,7 @@ impl<'t> Reader<'t> {
                 it => text.push(it),
             }
         }
+        // The message points at the opening quote.
         self.at -= 1;
         Err(self.fault("a text is not closed that begins"))
     }

@@ -57,6 +57,7 @@ pub struct ReferencePiece {
 /// # Errors
 /// The line and the column that cannot be parsed.
 pub fn read_published(text: &str, file: &str) -> Result<Vec<PublishedQuery>, QueryError> {
+    // Spreadsheet programs write a byte order mark, which would become part of the first column's name.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = ReaderBuilder::new().from_reader(text.as_bytes());
     let fault = |error: &csv::Error| {

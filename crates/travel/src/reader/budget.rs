@@ -45,9 +45,11 @@ pub(super) fn budget(tokens: &[Token<'_>], people: Option<u32>, days: Option<usi
     let sentence = |at: usize| tokens[..at].iter().filter(|it| it.is_end()).count();
     let limits: Vec<usize> =
         tokens.iter().enumerate().filter(|(_, it)| it.is_any(&LIMIT)).map(|(at, _)| sentence(at)).collect();
+    // An amount in a sentence about a limit comes before the first amount of the text, which may be a price.
     let of_limit = all.iter().find(|it| limits.contains(&sentence(it.begin)));
     let money = of_limit.or(all.first())?;
     let behind = tokens.get(money.end..).unwrap_or_default();
+    // What an amount refers to ends at the next mark, except for the slash in `$50/person`.
     let behind: Vec<&Token<'_>> =
         behind.iter().take_while(|it| it.kind != Kind::Mark || it.is("/")).take(LOOK_AHEAD).collect();
     let is_each = |noun: &[&str]| {
@@ -59,6 +61,7 @@ pub(super) fn budget(tokens: &[Token<'_>], people: Option<u32>, days: Option<usi
     };
     let is_each_person = is_each(&["person", "head", "traveler", "traveller", "individual", "each"])
         || behind.first().is_some_and(|it| it.is_any(&["each", "apiece"])) && behind.len() == 1;
+    // An amount per person gives no budget if the number of people is unknown.
     let people = if is_each_person { people? } else { 1 };
     let days = if is_each(&["day"]) { days? } else { 1 };
     Some(money.dollars * f64::from(people) * days as f64)

@@ -65,6 +65,7 @@ pub(super) fn time(tokens: &[Token<'_>]) -> Time {
     let taken = written.iter().map(|it| it.begin..it.end).collect();
     let (first, last) = ends(&written);
     let days = match (first, last, stated) {
+        // Two dates determine the days even if the text states another length; that becomes a doubt below.
         (Some(first), Some(last), _) if first <= last => Some(range(first, last)),
         (Some(first), None, Some(count)) => Some(following(first, count)),
         _ => None,
@@ -100,11 +101,13 @@ fn length(tokens: &[Token<'_>]) -> Option<usize> {
         if before.is_some_and(|it| it.is_any(&["per", "each", "every", "next", "last", "this"])) {
             continue;
         }
+        // From the left, so that `twenty one days` is not taken for one day.
         let begin = (at.saturating_sub(3)..at).find(|&begin| {
             count(tokens, begin, DAYS_MAX as u32).is_some_and(|(_, length)| begin + length == at)
         });
         let number = match begin {
             Some(begin) => count(tokens, begin, DAYS_MAX as u32).map(|(value, _)| value as usize),
+            // `a week` is one week, but `day` without a number states no length.
             None if factor > 1 => Some(1),
             None => None,
         };
@@ -210,6 +213,7 @@ fn in_digits(tokens: &[Token<'_>], at: usize) -> Option<Written> {
         }
         _ => None,
     };
+    // The two marks are between the three numbers.
     let mark = |mark: &str| (1..4).step_by(2).all(|next| tokens.get(at + next).is_some_and(|it| it.is(mark)));
     let numbers = (value(at)?, value(at + 2)?, value(at + 4)?);
     let (year, month, day) = match numbers {
@@ -217,6 +221,7 @@ fn in_digits(tokens: &[Token<'_>], at: usize) -> Option<Written> {
         (month, day, year) if mark("/") => (year, month, day),
         _ => return None,
     };
+    // The year must have four digits, so that `3-5-7` is no date.
     ((1..=12).contains(&month) && (1..=31).contains(&day) && year >= 1_000).then_some(Written {
         begin: at,
         end: at + 5,
@@ -261,6 +266,7 @@ fn ends(written: &[Written]) -> (Option<Day>, Option<Day>) {
         is_date(&found.text()).then_some(found)
     };
     let mut all = written.iter().filter_map(known);
+    // With a single date, `last` is empty: the iterator does not yield the same item from both ends.
     let (Some(mut first), last) = (all.next(), all.next_back()) else { return (None, None) };
     // From December to January the year changes.
     if last.is_some_and(|last| last < first) && written.first().is_some_and(|it| it.year.is_none()) {
@@ -290,6 +296,7 @@ impl Day {
             Self { month: self.month + 1, day: 1, ..self },
             Self { year: self.year + 1, month: 1, day: 1 },
         ];
+        // `is_date` knows the lengths of months, so the first valid candidate is the next day.
         next.into_iter().find(|day| is_date(&day.text())).unwrap_or(self)
     }
 }

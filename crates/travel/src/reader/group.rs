@@ -112,6 +112,7 @@ const CITIES: [&str; 8] = ["cities", "city", "towns", "town", "destinations", "s
 /// The number of travellers; `None` if the text does not say. Numbers within the `taken` tokens refer to something
 /// else.
 pub(super) fn people(tokens: &[Token<'_>], taken: &[std::ops::Range<usize>]) -> Option<u32> {
+    // The passes below go from the most specific pattern to the least specific, and the first match decides.
     let is_taken = |at: usize| taken.iter().any(|range| range.contains(&at));
     let free = |at: usize| count(tokens, at, PEOPLE_MAX).filter(|(value, _)| *value > 0 && !is_taken(at));
     let is_other = |at: usize| {
@@ -144,6 +145,7 @@ pub(super) fn people(tokens: &[Token<'_>], taken: &[std::ops::Range<usize>]) -> 
             return Some(value);
         }
         if noun.is_some_and(|it| it.is_any(&PEOPLE)) {
+            // `with two friends` does not include the speaker; `two friends` does.
             let with_me = noun.is_some_and(|it| it.is_any(&["friends", "colleagues"]))
                 && tokens[at.saturating_sub(2)..at].iter().any(|it| it.is_any(&["with", "and"]));
             return Some(value + u32::from(with_me));

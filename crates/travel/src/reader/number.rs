@@ -57,6 +57,7 @@ pub(super) fn number(tokens: &[Token<'_>], at: usize) -> Option<Number> {
     while let Some(token) = tokens.get(at + length) {
         if let Some(factor) = scale(&token.word) {
             let Some(of) = part else { break };
+            // `hundred` multiplies the part so far; `thousand` completes it, and a new part begins.
             if factor < 1_000.0 {
                 part = Some(of * factor);
             } else {
@@ -82,6 +83,7 @@ pub(super) fn number(tokens: &[Token<'_>], at: usize) -> Option<Number> {
             part = Some(part.unwrap_or(0.0) + value);
             is_ordinal = ordinal;
         } else {
+            // `and` belongs to a number only between a whole hundred or thousand and another number word.
             let is_joined = token.is("and")
                 && part.is_some_and(|of| of % 100.0 == 0.0)
                 && tokens.get(at + length + 1).is_some_and(|next| digit_word(&next.word).is_some())
@@ -91,6 +93,7 @@ pub(super) fn number(tokens: &[Token<'_>], at: usize) -> Option<Number> {
             }
         }
         length += 1;
+        // Nothing in a number follows an ordinal.
         if is_ordinal {
             break;
         }

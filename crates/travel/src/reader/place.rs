@@ -163,6 +163,7 @@ pub(super) fn places(text: &str, tokens: &[Token<'_>], cities: &Cities, is_for_s
     };
     // A state may have the same name as the origin city, and a city the same name as the destination state.
     let differs = |at: &usize| is_for_state || Some(&named[*at].name) != origin_name.as_ref();
+    // A place after a signal word comes first; otherwise any other place of the right kind is the destination.
     let destination = positions(Role::Destination)
         .filter(fits)
         .find(differs)
@@ -184,6 +185,7 @@ fn named(text: &str, tokens: &[Token<'_>], cities: &Cities) -> Vec<Named> {
             at += 1;
             continue;
         };
+        // The search continues after the name, so that the end of one name is not taken for another.
         at = found.end;
         let is_apposition = all.last().is_some_and(|before| {
             let is_joined = tokens.get(before.end).is_some_and(|it| it.is_any(&[",", "in", "("]));
@@ -208,6 +210,7 @@ fn longest(text: &str, tokens: &[Token<'_>], at: usize, cities: &Cities) -> Opti
         return None;
     }
     let mut found = None;
+    // Twice as many tokens as words, because a mark between two words is a token too.
     for (end, token) in (at + 1..).zip(&tokens[at..]).take(2 * WORDS_MAX) {
         // The point of `St. Louis`, and names such as `Dallas/Fort Worth`.
         if token.kind != Kind::Word && !token.is_any(&[".", "/", "&"]) {

@@ -46,6 +46,7 @@ impl Token<'_> {
 /// dash always is.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut end = text.len().min(TEXT_BYTES_MAX);
+    // Slicing within a character would panic.
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -78,6 +79,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 fn push<'t>(all: &mut Vec<Token<'t>>, raw: &'t str, at: usize, kind: Kind) {
+    // With a straight apostrophe, so that lists of words need one spelling only.
     let word = raw.to_lowercase().replace('’', "'");
     all.push(Token { raw, word, kind, at });
 }
@@ -103,6 +105,8 @@ fn number<'t>(rest: &'t str, at: usize, all: &mut Vec<Token<'t>>) -> usize {
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let mut end = 0;
     let mut has_point = false;
+    // A comma belongs to the number only if exactly three digits follow, and a point only if a digit does. Otherwise it
+    // ends a clause or a sentence.
     loop {
         if is_digit(end) {
             end += 1;
@@ -120,6 +124,7 @@ fn number<'t>(rest: &'t str, at: usize, all: &mut Vec<Token<'t>>) -> usize {
         }
     }
     let value: f64 = rest[..end].replace(',', "").parse().unwrap_or_default();
+    // The suffix is all letters after the digits, so `2km` is not 2,000.
     let letters =
         rest[end..].chars().take_while(|it| it.is_alphanumeric()).map(char::len_utf8).sum::<usize>();
     let suffix = rest[end..end + letters].to_lowercase();

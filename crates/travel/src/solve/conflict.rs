@@ -45,6 +45,8 @@ impl Trials<'_, '_> {
     fn smallest(&mut self) -> (Set, bool) {
         let everything = all(self.demands);
         let mut sets: Vec<Set> = (0..=everything).collect();
+        // Smaller sets first. Among sets of one size, reversing the bits puts those with the earlier demands first.
+        // There are at most 2^14 sets, since a query has no more than eight cuisines.
         sets.sort_by_key(|set| (set.count_ones(), std::cmp::Reverse(set.reverse_bits())));
         for set in sets {
             match self.is_feasible(set) {
@@ -62,6 +64,8 @@ impl Trials<'_, '_> {
         let mut changes = Vec::new();
         let budget = self.set_of(|demand| matches!(demand, TripDemand::Budget(_)));
         if budget != 0 {
+            // The cheapest trip without the budget costs exactly the budget that would do. Only an exhaustive search
+            // proves it.
             let found = self.search(everything & !budget, TripObjective::Cheapest);
             let least = found.best.filter(|_| found.is_complete);
             changes.extend(least.map(|route| QueryChange::Budget(route.cost)));
@@ -71,6 +75,7 @@ impl Trials<'_, '_> {
         dropped.sort_by_key(|set| (set.count_ones(), std::cmp::Reverse(set.reverse_bits())));
         let mut fewest = u32::MAX;
         for set in dropped {
+            // All smallest sets are listed, and no larger ones.
             if set.count_ones() > fewest {
                 break;
             }
@@ -93,6 +98,7 @@ impl Trials<'_, '_> {
 
     /// Whether a trip meets these demands; `None` if the search gave up.
     fn is_feasible(&mut self, set: Set) -> Option<bool> {
+        // What meets a set meets its subsets, and what rules out a set rules out its supersets.
         if self.feasible.iter().any(|more| set & !more == 0) {
             return Some(true);
         }
@@ -102,6 +108,8 @@ impl Trials<'_, '_> {
         let found = self.search(set, TripObjective::Any);
         match found.best {
             Some(route) => {
+                // The route may cost no more than the budget although that was not required. Then it meets the larger
+                // set, too.
                 let is_met =
                     |demand: &TripDemand| matches!(demand, TripDemand::Budget(most) if route.cost <= *most);
                 self.feasible.push(set | self.set_of(is_met));

@@ -129,6 +129,8 @@ impl<'t> Ground<'t> {
 
     /// The means of travel to try, in order.
     pub(super) fn means(required: &Required) -> &'static [Means] {
+        // Without this demand, each journey takes the cheapest means. With it, two searches are needed: one in the own
+        // car throughout, and one without it.
         match (required.one_means, required.ban) {
             (false, _) => &[Means::All],
             (true, Some(TransportRule::NoSelfDriving)) => &[Means::Others],
@@ -148,6 +150,8 @@ impl<'t> Ground<'t> {
         for day in 0..days {
             for from in 0..=home {
                 for to in 0..=home {
+                    // Only journeys that a trip can contain: out on the first day, home on the last, and from town to
+                    // town in between.
                     let is_possible = if day == 0 {
                         from == home && to != home
                     } else if day == last {
@@ -168,6 +172,7 @@ impl<'t> Ground<'t> {
 
 /// The cities that can be visited.
 fn names<'t>(database: &'t TripDatabase, query: &'t Query, compat: TripCompat) -> Vec<&'t str> {
+    // The published evaluator also requires the origin to be in the table of states.
     let is_known = compat == TripCompat::Right || database.cities.state(&query.org).is_some();
     if !is_known || !is_readable(&query.org, compat) {
         return Vec::new();

@@ -35,7 +35,10 @@ pub(super) fn sights_on_the_way(ground: &Ground<'_>, stops: &[Stop]) -> usize {
     let mut served = 0;
     let mut is_free = true;
     for stop in stops {
+        // A stay of n nights has n - 1 full days, each with an attraction of its own.
         let mut left = (ground.towns[stop.town].sights.len() + 1).saturating_sub(stop.nights);
+        // A day of travel lies between two cities, and either can provide its attraction. `is_free` says that the city
+        // just left had none to spare.
         if is_free && left > 0 {
             (served, left) = (served + 1, left - 1);
         }
@@ -54,6 +57,7 @@ pub(super) fn sights_on_the_way(ground: &Ground<'_>, stops: &[Stop]) -> usize {
 pub(super) fn share(ground: &Ground<'_>, required: &Required, stops: &[Stop]) -> Option<(f64, Vec<Share>)> {
     let missing = entries_missing(ground.query.days, stops.len(), sights_on_the_way(ground, stops));
     let wanted = required.cuisines;
+    // The usual case: without cuisines and missing entries, the meals of the cities are independent of each other.
     if wanted == 0 && missing == 0 {
         let costs = stops.iter().map(|&stop| ground.menus[stop.town].cost(needed(stop), 0));
         let cost: f64 = costs.sum();
@@ -79,9 +83,13 @@ pub(super) fn share(ground: &Ground<'_>, required: &Required, stops: &[Stop]) ->
                     for more in subsets(wanted & !set) {
                         // A set needs no more restaurants than it has cuisines.
                         let over = (more.count_ones() as usize).saturating_sub(needed(stop));
+                        // More meals would only cost more: they provide no cuisine and no missing entry. Two days of
+                        // travel have six meals, and the city before may have taken some.
                         for meals in 0..=(over + missing).min(2 * MEALS_A_DAY - taken) {
                             let cost = state.cost + ground.menus[stop.town].cost(needed(stop) + meals, more);
+                            // The day of arrival is filled first, and the rest falls on the day of departure.
                             let ahead = meals.saturating_sub(MEALS_A_DAY - taken);
+                            // Extra meals beyond the missing entries make no difference, so they are capped.
                             let to = index(set | more, ahead, (extra + meals).min(missing));
                             if cost < after[to].cost {
                                 let share = Share { extra: meals, cuisines: more };
@@ -95,6 +103,7 @@ pub(super) fn share(ground: &Ground<'_>, required: &Required, stops: &[Stop]) ->
         layers.push(after);
     }
     let last = &layers[layers.len() - 1];
+    // At the end, all cuisines are eaten and no entry is missing.
     let ends = (0..taken_values).map(|taken| index(wanted, taken, missing));
     let end = ends.min_by(|&one, &other| last[one].cost.total_cmp(&last[other].cost))?;
     let cost = last[end].cost;

@@ -25,6 +25,7 @@ impl Menu {
         let mut costs = vec![f64::INFINITY; (meals + 1) * sets];
         costs[0] = 0.0;
         for (number, eatery) in town.restaurants.iter().enumerate() {
+            // Downwards, so that no restaurant is taken twice.
             for count in (0..meals.min(number + 1)).rev() {
                 for set in 0..sets {
                     let cost = costs[count * sets + set] + eatery.meal;
@@ -53,6 +54,7 @@ impl Menu {
 
 /// The indices of restaurants whose cost is the minimum according to [`Menu::cost`].
 pub(super) fn choose(town: &Town<'_>, count: usize, cuisines: Cuisines) -> Vec<usize> {
+    // Room for every set up to the highest bit of `cuisines`.
     let sets = (cuisines + 1).next_power_of_two();
     let restaurants = town.restaurants.len();
     // The minimum cost of a number of restaurants among the first ones that provide exactly this set.
@@ -73,11 +75,13 @@ pub(super) fn choose(town: &Town<'_>, count: usize, cuisines: Cuisines) -> Vec<u
     let (mut taken, mut set) = (count, cuisines);
     for number in (0..restaurants).rev() {
         let cost = layers[number + 1][taken * sets + set];
+        // The cost changes in a layer only if its restaurant is taken.
         if taken == 0 || layers[number][taken * sets + set] == cost {
             continue;
         }
         let eatery = &town.restaurants[number];
         let has = eatery.cuisines & cuisines;
+        // The same sum as above, in the same order, so floats can be compared exactly.
         let before = (0..sets).find(|before| {
             before | has == set && layers[number][(taken - 1) * sets + before] + eatery.meal == cost
         });

@@ -46,7 +46,9 @@ impl Ground<'_> {
             .or_else(|| lacks("a way to get there", &|ground, town| ground.is_reached(town)))
             .or_else(|| lacks("a way to leave it", &|ground, town| ground.is_left(town)));
         found.unwrap_or_else(|| {
+            // A day without travel takes three restaurants and an attraction.
             let fill = |town: &Town<'_>| town.sights.len().min(town.restaurants.len() / MEALS_A_DAY);
+            // Each of the `stops + 1` journeys takes a day. This cannot underflow: shorter trips were reported above.
             let idle = days - stops - 1;
             let filled: usize = self.towns.iter().map(fill).sum();
             if filled < idle {

@@ -36,10 +36,12 @@ pub(super) fn search(
     steps_max: u64,
 ) -> Found {
     let mut found = Found { best: None, is_complete: true, steps: 0 };
+    // No trip has this shape, which is an exhaustive answer without a step.
     if ground.stops() == 0 || ground.nights_max() == 0 || ground.towns.len() < ground.stops() {
         return found;
     }
     for &means in Ground::means(required) {
+        // The best trip so far bounds the search with other means, too.
         let mut search = Search::new(ground, required, means, objective, steps_max, found);
         search.extend(ground.home(), 0, 0.0);
         found = search.found;
@@ -81,6 +83,7 @@ impl<'s, 't> Search<'s, 't> {
         let stay = |town: usize, nights: usize| {
             let needed = meals::needed(Stop { town, nights });
             let house = ground.towns[town].house(nights, required);
+            // A stay of n nights has n - 1 full days, each with an attraction of its own.
             if nights > ground.towns[town].sights.len() + 1 {
                 return f64::INFINITY;
             }
@@ -175,6 +178,8 @@ impl<'s, 't> Search<'s, 't> {
         let mut next = Vec::new();
         for town in (0..self.ground.towns.len()).filter(|&town| !self.is_visited[town]) {
             let reached = cost + self.way(here, town, day);
+            // At least one night is left for each later city. The last city must take them all, because `rest` is
+            // infinite if nights remain without a city.
             for nights in 1..=(nights_left + 1).saturating_sub(left) {
                 let cost = reached + self.stays[town][nights];
                 let bound = cost + self.rest[left - 1][nights_left - nights];
@@ -183,6 +188,7 @@ impl<'s, 't> Search<'s, 't> {
                 }
             }
         }
+        // Most promising first: a good trip found early prunes more.
         next.sort_by(|one, other| one.0.total_cmp(&other.0));
         for (bound, cost, stop) in next {
             if self.is_done {
@@ -208,6 +214,7 @@ impl<'s, 't> Search<'s, 't> {
             return;
         }
         self.step();
+        // So far, meals were counted regardless of cuisines. Their exact cost replaces that part.
         let without: f64 =
             self.stops.iter().map(|&stop| self.ground.menus[stop.town].cost(meals::needed(stop), 0)).sum();
         let Some((meals, _)) = meals::share(self.ground, self.required, &self.stops) else { return };

@@ -63,6 +63,7 @@ impl<'t> Town<'t> {
             .collect();
         restaurants.sort_by(|one, other| one.meal.total_cmp(&other.meal));
         let sights = readable(&database.attractions, name, compat);
+        // A name with a semicolon would be read as two attractions.
         let sights = sights.filter(|row| !row.name.contains(';')).collect();
         Self { name, stays, restaurants, sights, compat }
     }
@@ -104,6 +105,7 @@ fn readable<'t, T: Place>(
     compat: TripCompat,
 ) -> impl Iterator<Item = &'t T> {
     table.in_city(city).filter(move |row| {
+        // By identity: an earlier row of the same name would be found instead of this one.
         let is_named =
             table.named(&clean_name(row.name()), city).is_some_and(|found| std::ptr::eq(found, *row));
         match compat {

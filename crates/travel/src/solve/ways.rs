@@ -39,6 +39,7 @@ impl<'t> Way<'t> {
         (from, to): (&str, &str),
         day: usize,
     ) -> Self {
+        // The evaluator could not read such names back from the text of the journey.
         if from_to(&leg(from, to)) != Some((from, to)) {
             return Self::default();
         }
@@ -70,6 +71,7 @@ impl<'t> Way<'t> {
         let own_car = self.own_car.filter(|_| is_driving);
         let road = |cost: Option<f64>, mode| cost.map(|cost| (cost, Ride::Road(mode)));
         let all = [flight, road(own_car, RoadMode::SelfDriving), road(taxi, RoadMode::Taxi)];
+        // The first of equal costs: a flight, then the own car.
         all.into_iter().flatten().min_by(|one, other| one.0.total_cmp(&other.0))
     }
 }
@@ -90,5 +92,6 @@ fn is_found(database: &TripDatabase, flight: &Flight<'_>, compat: TripCompat) ->
         TripCompat::Original => all.next().filter(is_on_way),
         TripCompat::Right => all.find(is_on_way),
     };
+    // Several rows may share number, route and day. Any of them will do that costs the same.
     found.is_some_and(|found| found.cents == flight.cents)
 }

@@ -46,6 +46,7 @@ pub(super) fn plan(
         cost += write_stay(visit, &mut days);
     }
     write_sights(&visits, &mut days);
+    // Only what the budget has left after everything necessary is spent on further meals.
     if is_generous {
         for visit in &mut visits {
             cost += write_more_meals(visit, &mut days, required.budget - cost);
@@ -75,6 +76,7 @@ impl Day {
 /// Writes the place and the journey of each day.
 fn write_ways(ground: &Ground<'_>, required: &Required, route: &Route, days: &mut [Day]) -> f64 {
     let (mut here, mut day, mut cost) = (ground.home(), 0, 0.0);
+    // The journey home counts as one night, so that it writes a single day.
     for (to, nights) in route.stops.iter().map(|stop| (stop.town, stop.nights)).chain([(ground.home(), 1)]) {
         let way = leg(ground.name(here), ground.name(to));
         if let Some((price, ride)) = ground.way(here, to, day).ride(route.means, required.ban) {
@@ -152,6 +154,7 @@ fn write_stay(visit: &mut Visit<'_, '_>, days: &mut [Day]) -> f64 {
         cost += visit.house.night;
     }
     let needed = (first + 1..last).flat_map(|day| (0..MEALS_A_DAY).map(move |meal| (day, meal)));
+    // The day of arrival may already have meals in the city before this one.
     let is_free = |&(day, meal): &(usize, usize)| days[day].meals[meal].is_none();
     let on_the_way: Vec<_> = visit.on_the_way().into_iter().filter(is_free).collect();
     let all: Vec<_> = needed.chain(on_the_way.into_iter().take(visit.share.extra)).collect();
@@ -169,6 +172,7 @@ fn write_sights(visits: &[Visit<'_, '_>], days: &mut [Day]) {
     for visit in visits {
         let (first, last) = visit.days;
         let mut sights = visit.town.sights.iter();
+        // Full days come first, because they need an attraction. Days of travel get what is left.
         for day in (first + 1..last).chain([first, last]) {
             if days[day].sight.is_none()
                 && let Some(sight) = sights.next()

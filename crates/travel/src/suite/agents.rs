@@ -53,6 +53,7 @@ fn solved(case: &TripCase, query: &Query, objective: TripObjective) -> Result<Go
     let words = in_words(&answer, query);
     Ok(match answer.solved() {
         Some(SolvedTrip { plan, .. }) => Gold { reasoning: words, ..gold::of_plan(case.task(), &plan.0) },
+        // The proof is the whole answer. It contains no plan, so the run counts as undelivered.
         None => Gold { reasoning: words.clone(), answer: words, ..Gold::default() },
     })
 }

@@ -34,6 +34,7 @@ fn last(text: &str, open: char, is_wanted: impl Fn(&Value) -> bool) -> Option<Va
                     found = Some(value);
                 }
             }
+            // A bracket that begins no JSON is part of the text around it.
             _ => at = begin + open.len_utf8(),
         }
     }

@@ -49,6 +49,7 @@ impl PublishedSet {
 
     /// Parses what [`to_text`](Self::to_text) wrote; `None` for any other text.
     pub fn of_text(text: &str) -> Option<Self> {
+        // `to_text` writes the schema first, so other texts are recognised without parsing them.
         if !text.starts_with(&format!("{{\"schema\":\"{DATA_SCHEMA}\"")) {
             return None;
         }
@@ -70,6 +71,7 @@ impl PublishedSet {
             false => (Query::read_all(text, file).map_err(CaseError::new)?, Vec::new()),
         };
         let reference = match options.mode {
+            // A separate file of reference information comes before that in the table.
             QueryMode::SolePlanning
                 if self.reference.is_none() && beside.iter().any(|it| !it.0.is_empty()) =>
             {

@@ -95,6 +95,7 @@ pub(super) fn explain(case: &TripCase, verdict: &Verdict) -> Explanation {
 
 /// A plan as a map and a timeline, or as lines if it is malformed or its tables are not available.
 fn of_plan(case: &TripCase, plan: &Value, findings: &[ListedFinding]) -> Vec<Fact> {
+    // Only the right mode locates faults, so it is used here whatever mode judged the run.
     let drawn = case.database().map(|database| {
         let (query, plan) = (&case.task().query, TripPlan(plan.clone()));
         page::facts(&database, query, &plan, &evaluate::judge(&database, query, &plan, TripCompat::Right))

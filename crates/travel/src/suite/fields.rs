@@ -38,6 +38,7 @@ pub fn compare(right: &Query, written: &Value) -> [bool; FIELDS.len()] {
         let name = field.name();
         let value = written.get(name).filter(|_| !is_local(field));
         let local = written.get(LOCAL).and_then(|local| local.get(name)).filter(|_| is_local(field));
+        // Each field is parsed by itself, because `read_json` rejects an object with any invalid field.
         let mut alone = Map::new();
         if let Some(value) = value {
             alone.insert(name.to_owned(), value.clone());

@@ -91,6 +91,7 @@ pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscor
     if case.task().options.mode == QueryMode::Reading {
         return Ok(of_fields(case, ended.answer().and_then(object_in), &run));
     }
+    // Without its tables, nothing can be said about the plan, so the run is unscored and not failed.
     let database = case.database().map_err(|error| Unscored::Outside { reason: error.to_string() })?;
     let plan = ended.answer().and_then(plan_in).unwrap_or_default();
     Ok(of_plan(case, &database, TripPlan(plan), &run))
@@ -105,11 +106,14 @@ pub(super) fn of_plan(
 ) -> Verdict {
     let task = case.task();
     let is_original = task.options.compat == TripCompat::Original;
+    // A run that the published loop stops has no plan, whatever it answered.
     let plan = if is_original && run.stopped.is_some() { TripPlan(Value::Null) } else { plan };
+    // Always by both evaluators, because scores and flags compare them.
     let [original, right] = [TripCompat::Original, TripCompat::Right]
         .map(|compat| evaluate::judge(database, &task.query, &plan, compat));
     let judged = if is_original { &original } else { &right };
     let fault = fault_of(judged);
+    // How the run ended comes before what its plan is worth.
     let class = class_of_run(run).or_else(|| match judged {
         _ if is_original && run.stopped.is_some() => find("stopped"),
         TripJudgement { delivered: false, .. } => find("undelivered"),
@@ -118,6 +122,7 @@ pub(super) fn of_plan(
         _ => {
             let failed =
                 |check: &TripCheck| judged.mark(*check).is_some_and(|mark| mark == CheckResult::Failed);
+            // A plan that is not malformed and does not pass has failed a check, so the fallback never applies.
             TripCheck::all().find(failed).and_then(classes::of_check).or_else(|| find("malformed"))
         }
     });

@@ -22,6 +22,7 @@ pub(super) fn score(
     read: &dyn Fn(&TripTask) -> TripCase,
     predictions: Data<'_>,
 ) -> Result<PredictionVerdicts, CaseError> {
+    // The boundary passes untyped cases. Their lines restore the typed ones.
     let cases: Vec<TripCase> = cases
         .iter()
         .map(|case| TripTask::read(&case.to_line()).map(|task| read(&task)))

@@ -27,6 +27,7 @@ const STOPPED: &str = "stopped";
 
 /// Where and why the published loop stopped a run, or would have stopped it, in words.
 pub(super) fn of(calls: &[PairedCall<'_>], events: &[Event]) -> Option<String> {
+    // An agent that runs this loop says itself where it stopped. For others, the rules are applied to their calls.
     let said = events.iter().find_map(|event| match &event.kind {
         EventKind::Section { state, author: Author::Environment, text, .. } if state == STOPPED => {
             Some(format!("after call {}: {text}", calls.len()))
@@ -76,12 +77,14 @@ impl Stop {
                 return Some((place, Self::SameCall));
             }
             let name = paired.call.name.as_str();
+            // A planner call counts as a step and as a repetition, so this comes after those two rules.
             if name == PLANNER {
                 continue;
             }
             if failures.get(name).is_some_and(|failed| *failed >= FAILURES_MAX) {
                 return Some((place, Self::Failures));
             }
+            // A success comes first: it clears all failures, even if the failures of its own tool are not counted.
             match paired.result {
                 Some((_, result)) if !result.is_error => failures.clear(),
                 _ if name == NOT_COUNTED => {}

@@ -58,6 +58,7 @@ impl Distance {
             RoadMode::SelfDriving => km * SELF_DRIVING_KM,
             RoadMode::Taxi => km,
         };
+        // Truncated as in the published code. `Distances::read` has checked the range.
         Some(cost as i64)
     }
 

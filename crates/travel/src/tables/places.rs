@@ -207,6 +207,7 @@ impl<T: Place> CityTable<T> {
     pub fn new(rows: Vec<T>) -> Self {
         let mut by_city: BTreeMap<String, City> = BTreeMap::new();
         for (number, row) in (0..).zip(&rows) {
+            // `entry` would allocate the key for every row.
             if !by_city.contains_key(row.city()) {
                 by_city.insert(row.city().to_owned(), City::default());
             }

@@ -87,6 +87,7 @@ pub(crate) fn read<T>(
     drops: bool,
     mut make: impl FnMut(&Row<'_>) -> Result<T, TableError>,
 ) -> Result<Vec<T>, TableError> {
+    // A byte order mark would become part of the first column's name.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = ReaderBuilder::new().from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| csv_error(file, &error))?.clone();

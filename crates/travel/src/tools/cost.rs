@@ -61,6 +61,7 @@ impl Bill {
                 self.reasons.iter().zip(1..).map(|(reason, number)| format!("\n{number}. {reason}"));
             return format!("{SORRY}{}", reasons.collect::<String>());
         }
+        // `{:?}` writes `120.0`, as Python does.
         let total = if self.has_fraction { format!("{:?}", self.total) } else { self.total.to_string() };
         format!("Cost: The cost of your plan is {total} dollars.")
     }
@@ -78,6 +79,7 @@ fn travel(database: &TripDatabase, text: &str, (from, to): (&str, &str), people:
     } else if lower.contains("taxi") {
         RoadMode::Taxi
     } else {
+        // Other means are free, as they are for the published evaluator.
         return Some(0.0);
     };
     let cost = database.distances.cost(strip_parenthesis(from), strip_parenthesis(to), mode)?;

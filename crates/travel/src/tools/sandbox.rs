@@ -47,6 +47,7 @@ impl<D: Borrow<TripDatabase>> TripTools<D> {
     /// `Illegal`, and so is anything else that makes a published tool raise.
     pub fn call(&mut self, name: &str, argument: &str) -> ToolAnswer {
         match name {
+            // Their argument may contain commas itself.
             "NotebookWrite" | "CostEnquiry" => self.call_with(name, &[argument]),
             _ => self.call_with(name, &argument.split(", ").collect::<Vec<_>>()),
         }

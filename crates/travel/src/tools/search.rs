@@ -20,6 +20,7 @@ pub fn flight_search(
         return refused;
     }
     let flights: Vec<_> = database.flights.on(origin, destination, date).collect();
+    // If the store has failed, finding no flights means nothing.
     if let Some(outage) = database.flights.outage() {
         return ToolAnswer::failure(format!("{outage}."));
     }
@@ -33,6 +34,7 @@ pub fn flight_search(
         flights.iter().map(Flight::takes).collect(),
     ];
     let texts = |name, cells: &[String]| Column::texts(name, cells.iter().map(String::as_str));
+    // The published prices are whole dollars, which the published tool writes without decimals.
     let has_cents = flights.iter().any(|it| it.cents % 100 != 0);
     ToolAnswer::success(text(&[
         texts("Flight Number", &number),
@@ -76,6 +78,7 @@ pub fn distance_matrix(database: &TripDatabase, [origin, destination, mode]: [&s
         Some(way) if !way.is_valid() => "No valid information.".to_owned(),
         Some(way) => {
             let Distance { duration, distance } = way;
+            // As published, any text with `driving` in it is a mode, but only `taxi` itself is the other.
             let mode_of_car = if mode.contains("driving") {
                 Some(RoadMode::SelfDriving)
             } else {

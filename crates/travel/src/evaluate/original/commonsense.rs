@@ -19,6 +19,7 @@ pub(super) fn route(trip: &Trip<'_>) -> Result<bool, PythonException> {
     let mut cities = Vec::with_capacity(2 * trip.days.len());
     for (number, day) in trip.days().enumerate() {
         match place(day?)? {
+            // A wrong start fails the plan here, before a later day can raise an exception.
             Place::Leg([origin, _]) if number == 0 && origin != trip.query.org => return Ok(false),
             Place::Leg(leg) => cities.extend(leg),
             Place::City(city) => cities.push(city),
@@ -28,6 +29,7 @@ pub(super) fn route(trip: &Trip<'_>) -> Result<bool, PythonException> {
     if cities.len() < 3 || cities.first() != cities.last() || !is_sequence(&cities) {
         return Ok(false);
     }
+    // The first and the last entry are the origin, which must be known but need not lie in the state.
     Ok(cities.iter().enumerate().all(|(at, city)| match trip.database.cities.state(city) {
         None => false,
         Some(state) => at == 0 || at == last || !trip.query.is_for_state() || state == trip.query.dest,
@@ -40,6 +42,8 @@ fn is_sequence(cities: &[&str]) -> bool {
     let mut seen = BTreeSet::new();
     let mut begin = 0;
     for run in cities.chunk_by(|one, other| one == other) {
+        // `begin` counts entries and not runs. A final run of two days at home begins before `last`, so the published
+        // check fails it as a second visit.
         let is_between = begin != 0 && begin != last;
         if is_between && (run.len() == 1 || run.iter().any(|city| seen.contains(city))) {
             return false;
@@ -52,6 +56,7 @@ fn is_sequence(cities: &[&str]) -> bool {
 
 /// No two meals are the same text.
 pub(super) fn restaurants(trip: &Trip<'_>) -> Result<bool, PythonException> {
+    // A list, because an entry may be any JSON value, compared by Python's equality. There are at most three a day.
     let mut seen: Vec<&Value> = Vec::new();
     for day in trip.days() {
         let day = day?;
@@ -85,6 +90,7 @@ pub(super) fn minimum_nights(trip: &Trip<'_>) -> Result<bool, PythonException> {
     let mut nights = Vec::with_capacity(trip.days.len());
     for day in trip.days() {
         let day = day?;
+        // Unlike in the other checks, a missing key is a failure here and not an exception.
         if !holds(day, ACCOMMODATION)? {
             return Ok(false);
         }
@@ -96,6 +102,7 @@ pub(super) fn minimum_nights(trip: &Trip<'_>) -> Result<bool, PythonException> {
             continue;
         }
         let (name, city) = name_and_city(value)?;
+        // The published code compares nights only if exactly one row matches.
         let mut rows = trip.database.stays.holding(name, city);
         if let (Some(stay), None) = (rows.next(), rows.next())
             && (run.len() as f64) < stay.minimum_nights
@@ -111,11 +118,13 @@ pub(super) fn transportation(trip: &Trip<'_>) -> Result<bool, PythonException> {
     let mut is_used = [false; 3];
     for (number, day) in trip.days().enumerate() {
         let day = day?;
+        // The published code does not test whether the first day has the key, so it raises if the key is missing there.
         let value =
             if number == 0 { given(day, TRANSPORTATION)? } else { given_if_there(day, TRANSPORTATION)? };
         match value {
             Some(value) => {
                 let entry = method_of_text(value)?.to_lowercase();
+                // The first of these that occurs counts, even if the entry names several.
                 let means = ["taxi", "self-driving", "flight"].iter().position(|it| entry.contains(it));
                 if let Some(used) = means.and_then(|means| is_used.get_mut(means)) {
                     *used = true;
@@ -136,6 +145,7 @@ pub(super) fn current_city(trip: &Trip<'_>) -> Result<bool, PythonException> {
         let day = day?;
         let cities: Vec<&str> = match place(day)? {
             Place::Leg(leg) => leg.to_vec(),
+            // Letters as texts. `split("")` also yields an empty text at either end.
             Place::City(city) => city.split("").filter(|it| !it.is_empty()).collect(),
         };
         let names_any = |value: &Value| -> Result<bool, PythonException> {
@@ -168,6 +178,7 @@ pub(super) fn current_city(trip: &Trip<'_>) -> Result<bool, PythonException> {
             }
         }
         if let Some(value) = given_if_there(day, ACCOMMODATION)? {
+            // An empty city has no last letter, and the published code raises.
             let last = cities.last().ok_or(PythonException::Index)?;
             if !holds(value, last)? {
                 return Ok(false);
@@ -190,10 +201,12 @@ pub(super) fn sandbox(trip: &Trip<'_>) -> Result<bool, PythonException> {
                 let mut flights = database.flights.numbered(number);
                 flights.any(|flight| flight.origin == origin && flight.destination == destination)
             } else {
+                // No city is called `-`, so a road journey without ends fails.
                 let (origin, destination) = travel.leg.unwrap_or((NOTHING, NOTHING));
                 let is_there = |mode| database.distances.cost(origin, destination, mode).is_some();
                 match road_mode(&travel.lower) {
                     Some(mode) => is_there(mode),
+                    // Any other means passes unchecked, such as `Train`.
                     None => true,
                 }
             };
@@ -252,6 +265,7 @@ pub(super) fn complete(trip: &Trip<'_>) -> Result<bool, PythonException> {
         }
     }
     let mut filled = 0;
+    // All values count, also those of keys that name no activity.
     for day in trip.days() {
         let values = day?.as_object().ok_or(PythonException::Type)?.values();
         filled += values.filter(|value| is_true(value) && *value != NOTHING).count();
@@ -285,6 +299,7 @@ fn is_filled(day: &Value, is_last: bool) -> Result<bool, PythonException> {
     let dash = |key| member(day, key).map(is_dash);
     let city = member(day, CITY)?;
     let has_from = holds(city, "from ")?;
+    // As published, `to ` also matches the end of a name, as in `Sacramento (CA)`.
     if (has_from || holds(city, "to ")?) && dash(TRANSPORTATION)? {
         return Ok(false);
     }

@@ -60,15 +60,18 @@ fn leg(number: usize, day: &Day<'_>, travel: &Travel<'_>, findings: &mut Finding
     let check = TripCheck::CurrentCity;
     match (day.place, travel.leg) {
         (Place::City(city), _) => {
+            // The published check wants each letter of the city somewhere in the entry.
             let slips = city.chars().all(|letter| travel.text.contains(letter));
             let what = format!("one stays in {city} and travels: {}", travel.text);
             findings.on(check, (number, TRANSPORTATION), slips.then_some(Loophole::Letters), what);
         }
         (Place::Leg(from, to), Some(leg)) if leg != (from, to) => {
+            // The published check wants both names somewhere in the entry, in any order.
             let slips = travel.text.contains(from) && travel.text.contains(to);
             let what = format!("one goes from {from} to {to} and travels: {}", travel.text);
             findings.on(check, (number, TRANSPORTATION), slips.then_some(Loophole::CityInText), what);
         }
+        // An entry without ends has those of its day. A day without a place fails Reasonable City Route instead.
         _ => {}
     }
 }
@@ -85,6 +88,8 @@ fn city(
         Place::Nowhere => return,
         Place::City(city) => {
             let mut letters = city.chars();
+            // The published check looks for the last letter of the city in accommodation, and for any letter in other
+            // entries.
             let slips = if at_the_end {
                 letters.next_back().is_some_and(|letter| entry.text.contains(letter))
             } else {
@@ -102,6 +107,7 @@ fn city(
         }
     };
     if !is_there {
+        // This comes first, because the published code never sees an overlooked entry.
         let loophole = if entry.is_overlooked { Some(Loophole::LastAttraction) } else { slips };
         let what = format!("{} is not in {where_one_is}", entry.text);
         findings.on(TripCheck::CurrentCity, at, loophole, what);
@@ -121,6 +127,7 @@ fn named<T: tables::Place>(
     let loophole = if entry.is_overlooked {
         Some(Loophole::LastAttraction)
     } else {
+        // The published look-up would have accepted it as part of a name.
         let (name, city) = crate::entry::name_city(entry.text);
         table.holding(name, city).next().map(|_| Loophole::PartOfName)
     };
@@ -139,6 +146,7 @@ fn means(
     let check = TripCheck::Sandbox;
     let text = travel.text;
     let Some((from, to)) = ends(day, travel) else {
+        // Without ends, the published check fails or raises for numbered flights and roads, and accepts anything else.
         let loophole = matches!(travel.means, Means::Other).then_some(Loophole::AnyMeans);
         findings.on(
             check,

@@ -21,6 +21,7 @@ pub(super) fn check(
     rooms(database, query, itinerary, findings);
     transportation(query, itinerary, findings);
     let costs = itinerary.days.iter().enumerate().map(|(number, day)| cost(database, query, number, day));
+    // One unknown cost makes the sum unknown.
     let total = costs.sum::<Option<f64>>();
     match total {
         None => {
@@ -78,6 +79,7 @@ fn cuisine(database: &TripDatabase, query: &Query, itinerary: &Itinerary<'_>, fi
         let loophole = if partly.contains(cuisine) {
             Some(Loophole::PartOfCuisine)
         } else {
+            // The published evaluator may have looked up another restaurant under this name.
             misread(database, itinerary)
         };
         findings.add(TripCheck::Cuisine, loophole, format!("no meal is {cuisine}"));
@@ -88,6 +90,7 @@ fn cuisine(database: &TripDatabase, query: &Query, itinerary: &Itinerary<'_>, fi
 fn rooms(database: &TripDatabase, query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     for (number, day) in itinerary.days.iter().enumerate() {
         let Some(entry) = &day.stay else { continue };
+        // A house that is not in the tables fails Within Sandbox instead.
         let Some(stay) = database.stays.named(&entry.name, entry.city) else { continue };
         let loophole = is_misread(&database.stays, entry).then_some(Loophole::PartOfName);
         if let Some(rule) = query.local_constraint.house_rule.filter(|rule| stay.forbids(rule.forbidden())) {
@@ -114,6 +117,7 @@ fn misread(database: &TripDatabase, itinerary: &Itinerary<'_>) -> Option<Loophol
 fn is_misread<T: Place>(table: &CityTable<T>, entry: &Entry<'_>) -> bool {
     let (name, city) = crate::entry::name_city(entry.text);
     let (read, meant) = (table.holding(name, city).next(), table.named(&entry.name, entry.city));
+    // By identity, because two rows may be equal.
     read.zip(meant).is_some_and(|(read, meant)| !std::ptr::eq(read, meant))
 }
 
@@ -127,6 +131,7 @@ fn transportation(query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findi
             (TransportRule::NoSelfDriving, Means::Road(RoadMode::SelfDriving)) => "Self-driving",
             _ => continue,
         };
+        // The published check is case-sensitive.
         let loophole = (!travel.text.contains(word)).then_some(Loophole::LowerCase);
         findings.on(
             TripCheck::TransportRule,

@@ -116,6 +116,7 @@ fn is_filled_in(day: &Value) -> bool {
             };
             members.get(CITY).is_none_or(|city| city != NOT_NEEDED) && KEYS.iter().chain([&CITY]).any(says)
         }
+        // Whatever it is, it is one day too many.
         _ => true,
     }
 }
@@ -133,6 +134,7 @@ impl<'p> Day<'p> {
         };
         let value = |key: &str| members.and_then(|members| members.get(key));
         let mut nulls = Vec::new();
+        // Only these keys are ever read. Others may hold any value.
         for key in KEYS.into_iter().chain([CITY]) {
             match value(key) {
                 Some(Value::Null) => nulls.push(key),
@@ -169,6 +171,7 @@ fn place(text: &str) -> Place<'_> {
     if text == NOT_NEEDED {
         return Place::Nowhere;
     }
+    // `get` instead of slicing, because the fifth byte may be within a character.
     let is_leg = text.get(..5).is_some_and(|begin| begin.eq_ignore_ascii_case("from "));
     let ends = is_leg.then(|| text.get(5..).unwrap_or_default().split_once(" to ")).flatten();
     match ends {
@@ -202,6 +205,7 @@ fn named(text: &str) -> Entry<'_> {
 
 fn attractions(text: &str) -> Vec<Entry<'_>> {
     let pieces: Vec<&str> = text.split(';').collect();
+    // `split` yields at least one piece.
     let last = pieces.len() - 1;
     let pieces = pieces.into_iter().enumerate().filter(|(_, piece)| !matches!(piece.trim(), "" | "-"));
     pieces.map(|(at, piece)| Entry { is_overlooked: at == last, ..named(piece) }).collect()

@@ -41,6 +41,7 @@ fn route(database: &TripDatabase, query: &Query, itinerary: &Itinerary<'_>, find
             Place::City(city) => (city, city),
         };
         if from != here {
+            // The published check looks at the start only if the first day is a travel day.
             let is_start = number == 0 && matches!(day.place, Place::City(_));
             let loophole = is_start.then_some(Loophole::Start);
             findings.on(
@@ -53,13 +54,16 @@ fn route(database: &TripDatabase, query: &Query, itinerary: &Itinerary<'_>, find
         if matches!(day.place, Place::Leg(..)) && from == to {
             findings.on(check, (number, CITY), None, format!("one travels from {from} to {to}"));
         }
+        // Even after a wrong beginning the trip continues from the end of this day, so a fault is reported once.
         here = to;
         if to == query.org {
+            // If nothing has been visited yet, these are days before the departure and not an early return.
             if number + 1 < query.days && !visited.is_empty() {
                 findings.on(check, (number, CITY), None, "one is home before the last day".to_owned());
             }
             continue;
         }
+        // Another day in the same city is no new visit.
         if visited.last() == Some(&to) {
             continue;
         }
@@ -141,12 +145,14 @@ fn minimum_nights(
     for run in stays.chunk_by(|one, other| one == other) {
         let first = begin;
         begin += run.len();
+        // The last day of the query has no night, so it does not count. A run on that day alone has no nights at all.
         let nights = begin.min(query.days.saturating_sub(1)).saturating_sub(first);
         let Some(Some((name, city))) = run.first() else { continue };
         let Some(stay) = database.stays.named(name, city) else { continue };
         if nights == 0 || nights as f64 >= stay.minimum_nights {
             continue;
         }
+        // The published check counts every day of the run as a night.
         let loophole = if run.len() as f64 >= stay.minimum_nights {
             Some(Loophole::LastDayNight)
         } else {
@@ -170,6 +176,7 @@ fn transportation(itinerary: &Itinerary<'_>, findings: &mut Findings) {
         match means {
             Means::Road(RoadMode::SelfDriving) => is_driving = true,
             Means::Road(RoadMode::Taxi) | Means::Flight(_) => has_others = true,
+            // Anything else fails Within Sandbox already.
             Means::Other => {}
         }
     }
@@ -224,6 +231,7 @@ fn complete(query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     }
     let filled: usize = days.iter().map(|day| day.filled).sum();
     let entries = KEYS.len() * query.days;
+    // Multiplied out, so that no rounding decides.
     if FILLED_OF * filled < entries {
         let with_others: usize = days.iter().map(|day| day.filled_with_others).sum();
         let loophole = (FILLED_OF * with_others >= entries).then_some(Loophole::OtherKeys);

@@ -42,6 +42,7 @@ pub(super) fn read_room(clause: &[Token<'_>], wishes: &mut Wishes) {
             "ourselves" | "myself" if to_oneself(clause, at) => RoomType::Entire,
             "private" if is_near_house => RoomType::Private,
             "unshared" => RoomType::NotShared,
+            // Before the arms without a negation, which would match `not shared` too.
             "shared" | "share" | "sharing" if is_negated(clause, at) => RoomType::NotShared,
             "shared" if is_near_house => RoomType::Shared,
             "share" | "sharing" if clause[at + 1..].iter().take(3).any(is_house) => RoomType::Shared,

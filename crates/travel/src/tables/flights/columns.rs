@@ -68,11 +68,14 @@ impl Table {
     /// Sorts rows that come in the order of the file. Takes `n log n` time for `n` rows, and temporarily 16 bytes
     /// per row.
     pub(super) fn new(mut columns: Columns) -> Self {
+        // The builder has rejected more rows.
         let rows = u32::try_from(columns.len()).unwrap_or(u32::MAX);
         let mut order: Vec<u32> = (0..rows).collect();
+        // The row number breaks ties, which keeps the order of the file without the memory that a stable sort takes.
         order.sort_unstable_by_key(|&row| (columns.leg(row as usize), row));
         let mut by_number: Vec<u32> = (0..rows).collect();
         by_number.sort_unstable_by_key(|&row| (columns.code.get(row as usize).copied(), row));
+        // `by_number` has positions in the file, which are translated to positions after sorting.
         let mut place = vec![0; order.len()];
         for (at, &row) in (0..).zip(&order) {
             if let Some(place) = place.get_mut(row as usize) {
@@ -82,6 +85,7 @@ impl Table {
         for row in &mut by_number {
             *row = place.get(*row as usize).copied().unwrap_or_default();
         }
+        // Freed before the columns are copied, which lowers the peak of memory.
         drop(place);
         reorder(&mut columns.code, &order);
         reorder(&mut columns.cents, &order);
@@ -97,6 +101,7 @@ impl Table {
 
     /// The first row whose leg is not before the given one.
     fn first_row(&self, is_before: impl Fn(Leg) -> bool) -> usize {
+        // By hand, because the standard binary search needs a slice of keys, and these are spread over three columns.
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);
