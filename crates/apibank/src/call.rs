@@ -58,6 +58,7 @@ pub fn parse(text: &str) -> Option<(String, Dict)> {
     let found = find(text)?;
     let mut arguments = Dict::new();
     let mut rest = found.arguments;
+    // A list reaches to the last `]` of all arguments, which is therefore searched once.
     let last_bracket = found.arguments.rfind(']');
     while let Some(first) = rest.chars().next() {
         let name = &rest[..word_length(rest)];
@@ -86,6 +87,7 @@ fn argument<'t>(text: &'t str, name: &str, until_bracket: Option<usize>) -> Opti
     let after = &text[name.len()..];
     let value = after.trim_start_matches(is_space).strip_prefix('=')?;
     if let Some(inside) = value.trim_start_matches(is_space).strip_prefix(is_quote) {
+        // The pattern wants at least one character, so the closing quote is searched after the first.
         let first = inside.chars().next().map_or(0, char::len_utf8);
         if let Some(end) = inside[first..].find(is_quote) {
             let end = first + end;
@@ -118,15 +120,18 @@ pub fn coerce(spec: &ApiSpec, arguments: &Dict) -> Result<Dict, PythonError> {
             || PythonError::assertion(format!("invalid parameter type. parameter: {}", value.to_text()));
         let value = match (parameter.kind.as_str(), value) {
             ("int", PythonValue::Text(text)) => {
+                // Python's integers are unbounded; digits that 128 bits cannot hold are capped.
                 let number = is_digits(text).then(|| text.parse().unwrap_or(i128::MAX));
                 PythonValue::Int(number.ok_or_else(no_number)?)
             }
             ("float", PythonValue::Text(text)) => {
+                // Only one point is removed before the test, so signs and exponents are rejected.
                 let digits = text.replacen('.', "", 1);
                 let number = is_digits(&digits).then(|| text.parse().unwrap_or(f64::INFINITY));
                 // The original does not name the parameter here.
                 PythonValue::Float(number.ok_or_else(|| PythonError::assertion("invalid parameter type."))?)
             }
+            // Anything but the text `True` is false, even a true from JSON.
             ("bool", value) => PythonValue::Bool(*value == PythonValue::from("True")),
             ("int" | "float" | "str" | "list" | "list(str)", value) => value.clone(),
             _ => return Err(PythonError::new("Exception", "invalid parameter type.")),

@@ -75,6 +75,7 @@ impl LocalDateTime {
         if self.day > days {
             return wrong("day is out of range for month");
         }
+        // The pattern admits leap seconds up to 61, which `datetime` then rejects.
         if self.second > 59 {
             return wrong("second must be in 0..59");
         }
@@ -145,6 +146,7 @@ fn take<'t>(part: Part, text: &'t str, moment: &mut LocalDateTime) -> Option<&'t
             (&mut moment.year, digits.parse().ok()?, 4)
         }
         Part::Month => one_or_two(&mut moment.month, two(12), one, 1)?,
+        // Python's pattern for days also accepts a blank and one digit.
         Part::Day if first == Some(b' ') => (&mut moment.day, other.filter(|it| *it > 0)?, 2),
         Part::Day => one_or_two(&mut moment.day, two(31), one, 1)?,
         Part::Hour => one_or_two(&mut moment.hour, two(23), one, 0)?,

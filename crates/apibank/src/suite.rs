@@ -183,6 +183,7 @@ impl Suite for ApiBank {
 
     fn can_occur(&self, class: Class, mut cards: &mut dyn Iterator<Item = &Card>) -> bool {
         let name = class.as_str();
+        // The marks of a card are 0 for a task, and the level for a call.
         match (OF_TASKS.contains(&name), OF_CALLS.contains(&name)) {
             (true, _) => (&mut cards).any(|card| card.marks == 0),
             (_, true) => (&mut cards).any(|card| card.marks > 0),

@@ -145,6 +145,7 @@ impl PythonValue {
 
 /// Compares as Python does, without rounding the integer.
 fn is_same_number(integer: i128, float: f64) -> bool {
+    // The smallest float above all `i128`: 2^127.
     const BEYOND: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
     float.fract() == 0.0 && float.abs() < BEYOND && float as i128 == integer
 }
@@ -196,6 +197,7 @@ impl Serialize for PythonValue {
         match self {
             Self::None => to.serialize_unit(),
             Self::Bool(value) => to.serialize_bool(*value),
+            // JSON integers have 64 bits here; larger ones become floats.
             Self::Int(number) => match (i64::try_from(*number), u64::try_from(*number)) {
                 (Ok(number), _) => to.serialize_i64(number),
                 (_, Ok(number)) => to.serialize_u64(number),

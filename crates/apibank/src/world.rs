@@ -103,6 +103,7 @@ impl ApiWorld {
 
     /// The mutable database with this name. It is copied first if it is shared with another world.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut PythonValue> {
+        // Whoever gets the database may change it.
         self.forget_index(name);
         self.tables.get_mut(name).map(Arc::make_mut)
     }

@@ -117,6 +117,7 @@ impl Reader<'_> {
 /// A number with a sign and a point.
 pub(super) fn number(word: &str) -> Option<PythonValue> {
     let digits = word.strip_prefix(['-', '+']).unwrap_or(word);
+    // Rust would also parse `inf` and `nan`, which are words here.
     if !digits.starts_with(|it: char| it.is_ascii_digit() || it == '.') {
         return None;
     }

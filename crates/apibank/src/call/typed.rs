@@ -37,6 +37,7 @@ pub fn typed(spec: &ApiSpec, arguments: &Dict) -> Result<Dict, PythonError> {
 fn integer(value: &PythonValue) -> Option<PythonValue> {
     match value {
         PythonValue::Int(_) => Some(value.clone()),
+        // Below this bound, floats hold whole numbers exactly.
         PythonValue::Float(float) if float.fract() == 0.0 && float.abs() < 1e15 => {
             Some(PythonValue::Int(*float as i128))
         }

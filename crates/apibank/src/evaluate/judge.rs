@@ -139,9 +139,11 @@ pub fn is_fit(gold: &DialogueCall, world: &ApiWorld) -> bool {
     let none = Dict::new();
     let arguments = match (&gold.result.input, typed) {
         (_, Some(typed)) => typed,
+        // A tool without parameters records no input, such as `GetToday`.
         (PythonValue::None, None) => &none,
         _ => &gold.arguments,
     };
+    // The gold call is judged as its own prediction, on clones, so that nothing is changed.
     let judged = judge_call(&gold.api_name, arguments, &mut gold.clone(), &mut world.clone());
     match world.compat {
         ApiCompat::Original => !matches!(judged.outcome, CallOutcome::Outage(_)),

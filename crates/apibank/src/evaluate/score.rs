@@ -118,6 +118,7 @@ pub fn judge_calls(
     let mut replayed = 0;
     for (number, sample) in dialogue.samples().iter().enumerate() {
         if world.compat == ApiCompat::Right {
+            // Samples come in ascending order, so each gold call is replayed once.
             for place in replayed..sample.gold {
                 if let Some(gold) = dialogue.call(place) {
                     replay(gold, &mut state);

@@ -97,6 +97,7 @@ pub(super) fn meeting(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result
         let [one, other] = topics.map(words);
         let (one, other) = (one?, other?);
         let shared = one.iter().filter(|word| other.contains(word)).count();
+        // Each topic has at least one word, so the divisor is not zero.
         shared as f64 / (one.len() + other.len() - shared) as f64 > SAME_TOPIC
     };
     take(predicted, "meeting_topic");

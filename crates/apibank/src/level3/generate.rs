@@ -95,11 +95,14 @@ impl Generator {
     pub fn task(&self, seed: u64, index: u64) -> Option<UserTask> {
         let round = index / TEMPLATES.len() as u64;
         let mut order = TEMPLATES;
+        // Shuffled anew for each round, in which every kind occurs once.
         Draw::new(seed, round, "apibank sorts").shuffle(&mut order);
         let place = usize::try_from(index % TEMPLATES.len() as u64).ok()?;
         let (kind, template) = *order.get(place)?;
+        // One stream for all attempts at a task; otherwise all attempts would be the same.
         let mut draw = Draw::new(seed, index, "apibank task");
         (0..DRAWS_MAX).find_map(|_| {
+            // A discarded attempt must leave nothing behind, neither calls nor changes of the world.
             let searches = Draw::new(seed, index, "apibank searches");
             let mut script = Script::new(self.world.clone(), searches);
             let words = template(&mut draw, &self.facts, &mut script)?;

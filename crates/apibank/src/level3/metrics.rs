@@ -84,6 +84,8 @@ pub fn judge(gold: &[RequiredCall], made: &[Made], compat: ApiCompat) -> Vec<Wor
         };
         let mut repeated = None;
         for (place, (gold, is_taken)) in gold.iter().zip(&mut is_taken).enumerate() {
+            // The check comes last because it compares whole records: one taken gold call that fits is enough for a
+            // repeat.
             if (*is_taken && repeated.is_some()) || !passes(gold) {
                 continue;
             }
@@ -292,6 +294,7 @@ impl Forced {
 /// Why a prediction is wrong, if it is.
 fn predicted(text: &str, gold: &RequiredCall, world: &mut ApiWorld) -> Result<Option<Miss>, ApiFault> {
     let Some((api, mut arguments)) = read_call(text, world) else { return Ok(Some(Miss::NoCall)) };
+    // The published script does this to every search.
     if api == SEARCHER
         && let Some(PythonValue::Text(keywords)) = arguments.get_mut("keywords")
     {

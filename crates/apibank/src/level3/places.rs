@@ -134,6 +134,7 @@ fn within(arguments: &Dict, world: &ApiWorld) -> Outcome {
         (metres <= distance).then_some((metres, row))
     });
     let mut near: Vec<(f64, &PythonValue)> = near.collect();
+    // A stable sort: places at the same distance keep the order of the table.
     near.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     Ok(near.into_iter().map(|(_, row)| row.clone()).collect::<Vec<_>>().into())
 }
@@ -143,6 +144,7 @@ fn metres(one: [f64; 2], other: [f64; 2]) -> f64 {
     let [one, other] = [one, other].map(|place| place.map(f64::to_radians));
     let half = |one: f64, other: f64| ((one - other) / 2.0).sin().powi(2);
     let square = half(one[0], other[0]) + one[0].cos() * other[0].cos() * half(one[1], other[1]);
+    // Rounding may take the root beyond 1, where the arc sine is undefined.
     (2.0 * EARTH_METRES * square.sqrt().min(1.0).asin()).round()
 }
 

@@ -128,6 +128,7 @@ impl CallCase {
     /// The verdict on an answer, or why there is none.
     pub(super) fn verdict(&self, ended: &Ended<'_>) -> Result<Verdict, Unscored> {
         let answer = ended.answer();
+        // Judging may change the gold call and the world, so both are made for this answer alone.
         let judged = answer.map(|text| judge_text(text, &mut self.line.gold.clone(), &mut self.world()));
         if let Some(JudgedPrediction { outcome: CallOutcome::Outage(what), .. }) = &judged {
             return Err(Unscored::Outside { reason: what.clone() });

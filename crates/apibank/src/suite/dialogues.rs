@@ -51,6 +51,7 @@ impl PublishedDialogues {
 
     /// Parses the data from a text; `None` if it is a text of another kind.
     pub(super) fn of_text(text: &str) -> Option<Self> {
+        // `to_text` writes this field first, so other texts are recognised without parsing them.
         text.starts_with("{\"databases\":").then(|| serde_json::from_str(text).ok()).flatten()
     }
 
@@ -87,6 +88,7 @@ fn of_dialogue(
     let mut replayed = 0;
     for (number, sample) in dialogue.samples().iter().enumerate() {
         let Some(gold) = dialogue.call(sample.gold) else { continue };
+        // In the original, every call sees the initial databases.
         if !is_original {
             for before in (replayed..sample.gold).filter_map(|place| dialogue.call(place)) {
                 replay(before, &mut state);

@@ -86,6 +86,7 @@ pub struct RatedCall {
 /// Judges a run of a task.
 pub(super) fn judge(case: &TaskCase, events: &[Event]) -> Result<Verdict, Unscored> {
     let ended = Ended::of(events)?;
+    // A trace has results but no records, so the calls are executed again on fresh databases.
     let mut world = TaskCase::world();
     let mut made = Vec::new();
     let mut called = Vec::new();
@@ -154,6 +155,7 @@ pub(super) fn verdict(
         _ => false,
     };
     let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
+    // Only now, because the flags are about all calls.
     called.truncate(CALLS_KEPT_MAX);
     let is_made = |place: usize| worth.contains(&Worth::Unique(place));
     let missing = task.calls.iter().enumerate().filter(|(place, _)| !is_made(*place));

@@ -96,6 +96,7 @@ fn modify(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, Api
     if doctor == Some("") {
         return fail("Fail because the doctor name is empty.");
     }
+    // An error in the date is reported only after a blank name of the doctor.
     let date = date.transpose()?;
     let is_same_date = match &date {
         Some(date) => field(row, "date")?.as_text() == Some(date),
@@ -130,6 +131,7 @@ fn has_same_day(predicted: &ApiRecord, gold: &ApiRecord) -> Result<bool, PythonE
 
 /// The number is random and is not compared.
 fn is_same_registration(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
+    // `&` does not short-circuit: the original looks up all arguments before it compares any, and a look-up may raise.
     Ok(same_stripped(predicted, gold, "patient_name")?
         & has_same_day(predicted, gold)?
         & same_stripped(predicted, gold, "doctor_name")?
@@ -151,6 +153,7 @@ fn is_same_change(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<boo
         match (predicted.argument("new_appointment_date")?, gold.argument("new_appointment_date")?) {
             (PythonValue::None, PythonValue::None) => true,
             (PythonValue::None, other) | (other, PythonValue::None) => {
+                // Only for its error: a value that is no text raises.
                 drop(day(other)?);
                 false
             }

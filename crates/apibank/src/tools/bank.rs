@@ -38,6 +38,7 @@ fn query(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiF
         (Ok(_), ApiCompat::Original) => user_of(token, world),
         (Err(raised), _) => Err(raised.into()),
     };
+    // The original reports every error of the look-up as this one.
     let user = match user {
         Err(ApiFault::Caught(_) | ApiFault::Raised(_)) => return fail("The token is incorrect."),
         other => other?,

@@ -51,12 +51,14 @@ impl Bm25 {
         let number = read.len() as f64;
         let weight = |holders: u32| {
             let holders = f64::from(holders);
+            // A difference of logarithms as in `rank_bm25`; the logarithm of the quotient has other last bits.
             (number - holders + 0.5).ln() - (holders + 0.5).ln()
         };
         let mut weights: BTreeMap<String, f64> =
             holders.into_iter().map(|(word, holders)| (word, weight(holders))).collect();
         let sum: f64 = order.iter().filter_map(|word| weights.get(word)).sum();
         let least = EPSILON * sum / order.len().max(1) as f64;
+        // A word that occurs in more than half of the documents would count against them.
         for weight in weights.values_mut().filter(|weight| **weight < 0.0) {
             *weight = least;
         }

@@ -100,6 +100,7 @@ impl List {
         while let Some(left) = place(&self.items, "(") {
             let right = place(&self.items, ")").ok_or_else(unpaired)?;
             let inner = self.items.get(left + 1..right).unwrap_or_default().to_vec();
+            // An opening parenthesis within has lost its partner to this pair, so the original does not find one.
             if place(&inner, "(").is_some() {
                 return Err(unpaired());
             }

@@ -37,6 +37,7 @@ fn is_short_address(text: &str) -> bool {
     };
     let is_user = match user.split_once(['.', '_']) {
         Some((one, other)) => is_plain(one) && is_plain(other),
+        // Without a separator, each of the two runs of the pattern still needs a character.
         None => is_plain(user) && user.len() > 1,
     };
     let is_words = |part: &str| !part.is_empty() && part.chars().all(is_word);
@@ -55,6 +56,7 @@ fn is_address(text: &str) -> bool {
 }
 
 fn is_same(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
+    // `&` does not short-circuit: the original looks up all arguments before it compares any, and a look-up may raise.
     Ok(same_lower(predicted, gold, "receiver")?
         & same_stripped(predicted, gold, "subject")?
         & same_stripped(predicted, gold, "content")?

@@ -63,6 +63,7 @@ fn record(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, Api
     }
     let time = PythonValue::from(moment(argument(arguments, "time")?)??.write(DateFormat::Time));
     let data = argument(arguments, "health_data")?;
+    // Zero and `False` are falsy, too, but have no length and raise below.
     if !data.is_truthy()
         && !matches!(data, PythonValue::Bool(_) | PythonValue::Int(_) | PythonValue::Float(_))
     {
@@ -115,6 +116,7 @@ fn has_same_time(predicted: &ApiRecord, gold: &ApiRecord, name: &str) -> Result<
 }
 
 fn is_same_query(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
+    // `&` does not short-circuit: the original looks up all arguments before it compares any, and a look-up may raise.
     Ok(has_same_user(predicted, gold)?
         & has_same_time(predicted, gold, "start_time")?
         & has_same_time(predicted, gold, "end_time")?

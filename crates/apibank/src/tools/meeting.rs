@@ -93,6 +93,7 @@ fn modify(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, Api
         ("attendees", is_right),
     ] {
         let value = argument(arguments, name)?;
+        // A blank argument changes nothing, except that a new start always comes with its end.
         if is_changed && (value.is_truthy() || name == "end_time") {
             row.insert(name.to_owned(), value.clone());
         }

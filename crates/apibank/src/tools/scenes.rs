@@ -39,6 +39,7 @@ fn accepted(devices: &PythonValue) -> Result<PythonValue, ApiFault> {
             return fail("Invalid device format.");
         }
         let name = strip(with_method(item(&device, "name")?, "strip")?).to_lowercase();
+        // Only for its error; `normal` trims the description.
         with_method(item(&device, "description")?, "strip")?;
         if !names.insert(name) {
             return fail("Device name cannot be duplicated.");
@@ -59,6 +60,7 @@ fn normal(devices: &PythonValue) -> Result<PythonValue, PythonError> {
         }
         named.push((name, device));
     }
+    // Python calls `sort` after the loop, so the error of a single device comes first.
     if devices.as_list().is_none() {
         return Err(PythonError::new(
             "AttributeError",

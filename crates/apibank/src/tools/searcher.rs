@@ -40,6 +40,7 @@ fn stems(text: &str) -> BTreeMap<String, f64> {
     let lower = index_words(text);
     let mut counts = BTreeMap::new();
     for word in lower.split(|it: char| !it.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        // Only the first ending that fits is tried: if it leaves too little, the word is kept whole.
         let stem = ENDINGS.iter().find_map(|ending| word.strip_suffix(ending));
         let stem = stem.filter(|stem| stem.chars().count() >= SHORTEST_STEM).unwrap_or(word);
         *counts.entry(stem.to_owned()).or_insert(0.0) += 1.0;
@@ -69,6 +70,7 @@ impl Retriever for Lexical {
             let product: f64 =
                 query.iter().filter_map(|(word, one)| document.get(word).map(|other| one * other)).sum();
             let length: f64 = document.values().map(|it| it * it).sum::<f64>().sqrt();
+            // Without the length of the query, which is the same for all documents.
             let cosine = if length > 0.0 { product / length } else { 0.0 };
             if cosine > most {
                 (best, most) = (Some(place), cosine);

@@ -24,6 +24,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
         while let Some(character) = rest.chars().next() {
             let behind = &rest[character.len_utf8()..];
             let next = behind.chars().next();
+            // How often the character repeats, which matters for `...` and `--`.
             let run = rest.len() - rest.trim_start_matches(character).len();
             let (length, sign) = match character {
                 '"' => (

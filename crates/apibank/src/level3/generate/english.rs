@@ -135,12 +135,14 @@ impl Day {
     pub(super) fn plus(self, days: i64) -> Self {
         let year = self.year - i64::from(self.month <= 2);
         let month = (self.month + 9) % 12;
+        // Counted from March, every five months have 153 days.
         let number = 365 * year + year.div_euclid(4) - year.div_euclid(100)
             + year.div_euclid(400)
             + (month * 153 + 2) / 5
             + self.day
             - 1
             + days;
+        // An estimate by the mean year of 365.2425 days, which may be one year too high.
         let mut year = (10_000 * number + 14_780).div_euclid(3_652_425);
         let first = |year: i64| 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
         if number < first(year) {

@@ -167,6 +167,7 @@ pub(super) fn best_post(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
     let user = *pick(draw, &facts.users)?;
     let likes = likes(script, user)?;
     let (_, id, most) = *likes.iter().max_by(|(.., one), (.., other)| one.total_cmp(other))?;
+    // Two posts with the most likes would make two answers right.
     if likes.iter().filter(|(.., likes)| *likes == most).count() > 1 {
         return None;
     }
@@ -234,6 +235,7 @@ pub(super) fn two_salaries(draw: &mut Draw, facts: &Facts, script: &mut Script) 
     }
     let (first, more) = after_tax(script, one)?;
     let (second, less) = after_tax(script, other)?;
+    // The wordings say that the first earns more than the second.
     if more <= less {
         return None;
     }

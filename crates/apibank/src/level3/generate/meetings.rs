@@ -45,6 +45,7 @@ pub(super) fn reminder(draw: &mut Draw, facts: &Facts, script: &mut Script) -> O
     let queried = script.call("QueryMeeting", &[("user_name", name.into())], &[read])?;
     let meetings = script.list(queried, "meetings")?;
     let time = |row: &PythonValue| Some(field(row, "meeting_time")?.as_text()?.to_owned());
+    // Times are written from year to second, so they sort as texts.
     let first = meetings.iter().min_by_key(|row| time(row))?.clone();
     let part = |name: &str| field(&first, name)?.as_text();
     let (topic, time, location) = (part("meeting_name")?, part("meeting_time")?, part("meeting_location")?);
@@ -227,6 +228,7 @@ pub(super) fn office_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script
     let (mut calls, statuses) = statuses(script, &members)?;
     let present = members.1.iter().zip(&statuses).filter(|(_, status)| *status == IN_OFFICE);
     let present: Vec<String> = present.map(|(name, _)| name.clone()).collect();
+    // The statuses must make a difference: some members are in the office, and some are not.
     if present.len() < 2 || present.len() == members.1.len() {
         return None;
     }

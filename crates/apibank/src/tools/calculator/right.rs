@@ -46,6 +46,7 @@ pub(super) fn calculate(formula: &str) -> Result<f64, String> {
             }
             ('+' | '-' | '*' | '/', false) => {
                 let sign = Sign::Binary(character);
+                // Operators of the same rank are applied from left to right.
                 while let Some(earlier) = signs.pop_if(|earlier| rank(*earlier) >= rank(sign)) {
                     apply(earlier, &mut numbers)?;
                 }
