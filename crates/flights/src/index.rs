@@ -22,6 +22,7 @@ pub(crate) fn open(path: &Path, fingerprint: &Fingerprint) -> Option<Flights> {
     let mut bytes = [0; HEADER_BYTES];
     read_exact_at(&file, &mut bytes, 0).ok()?;
     let header = Header::read(&bytes).filter(|header| header.fingerprint == *fingerprint)?;
+    // Checked before anything is allocated, because a damaged header could ask for any amount of memory.
     let is_sound = header.rows <= crate::ROWS_MAX
         && header.directory_bytes <= DIRECTORY_BYTES_MAX
         && file.metadata().ok()?.len() == header.directory_at() + header.directory_bytes;

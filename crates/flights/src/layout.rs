@@ -194,6 +194,7 @@ fn read_names(fields: &mut Fields<'_>, names: &mut Names) -> Option<()> {
     for number in 0..fields.u32() {
         let length = fields.u32() as usize;
         let name = std::str::from_utf8(fields.take(length)?).ok()?;
+        // A repeated name would get its first number, and rows would then refer to other names than their own.
         (names.add(name).map(u32::from) == Some(number)).then_some(())?;
     }
     Some(())

@@ -147,10 +147,13 @@ pub fn open_with(
     rows_in_memory: usize,
     progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
 ) -> Result<Flights, FlightsError> {
+    // The index is named after the path, so all spellings of the path share one index.
     let path = fs::canonicalize(source).map_err(FlightsError::source(source))?;
     let names = Names::of(&path, cache);
     let file = File::open(&path).map_err(FlightsError::source(source))?;
+    // Of the open file and not of its path, which may name another file by now.
     let fingerprint = Fingerprint::of(&file).map_err(FlightsError::source(source))?;
+    // First without the lock: in the usual case, nothing is written and nobody waits.
     if let Some(flights) = index::open(&names.index, &fingerprint) {
         return Ok(flights);
     }

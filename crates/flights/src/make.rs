@@ -29,6 +29,7 @@ pub(crate) fn make(
 ) -> Result<(), FlightsError> {
     let mut rows = Sorter::new(&names.runs, rows_in_memory);
     let read = read((path, file, fingerprint), &mut rows, progress, &names.runs)?;
+    // If the table changed while it was read, the index would be a mixture of two tables.
     if Fingerprint::of(file).map_err(FlightsError::source(path))? != *fingerprint {
         return Err(FlightsError::Changed { path: path.to_owned() });
     }
@@ -40,6 +41,8 @@ pub(crate) fn make(
         Stop::GivenUp => FlightsError::GivenUp,
         Stop::Broken(source) => FlightsError::cache(part.0)(source),
     })?;
+    // The header is written last, and the file renamed only when its data is on the disk. So an index with its name is
+    // complete, even after a crash.
     let finish = || {
         (&out).seek(SeekFrom::Start(0))?;
         (&out).write_all(&header.write())?;
@@ -81,6 +84,7 @@ fn read(
             return Err(FlightsError::GivenUp);
         }
         line.clear();
+        // Bounded, so that a file without line breaks does not fill the memory.
         let read = (&mut lines).take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
         let read = read.map_err(FlightsError::source(path))? as u64;
         if read == 0 {
@@ -98,6 +102,7 @@ fn read(
             if count >= ROWS_MAX {
                 return Err(reader.fault(format!("there are more than {ROWS_MAX} flights")).into());
             }
+            // The cast keeps the number, which is below `ROWS_MAX`.
             rows.push(layout::sorted_row(&row, count as u32)).map_err(FlightsError::cache(runs))?;
             count += 1;
         }
@@ -148,6 +153,7 @@ impl<W: Write> Writer<'_, W> {
             self.look(u64::from(place))?;
             let (stored, place_in_table) = layout::stored_row(&sorted?);
             let row = layout::row(&stored);
+            // The place of a row is known only now, so the flight numbers are sorted in a second step.
             numbers.push(layout::sorted_number(row.code, place_in_table, place))?;
             if (place as usize).is_multiple_of(ROWS_A_BLOCK) {
                 directory.legs.push(row.leg);

@@ -44,6 +44,7 @@ impl<const N: usize> Sorter<N> {
             none => {
                 let file =
                     File::options().read(true).write(true).create(true).truncate(true).open(&self.path)?;
+                // Unlinked while it is open, so it disappears with the process, however that ends.
                 fs::remove_file(&self.path)?;
                 none.insert(file)
             }
@@ -63,6 +64,7 @@ impl<const N: usize> Sorter<N> {
         };
         self.file = Some(file);
         self.write_run()?;
+        // Frees the buffer, because the merge has its own.
         self.records = Vec::new();
         let Some(file) = self.file else { return Ok(Sorted::InMemory(Vec::new().into_iter())) };
         let mut runs = Vec::with_capacity(self.ends.len());
@@ -98,6 +100,7 @@ impl<const N: usize> Iterator for Sorted<N> {
         match self {
             Self::InMemory(records) => records.next().map(Ok),
             Self::Merged { file, runs, heap } => {
+                // The top is replaced in place, which reorders the heap once; a pop and a push would do so twice.
                 let mut first = heap.peek_mut()?;
                 let Reverse((record, number)) = *first;
                 match runs.get_mut(number).map_or(Ok(None), |run| run.take(file)) {
