@@ -213,6 +213,7 @@ impl Suite for Questions {
                 predicted.missing.push(question.id().to_owned());
             }
             let answer = answer.unwrap_or_default();
+            // In a file with supporting facts, a question without any gets `Some(None)`, which adds 0 to their figures.
             let named = facts.as_ref().map(|facts| facts.get(question.id()).map(Vec::as_slice));
             let ended = Ended::Answered(&answer);
             predicted.verdicts.push(judge::verdict(question, &ended, Vec::new(), named));

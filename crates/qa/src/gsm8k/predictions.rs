@@ -63,6 +63,7 @@ pub fn score(problems: &[WordProblem], text: &str, file: &str) -> Result<Predict
         if found.is_none() {
             scored.missing.push(problem.id().to_owned());
         }
+        // A missing prediction is judged as an empty answer.
         let (line, text) = found.map_or((None, String::new()), |(line, text)| (Some(line), text));
         let verdict = verdict(problem, &Ended::Answered(&text), Vec::new());
         scored.right += usize::from(verdict.passed());

@@ -108,6 +108,7 @@ impl WordProblem {
         let card = Card {
             id: line.id.clone(),
             label: String::new(),
+            // A solution without annotations still takes one step.
             size: solution.annotations.max(1),
             detail_sizes: [count(line.question.split_whitespace().count()), count(line.question.len())],
             baselines: Vec::new(),
@@ -175,7 +176,7 @@ impl Case for WordProblem {
 
     fn identity(&self) -> String {
         let mut parts = vec![json!(CASE_SCHEMA), json!(self.prompt), json!(self.right.as_str())];
-        // Without the rule, as before there were two.
+        // The paper's rule is left out, so that identities from before there was another rule stay the same.
         if !self.line.scoring.is_paper() {
             parts.push(json!(self.line.scoring));
         }

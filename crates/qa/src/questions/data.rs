@@ -113,6 +113,7 @@ const HARNESS: (&str, &str) = ("Question:", "Answer:");
 /// The first unreadable question, with its line; two questions with one id; a line or file beyond the limits
 /// [`LINE_BYTES_MAX`](planproof_suite::rows::LINE_BYTES_MAX) and [`LINES_MAX`](planproof_suite::rows::LINES_MAX).
 pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<QuestionCase>, DataError> {
+    // A byte order mark is not JSON.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut read = Reading { benchmark, file, questions: Vec::new(), ids: HashSet::new() };
     let whole =
@@ -226,6 +227,7 @@ pub(super) fn official_facts(text: &str) -> Result<Option<HashMap<String, Vec<Su
 /// Whether the text is one object, as opposed to one of several lines.
 fn is_trivia_file(text: &str) -> bool {
     let first = text.trim_start().lines().next().unwrap_or_default();
+    // An indented file has only the brace in its first line; an unindented one is a single line with `Data` in it.
     first.starts_with('{') && (first.trim_end() == "{" || first.contains("\"Data\""))
 }
 
@@ -297,6 +299,7 @@ impl Reading<'_> {
         let aliases = if normalized_aliases.is_empty() { aliases } else { normalized_aliases };
         let mut accepted: Vec<String> =
             aliases.iter().chain(&human_answers).map(|alias| Normalisation::Trivia.normal(alias)).collect();
+        // Several spellings are the same once they are normalised.
         accepted.sort_unstable();
         accepted.dedup();
         self.add(id, Line { question, answer: value, accepted, ..Line::default() }, line)

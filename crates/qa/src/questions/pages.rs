@@ -50,6 +50,7 @@ impl OwnPages {
         let score = |page: &Page| {
             let (title, text) = (page.title.to_lowercase(), page.text.to_lowercase());
             let count = |text: &str| words.iter().filter(|word| text.contains(**word)).count();
+            // Compared in this order: words in the text decide only between titles that share the same number of words.
             (count(&title), count(&text))
         };
         let mut ranked: Vec<((usize, usize), &Page)> =
