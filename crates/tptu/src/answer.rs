@@ -28,6 +28,7 @@ pub fn items(answer: &str) -> Result<Vec<Value>, String> {
             }
             Ok(None) => break,
             Err(error) if last.is_none() => return Err(error.to_string()),
+            // What cannot be read after a list is the model's words.
             Err(_) => break,
         }
     }

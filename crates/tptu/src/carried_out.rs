@@ -22,6 +22,7 @@ pub(crate) fn judge(
     }
     let mut faults = plan::judge(&steps(plan), &question.plan);
     sub_task_questions::apply_judgements(&run.judged, &mut faults);
+    // This evaluation is about the tools alone.
     if evaluation == PaperEvaluation::ToolOrder {
         faults.retain(|fault| {
             !matches!(fault, OutputFault::WrongSubtask { .. } | OutputFault::JudgedOther { .. })

@@ -143,6 +143,7 @@ fn of_plan(evaluation: PaperEvaluation, question: &ToolQuestion, run: &Run, text
     }
     let turns: Vec<&str> = run.turns.iter().map(String::as_str).collect();
     let read = match evaluation {
+        // If no turn holds a pair, as in a prediction without turns, the answer is read below.
         PaperEvaluation::SequentialPairs if turns.iter().any(|turn| turn.contains('{')) => {
             plan::read(evaluation, &turns).map(|plan| (turns.join("\n"), plan))
         }
@@ -195,7 +196,7 @@ fn execute(statement: &str) -> Result<Result<planproof_tools::sql::Rows, String>
     let database = tables::database().map_err(|error| outside(error.to_string()))?;
     match database.run(statement) {
         Err(error @ SqlError::Unavailable { .. }) => Err(outside(error.to_string())),
-        // The tables, which the agent is shown, are no news to readers of the case.
+        // Without the hint, which lists the tables: readers of the case know them.
         Err(SqlError::Invalid { what, .. }) => Ok(Err(what)),
         result => Ok(result.map_err(|error| error.to_string())),
     }
@@ -217,6 +218,7 @@ fn of_code(question: &ToolQuestion, run: &Run, text: &str) -> Judged {
         Some(value) => return Judged::fault(value.to_string(), wrong(value.to_string())),
         None => return Judged::fault(on_one_line(&result), wrong(on_one_line(&result))),
     }
+    // The last label counts. Without any, the whole answer is searched.
     let answered = last_number(text.rsplit_once(ANSWER_LINE).map_or(text, |(_, value)| value));
     let is_rounded =
         |value: f64| is_near(value, *right, true) || (value - right).abs() <= ROUNDED_DISTANCE * right.abs();
@@ -249,6 +251,7 @@ fn of_answer(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, U
         let done: Vec<&Call> = run.calls_of(tool).filter(|call| call.is_done()).collect();
         let mut gave = false;
         for call in &done {
+            // No further call is executed once one has given what is right.
             gave = gave || gives(call, tool, right, question.printed)?;
         }
         judged.faults.push(match (done.is_empty(), gave) {
@@ -261,6 +264,7 @@ fn of_answer(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, U
         let wanted = "part of the answer".to_owned();
         judged.faults.push(OutputFault::WrongItem { place: question.answer.len() + 1, wanted });
     }
+    // Detours on the way to a right answer are no faults.
     if !judged.faults.is_empty() {
         judged.faults.extend(carried_out::causes(question, run));
         judged.faults.extend(run.repeated().map(|(place, of)| OutputFault::Repeated { place, of }));
@@ -288,6 +292,7 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
     let Judged { found, mut faults } = judged;
     let class = match &run.ended {
         Ended::Answered(_) => class_of(&faults),
+        // A limit that was reached by repetition is what the paper calls endless extension.
         Ended::AtLimit(_) => match carried_out::repetition(case.question(), run) {
             Some(fault) => {
                 faults.push(fault);
@@ -295,6 +300,7 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
             }
             None => Some("timeout"),
         },
+        // If the agent broke at a reply that its model did not mend, the class is that of the last fault in that reply.
         Ended::Broken(reason) => match run.plan.as_ref().and_then(|plan| plan.broken_at) {
             Some(kind) => {
                 let (kind, what) = (kind.as_str().to_owned(), on_one_line(reason));
@@ -305,6 +311,7 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
         },
     };
     let class = class.and_then(|name| Class::find(&CLASSES, name));
+    // From all faults, before the list is cut.
     let share = right_share(case, &run.ended, &faults);
     let is_divided = |division| run.plan.as_ref().is_some_and(|plan| plan.division == division);
     let applies = |flag: &str| match flag {

@@ -36,6 +36,7 @@ pub struct FoundLiteral {
 /// No bracket begins a literal; the error is that of the first.
 pub fn first(text: &str, bracket: char) -> Result<Option<FoundLiteral>, NoLiteral> {
     let mut error = None;
+    // Bounded, because each attempt may read to the end of the text.
     for (start, _) in text.match_indices(bracket).take(STARTS_MAX) {
         match read(text, start) {
             Ok(found) => return Ok(Some(found)),
@@ -176,6 +177,7 @@ impl<'a> Reader<'a> {
     }
 
     fn quoted(&mut self, quote: char) -> Result<Value, NoLiteral> {
+        // Made here, so that it points to the opening quote.
         let start = self.error("the text is not closed");
         let mut value = String::new();
         let mut characters = self.rest().char_indices();
@@ -196,6 +198,7 @@ impl<'a> Reader<'a> {
                 Some((_, 'r')) => value.push('\r'),
                 Some((_, 'u')) => {
                     let digits: String = characters.by_ref().take(4).map(|(_, digit)| digit).collect();
+                    // Each half of a surrogate pair is replaced by itself; the two are not joined.
                     let code = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
                     value.push(code.unwrap_or(char::REPLACEMENT_CHARACTER));
                 }

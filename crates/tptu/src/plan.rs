@@ -49,6 +49,8 @@ pub fn judge(plan: &[PlannedStep], right: &[GoldStep]) -> Vec<OutputFault> {
     let mut faults = Vec::new();
     for (index, step) in plan.iter().enumerate() {
         let place = index + 1;
+        // A step has at most one fault, and repetition comes first. Without a sub-task, the same tool again is no
+        // repetition.
         let repeats =
             step.subtask.as_ref().and_then(|_| plan[..index].iter().position(|it| is_same(it, step)));
         if let Some(of) = repeats {
@@ -196,6 +198,7 @@ fn one_a_turn(turns: &[&str]) -> Result<Vec<PlannedStep>, OutputFault> {
     let mut steps = Vec::new();
     for (index, text) in turns.into_iter().enumerate() {
         let of_turn = steps_in(text, steps.len())?;
+        // A model with a single turn may write one pair per line, so these do not count as several in a turn.
         let alone = |(_, is_on_new_line): &&(PlannedStep, bool)| is_single && *is_on_new_line;
         let count = of_turn.len() - of_turn.iter().skip(1).filter(alone).count();
         if count > 1 {
@@ -210,6 +213,7 @@ fn one_a_turn(turns: &[&str]) -> Result<Vec<PlannedStep>, OutputFault> {
 fn steps_in(text: &str, before: usize) -> Result<Vec<(PlannedStep, bool)>, OutputFault> {
     let mut steps: Vec<(PlannedStep, bool)> = Vec::new();
     let mut rest = text;
+    // One more than the limit, so that `read` notices.
     while steps.len() <= PLAN_STEPS_MAX {
         let found = first(rest, '{');
         // Unreadable text after a step counts as words of the model.

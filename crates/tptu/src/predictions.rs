@@ -97,6 +97,7 @@ fn read(predictions: Data<'_>) -> Result<HashMap<String, Line>, CaseError> {
 
 /// The verdict on a run that did what a line says.
 fn verdict(case: &dyn Case, line: Line) -> Result<Verdict, CaseError> {
+    // A prediction is judged as the trace of a run that did this, so that both have the same judge.
     let recorder = Recorder::new(Arc::new(LogicalClock::default()));
     recorder.record(EventKind::Query { text: case.prompt().to_owned() });
     for text in line.turns {

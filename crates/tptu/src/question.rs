@@ -154,6 +154,7 @@ impl ToolQuestion {
         if !self.parts.is_empty() && self.parts.len() != self.answer.len() {
             return Err("`parts` must name a step for each part of the answer".to_owned());
         }
+        // `step_of` would take 0 for the first step.
         if (0..self.answer.len()).any(|part| self.step_of(part).is_none()) || self.parts.contains(&0) {
             return Err(
                 "a part of the answer is of a step that `plan` does not have (they count from 1)".to_owned()

@@ -29,6 +29,7 @@ pub fn difference(
     is_ordered: bool,
     is_printed: bool,
 ) -> Option<String> {
+    // The rows are incomplete, so there is no point in comparing them.
     if found.cut.is_some() {
         return Some(format!("more than {} rows", found.rows.len()));
     }
@@ -39,6 +40,7 @@ pub fn difference(
     {
         return Some(format!("{} columns instead of {width}", row.len()));
     }
+    // With different lengths, the sets below show better what is missing or too much.
     if is_ordered && found.rows.len() == right.len() {
         let mut pairs = found.rows.iter().zip(right).enumerate();
         return pairs.find(|(_, (found, right))| !same(found, right)).map(|(index, (found, right))| {
@@ -53,6 +55,7 @@ pub fn difference(
         if more > 0 { format!("{} and {more} more", texts.join("; ")) } else { texts.join("; ") }
     };
     match (missing.is_empty(), extra.is_empty()) {
+        // The same rows, but some of them more or less often.
         (true, true) if is_ordered => Some(format!("{} rows instead of {}", found.rows.len(), right.len())),
         (true, true) => None,
         (false, true) => Some(format!("missing {}", list(&missing))),

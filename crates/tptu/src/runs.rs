@@ -71,6 +71,7 @@ impl Run {
             runs::Ended::Broken(reason) => Ended::Broken(reason.to_owned()),
         };
         let said = |event: &Event| match &event.kind {
+            // The turns of a judge model are not the agent's.
             EventKind::Turn { text, .. } if !text.trim().is_empty() && !is_of_judge(event) => {
                 Some(text.clone())
             }

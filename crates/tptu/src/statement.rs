@@ -14,6 +14,7 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
     let inner = text.split("```").enumerate().filter(|(place, _)| place % 2 == 1);
     inner.map(|(_, block)| {
         let (first, rest) = block.split_once('\n').unwrap_or(("", block));
+        // The first line names a language, unless it begins a statement or has several words.
         let is_name = !begins(first) && first.split_whitespace().count() <= 1;
         if is_name { rest.trim() } else { block.trim() }
     })
@@ -23,6 +24,7 @@ fn in_words(text: &str) -> Option<&str> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim_start();
+        // A label may precede the statement, as in `SQL: SELECT 1`.
         let behind = trimmed.find(':').map_or(trimmed, |colon| trimmed[colon + 1..].trim_start());
         if let Some(begun) = [trimmed, behind].into_iter().find(|it| begins(it)) {
             let rest = &text[start + line.len() - begun.len()..];
@@ -46,6 +48,7 @@ fn begins(text: &str) -> bool {
 /// The last number of the last line that has one.
 pub fn last_number(text: &str) -> Option<f64> {
     let number = |word: &str| {
+        // Currencies, brackets and marks around a number do not matter.
         let word = word.trim_matches(|c: char| !c.is_ascii_digit() && !matches!(c, '-' | '+' | '.'));
         let word = word.trim_end_matches('.').replace(',', "");
         word.parse::<f64>().ok().filter(|number| number.is_finite())

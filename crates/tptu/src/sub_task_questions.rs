@@ -55,6 +55,7 @@ pub(crate) fn apply_judgements(judged: &BTreeMap<usize, bool>, faults: &mut Vec<
         _ => true,
     });
     for (place, _) in judged.iter().filter(|(_, is_right)| !**is_right) {
+        // Not in addition to another fault of that step, such as the wrong tool.
         if !faults.iter().any(|fault| fault.step() == Some(*place)) {
             faults.push(OutputFault::JudgedOther { place: *place });
         }
