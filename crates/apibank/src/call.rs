@@ -150,6 +150,7 @@ pub fn bind(spec: &ApiSpec, optional: &[&str], mut arguments: Dict) -> Result<Di
     let mut missing = Vec::new();
     for parameter in &spec.inputs {
         let name = parameter.name.as_str();
+        // `swap_remove` disturbs the order of the rest, but `bound` has an order of its own.
         match arguments.swap_remove(name) {
             Some(value) => drop(bound.insert(name.to_owned(), value)),
             None if optional.contains(&name) => drop(bound.insert(name.to_owned(), PythonValue::None)),

@@ -33,6 +33,7 @@ pub(crate) fn make(
     if Fingerprint::of(file).map_err(FlightsError::source(path))? != *fingerprint {
         return Err(FlightsError::Changed { path: path.to_owned() });
     }
+    // Bound before the file exists, so that the file is removed whatever fails below.
     let part = Part(&names.part);
     let out = File::create(part.0).map_err(FlightsError::cache(part.0))?;
     let mut writer = Writer { out: BufWriter::with_capacity(BUFFER_BYTES, &out), read, progress };

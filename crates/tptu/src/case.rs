@@ -144,6 +144,7 @@ impl TptuCase {
     fn wrong(&self) -> String {
         let question = self.question();
         match self.evaluation() {
+            // An unrelated tool as the only step is wrong for every question.
             it if it.is_planning() => {
                 let (subtask, reference) = ("Play a film".to_owned(), "-".to_owned());
                 let step = GoldStep { tool: ToolName::MoviePlayer, subtask, facts: Vec::new(), reference };

@@ -68,6 +68,7 @@ fn checks(case: &TptuCase, detail: &EvaluationDetail) -> Vec<Check> {
     if !detail.evaluation.is_planning() {
         return Vec::new();
     }
+    // A plan that cannot be read says nothing about its steps.
     let is_judged = detail.answer.is_some() && detail.class.as_deref() != Some("wrong_format");
     let check = |(index, step): (usize, &crate::question::GoldStep)| {
         let place = index + 1;

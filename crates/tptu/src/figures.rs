@@ -220,6 +220,7 @@ fn published() -> Value {
             "accuracy_in_per_cent": accuracy,
         })
     };
+    // The row for other agents has no published figures.
     PUBLISHED.iter().filter(|row| row.accuracy.iter().any(Option::is_some)).map(row).collect()
 }
 

@@ -72,6 +72,7 @@ enum Next {
 /// There is none, or it exceeds a limit.
 pub fn read(text: &str, start: usize) -> Result<FoundLiteral, NoLiteral> {
     let mut reader = Reader { text, at: start };
+    // A stack of open containers instead of recursion, so `next` alone says what may follow.
     let mut open: Vec<Open> = Vec::new();
     let mut next = Next::Value;
     let mut count = 0;

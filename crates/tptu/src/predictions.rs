@@ -62,6 +62,7 @@ pub(crate) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Pr
         });
         verdicts.push(verdict(&**case, line)?);
     }
+    // The lines of all cases have been taken out by now.
     if !lines.is_empty() {
         let mut ids: Vec<String> = lines.into_keys().collect();
         ids.sort_unstable();

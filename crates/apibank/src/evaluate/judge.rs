@@ -52,6 +52,7 @@ pub fn judge_call(
     gold: &mut DialogueCall,
     world: &mut ApiWorld,
 ) -> JudgedPrediction {
+    // Another tool is wrong whatever it returns, so it is not executed.
     if name != gold.api_name {
         let outcome = CallOutcome::OtherTool { predicted: name.to_owned(), gold: gold.api_name.clone() };
         return JudgedPrediction::without_record(outcome);

@@ -64,6 +64,7 @@ fn invite(arguments: &Dict, world: &mut ApiWorld) -> Outcome {
     let PythonValue::Dict(users) = part_mut(world, CALENDARS, "database")? else {
         return Err(ApiFault::caught("There are no calendars."));
     };
+    // A meeting has the same number in all calendars, above those in use.
     let rows = users.values().filter_map(PythonValue::as_list).flatten();
     let last = rows.filter_map(|row| number(field(row, "meeting_id")?)).fold(0.0, f64::max);
     let named = [

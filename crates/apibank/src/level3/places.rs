@@ -105,6 +105,7 @@ fn clothes(arguments: &Dict) -> Outcome {
     if humidity > DAMP_PERCENT {
         clothes.extend(["Umbrella", "Waterproof shoes"]);
     }
+    // Checked only here, because the original calls `lower` after it has compared the numbers.
     let Some(conditions) = conditions.as_text() else {
         return Err(ApiFault::Caught(format!("'{}' object has no attribute 'lower'", conditions.class())));
     };

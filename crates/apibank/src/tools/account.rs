@@ -93,6 +93,7 @@ fn forgot_password(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonV
             if field(account, "email")? != email {
                 return fail("The email is incorrect.");
             }
+            // In the original, the tool itself remembers the user, and the evaluator creates a new one for every call.
             world.put(RESET, name.into());
             Ok(CODE.into())
         }

@@ -26,6 +26,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
             let next = behind.chars().next();
             // How often the character repeats, which matters for `...` and `--`.
             let run = rest.len() - rest.trim_start_matches(character).len();
+            // The order matters: runs of points and dashes come before single points.
             let (length, sign) = match character {
                 '"' => (
                     1,

@@ -101,6 +101,7 @@ pub(super) fn verdict(problem: &WordProblem, ended: &Ended<'_>, mut calls: Vec<C
         Ended::Answered(text) => Some(*text),
         Ended::AtLimit(_) | Ended::Broken(_) => None,
     };
+    // Always by both rules, because scores and flags compare them.
     let extracted = answer.and_then(by_paper);
     let extracted_strict = answer.and_then(by_strict);
     let right = problem.right();

@@ -119,6 +119,7 @@ impl QuestionCase {
                 return Err(CaseError::new(format!("the question has {count} {what}; {most} is the most")));
             }
         }
+        // A line of published data has no schema yet.
         line.schema = benchmark.case_schema().to_owned();
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let size = match (benchmark, line.titles.len()) {

@@ -308,6 +308,7 @@ impl Reading<'_> {
     fn add(&mut self, id: Option<String>, question: Line, line: Option<usize>) -> Result<(), DataError> {
         let id = id.unwrap_or_else(|| format!("{}-{}", self.benchmark.name(), self.questions.len() + 1));
         let whole = Line { id: id.clone(), ..question };
+        // Without a line, the number of the question says where the fault is.
         let place = format!("question {}: ", self.questions.len() + 1);
         let place = if line.is_some() { String::new() } else { place };
         let question = QuestionCase::of_line(self.benchmark, whole)

@@ -123,6 +123,7 @@ pub(super) fn verdict(
 ) -> Verdict {
     let answer = ended.answer();
     let found = answer.map(short_answer).filter(|found| !found.is_empty());
+    // Always by both rules, because scores and flags compare them.
     let officially = found.map(|found| question.officially(found)).unwrap_or_default();
     let by_paper = found.map(|found| question.by_paper(found)).unwrap_or_default();
     let agreement = match question.scoring() {

@@ -70,6 +70,7 @@ impl Trials<'_, '_> {
             let least = found.best.filter(|_| found.is_complete);
             changes.extend(least.map(|route| QueryChange::Budget(route.cost)));
         }
+        // Raising the budget is a change of its own, so the budget is not among the wishes to drop.
         let wishes = self.set_of(TripDemand::is_wish) & !budget;
         let mut dropped: Vec<Set> = (1..=wishes).filter(|set| set & !wishes == 0).collect();
         dropped.sort_by_key(|set| (set.count_ones(), std::cmp::Reverse(set.reverse_bits())));

@@ -117,6 +117,7 @@ impl<'t> Ground<'t> {
                 TripDemand::RoomType(room) => required.room = Some(*room),
                 TripDemand::HouseRule(rule) => required.rule = Some(*rule),
                 TripDemand::Cuisine(cuisine) => {
+                    // Demands come from the query, so the cuisine is always found.
                     let number = self.cuisines.iter().position(|it| it == cuisine);
                     required.cuisines |= number.map_or(0, |number| 1 << number);
                 }

@@ -67,6 +67,7 @@ pub(super) fn share(ground: &Ground<'_>, required: &Required, stops: &[Stop]) ->
     let index =
         |set: Cuisines, taken: usize, extra: usize| (set * taken_values + taken) * extra_values + extra;
     let size = index(wanted, MEALS_A_DAY, missing) + 1;
+    // All layers are kept, so that the shares can be traced back from the cheapest end.
     let mut layers = vec![vec![NONE; size]];
     layers[0][0].cost = 0.0;
     for &stop in stops {

@@ -41,6 +41,7 @@ impl Ground<'_> {
             let count = (0..count).filter(|&town| has(self, town)).count();
             (count < stops).then(|| format!("too few cities in {place} have {what}: {count} of {stops}"))
         };
+        // For one night and without demands, any house will do.
         let has_house = |ground: &Self, town: usize| ground.towns[town].house(1, &nothing).is_some();
         let found = lacks("a house to sleep in", &has_house)
             .or_else(|| lacks("a way to get there", &|ground, town| ground.is_reached(town)))

@@ -132,6 +132,7 @@ impl<'s, 't> Search<'s, 't> {
         let (ground, home) = (self.ground, self.ground.home());
         let last = ground.nights();
         let least = |costs: &mut dyn Iterator<Item = f64>| costs.fold(f64::INFINITY, f64::min);
+        // From anywhere and on any day, because the bound has to hold for every route.
         let reach = |town: usize| {
             let all = |from| (0..last).map(move |day| self.way(from, town, day));
             least(&mut (0..=home).flat_map(all))

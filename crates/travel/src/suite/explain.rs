@@ -19,6 +19,7 @@ const FINDINGS_NAMED_MAX: usize = 2;
 /// What went wrong, in one line.
 fn gist(detail: &TripDetail) -> String {
     let Some(class) = detail.class.as_deref() else { return "passed".to_owned() };
+    // From what ended the run to what is wrong with its plan: what applies first explains the rest.
     if let Some(ended) = &detail.ended {
         let what = if class == "agent_failed" { "the agent broke: " } else { "" };
         return format!("{what}{}", on_one_line(ended));
@@ -74,6 +75,7 @@ pub(super) fn explain(case: &TripCase, verdict: &Verdict) -> Explanation {
     if let Some(stopped) = &detail.stopped {
         facts.push(Fact::text("loop", format!("the published loop would have stopped {stopped}")));
     }
+    // With a plan, the answer would show the same again.
     if let (Some(answer), None) = (&detail.answer, &detail.plan) {
         facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
     }

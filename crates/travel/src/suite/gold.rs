@@ -69,6 +69,7 @@ fn calls(query: &Query, plan: &Value) -> Vec<GoldCall> {
         let [city, means] =
             [CITY, TRANSPORTATION].map(|key| day.get(key).and_then(Value::as_str).unwrap_or("-"));
         let Some((origin, destination)) = from_to(city) else { continue };
+        // The tools accept exact names only, without a state.
         let [origin, destination] = [origin, destination].map(|it| strip_parenthesis(it).trim());
         calls.push(match means.to_lowercase() {
             lower if lower.contains("flight") => {

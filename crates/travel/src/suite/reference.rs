@@ -31,6 +31,7 @@ pub(super) fn of(database: &TripDatabase, query: &Query) -> ReferenceInformation
         pieces.push((format!("Accommodations in {city}"), json!(stays.text)));
     }
     let places: Vec<&str> = [query.org.as_str()].into_iter().chain(cities).collect();
+    // In both directions, because the tables may differ by direction.
     for from in &places {
         for to in places.iter().filter(|to| *to != from) {
             for mode in [RoadMode::SelfDriving, RoadMode::Taxi] {

@@ -56,6 +56,7 @@ impl<D: Borrow<TripDatabase>> TripTools<D> {
     /// The same, with arguments that are already separated.
     pub fn call_with(&mut self, name: &str, arguments: &[&str]) -> ToolAnswer {
         let database = self.database.borrow();
+        // `None` for a wrong number of arguments, which is reported below.
         let three = <[&str; 3]>::try_from(arguments).ok();
         let one = <[&str; 1]>::try_from(arguments).ok().map(|[argument]| argument);
         let illegal = |name: &str| ToolAnswer::failure(format!("Illegal {name}. Please try again."));

@@ -61,8 +61,10 @@ impl Facts {
             table.map(|table| table.values().collect()).unwrap_or_default()
         };
         let places = keys("Geocoding", "address_to_coordinates");
+        // An address ends with its city, after a comma.
         let (addresses, cities) = places.into_iter().partition(|place| place.contains(','));
         let mut routes: Vec<Route> = Vec::new();
+        // Several flights may serve one route on one day.
         for route in rows("FlightSearch", "flight_data").iter().filter_map(route) {
             if !routes.contains(&route) {
                 routes.push(route);

@@ -45,6 +45,7 @@ pub(super) fn trip(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Optio
     ];
     let flights = script.call("FlightSearch", &arguments, &[])?;
     let flight = cheapest(script.list(flights, "flights")?)?;
+    // The stay begins on the day of arrival, which may be the day after the departure.
     let arrival = Day::read(text(&flight, "arrival_date")?)?;
     let departure = arrival.plus(i64::from(nights));
     let hotels = script.call("HotelAvailability", &stay(destination, arrival, departure), &[flights])?;

@@ -45,6 +45,7 @@ impl Script {
         let arguments: Dict =
             arguments.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         let record = self.run(api, &arguments)?;
+        // The search is needed, too: before it, the tool is unknown.
         let mut needs: Vec<usize> = from.iter().map(|place| place.0).chain([search]).collect();
         needs.sort_unstable();
         needs.dedup();

@@ -16,6 +16,7 @@ pub(super) fn cost(trip: &Trip<'_>) -> Result<f64, PythonException> {
     let mut total = 0.0;
     for day in trip.days() {
         let day = day?;
+        // A journey without ends costs nothing.
         if let Some(travel) = travel(day)?
             && let Some((origin, destination)) = travel.leg
         {
@@ -36,6 +37,7 @@ pub(super) fn cost(trip: &Trip<'_>) -> Result<f64, PythonException> {
                 total += f64::from(restaurant.average_cost) * f64::from(people);
             }
         }
+        // Every day that names a house pays for it, including the last one.
         if let Some(value) = given(day, ACCOMMODATION)? {
             let (name, city) = name_and_city(value)?;
             if let Some(stay) = database.stays.holding(name, city).next() {

@@ -28,6 +28,7 @@ impl FlightsBuilder {
     /// What is wrong with the line.
     pub fn line(&mut self, line: &str) -> Result<(), TableError> {
         if let Some(row) = self.reader.line(line)? {
+            // Rows are numbered with 32 bits.
             if u32::try_from(self.len()).is_err() {
                 return Err(self.reader.fault("there are more than 4 billion flights"));
             }
