@@ -129,6 +129,7 @@ pub fn strptime(text: &str, format: DateFormat) -> Result<LocalDateTime, PythonE
 
 /// The text after this part. A shorter match would never help a later part, so none is tried.
 fn take<'t>(part: Part, text: &'t str, moment: &mut LocalDateTime) -> Option<&'t str> {
+    // Bytes are enough: no byte of a longer character is a digit or a blank.
     let mut bytes = text.bytes();
     let [first, second] = [bytes.next(), bytes.next()];
     let digit = |byte: Option<u8>| byte.filter(u8::is_ascii_digit).map(|byte| u32::from(byte - b'0'));

@@ -37,6 +37,7 @@ const CODE_BYTES: usize = 4;
 pub(crate) fn sorted_row(row: &FlightRow, place: u32) -> [u8; SORTED_ROW_BYTES] {
     let mut bytes = [0; SORTED_ROW_BYTES];
     let [origin, destination, date] = row.leg.map(u16::to_be_bytes);
+    // In this order, bytes compare as the leg does, and then the position.
     let values: [&[u8]; 10] = [
         &origin,
         &destination,

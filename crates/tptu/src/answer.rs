@@ -63,6 +63,7 @@ fn number(item: &Value) -> Option<f64> {
                 return number.is_finite().then_some(number);
             }
             let mut numbers = words(text).into_iter().filter_map(|word| {
+                // A unit may be attached, as in `35km`.
                 let digits = word.trim_end_matches(char::is_alphabetic);
                 digits.parse::<f64>().ok().filter(|number| number.is_finite())
             });

@@ -100,6 +100,7 @@ impl Run {
     /// The first call that repeats a successful one, both counted from 1.
     pub(crate) fn repeated(&self) -> Option<(usize, usize)> {
         self.calls.iter().enumerate().find_map(|(place, call)| {
+            // A call that failed may be made again.
             let earlier = self.calls[..place].iter().position(|it| it.text == call.text && it.is_done());
             earlier.map(|of| (place + 1, of + 1))
         })

@@ -11,6 +11,7 @@ pub fn statement(answer: &str) -> Option<&str> {
 
 /// The content of fences, without the name of a language.
 fn blocks(text: &str) -> impl Iterator<Item = &str> {
+    // The odd pieces are inside fences; a fence that is never closed reaches to the end.
     let inner = text.split("```").enumerate().filter(|(place, _)| place % 2 == 1);
     inner.map(|(_, block)| {
         let (first, rest) = block.split_once('\n').unwrap_or(("", block));

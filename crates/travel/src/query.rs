@@ -230,6 +230,7 @@ pub fn is_date(text: &str) -> bool {
     let number = |part: Option<&str>| {
         part.filter(|it| it.bytes().all(|byte| byte.is_ascii_digit())).and_then(|it| it.parse::<u32>().ok())
     };
+    // `get` instead of slicing, because a character of several bytes may lie across a boundary.
     let (year, month, day) = (number(text.get(..4)), number(text.get(5..7)), number(text.get(8..)));
     let (Some(year), Some(month), Some(day)) = (year, month, day) else { return false };
     let is_leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);

@@ -184,6 +184,7 @@ impl Suite for TravelPlanner {
                 }
             },
         };
+        // Before the selection, so that its places and its limit are among the queries that remain.
         tasks.retain(|task| {
             self.days.is_none_or(|days| task.query.days == days)
                 && self.level.is_none_or(|level| task.query.level == level)

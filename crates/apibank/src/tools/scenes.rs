@@ -67,6 +67,7 @@ fn normal(devices: &PythonValue) -> Result<PythonValue, PythonError> {
             format!("'{}' object has no attribute 'sort'", devices.class()),
         ));
     }
+    // Stable, as Python's sort is.
     named.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(named.into_iter().map(|(_, device)| device).collect::<Vec<_>>().into())
 }

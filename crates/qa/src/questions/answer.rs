@@ -12,6 +12,7 @@ pub fn short_answer(text: &str) -> &str {
     let marked = text.rsplit_once(ANSWER_MARK).map(|(_, rest)| rest.trim_start());
     let marked = marked.and_then(|rest| rest.lines().next()).map(str::trim).filter(|line| !line.is_empty());
     let text = marked.unwrap_or(text);
+    // Even a marked answer may carry the label.
     text.lines().rev().find_map(behind_label).unwrap_or_else(|| text.trim())
 }
 

@@ -34,6 +34,7 @@ fn rates<'a>(runs: impl IntoIterator<Item = &'a Scored>) -> Rates {
     for scored in runs {
         let is_delivered = scored.score(DELIVERED) == Some(1.0);
         count(&mut rates.delivery, is_delivered);
+        // Only the checks that the query asks for have scores, which are 1 or 0.
         let marks = |checks: &[TripCheck]| -> Vec<bool> {
             checks.iter().filter_map(|check| Some(scored.score(check.key())? > 0.5)).collect()
         };

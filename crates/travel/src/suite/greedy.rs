@@ -36,6 +36,7 @@ pub fn plan(database: &TripDatabase, query: &Query, seed: u64) -> Value {
             Some(next) => (format!("from {place} to {next}"), leg(database, (place, next), date)),
             None => (place.to_owned(), NOTHING.to_owned()),
         };
+        // On a day with a leg, meals, attraction and accommodation are in the city of arrival.
         place = next.unwrap_or(place);
         let meal = cheapest_meal(database, place);
         let stay = if is_last { NOTHING.to_owned() } else { cheapest_stay(database, place) };

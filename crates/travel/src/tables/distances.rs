@@ -90,6 +90,7 @@ impl Distances {
     pub fn read(text: &str, file: &str) -> Result<Self, TableError> {
         let mut all = Self::default();
         sheet::read((text, file), &["origin", "destination", "duration", "distance"], false, |row| {
+            // No row is dropped here, so all forms of an empty cell become the empty text.
             let cell = |column| if sheet::is_empty(row.text(column)) { "" } else { row.text(column) };
             let way = Distance { duration: cell(2).to_owned(), distance: cell(3).to_owned() };
             if way.is_valid() && way.km().is_none_or(|km| !(0.0..1e9).contains(&km)) {

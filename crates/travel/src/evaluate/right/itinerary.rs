@@ -183,6 +183,7 @@ fn place(text: &str) -> Place<'_> {
 
 fn travel(text: &str) -> Travel<'_> {
     let trimmed = text.trim();
+    // Only at the beginning; the published checks find these words anywhere in the entry.
     let begins = |word: &str| trimmed.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
     const FLIGHT: &str = "flight number:";
     let means = if begins(FLIGHT) {

@@ -116,6 +116,7 @@ fn attractions(itinerary: &Itinerary<'_>, findings: &mut Findings) {
     for (number, day) in itinerary.days.iter().enumerate() {
         for (at, sight) in day.sights() {
             if let Some(earlier) = seen.insert((sight.name.clone(), sight.city), sight) {
+                // The published check never sees an overlooked attraction, so its spelling does not matter.
                 let loophole = if earlier.is_overlooked || sight.is_overlooked {
                     Some(Loophole::LastAttraction)
                 } else {

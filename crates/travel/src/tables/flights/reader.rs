@@ -90,6 +90,7 @@ impl FlightReader {
             self.header = Some((places, cells.len()));
             return Ok(None);
         };
+        // A line break within quotes also shows here, because the table is read line by line.
         if cells.len() != count {
             let what = format!("it has {} cells, the header has {count}; is the file cut off?", cells.len());
             return Err(self.fault(what));
