@@ -200,7 +200,7 @@ impl Suite for Questions {
             Benchmark::TriviaQa => Ok(None),
         };
         let facts = facts.map_err(|what| CaseError::new(format!("{file}: {what}")))?;
-        // The official form comes first, because read as lines of predictions it would be an error.
+        // The official form is tried first, because read as lines of predictions it would be an error.
         let answers = match data::official_predictions(text) {
             Some(answers) => ids.iter().map(|id| answers.get(*id).cloned()).collect(),
             None => {

@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
                 Some((_, 'r')) => value.push('\r'),
                 Some((_, 'u')) => {
                     let digits: String = characters.by_ref().take(4).map(|(_, digit)| digit).collect();
-                    // Each half of a surrogate pair is replaced by itself; the two are not joined.
+                    // Each half of a surrogate pair becomes a replacement character; the two are not joined.
                     let code = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
                     value.push(code.unwrap_or(char::REPLACEMENT_CHARACTER));
                 }

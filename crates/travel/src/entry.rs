@@ -76,7 +76,7 @@ impl Ends {
             // The first city has at least one character, so it cannot end where it begins.
             let at = self.all.partition_point(|&(end, _)| end <= begin);
             let Some(&(end, second)) = self.all.get(at) else { continue };
-            // `.` in the published pattern matches no line break, so neither city reaches across one.
+            // `.` in the published pattern matches no line break, so the first city does not reach across one.
             let next_break = self.line_breaks.partition_point(|&line_break| line_break < begin);
             if self.line_breaks.get(next_break).is_some_and(|&line_break| line_break < end) {
                 continue;

@@ -82,7 +82,7 @@ fn value(text: &str, is_named: bool) -> Option<(PythonValue, &str)> {
         let place = places.next()?;
         return Some((unescaped(&inside[..place]).into(), &inside[place + 1..]));
     }
-    // What is no valid literal is read below as a text up to the next argument.
+    // Anything that is not a valid literal is read below as a text up to the next argument.
     if text.starts_with(['[', '{'])
         && let Some((value, length)) = literal_prefix(text)
         && ends(&text[length..])

@@ -51,7 +51,7 @@ impl Bm25 {
         let number = read.len() as f64;
         let weight = |holders: u32| {
             let holders = f64::from(holders);
-            // A difference of logarithms as in `rank_bm25`; the logarithm of the quotient has other last bits.
+            // A difference of logarithms as in `rank_bm25`: the logarithm of the quotient may differ in its last bits.
             (number - holders + 0.5).ln() - (holders + 0.5).ln()
         };
         let mut weights: BTreeMap<String, f64> =

@@ -23,7 +23,7 @@ impl Solution {
         let mut solution = Self { annotations: 0, expressions: Vec::new(), words: String::new() };
         let mut rest = text;
         while let Some((before, after)) = rest.split_once(BEGIN) {
-            // What is never closed is no annotation.
+            // An annotation that is never closed is text.
             let Some((inside, behind)) = after.split_once(END) else { break };
             solution.words.push_str(before);
             solution.annotations = solution.annotations.saturating_add(1);

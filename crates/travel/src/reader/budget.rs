@@ -45,7 +45,7 @@ pub(super) fn budget(tokens: &[Token<'_>], people: Option<u32>, days: Option<usi
     let sentence = |at: usize| tokens[..at].iter().filter(|it| it.is_end()).count();
     let limits: Vec<usize> =
         tokens.iter().enumerate().filter(|(_, it)| it.is_any(&LIMIT)).map(|(at, _)| sentence(at)).collect();
-    // An amount in a sentence about a limit comes before the first amount of the text, which may be a price.
+    // An amount in a sentence about a limit takes precedence: the first amount of the text may be a price.
     let of_limit = all.iter().find(|it| limits.contains(&sentence(it.begin)));
     let money = of_limit.or(all.first())?;
     let behind = tokens.get(money.end..).unwrap_or_default();

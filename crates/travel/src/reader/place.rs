@@ -163,7 +163,7 @@ pub(super) fn places(text: &str, tokens: &[Token<'_>], cities: &Cities, is_for_s
     };
     // A state may have the same name as the origin city, and a city the same name as the destination state.
     let differs = |at: &usize| is_for_state || Some(&named[*at].name) != origin_name.as_ref();
-    // A place after a signal word comes first; otherwise any other place of the right kind is the destination.
+    // A place after a signal word takes precedence over any other place of the right kind.
     let destination = positions(Role::Destination)
         .filter(fits)
         .find(differs)

@@ -130,8 +130,8 @@ impl<'t> Ground<'t> {
 
     /// The means of travel to try, in order.
     pub(super) fn means(required: &Required) -> &'static [Means] {
-        // Without this demand, each journey takes the cheapest means. With it, two searches are needed: one in the own
-        // car throughout, and one without it.
+        // Without this demand, each journey takes the cheapest means. With it, two searches are needed: one with
+        // one's own car throughout, and one without it.
         match (required.one_means, required.ban) {
             (false, _) => &[Means::All],
             (true, Some(TransportRule::NoSelfDriving)) => &[Means::Others],

@@ -71,7 +71,7 @@ impl<'t> Way<'t> {
         let own_car = self.own_car.filter(|_| is_driving);
         let road = |cost: Option<f64>, mode| cost.map(|cost| (cost, Ride::Road(mode)));
         let all = [flight, road(own_car, RoadMode::SelfDriving), road(taxi, RoadMode::Taxi)];
-        // The first of equal costs: a flight, then the own car.
+        // The first of equal costs: a flight, then one's own car.
         all.into_iter().flatten().min_by(|one, other| one.0.total_cmp(&other.0))
     }
 }
@@ -92,6 +92,6 @@ fn is_found(database: &TripDatabase, flight: &Flight<'_>, compat: TripCompat) ->
         TripCompat::Original => all.next().filter(is_on_way),
         TripCompat::Right => all.find(is_on_way),
     };
-    // Several rows may share number, route and day. Any of them will do that costs the same.
+    // Several rows may share number, route and day. One that costs the same will do.
     found.is_some_and(|found| found.cents == flight.cents)
 }

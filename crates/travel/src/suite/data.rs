@@ -71,7 +71,7 @@ impl PublishedSet {
             false => (Query::read_all(text, file).map_err(CaseError::new)?, Vec::new()),
         };
         let reference = match options.mode {
-            // A separate file of reference information comes before that in the table.
+            // A separate file of reference information takes precedence over the table.
             QueryMode::SolePlanning
                 if self.reference.is_none() && beside.iter().any(|it| !it.0.is_empty()) =>
             {

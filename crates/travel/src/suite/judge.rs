@@ -113,7 +113,7 @@ pub(super) fn of_plan(
         .map(|compat| evaluate::judge(database, &task.query, &plan, compat));
     let judged = if is_original { &original } else { &right };
     let fault = fault_of(judged);
-    // How the run ended comes before what its plan is worth.
+    // How the run ended takes precedence over what its plan is worth.
     let class = class_of_run(run).or_else(|| match judged {
         _ if is_original && run.stopped.is_some() => find("stopped"),
         TripJudgement { delivered: false, .. } => find("undelivered"),

@@ -135,7 +135,7 @@ impl Day {
     pub(super) fn plus(self, days: i64) -> Self {
         let year = self.year - i64::from(self.month <= 2);
         let month = (self.month + 9) % 12;
-        // Counted from March, every five months have 153 days.
+        // Counted from March, five months always have 153 days.
         let number = 365 * year + year.div_euclid(4) - year.div_euclid(100)
             + year.div_euclid(400)
             + (month * 153 + 2) / 5
