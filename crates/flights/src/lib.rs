@@ -173,7 +173,7 @@ fn lock(
     path: &Path,
     progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
 ) -> Result<File, FlightsError> {
-    // Windows locks no file that is only appended to.
+    // Windows does not lock a file that is opened for appending alone.
     let opened = File::options().create(true).read(true).append(true).open(path);
     let file = opened.map_err(FlightsError::cache(path))?;
     loop {

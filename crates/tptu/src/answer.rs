@@ -81,7 +81,7 @@ fn number(item: &Value) -> Option<f64> {
 /// All words of an item, those of a dictionary with its keys before its values.
 fn flat(item: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    // The unread rest, the next one on top.
+    // The values that are still to be read, the next one on top.
     let mut stack = vec![item];
     while let Some(value) = stack.pop() {
         match value {
@@ -128,6 +128,7 @@ fn rows_difference(found: &[String], right: &[Vec<SqlValue>]) -> Option<String> 
                 && rest.len() >= row.len()
                 && row.iter().zip(rest).all(|(a, b)| is_same_word(a, b))
         };
+        // A row may be named several times.
         if let Some((row, is_named)) = rows.iter_mut().find(begins) {
             *is_named = true;
             place += row.len();

@@ -86,7 +86,7 @@ impl TptuCase {
     /// # Errors
     /// The line is too long, or not a case of this suite and version.
     pub fn read(line: &str) -> Result<Self, CaseError> {
-        // The question with its context.
+        // A case has a few fields besides its question.
         if line.len() > LINE_BYTES_MAX + 1024 {
             return Err(CaseError::new(format!("the question is longer than {LINE_BYTES_MAX} bytes")));
         }

@@ -128,6 +128,7 @@ pub fn judge_calls(
         }
         let Some(Some(gold)) = golds.get_mut(sample.gold) else { continue };
         let is_fit = is_fit(gold, &state);
+        // A clone for each text, so that several texts can be judged in the same state.
         take(number, is_fit, &mut |text| judge_text(text, gold, &mut state.clone()));
     }
 }

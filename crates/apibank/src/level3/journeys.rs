@@ -75,6 +75,7 @@ fn hotels(arguments: &Dict, world: &mut ApiWorld) -> Outcome {
             give(world, "HotelAvailability", found.into_iter().map(|(place, _)| place))?;
             return Err(ApiFault::caught("'str' object has no attribute 'strftime'"));
         }
+        // The original converts the dates in its own table; here, `GIVEN` records that instead.
         let mut row = row.clone();
         for (name, date) in [("check_in_date", from), ("check_out_date", to)] {
             if let Some(row) = row.as_dict_mut() {

@@ -55,6 +55,7 @@ impl Retriever for Lexical {
         for word in documents.iter().flat_map(BTreeMap::keys) {
             *holders.entry(word).or_insert(0.0) += 1.0;
         }
+        // Smoothed, so that even a word in all texts counts a little.
         let weight = |word: &str| {
             let holders = holders.get(word).copied().unwrap_or(0.0);
             ((documents.len() as f64 + 1.0) / (holders + 1.0)).ln() + 1.0

@@ -39,6 +39,7 @@ pub(super) fn of(
         // Both are looked up even if one is unknown, so that the caption names every unknown city.
         let (Some(from), Some(to)) = (place(from), place(to)) else { continue };
         let cost = travel_cost(database, query, number, day).map_or_else(|| "?".to_owned(), dollars);
+        // A fault in the city of a travel day is a fault of its journey, too.
         let is_wrong = judgement.findings.iter().any(|finding| {
             finding.day == Some(number + 1)
                 && finding.entry.is_some_and(|entry| [TRANSPORTATION, CITY].contains(&entry.key))

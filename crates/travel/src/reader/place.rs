@@ -212,7 +212,7 @@ fn longest(text: &str, tokens: &[Token<'_>], at: usize, cities: &Cities) -> Opti
     let mut found = None;
     // Twice as many tokens as words, because a mark between two words is a token too.
     for (end, token) in (at + 1..).zip(&tokens[at..]).take(2 * WORDS_MAX) {
-        // The point of `St. Louis`, and names such as `Dallas/Fort Worth`.
+        // The full stop in `St. Louis`, and names such as `Dallas/Fort Worth`.
         if token.kind != Kind::Word && !token.is_any(&[".", "/", "&"]) {
             break;
         }

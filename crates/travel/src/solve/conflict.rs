@@ -14,6 +14,7 @@ type Set = u32;
 
 /// Explains why no trip meets all demands, which has been proved before.
 pub(super) fn explain(ground: &Ground<'_>, demands: &[TripDemand], steps: u64, steps_max: u64) -> Infeasible {
+    // That all demands together conflict was proved by the search that led here.
     let mut trials =
         Trials { ground, demands, feasible: Vec::new(), infeasible: vec![all(demands)], steps, steps_max };
     let (conflict, is_smallest) = trials.smallest();

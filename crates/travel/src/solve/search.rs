@@ -102,6 +102,7 @@ impl<'s, 't> Search<'s, 't> {
             let (day, from, to) = (at / places / places, at / places % places, at % places);
             ground.way(from, to, day).ride(means, required.ban).map_or(f64::INFINITY, |(cost, _)| cost)
         };
+        // Computed once for these means, because every step of the search needs them.
         let ways: Vec<f64> = (0..ground.query.days * places * places).map(way).collect();
         let mut search = Self {
             ground,

@@ -133,6 +133,7 @@ pub(super) fn of_plan(
             || (flag == classes::DIFFERS && passes[0] != passes[1])
             || loopholes.iter().any(|it| it.name() == flag)
     };
+    // A malformed plan passes no check, as in `TripScores::add`.
     let is_fit = judged.delivered && fault.is_none();
     let mut scores = vec![
         Score::new(DELIVERED, unit(judged.delivered)),

@@ -130,6 +130,7 @@ fn words(graph: &Value) -> String {
     // A repeated sentence adds nothing.
     let mut seen = std::collections::BTreeSet::new();
     sentences.retain(|sentence| seen.insert(sentence.clone()));
+    // Full stops end clauses, so a negation does not reach into the next sentence.
     sentences.iter().map(|it| it.trim().trim_end_matches('.')).collect::<Vec<_>>().join(". ")
 }
 

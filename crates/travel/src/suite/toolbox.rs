@@ -120,6 +120,7 @@ impl SandboxTools {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         // A call always leaves the notebook consistent, so it remains usable after a panic in another one.
         let mut sandbox = self.sandbox.lock().unwrap_or_else(PoisonError::into_inner);
+        // The planner is answered here, because its prompt depends on the options of the case.
         let answer = match arguments[..] {
             [request] if *name == PLANNER => self.planner(request, &sandbox),
             _ => sandbox.call_with(name, &arguments),

@@ -250,6 +250,7 @@ pub(super) fn road_mode(lower: &str) -> Option<RoadMode> {
 
 /// All days are present, the number of cities is right, and the required entries are filled in.
 pub(super) fn complete(trip: &Trip<'_>) -> Result<bool, PythonException> {
+    // The steps come in the published order, because a failure in one hides an exception in the next.
     let mut days = 0;
     for day in trip.days() {
         let day = day?;

@@ -216,6 +216,7 @@ fn complete(query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     for (number, day) in days.iter().enumerate() {
         let mut missing = Vec::new();
         match day.place {
+            // The day was found missing above, so its entries are not reported as well.
             Place::Nowhere => continue,
             Place::Leg(..) => missing.extend(day.travel.is_none().then_some(TRANSPORTATION)),
             Place::City(_) => {

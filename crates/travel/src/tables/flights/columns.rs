@@ -121,6 +121,7 @@ impl FlightStore for Table {
     }
 
     fn of_leg(&self, leg: Leg) -> Result<Vec<FlightRow>, FlightStoreError> {
+        // From the first row of the leg to the first one after it.
         let rows = self.first_row(|it| it < leg)..self.first_row(|it| it <= leg);
         Ok(rows.filter_map(|row| self.columns.row(row)).collect())
     }
