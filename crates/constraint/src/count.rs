@@ -37,6 +37,7 @@ impl Order {
     /// milliseconds for the worst that a search has found.
     pub fn count_sequences(&self) -> Option<u128> {
         (self.len() <= COUNTED_VARIABLES_MAX).then(|| {
+            // At most 20 variables, so half a word is enough, and the memoised keys are small.
             let row = |set: u64| set as u32;
             let mut earlier = [0; COUNTED_VARIABLES_MAX];
             let mut later = [0; COUNTED_VARIABLES_MAX];
@@ -137,6 +138,7 @@ fn component(set: u32, neighbours: impl Fn(usize) -> u32) -> u32 {
 
 /// The number of ways to choose `k` of `n`, for `n` up to [`COUNTED_VARIABLES_MAX`] and `k` up to `n`.
 fn binomial(n: u32, k: u32) -> u64 {
+    // Each intermediate result is a binomial coefficient itself, so every division is exact.
     (1..=u64::from(k)).fold(1, |ways, i| ways * (u64::from(n - k) + i) / i)
 }
 

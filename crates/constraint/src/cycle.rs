@@ -19,6 +19,7 @@ pub(crate) fn shortest_cycle(variables: usize, pairs: &[(Variable, Variable)]) -
     let mut shortest: Option<Vec<usize>> = None;
     for start in 0..variables {
         if let Some(cycle) = cycle_through(start, &direct)
+            // Strictly shorter, so that of equally short ones the first stays.
             && shortest.as_ref().is_none_or(|shortest| cycle.len() < shortest.len())
         {
             shortest = Some(cycle);
@@ -28,6 +29,7 @@ pub(crate) fn shortest_cycle(variables: usize, pairs: &[(Variable, Variable)]) -
     let steps = cycle.iter().zip(cycle.iter().cycle().skip(1));
     steps
         .filter_map(|(first, second)| {
+            // The same pair can be stated twice; either statement closes the cycle, and the first one is named.
             pairs.iter().position(|pair| (pair.0.index(), pair.1.index()) == (*first, *second))
         })
         .collect()
@@ -42,6 +44,7 @@ fn cycle_through(start: usize, direct: &[u64; VARIABLES_MAX]) -> Option<Vec<usiz
         let mut next_layer = Vec::new();
         for &index in &layer {
             if direct[index] & (1 << start) != 0 {
+                // Layers have ascending distances, so no shorter cycle leads through `start`.
                 let mut path = vec![index];
                 let mut at = index;
                 while at != start {

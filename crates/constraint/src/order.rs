@@ -44,6 +44,7 @@ impl Clone for Order {
     }
 
     fn clone_from(&mut self, source: &Self) {
+        // Including the rows that only `self` uses: they have to become empty, because equality compares all rows.
         let rows = self.len.max(source.len);
         self.successors[..rows].copy_from_slice(&source.successors[..rows]);
         self.predecessors[..rows].copy_from_slice(&source.predecessors[..rows]);
@@ -106,6 +107,7 @@ impl Order {
     pub fn try_before(&mut self, first: Variable, second: Variable) -> Result<bool, Cycle> {
         let n = self.len;
         assert!(first.index() < n && second.index() < n, "{first:?} or {second:?} is not below {n}");
+        // `first` is included, so a pair of a variable with itself is a cycle, too.
         let earlier = self.predecessors(first) | first.bit();
         if earlier & second.bit() != 0 {
             return Err(Cycle { first, second });
@@ -114,6 +116,8 @@ impl Order {
             return Ok(false);
         }
         let later = self.successors(second) | second.bit();
+        // Everything up to `first` now comes before everything from `second` on, which keeps the relation transitively
+        // closed (Italiano, 1986).
         for index in indexes_in(earlier) {
             self.successors[index] |= later;
         }

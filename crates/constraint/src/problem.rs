@@ -111,6 +111,7 @@ impl<S> Problem<S> {
         let mut order = Order::of_checked(self.variables);
         for (first, second) in self.pairs() {
             if order.try_before(first, second).is_err() {
+                // The pairs not yet added count as well: they can close a shorter cycle.
                 let pairs: Vec<_> = self.pairs().collect();
                 return Err(Conflict { constraints: shortest_cycle(self.variables, &pairs) });
             }

@@ -40,6 +40,7 @@ impl Shape {
                 };
                 places.iter().enumerate().map(after).sum()
             };
+            // Labels need no comparison: only variables with the same label are exchanged.
             let successors: Vec<u64> = places.iter().map(of).collect();
             if smallest.as_ref().is_none_or(|smallest| successors < *smallest) {
                 smallest = Some(successors);

@@ -66,6 +66,7 @@ pub(super) fn find(tables: &Tables, limits: &SearchLimits) -> Conflict {
         }
     };
     let all = tables.problem.constraints();
+    // The index after the last constraint is that of the objective, which has no constraint here.
     let members: Vec<&Constraint> = places.places().filter_map(|place| all.get(place)).collect();
     let has_objective = places.has(all.len());
     Conflict {
@@ -101,6 +102,7 @@ impl Tests<'_> {
                 Tested::Conflict => return Some(places),
                 // Single contradictory constraints are found sooner than by reducing sets.
                 Tested::Hold(violated) if places.len() < 2 => hitting.add(violated),
+                // A violated set is never empty: all constraints together conflict, so every selection violates one.
                 Tested::Hold(violated) => hitting.add(self.fewer(violated)),
                 Tested::Undecided => return None,
             }
@@ -119,10 +121,12 @@ impl Tests<'_> {
             let before = self.steps;
             self.steps.left = before.left.min(FEWER_STEPS_MAX);
             let granted = self.steps.left;
+            // A selection that meets these can only violate a part of the others: the set shrinks by at least one.
             let met: Subset = (0..self.count()).filter(|it| *it == place || !violated.has(*it)).collect();
             if let Tested::Hold(of_other) = self.test(&met) {
                 violated = of_other;
             }
+            // A search that is cut off leaves no steps, so those it was not granted are given back here.
             self.steps.left = before.left - (granted - self.steps.left);
         }
         violated
@@ -140,9 +144,11 @@ impl Tests<'_> {
         for place in 0..count {
             let mut fewer = conflict;
             fewer.remove(place);
+            // One pass is enough: a constraint that a larger conflict needs, a smaller one needs as well.
             match self.test(&fewer) {
                 Tested::Conflict => conflict = fewer,
                 Tested::Hold(_) => {}
+                // The constraint stays, because it may be needed.
                 Tested::Undecided => size = ConflictSize::Unknown,
             }
         }
@@ -203,6 +209,7 @@ fn words(
 /// Why, where that is easy to say.
 fn reason(tables: &Tables, steps_max: u64, places: &Subset, members: &[&Constraint]) -> Option<String> {
     let slots: Vec<&str> = members.iter().flat_map(|constraint| constraint.demand.slots()).collect();
+    // A conflict within one slot says enough by the number of candidates that fail.
     if let Some((first, others)) = slots.split_first()
         && others.iter().all(|slot| slot == first)
     {
@@ -241,6 +248,7 @@ impl Tables<'_> {
             Op::Equal | Op::NotEqual => return None,
         };
         let mut signed = terms.to_vec();
+        // A search only minimises, so the largest sum is the smallest one of negated weights.
         if !is_upper {
             for weight in signed.iter_mut().flat_map(|term| term.weights.iter_mut().flatten()) {
                 *weight = -*weight;
@@ -254,6 +262,7 @@ impl Tables<'_> {
         work.posted.extend(&needed);
         work.cost = Some(&cost);
         let outcome = work.search(&mut Steps { left: steps_max });
+        // An unproved extreme would make the sentence false, so there is no sentence then.
         let (_, sum) = outcome.best.filter(|_| outcome.is_proved)?;
         let cost = cost.real(sum);
         Some(if is_upper { cost } else { -cost })

@@ -45,6 +45,7 @@ impl Domains {
             domains.first.push(domains.cells.len());
             let full = width / WORD;
             domains.cells.extend(std::iter::repeat_n(u64::MAX, full));
+            // The bits above the width stay zero, so counting the bits of words counts values.
             if width % WORD > 0 {
                 domains.cells.push((1 << (width % WORD)) - 1);
             }
@@ -73,7 +74,7 @@ impl Domains {
     fn write(&mut self, cell: usize, value: u64) {
         let before = std::mem::replace(&mut self.cells[cell], value);
         if before != value {
-            // There are fewer cells than values, whose number is limited.
+            // Slots, candidates and terms are limited, so there are far fewer cells than fit into an index of 32 bits.
             self.trail.push((cell as u32, before));
         }
     }
@@ -90,6 +91,7 @@ impl Domains {
                 self.cells[cell as usize] = before;
             }
         }
+        // A mark is set when everything is propagated, so the restored domains have no changes left to react to.
         self.changed = 0;
     }
 
@@ -151,6 +153,7 @@ impl Domains {
             let cell = self.first[slot] + value / WORD;
             self.write(cell, self.cells[cell] & !(1 << (value % WORD)));
             self.write(self.count[slot], self.cells[self.count[slot]] - 1);
+            // A slot has a bit of one word: there are at most `SLOTS_MAX` slots.
             self.changed |= 1 << slot;
         }
         if self.count(slot) == 0 { Err(Wiped) } else { Ok(()) }
@@ -163,6 +166,7 @@ impl Domains {
         for (place, of_set) in set.words.iter().enumerate() {
             let cell = self.first[slot] + place;
             let before = self.cells[cell];
+            // The complement also has bits above the width, but those of the domain are zero.
             let after = before & if is_in { *of_set } else { !*of_set };
             left += u64::from(after.count_ones());
             if after != before {

@@ -17,6 +17,7 @@ pub(super) type Lookup<'a> = dyn Fn(&str) -> Option<&'a Record> + 'a;
 /// The verdict on a constraint that is known to be met or violated.
 pub(super) fn verdict(constraint: &Constraint, record: &Lookup, is_met: bool) -> ConstraintVerdict {
     let what = match missing(&constraint.demand, record) {
+        // An implication can be met although a field is missing; then the field is no reason.
         Some(field) if !is_met => format!("What is chosen for {} has no {}", field.slot, field.field),
         _ => fate(&constraint.demand, record, is_met),
     };
@@ -67,6 +68,7 @@ fn sum(terms: &[Term], op: Op, bound: &FieldValue, record: &Lookup) -> String {
     let mut total = 0_i128;
     for term in terms {
         let value = record(&term.field.slot).and_then(|record| record.get(&term.field.field));
+        // An empty slot adds nothing. A missing field does not get here: `verdict` reports it instead of a total.
         let Some(Ok((_, amount))) = value.map(FieldValue::measured) else { continue };
         total += i128::from(amount) * i128::from(term.factor.micros());
     }

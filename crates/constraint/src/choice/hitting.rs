@@ -101,6 +101,8 @@ impl Hitting {
         let (mut apart, mut covered) = (0, Subset::default());
         let mut smallest: Option<Subset> = None;
         for set in missed() {
+            // If nothing of the set is allowed any more, it is the smallest one, has no index to try, and ends the
+            // branch.
             let set = set.without(&forbidden);
             if !set.meets(&covered) {
                 apart += 1;
@@ -118,6 +120,7 @@ impl Hitting {
         for place in set.places() {
             let mut taken = taken;
             taken.insert(place);
+            // The missed sets counted as at least one above, so `open` is not zero here.
             if let Some(found) = self.extend(taken, forbidden, open - 1, steps)? {
                 return Some(Some(found));
             }

@@ -74,6 +74,8 @@ impl Number {
         if whole.len() + decimals.len() > DIGITS_MAX {
             return Err(NumberFault::TooLarge);
         }
+        // Zeros at the end are stripped first: `1.50000000` has one decimal place that counts, and `1e3` written out
+        // has none.
         let all = format!("{whole}{decimals}");
         let stripped = all.trim_end_matches('0');
         let Ok(places) = i32::try_from(decimals.len()) else { return Err(NumberFault::TooLarge) };
@@ -84,6 +86,7 @@ impl Number {
         }
         // The factor for the digits, as a power of ten, that yields millionths.
         let power = exponent.saturating_add(zeros - places + DECIMALS_MAX.cast_signed());
+        // Below zero there are digits that count beyond the last allowed place.
         let power = u32::try_from(power).map_err(|_| NumberFault::TooManyDecimals)?;
         let factor = 10_i64.checked_pow(power).ok_or(NumberFault::TooLarge)?;
         let digits: i64 = mantissa.parse().map_err(|_| NumberFault::TooLarge)?;

@@ -20,6 +20,8 @@ pub(super) fn post(shape: &Shape, place: usize, resolved: &Resolved) -> Vec<Post
         Resolved::Different(columns) => {
             let mut posted = with_fields(shape, columns);
             let (ids, keys) = shared(shape, columns, 0);
+            // Two fields of the same slot decide by themselves which candidates are allowed; `pairs` does that once for
+            // all.
             if are_distinct(columns) {
                 posted.push(Posted::Different(Different { columns: ids, keys }));
             } else {
@@ -53,10 +55,12 @@ fn summed(shape: &Shape, terms: &[Weighted], op: Op, bound: i128) -> Vec<Posted>
     let mut posted = with_weights(shape, terms);
     let (low, high) = match op {
         Op::Equal => (Some(bound), Some(bound)),
+        // Sums are integers, so strict bounds become inclusive ones.
         Op::Less => (None, Some(bound - 1)),
         Op::AtMost => (None, Some(bound)),
         Op::More => (Some(bound + 1), None),
         Op::AtLeast => (Some(bound), None),
+        // Not a bound: it excludes one number in the middle of the range.
         Op::NotEqual => {
             posted.push(Posted::Unequal(Unequal { terms: linear_terms(shape, terms), number: bound }));
             return posted;
@@ -86,6 +90,7 @@ pub(super) fn linear_terms(shape: &Shape, terms: &[Weighted]) -> Vec<LinearTerm>
 fn demanded(shape: &Shape, place: usize, condition: &Judged) -> Vec<Posted> {
     match condition {
         Judged::OfOne { slot, truths, empty } => {
+            // The value after the last candidate is the empty choice.
             vec![allowed(shape, *slot, |value| truths.get(value).unwrap_or(empty).meets())]
         }
         Judged::Compare { left, op, right, offset } => {
@@ -97,6 +102,7 @@ fn demanded(shape: &Shape, place: usize, condition: &Judged) -> Vec<Posted> {
                 Posted::AtMost(AtMost { left: sorted(small), right: sorted(large) })
             };
             posted.push(match op {
+                // Keys are integers, so `left < right` is `left + 1 <= right`: all four comparisons become `AtMost`.
                 Op::AtMost => at_most((left, 0), (right, *offset)),
                 Op::Less => at_most((left, 1), (right, *offset)),
                 Op::AtLeast => at_most((right, *offset), (left, 0)),
@@ -108,6 +114,7 @@ fn demanded(shape: &Shape, place: usize, condition: &Judged) -> Vec<Posted> {
             });
             posted
         }
+        // A list per candidate has no propagator of its own; it is tried once a single slot is open.
         Judged::Listed { .. } => vec![Posted::Other { constraint: place, slots: condition.slots() }],
     }
 }
@@ -124,12 +131,14 @@ fn implied(
     slots.dedup();
     if let [slot] = slots[..] {
         let mut chosen = vec![None; slot + 1];
+        // The table is read at this slot alone, so the rest of the selection can stay empty.
         let holds = |value: usize| {
             chosen[slot] = (value < shape[slot].0).then_some(value);
             resolved.holds(&chosen)
         };
         return vec![allowed(shape, slot, holds)];
     }
+    // A premise asks, and a conclusion is met, by different rules when a field is missing or the slot is empty.
     match (of_one(shape, premise, Truth::asks), of_one(shape, conclusion, Truth::meets)) {
         (Some(premise), Some(conclusion)) => vec![Posted::Implies(Implies { premise, conclusion })],
         _ => vec![Posted::Other { constraint: place, slots }],
@@ -157,6 +166,7 @@ fn pairs(shape: &Shape, columns: &[Ids], keys: usize, are_equal: bool) -> Vec<Po
             if left.slot == right.slot {
                 let count = shape[left.slot].0;
                 let holds =
+                    // The empty choice satisfies every demand.
                     |value: usize| value == count || (left.ids[value] == right.ids[value]) == are_equal;
                 posted.push(allowed(shape, left.slot, holds));
             } else {

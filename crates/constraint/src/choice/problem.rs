@@ -51,6 +51,7 @@ impl ChoiceProblem {
         let mut faults = Vec::new();
         look_at_slots(&slots, &mut faults);
         look_at_constraints(&constraints, &mut faults);
+        // Sizes are checked before any table is built, because the tables grow with them.
         Faults::none_of(std::mem::take(&mut faults))?;
         let cells = cells(&slots, &constraints);
         if cells > CELLS_MAX {
@@ -65,6 +66,7 @@ impl ChoiceProblem {
             .map(|(place, constraint)| resolver.constraint(place, constraint))
             .collect();
         Faults::none_of(resolver.faults)?;
+        // Each table that is missing has reported a fault, so none is missing here.
         let resolved = resolved.into_iter().flatten().collect();
         Ok(Self { slots, constraints, resolved })
     }
@@ -169,6 +171,7 @@ impl ChoiceProblem {
         let mut faults = Vec::new();
         look_at_slots(&alone, &mut faults);
         Faults::none_of(faults)?;
+        // The record may lack a field that other candidates have: it then violates the constraint, which is no fault.
         let mut resolver = Resolver::new(&alone, false);
         let is_of_slot = |constraint: &Constraint| {
             constraint.is_local() && constraint.demand.slots().first().copied() == Some(slot)
@@ -177,6 +180,7 @@ impl ChoiceProblem {
         let mut verdicts = Vec::new();
         for (place, constraint) in local {
             if let Some(resolved) = resolver.constraint(place, constraint) {
+                // The problem of this check has one slot with one candidate.
                 let is_met = resolved.holds(&[Some(0)]);
                 verdicts.push(explain::verdict(constraint, &|_: &str| Some(record), is_met));
             }
@@ -244,6 +248,7 @@ fn look_at_slots(slots: &[Slot], faults: &mut Vec<ChoiceFault>) {
     let mut names = BTreeSet::new();
     for slot in slots {
         let site = ChoiceSite::of_slot(format!("slots.{}", slot.name), &slot.name, None);
+        // A dot ends the name of the slot in `slot.field`.
         if !is_name(&slot.name) || slot.name.contains('.') {
             faults.push(ChoiceFault::new(site, ChoiceFaultKind::NameUnfit { name: slot.name.clone() }));
         } else if !names.insert(slot.name.as_str()) {

@@ -55,6 +55,7 @@ impl Scratch {
         if self.seen.len() < keys {
             self.seen.resize(keys, 0);
         }
+        // Marks are cleared by starting a new time; only when the counter wraps could an old mark look like a new one.
         self.now = self.now.wrapping_add(1);
         if self.now == 0 {
             self.seen.fill(0);
@@ -93,6 +94,7 @@ impl Posted {
     pub(super) fn price(&self, shape: &Shape) -> u64 {
         let slots = self.slots();
         match self {
+            // These keep their positions in a sorted order, so they do not look at all candidates.
             Self::Linear(_) | Self::AtMost(_) => slots.len() as u64,
             _ => slots.iter().map(|slot| 1 + shape[*slot].0 as u64 / 64).sum(),
         }
@@ -127,11 +129,13 @@ impl Posted {
             Self::Same(same) => same.run(domains, scratch),
             Self::Other { constraint, slots } => {
                 let mut open = None;
+                // Slots outside of the constraint stay empty here; its table does not read them.
                 scratch.chosen.clear();
                 scratch.chosen.resize(domains.slots(), None);
                 for &slot in slots {
                     match domains.fixed(slot) {
                         Some(value) => scratch.chosen[slot] = chosen(domains, slot, value),
+                        // With two open slots, testing all pairs of values would cost more than it removes.
                         None if open.replace(slot).is_some() => return Ok(()),
                         None => {}
                     }

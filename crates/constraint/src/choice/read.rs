@@ -68,6 +68,7 @@ pub fn read_task_json(json: &Json) -> Result<ChoiceTask, Faults> {
         Some(node) => reader.objective(&node).unwrap_or(Objective::First),
         None => Objective::First,
     };
+    // A problem made of what could be read would show faults that only follow from those of the form.
     Faults::none_of(reader.faults)?;
     Ok(ChoiceTask { problem: ChoiceProblem::new(slots, constraints)?, objective })
 }
@@ -129,6 +130,7 @@ impl ChoiceProblem {
 /// What of a text is JSON.
 fn json_in(text: &str) -> &str {
     let text = text.trim();
+    // The whole text comes first, because a value of valid JSON may itself contain a fence.
     if text.starts_with('{') {
         return text;
     }
@@ -140,6 +142,7 @@ fn json_in(text: &str) -> &str {
             return block;
         }
     }
+    // Models also wrap the object in a sentence before and after it.
     match (text.find('{'), text.rfind('}')) {
         (Some(start), Some(end)) if start < end => &text[start..=end],
         _ => text,

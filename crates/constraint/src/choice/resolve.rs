@@ -68,6 +68,7 @@ impl Resolved {
 
 /// The keys of the chosen candidates; `None` if a field is missing.
 fn keys_of(columns: &[Keys], chosen: &Chosen) -> Option<Vec<i64>> {
+    // An empty slot is skipped, while a missing field makes the whole result `None`.
     columns.iter().filter_map(|column| Some(column.keys[chosen[column.slot]?])).collect()
 }
 
@@ -119,11 +120,13 @@ impl<'a> Resolver<'a> {
             Demand::Holds(condition) => self.condition(condition).map(Resolved::Holds),
             Demand::Sum { terms, op, bound } => {
                 let mut expected = self.bound(bound)?;
+                // A term is a product of two numbers in millionths, so the bound takes the same scale.
                 let bound = i128::from(expected.1) * i128::from(MICROS);
                 let terms = self.sum(terms, &mut expected.0)?;
                 Some(Resolved::Sum(Sum { terms, op: *op, bound }))
             }
             Demand::Count { fields, test, op, count } => {
+                // A count is a sum in which each field that passes adds one.
                 let one = |passes: bool| i128::from(passes);
                 let mut terms: Vec<Weighted> = Vec::new();
                 for field in fields {
@@ -138,6 +141,7 @@ impl<'a> Resolver<'a> {
             Demand::Different(fields) => self.equal_columns(fields).map(Resolved::Different),
             Demand::Same(fields) => self.equal_columns(fields).map(Resolved::Same),
             Demand::Implies { premise, conclusion } => {
+                // Both are resolved before either can return, so that the faults of both are reported.
                 let (premise, conclusion) = (self.condition(premise), self.condition(conclusion));
                 Some(Resolved::Implies { premise: premise?, conclusion: conclusion? })
             }
@@ -182,6 +186,7 @@ impl<'a> Resolver<'a> {
     /// The terms of a sum, joined by slot.
     fn sum(&mut self, terms: &[Term], expected: &mut Expected) -> Option<Vec<Weighted>> {
         let mut joined = Vec::new();
+        // The loop goes on after a fault, so that one attempt reports the faults of all terms.
         let mut is_whole = true;
         for term in terms {
             let micros = term.factor.micros();
@@ -237,6 +242,7 @@ fn add(joined: &mut Vec<Weighted>, slot: usize, weights: Vec<Option<i128>>) {
         None => joined.push(Weighted { slot, weights }),
         Some(term) => {
             for (sum, weight) in term.weights.iter_mut().zip(weights) {
+                // A candidate that lacks the field of one term has no weight in the sum at all.
                 *sum = sum.zip(weight).map(|(sum, weight)| sum + weight);
             }
         }

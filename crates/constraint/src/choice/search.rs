@@ -112,6 +112,7 @@ impl Work<'_> {
     /// Searches for the best selection, or for any if there is no cost.
     pub(super) fn search(self, steps: &mut Steps) -> Outcome {
         let nothing = Outcome { best: None, is_proved: true, nodes: 0 };
+        // Domains report an empty slot only when they remove something, so one without candidates must be found here.
         if self.shape.iter().any(|(count, is_optional)| *count == 0 && !is_optional) {
             return nothing;
         }
@@ -131,6 +132,7 @@ impl<'p> Search<'p> {
         let mut running = Vec::new();
         for posted in &work.posted {
             match posted {
+                // Domains only shrink, so a constraint on one slot has done its work once its other values are removed.
                 Posted::Allowed { slot, set } => domains.keep(*slot, set, true)?,
                 posted => {
                     let bounds = match posted {
@@ -139,6 +141,7 @@ impl<'p> Search<'p> {
                     };
                     let cell = posted.add_cells(&mut domains);
                     let price = posted.price(work.shape);
+                    // Failures start at 1, as the weights of constraints do in the paper (see `open_slot`).
                     running.push(Running { posted, cell, bounds, price, failures: 1, is_queued: false });
                 }
             }
@@ -161,6 +164,7 @@ impl<'p> Search<'p> {
             scratch: Scratch::default(),
             outcome: Outcome { best: None, is_proved: false, nodes: 0 },
         };
+        // Slots that have lost nothing yet wake no propagator, so each is queued once at the start.
         for place in 0..search.running.len() {
             search.enqueue(place);
         }
@@ -179,6 +183,8 @@ impl<'p> Search<'p> {
         match self.propagate(steps) {
             Err(Stop::Limit) => return None,
             Err(Stop::Wiped) => return Some(()),
+            // A search for the best selection has to refute all others, so it combines the bounds at once; one for any
+            // selection does so only if it turns out to be hard (`FAILURES_EASY`).
             Ok(()) if self.work.cost.is_some() => self.combine(),
             Ok(()) => {}
         }
@@ -204,6 +210,8 @@ impl<'p> Search<'p> {
                 Err(Stop::Wiped) => {}
             }
             failures += 1;
+            // Values refuted before any decision stay removed. The first decision is undone without being refuted, so
+            // its value remains.
             if failures == FAILURES_EASY && self.work.cost.is_none() {
                 // Combining the bounds is worthwhile, and works best before any decision.
                 if let Some(first) = decisions.first() {
@@ -217,6 +225,8 @@ impl<'p> Search<'p> {
             loop {
                 let Some(Decision { slot, value, mark }) = decisions.pop() else { return Some(()) };
                 self.domains.undo(mark);
+                // The value was refuted under the decisions before it, so its removal belongs to them and is undone
+                // with them.
                 if self.domains.remove(slot, value).is_ok() {
                     break;
                 }
@@ -228,6 +238,8 @@ impl<'p> Search<'p> {
     fn propagate(&mut self, steps: &mut Steps) -> Result<(), Stop> {
         let result = self.propagate_all(steps);
         if result.is_err() {
+            // Backtracking returns to domains that were propagated to the end, so nothing that is still queued is
+            // needed.
             for place in self.queue.drain(..) {
                 self.running[place].is_queued = false;
             }
@@ -249,6 +261,8 @@ impl<'p> Search<'p> {
             let price = place.map_or(self.domains.slots() as u64, |place| self.running[place].price);
             steps.take(price)?;
             let Some(place) = place else {
+                // The bounds of cost and combination change with each recorded selection, although no domain does. So
+                // the two are not watched, but run whenever everything else is done.
                 let (cell, bounds) = self.cost;
                 if let Some(cost) = self.work.cost {
                     cost.run(&mut self.domains, cell, bounds, &mut self.scratch)?;
@@ -263,6 +277,8 @@ impl<'p> Search<'p> {
                 }
             };
             let it = &mut self.running[place];
+            // Cleared before the run: a propagator that removes values of its own slots is queued again, so none of
+            // them has to find everything in one run.
             it.is_queued = false;
             let (posted, cell, bounds) = (it.posted, it.cell, it.bounds);
             let resolved = self.work.resolved;
@@ -303,6 +319,7 @@ impl<'p> Search<'p> {
 
     /// The value to try first: the cheapest, or else the first.
     fn first_value(&self, slot: usize) -> usize {
+        // The combined sum also counts how much of the bounds a value uses up; the cost alone ignores them.
         let by_all = self.surrogate.as_ref();
         let by_all = by_all.and_then(|(it, cell)| it.linear.least(&self.domains, *cell, slot));
         let by_cost = || self.work.cost.and_then(|cost| cost.least(&self.domains, self.cost.0, slot));
@@ -315,6 +332,7 @@ impl<'p> Search<'p> {
             |slot: usize| self.domains.values(slot).next().filter(|it| Some(*it) != self.domains.empty(slot));
         let chosen: Vec<Option<usize>> = (0..self.domains.slots()).map(value).collect();
         let cost = self.work.cost.map_or(0, |cost| cost.least_sum(&self.domains, self.cost.0));
+        // The unit of the cost divides all its weights, so no better selection has a sum above this.
         self.cost.1.high = Some(cost - 1);
         self.outcome.best = Some((chosen, cost));
     }

@@ -115,12 +115,14 @@ impl ChoiceProblem {
         let mut tables = Tables::new(self, None);
         let term = |(slot, chosen): (usize, &Option<usize>)| {
             let (count, is_optional) = tables.shape[slot];
+            // For a required slot that is empty, this is no value of it: every candidate is a change then.
             let kept = chosen.unwrap_or(count);
             let change = |value| i128::from(value != kept);
             LinearTerm::new(slot, (0..count + usize::from(is_optional)).map(change).collect())
         };
         let terms = selection.chosen.iter().enumerate().map(term).collect();
         tables.goal = Some((Vec::new(), Linear::new(terms, Bounds::default())));
+        // A changed slot counts 1, but an `Amount` is given in parts.
         let one = 10_i128.pow(SUM_PLACES);
         let amount = |cost: i128| Some(Amount { parts: cost * one, unit: None });
         Ok(tables.answer(&SearchLimits::default(), amount))

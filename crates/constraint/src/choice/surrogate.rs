@@ -38,6 +38,7 @@ impl Surrogate {
     /// Its bounds if a selection must not cost more than this.
     pub(super) fn bounds(&self, cost_high: Option<i128>) -> Bounds {
         let high = match cost_high {
+            // Without the cost, the sum follows from the constraints alone and holds for every selection.
             _ if self.cost_factor == 0 => Some(self.bound),
             Some(high) => high.checked_mul(self.cost_factor).and_then(|high| high.checked_add(self.bound)),
             None => None,
@@ -74,6 +75,7 @@ impl<'l> Row<'l> {
             most - least
         };
         let scale = weights.iter().map(range).fold(0.0, f64::max);
+        // All remaining selections have the same sum here, so the row cannot tell any of them apart.
         if scale <= 0.0 {
             return None;
         }
@@ -98,6 +100,7 @@ pub(super) fn surrogate<'l>(
         rows.extend(low.and_then(|low| Row::new(linear, true, low, &left)));
     }
     let cost = cost.and_then(|cost| Row::new(cost, false, 0, &left));
+    // A single bound implies nothing beyond itself.
     if rows.is_empty() || (cost.is_none() && rows.len() < 2) {
         return None;
     }
@@ -114,6 +117,7 @@ fn factors(left: &[Vec<usize>], cost: Option<&Row>, rows: &[Row]) -> Vec<f64> {
     let mut best = (f64::NEG_INFINITY, factors.clone());
     let mut step = 1.0;
     let mut sums: Vec<Vec<f64>> = left.iter().map(|values| vec![0.0; values.len()]).collect();
+    // A round looks at every weight once, so large problems get fewer rounds.
     for _ in 0..ROUNDS.min(WEIGHTS_MAX / work) {
         sums.iter_mut().flatten().for_each(|sum| *sum = 0.0);
         let one = [1.0];
@@ -143,6 +147,8 @@ fn factors(left: &[Vec<usize>], cost: Option<&Row>, rows: &[Row]) -> Vec<f64> {
         if length <= 0.0 {
             break;
         }
+        // A projected subgradient step: a factor never becomes negative, as multiplying by it would turn the bound
+        // around.
         for (factor, excess) in factors.iter_mut().zip(&excesses) {
             *factor = (*factor + step * excess / length).max(0.0);
         }
@@ -164,6 +170,7 @@ fn combined(domains: &Domains, cost: Option<&Row>, rows: &[Row], factors: &[f64]
     let real: Vec<f64> =
         rows.iter().zip(factors).map(|(row, factor)| factor * cost_scale / row.scale).collect();
     let largest = real.iter().copied().fold(if cost.is_some() { 1.0 } else { 0.0 }, f64::max);
+    // Tiny factors are dropped: to scale them up to integers would make the other weights overflow.
     let counts = |factor: f64| factor > largest * 2.0_f64.powi(-SPREAD_BITS);
     let smallest = real.iter().copied().filter(|factor| counts(*factor)).fold(f64::INFINITY, f64::min);
     if !smallest.is_finite() {
@@ -181,6 +188,7 @@ fn combined(domains: &Domains, cost: Option<&Row>, rows: &[Row], factors: &[f64]
             continue;
         }
         adds += 1;
+        // From here on everything is exact. If it does not fit, there is no combination, which costs speed only.
         bound = bound.checked_add(row.bound.checked_mul(factor)?)?;
         let factor = if row.is_negated { -factor } else { factor };
         for term in &row.linear.terms {
@@ -190,6 +198,7 @@ fn combined(domains: &Domains, cost: Option<&Row>, rows: &[Row], factors: &[f64]
             }
         }
     }
+    // A single row times a factor says nothing new.
     if adds < 2 {
         return None;
     }

@@ -49,6 +49,7 @@ fn date_minutes(text: &str) -> Option<i64> {
     let month = digits(parts.next()?, 2..=2)?;
     let day = digits(parts.next()?, 2..=2)?;
     let lengths = [31, 28 + i64::from(is_leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    // Month 0 fails here, and month 13 at the lookup below.
     let place = usize::try_from(month - 1).ok()?;
     if parts.next().is_some() || day < 1 || day > *lengths.get(place)? {
         return None;

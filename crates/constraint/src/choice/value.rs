@@ -152,6 +152,7 @@ impl Unit {
 
     /// An amount with its unit.
     pub(super) fn with(&self, amount: &str) -> String {
+        // `30 EUR`, but `$30` and `30%`.
         let blank = if self.written.chars().all(char::is_alphanumeric) { " " } else { "" };
         if self.stands_before {
             format!("{}{blank}{amount}", self.written)
@@ -173,6 +174,7 @@ impl fmt::Display for Scale {
 
 /// A number with at most one unit, before or after it.
 fn read_quantity(text: &str) -> Result<(Scale, i64), NumberFault> {
+    // A number in a unit is refused as well: `2-3 nights` or `1.2.3` would have to be guessed.
     let is_of_number = |letter: char| letter.is_ascii_digit() || letter == '.' || letter == '-';
     let text = text.trim();
     let digits = text.find(|letter: char| letter.is_ascii_digit()).ok_or(NumberFault::NotANumber)?;

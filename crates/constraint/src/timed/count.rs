@@ -50,6 +50,7 @@ impl Counter<'_> {
             if let Some(count) = self.known.get(&state) {
                 return Some(*count);
             }
+            // Small sets are not counted against the limit: below each counted one their number is bounded.
             self.left = self.left.checked_sub(1)?;
         }
         let mut count = 0;

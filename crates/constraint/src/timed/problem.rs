@@ -174,6 +174,7 @@ impl TimedProblem {
         let status = |relation: &TimedRelation| {
             let holds = match *relation {
                 TimedRelation::Before { first, second } => {
+                    // Minutes are points in time: a task may start in the minute in which another one ends.
                     end(first).zip(start(second)).map(|(end, start)| end <= start)
                 }
                 TimedRelation::EndsBy { variable, minute } => end(variable).map(|end| end <= minute),
@@ -237,6 +238,7 @@ impl TimedProblem {
         let mut minute = self.table.day.start;
         for (place, call) in calls.iter().enumerate() {
             let index = call.variable.index();
+            // These rules hold without any constraint, so no constraint is to blame.
             if call.minute < minute || index >= self.table.len {
                 return Ok(Some((place, Vec::new())));
             }
@@ -244,9 +246,11 @@ impl TimedProblem {
             let rest = Rest { waiting: self.table.all() & !done & !call.variable.bit(), from: end };
             let is_repeat = done & call.variable.bit() != 0;
             let is_late = !is_repeat && end > self.table.day.end;
+            // A repeat may exceed the day itself, but it leaves less time for the rest.
             if is_late || !rest.fits_the_day(self) {
                 return Ok(Some((place, Vec::new())));
             }
+            // Only the first start of a variable counts for constraints.
             if !is_repeat {
                 let broken = |relation: &TimedRelation| match *relation {
                     TimedRelation::Before { first, second } => {
@@ -261,7 +265,10 @@ impl TimedProblem {
                     return Ok(Some((place, vec![relation])));
                 }
             }
+            // No single constraint is violated yet, so the search decides. It comes last because it alone can be
+            // costly.
             if !fits(&self.table, rest.waiting, rest.from)? {
+                // Constraints with an executed variable are satisfied already, so the core is among the others.
                 return self.minimal(self.concerning(rest.waiting), rest).map(|core| Some((place, core)));
             }
             done |= call.variable.bit();

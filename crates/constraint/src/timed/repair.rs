@@ -50,15 +50,18 @@ impl Timetable {
             }
         }
         let Some((kept, is_proven)) = self.largest_to_keep(&sequence)? else { return Ok(None) };
+        // The sequence is settled first, with everything as early as possible; the start times follow below.
         let Some(mut schedule) = self.with_sequence(&sequence, kept).first_schedule()? else {
             return Ok(None);
         };
+        // A kept call may start at its own minute only if that leaves room for all after it.
         let latest = self.latest_starts(&schedule);
         let mut minute = self.day.start;
         for (start, latest) in schedule.iter_mut().zip(latest) {
             let StartTime { variable, minute: earliest } = *start;
             start.minute = match called[variable.index()] {
                 Some(called) if kept & variable.bit() != 0 && called <= latest => {
+                    // An earlier call that kept its minute can have pushed this one later than `earliest`.
                     called.max(minute).max(earliest)
                 }
                 _ => minute.max(earliest),
@@ -98,12 +101,15 @@ impl Timetable {
         let mut tests = Tests { table: self, sequence, left: REPAIR_TESTS_MAX };
         let mut choice = Choice { conflicts: Vec::new(), dropped: 0, steps: REPAIR_STEPS_MAX };
         while let Some(kept) = choice.largest_within(called) {
+            // A conflict is never empty, because the timetable itself is feasible: 0 can only mean that all of it fits.
             match tests.conflict_in(kept)? {
                 Some(0) => return Ok(Some((kept, true))),
                 Some(conflict) => choice.conflicts.push(conflict),
                 None => break,
             }
         }
+        // The limit is reached, so the result is a set to which nothing can be added, without proof that it is the
+        // largest.
         Ok(Some((self.some_to_keep(sequence, called)?, false)))
     }
 
@@ -152,6 +158,8 @@ impl Tests<'_> {
             return Ok(Some(0));
         }
         let mut conflict = kept;
+        // A member without which the rest still conflicts is left out for good; the others were needed once and stay
+        // needed.
         for variable in variables_in(kept) {
             if self.left == 0 {
                 return Ok(None);
@@ -190,6 +198,7 @@ impl Choice {
 
     /// Adds to `chosen` all of `open` except `drops`, smallest ids first.
     fn extend(&mut self, chosen: u64, open: u64, drops: u32) -> Option<u64> {
+        // `None` also means "not with so few drops"; the caller tells the two apart by the steps left.
         self.steps = self.steps.checked_sub(1)?;
         let forced = self.forced(chosen, open, drops)?;
         let (open, drops) = (open & !forced, drops - forced.count_ones());
@@ -199,6 +208,7 @@ impl Choice {
             return (drops == 0).then_some(chosen);
         }
         let rest = open & !next;
+        // Keeping the smallest id comes first: the first set found is then the lexicographically smallest.
         self.extend(chosen | next, rest, drops).or_else(|| self.extend(chosen, rest, drops.checked_sub(1)?))
     }
 

@@ -49,6 +49,7 @@ pub(super) fn fits(table: &Timetable, waiting: u64, from: u16) -> Result<bool, U
             Attempt::Split { task, release, deadline } => {
                 let mut before = windows.clone();
                 before.deadline[task] = deadline;
+                // Depth first, so that few windows are kept at a time: at most one for each split above.
                 open.push(before);
                 windows.release[task] = release;
             }
@@ -88,6 +89,7 @@ impl<'a> Tasks<'a> {
                 }
             }
         }
+        // Variables on a cycle, and those after it, never become free.
         (tasks.len == waiting.count_ones() as usize).then_some(tasks)
     }
 
@@ -134,6 +136,8 @@ impl Windows {
 
     /// Narrows the windows by the precedences; `false` if one has become too narrow for its variable.
     fn propagate(&mut self, tasks: &Tasks<'_>) -> bool {
+        // Each variable comes after its predecessors, so one pass narrows all releases, and one in reverse all
+        // deadlines.
         for index in tasks.in_order() {
             for before in indexes_in(tasks.table.predecessors[index] & tasks.waiting) {
                 self.release[index] = self.release[index].max(self.release[before] + tasks.duration(before));
@@ -174,6 +178,7 @@ impl Windows {
         }
         match worst {
             None => Attempt::Fits,
+            // Only now, because most problems fit at the first attempt and need no second schedule.
             Some(_) if !self.fits_interrupted(tasks, &sorted) => Attempt::Hopeless,
             Some((_, late)) => self.split(tasks, &sequence[..=late], &starts[..=late]),
         }
@@ -184,6 +189,7 @@ impl Windows {
         let mut left = tasks.table.duration.map(i32::from);
         let mut queue = Queue::new(self, sorted);
         while let Some(index) = queue.first() {
+            // Until it is done, or until something is released that may have an earlier deadline.
             let run = left[index].min(queue.next_release().saturating_sub(queue.time));
             queue.time += run;
             left[index] -= run;
@@ -201,6 +207,7 @@ impl Windows {
     fn split(&self, tasks: &Tasks<'_>, sequence: &[u8], starts: &[i32]) -> Attempt {
         let last = sequence.len() - 1;
         let deadline = self.deadline[usize::from(sequence[last])];
+        // The last one has exactly this deadline, so both are set before any case can be split off.
         let (mut duration, mut release) = (0, i32::MAX);
         for place in (0..=last).rev() {
             let index = usize::from(sequence[place]);
@@ -219,6 +226,7 @@ impl Windows {
                 break;
             }
         }
+        // Everything since the pause is due by the deadline, and it needs more time than there is.
         Attempt::Hopeless
     }
 }
@@ -240,6 +248,7 @@ impl Sorted {
             place: [0; VARIABLES_MAX],
             len: tasks.len,
         };
+        // Ties go by index, so that the same problem takes the same steps everywhere.
         let deadline = |index: &u8| (windows.deadline[usize::from(*index)], *index);
         sorted.by_deadline[..tasks.len].sort_unstable_by_key(deadline);
         sorted.by_release[..tasks.len].sort_unstable_by_key(|index| windows.release[usize::from(*index)]);
@@ -263,6 +272,7 @@ struct Queue<'a> {
 
 impl<'a> Queue<'a> {
     fn new(windows: &'a Windows, sorted: &'a Sorted) -> Self {
+        // Before any release, so that the first query waits for the earliest one.
         Self { windows, sorted, time: i32::MIN, released: 0, ready: 0 }
     }
 
@@ -278,6 +288,7 @@ impl<'a> Queue<'a> {
             self.ready |= 1 << self.sorted.place[usize::from(self.sorted.by_release[self.released])];
             self.released += 1;
         }
+        // Ready variables are bits by deadline, so the lowest bit is due first.
         Some(usize::from(self.sorted.by_deadline[self.ready.trailing_zeros() as usize]))
     }
 

@@ -35,6 +35,7 @@ impl Different {
                 }
                 let Some(id) = column.sole(domains) else { continue };
                 is_done[place] = true;
+                // This can leave another slot with a single id, which is taken in turn in the next round.
                 for (other, column) in self.columns.iter().enumerate() {
                     if other != place {
                         let before = domains.count(column.slot);
@@ -56,6 +57,7 @@ impl Different {
             .columns
             .iter()
             .zip(is_done)
+            // A taken id is already removed from all others, and a slot that can be empty needs no id.
             .filter(|(column, is_done)| !**is_done && !domains.may_be_empty(column.slot));
         for (column, _) in open {
             scratch.forget(self.keys);
@@ -79,6 +81,7 @@ impl Different {
         }
         let mut slot_of = std::collections::BTreeMap::new();
         for slot in 0..choices.len() {
+            // Each attempt visits an id at most once; the marks of the previous one must not block it.
             scratch.forget(self.keys);
             if !augment(slot, &choices, &mut slot_of, scratch) {
                 return Err(Wiped);

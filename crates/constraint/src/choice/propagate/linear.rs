@@ -62,6 +62,7 @@ impl Linear {
     pub(in crate::choice) fn new(mut terms: Vec<LinearTerm>, bounds: Bounds) -> Self {
         let (mut base, mut unit) = (0, 0);
         for term in &mut terms {
+            // Weights are taken relative to the first of their slot: only differences count for the common divisor.
             let first = term.weights.first().copied().unwrap_or(0);
             base += first;
             for weight in &mut term.weights {
@@ -69,10 +70,12 @@ impl Linear {
                 unit = greatest_common_divisor(unit, *weight);
             }
         }
+        // All weights of each slot are equal if the divisor is 0.
         let unit = unit.max(1);
         terms.iter_mut().flat_map(|term| &mut term.weights).for_each(|weight| *weight /= unit);
         let mut linear = Self { terms, bounds: Bounds::default(), base, unit };
         linear.bounds.high = bounds.high.map(|high| linear.at_most(high));
+        // Rounded up: the ceiling of a quotient is minus the floor of its negative.
         linear.bounds.low = bounds.low.map(|low| -(base - low).div_euclid(unit));
         linear
     }
@@ -127,6 +130,7 @@ impl Linear {
         for (place, term) in self.terms.iter().enumerate() {
             let (low, high) = (first + 2 * place, first + 2 * place + 1);
             let mut from = domains.cell(low);
+            // No domain is empty here, since whatever empties one stops the propagation. So both loops find a value.
             while !domains.has(term.slot, term.value(from)) {
                 from += 1;
             }
@@ -142,6 +146,8 @@ impl Linear {
             scratch.ends.push(ends);
         }
         loop {
+            // The slack is how far one slot may rise above its smallest weight; values that rise further are
+            // impossible.
             if let Some(bound) = bounds.high {
                 let slack = bound - least;
                 if slack < 0 {
@@ -185,6 +191,7 @@ impl Linear {
                     }
                 }
             }
+            // A larger smallest sum leaves less slack below the upper bound, which is then applied again.
             if least == before || bounds.high.is_none() {
                 return Ok(());
             }
@@ -203,6 +210,7 @@ fn greatest_common_divisor(one: i128, other: i128) -> i128 {
 impl Unequal {
     /// Acts when one slot is left at most.
     pub(super) fn run(&self, domains: &mut Domains) -> Result<(), Wiped> {
+        // What the open slot would have to add to reach the forbidden number.
         let mut rest = self.number;
         let mut open = None;
         for term in &self.terms {

@@ -49,10 +49,12 @@ pub(in crate::choice) struct Related {
 impl Related {
     pub(super) fn run(&self, domains: &mut Domains, scratch: &mut Scratch) -> Result<(), Wiped> {
         for (from, to) in [(&self.left, &self.right), (&self.right, &self.left)] {
+            // Only a slot that is sure to have one id excludes it from the other.
             if !self.are_equal {
                 if let Some(id) = from.sole(domains) {
                     to.retain(domains, |other| other != id)?;
                 }
+            // A slot that is sure to be filled limits the other to its ids; one that can be empty requires nothing.
             } else if !domains.may_be_empty(from.slot) {
                 scratch.forget(self.keys);
                 for value in domains.values(from.slot) {
@@ -109,6 +111,8 @@ impl AtMost {
 
     pub(super) fn run(&self, domains: &mut Domains, first: usize) -> Result<(), Wiped> {
         if !domains.may_be_empty(self.right.slot) {
+            // Positions only move inwards in a branch, and backtracking restores them, so the scans of a branch take
+            // linear time together.
             let mut to = domains.cell(first + 3);
             while to > 0 && !self.right.is_left(domains, to - 1) {
                 to -= 1;
@@ -152,6 +156,7 @@ impl Implies {
         let ((of_premise, asking), (of_conclusion, met)) = (&self.premise, &self.conclusion);
         if domains.is_within(*of_premise, asking) {
             domains.keep(*of_conclusion, met, true)
+        // The contrapositive: the conclusion cannot be met, so the premise must not ask for it.
         } else if !domains.meets(*of_conclusion, met) {
             domains.keep(*of_premise, asking, false)
         } else {

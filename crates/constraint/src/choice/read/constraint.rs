@@ -29,11 +29,13 @@ impl Reader {
             self.other_kind(node, "an object");
             return None;
         }
+        // The id is looked up before it is checked, so that all faults of the constraint can name it.
         self.constraint = node.json.get("id").and_then(Json::as_str).map(str::to_owned);
         let id = node.required(self, "id", "a short name").and_then(|node| self.text(&node));
         let text = node.required(self, "text", "the words of the task").and_then(|node| self.text(&node));
         let demand = self.demand(node);
         self.constraint = None;
+        // Everything is read before the first `?`, so that a model gets all faults of a constraint at once.
         Some(Constraint { id: id?, text: text?, demand: demand? })
     }
 
@@ -136,6 +138,7 @@ impl Reader {
     fn member(&mut self, node: &Node) -> Option<Condition> {
         let field = node.required(self, "field", FIELD).and_then(|node| self.field(&node));
         match node.optional("in") {
+            // A text here is the field that has the list; a list is the values themselves.
             Some(list) if list.json.is_string() && node.optional("has").is_none() => {
                 let list = self.field(&list);
                 Some(Condition::Listed { field: field?, list: list?, is_in: !self.is_not(node) })
@@ -186,6 +189,7 @@ impl Reader {
         if node.optional("value").is_none() && node.optional("op").is_none() {
             return self.member_test(node);
         }
+        // Comparison and membership in one test contradict each other, and `not` belongs to the latter.
         if node.optional("in").is_some() || node.optional("has").is_some() || node.optional("not").is_some() {
             return self.one_of(node, &["value", "in", "has"]);
         }

@@ -102,6 +102,7 @@ impl Resolver<'_> {
         let slot = self.slot(&field.slot)?;
         let candidates = &self.slots[slot].candidates;
         let is_known = candidates.iter().any(|record| record.get(&field.field).is_some());
+        // Without candidates the fields of a slot are unknown, not wrong.
         if self.must_know && !is_known && !candidates.is_empty() {
             let mut known: Vec<String> = candidates
                 .iter()
@@ -136,6 +137,7 @@ impl Resolver<'_> {
             if !expected.takes(&scale) {
                 return Err(mixed(value, scale.to_string(), expected.in_words()));
             }
+            // The first value sets the scale for all others, also for those of the constraint's other fields.
             *expected = Expected::Is(scale);
             Ok(amount)
         })
@@ -163,6 +165,7 @@ impl Resolver<'_> {
         test: &ValueTest,
     ) -> Option<(usize, Vec<Option<bool>>)> {
         let column = match test {
+            // The bound has a unit, too, and sets the scale that the field's values need.
             ValueTest::Is(op, value) if op.is_ordered() => match value.measured() {
                 Ok((scale, bound)) => {
                     let column = self.measured(field, &mut Expected::Is(scale))?;
@@ -213,6 +216,7 @@ impl Resolver<'_> {
                 Some(Ok(key)) => Some(key),
                 Some(Err(problem)) => {
                     if first.is_some() {
+                        // A column of ten thousand texts would otherwise yield as many faults of one mistake.
                         others += 1;
                     } else {
                         first = Some((candidate, problem));

@@ -103,9 +103,11 @@ impl Resolver<'_> {
             Condition::Filled { slot, is_filled } => {
                 let slot = self.slot(slot)?;
                 let truths = vec![Truth::of(*is_filled); self.slots[slot].candidates.len()];
+                // The only condition that says something about an empty slot itself, so the empty choice can be false.
                 Some(Judged::OfOne { slot, truths, empty: Truth::of(!*is_filled) })
             }
             Condition::Compare { left, op, right } => {
+                // An order needs positions on a scale; for equality, texts will do as well.
                 let (left, right) = if op.is_ordered() {
                     let mut expected = Expected::Ordered;
                     (self.measured(left, &mut expected), self.measured(right, &mut expected))
@@ -135,6 +137,7 @@ impl Resolver<'_> {
             (Moment::Field(from), Moment::Field(to)) => {
                 let mut expected = Expected::Time;
                 let (from, to) = (self.measured(from, &mut expected), self.measured(to, &mut expected));
+                // `to - from op minutes`, written as `to op from + minutes`.
                 Some(compared(to?, op, from?, minutes))
             }
             (Moment::At(from), Moment::Field(to)) => {
@@ -160,6 +163,7 @@ impl Resolver<'_> {
     }
 
     fn listed(&mut self, field: &SlotField, list: &SlotField, is_in: bool) -> Option<Judged> {
+        // Both columns share the ids, so that membership compares numbers.
         let mut texts: std::collections::BTreeMap<String, i64> = std::collections::BTreeMap::new();
         let mut id = |text: &str| {
             let next = i64::try_from(texts.len()).unwrap_or(i64::MAX);
@@ -175,6 +179,7 @@ impl Resolver<'_> {
             FieldValue::Text(text) => Ok(id(text)),
             _ => Err(of_kind(value, "texts")),
         });
+        // A column holds one integer for each candidate, so the lists are set aside and the column has their places.
         let mut lists: Vec<Option<Vec<i64>>> = Vec::new();
         let places = self.column(list, |value| match value {
             FieldValue::List(texts) => {
@@ -184,6 +189,7 @@ impl Resolver<'_> {
             _ => Err(of_kind(value, "lists")),
         });
         let (field, places) = (keys?, places?);
+        // Each place occurs once in the column, so its list can be moved out.
         let mut list_of = |place: Option<i64>| lists.get_mut(usize::try_from(place?).ok()?)?.take();
         let lists: Vec<Option<Vec<i64>>> = places.keys.iter().map(|place| list_of(*place)).collect();
         let judged = Judged::Listed { slot: places.slot, lists, field, is_in };
