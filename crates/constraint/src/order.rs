@@ -116,8 +116,8 @@ impl Order {
             return Ok(false);
         }
         let later = self.successors(second) | second.bit();
-        // Everything up to `first` now comes before everything from `second` on, which keeps the relation transitively
-        // closed (Italiano, 1986).
+        // Everything up to `first` now comes before everything from `second` on, which keeps the relation
+        // transitively closed (Italiano, 1986).
         for index in indexes_in(earlier) {
             self.successors[index] |= later;
         }

@@ -280,6 +280,7 @@ impl PlanningCase {
 
     /// The paragraph's words at a source.
     pub fn words_at(&self, source: &Source) -> &str {
+        // Places count characters. In ASCII these are bytes, which saves counting for nearly all paragraphs.
         let is_ascii = self.paragraph.is_ascii();
         let byte = |character: u32| match character as usize {
             character if is_ascii => character.min(self.paragraph.len()),
@@ -292,6 +293,7 @@ impl PlanningCase {
 
     /// The actions in the order in which the paragraph first mentions them.
     pub fn order_of_mention(&self) -> Vec<usize> {
+        // A task at the beginning of a sentence has a capital letter.
         let lower = self.paragraph.to_lowercase();
         let mut places: Vec<usize> = (0..self.actions.len()).collect();
         places.sort_by_cached_key(|&place| {

@@ -455,6 +455,7 @@ impl CaseFile {
             }
         };
         let difficulty = match (&self.conflict, &time) {
+            // Recomputed and compared with the stated one below: chance follows from it.
             (Some(conflict), time) => infeasible_difficulty(count, &constraints, time.as_ref(), conflict)?,
             (None, None) => true_difficulty(count, &constraints)?,
             (None, Some(time)) => true_timed_difficulty(&constraints, time)?,
@@ -467,6 +468,7 @@ impl CaseFile {
             let [stated, truth] = [&self.difficulty, &truth].map(json);
             return Err(format!("difficulty is {stated}, but actions and constraints make it {truth}"));
         }
+        // A tool without arguments has no schema in memory, so that a case is the same before and after a file.
         let no_arguments = planproof_trace::Tool::without_arguments("", "").input_schema;
         let tools = self
             .tools
@@ -510,6 +512,7 @@ impl CaseFile {
             conflict: self.conflict,
             difficulty,
         };
+        // What is judged must be in the query, also if another version wrote the file.
         if case.rules_text().is_some_and(|rules| !case.query.contains(&rules)) {
             return Err(
                 "its query does not hold its rules as this version writes them, so the agent would not know \
@@ -566,6 +569,7 @@ fn read_constraints(
         let (ConstraintFile::Before { id, .. }
         | ConstraintFile::EndsBy { id, .. }
         | ConstraintFile::StartsFrom { id, .. }) = &file;
+        // Ids of all kinds share one space, because verdicts name constraints by them.
         if !ids.insert(id.clone()) {
             return Err(format!("constraint id \"{id}\" is used twice"));
         }

@@ -279,6 +279,7 @@ pub(crate) struct ActionChoice {
 impl ActionChoice {
     fn take(&mut self, draw: &mut Draw) -> Option<u8> {
         let fresh = self.free & self.unmentioned;
+        // Half of the free choices also prefer missing actions, so that few sentences are enough to mention all.
         let from = if fresh != 0 && (self.insist || draw.chance(1, 2)) { fresh } else { self.free };
         let action = draw.bit(from)?;
         self.free &= !(1 << action);
@@ -334,6 +335,7 @@ impl NounPhrase {
 impl Relative {
     fn draw(draw: &mut Draw, words: &Wordings, choice: &mut ActionChoice, shape: Shape) -> Option<Self> {
         let direction = direction(draw);
+        // In the basic form this draws nothing, so its stream is the same as before there was a time form.
         if let Some(minute) = shape.draw_clock(draw) {
             let is_verb = draw.chance(1, 2);
             let link = if is_verb {
@@ -348,6 +350,7 @@ impl Relative {
         } else {
             Link::adverbial(draw, words, direction)
         };
+        // A noun phrase draws a relative clause only if the depth is above 0.
         let inner = Shape { relative_depth: shape.relative_depth - 1, ..shape };
         let object = NounPhrase::draw(draw, words, choice, inner)?;
         Some(Self::Ordered { direction, link, object })
@@ -445,6 +448,7 @@ impl SubSentence {
                     _ => ClockLink::fronted(draw, words, direction),
                 };
                 let bound = ClockBound { direction, link, minute };
+                // A clock time takes the place of the object, so a list is drawn for the subject alone.
                 return Some(Self::Bounded { subject, bound, fronted: form == 2 });
             }
             let link = if form == 0 {
@@ -513,6 +517,7 @@ impl SubSentence {
     /// Calls `visit(subject, object, direction)` for each relation between actions that the sub-sentence states.
     pub(crate) fn each_relation(&self, visit: &mut impl FnMut(&ActionList, &ActionList, Direction)) {
         fn relatives(phrase: &NounPhrase, visit: &mut impl FnMut(&ActionList, &ActionList, Direction)) {
+            // The antecedent is the whole list before the clause, pair by pair.
             if let Some(Relative::Ordered { direction, object, .. }) = phrase.relative.as_deref() {
                 visit(&phrase.list, &object.list, *direction);
                 relatives(object, visit);

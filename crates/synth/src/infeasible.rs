@@ -141,6 +141,7 @@ impl PlanningCase {
         match &self.time {
             None => {
                 let all = self.problem();
+                // Only the conflict's sentences, or the cycle could run through others as well.
                 let stated = places.iter().map(|place| all.constraints()[*place]).collect();
                 let problem = Problem::new(self.actions.len(), stated);
                 let cycle = problem.ok().and_then(|problem| Some(problem.order().err()?.constraints));
@@ -176,6 +177,7 @@ fn sentence_spans(paragraph: &str) -> Vec<(u32, u32)> {
         if !character.is_whitespace() {
             start.get_or_insert(place);
         }
+        // Activities and clock times contain no full stop, so each one ends a sentence.
         if character == '.'
             && let Some(start) = start.take()
         {
@@ -236,6 +238,7 @@ impl Sentences {
         if count > GROUPS_MAX {
             return Err(NoConflict::TooManySentences(count));
         }
+        // A rule has no source, so its set is empty, which is `ALWAYS`. At most 64 sentences: no shift overflows.
         let set =
             |sources: &&Vec<Source>| sources.iter().fold(0, |set, source| set | 1u64 << source.sentence);
         let timed = time.and_then(|time| {

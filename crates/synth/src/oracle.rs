@@ -267,6 +267,7 @@ pub fn judge(
     events: &[Event],
     options: JudgeOptions,
 ) -> Result<OracleVerdict, NoVerdict> {
+    // The last event decides first: a run that says nothing about the agent has no verdict, whatever its calls were.
     let end = match events.last().map(|event| &event.kind) {
         Some(EventKind::End(EndReason::Unscored { reason })) => {
             return Err(NoVerdict::Outside { reason: reason.clone() });
@@ -297,10 +298,12 @@ pub fn judge(
     }
     let ended = Ended { flags, held_back, cut_short, conflict };
     let mut verdict = match &case.time {
+        // Infeasible cases of both forms come first: no call of an action is right there, so times do not matter.
         _ if !case.is_feasible() => conflict::judge(case, &calls, ended, options),
         None => judge_order(case, &calls, ended, options),
         Some(time) => time::judge(case, time, &calls, ended, options),
     };
+    // With calls, the calls show what went wrong.
     if let EndReason::Answered { text } = end
         && !verdict.passed
         && verdict.calls.is_empty()
@@ -337,11 +340,13 @@ fn judge_order(
     let mut passed = Passed::of(case);
     for call in calls {
         match (call.answered, case.action_of_tool(call.tool)) {
+            // Without an answer nobody knows whether the call was executed; what is not in the trace did not happen.
             (None, _) => {}
             (Some((_, Some(answer))), _) => {
                 flags.insert(Flag::Class(OrderClass::ActError));
                 refused.push(Refused { tool: call.tool.to_owned(), answer: answer.to_owned() });
             }
+            // A report in a feasible case is a false alarm already, and no distractor as well.
             (Some((_, None)), None) if case.is_report(call.tool) => {}
             (Some((_, None)), None) => {
                 flags.insert(Flag::Class(OrderClass::Distractor));
@@ -351,6 +356,8 @@ fn judge_order(
                 if execution.has(variable) {
                     flags.insert(Flag::Class(OrderClass::Repeated));
                 } else {
+                    // Only the first execution counts for constraints, so only its batch
+                    // can be one that they depend on.
                     batches[action] = call.batch;
                 }
                 execution.set(variable, call.start, answered);
@@ -367,11 +374,14 @@ fn judge_order(
     }
     let problem = case.problem();
     let mut statuses = problem.check(&execution);
+    // Calls of one reply have been spaced out as written, so such a requirement is satisfied here
+    // by the order of writing alone.
     for (status, stated) in statuses.iter_mut().zip(&case.constraints) {
         let batch = batches[stated.first];
         if *status == Status::Satisfied && batch.is_some() && batch == batches[stated.second] {
             flags.insert(Flag::AtOnce);
             if options.at_once_fails {
+                // Before the constraints are classified, so that the class and the words follow from it.
                 *status = Status::Violated;
             }
         }
@@ -381,6 +391,7 @@ fn judge_order(
         flags.insert(Flag::Class(OrderClass::OrderError));
     }
     let wrong = passed.wrong(case, &statuses, &mut flags);
+    // A refused call that explains no missing action was corrected later, so it does not determine the class.
     let is_explained = explains_lost(case, &refused, &lost);
     let class = primary_class(&flags, is_explained, options);
     let id_of = |variable: &Variable| case.actions[variable.index()].id.clone();
@@ -391,6 +402,7 @@ fn judge_order(
         None => (None, Vec::new()),
     };
     let (first_wrong_call, core) = wrong.or_later(first_wrong_call, core);
+    // Without a cycle there is always a repair, whatever was called.
     let order =
         problem.order().expect("a feasible case is satisfiable, which is checked when it is made or read");
     let nearest = order.nearest(&sequence);
@@ -398,6 +410,7 @@ fn judge_order(
     let mut correct_next = Vec::with_capacity(sequence.len());
     let mut done = 0u64;
     for (call, variable) in sequence.iter().enumerate() {
+        // After the first wrong call no continuation is correct, so nothing was right to do next.
         let possible = first_wrong_call.is_none_or(|wrong| call <= wrong);
         let right = if possible { order.correct_next(done) } else { 0 };
         correct_next.push(planproof_constraint::variables_in(right).map(|v| id_of(&v)).collect());

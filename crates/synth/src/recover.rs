@@ -102,6 +102,7 @@ impl Recovery<'_> {
         if let Some(at) = self.mark(at, ';') {
             return self.rest(at, Joiner::Semicolon, sentences, is_right);
         }
+        // The three marks exclude each other, so no alternative has to be tried after one of them fails.
         let Some(comma) = self.mark(at, ',') else { return false };
         (0..).zip(JOINER_WORDS).any(|(index, word)| {
             self.phrase(comma, word)
@@ -117,6 +118,7 @@ impl Recovery<'_> {
     /// Where the next word begins.
     fn word(&self, at: At) -> Option<usize> {
         let mut byte = at.byte;
+        // The comma of a relative clause is due only before further words, as in the writer.
         for mark in [at.comma_due.then_some(','), (byte > 0).then_some(' ')].into_iter().flatten() {
             byte += self.text.get(byte..)?.starts_with(mark).then_some(1)?;
         }
@@ -125,6 +127,7 @@ impl Recovery<'_> {
 
     fn phrase(&self, at: At, phrase: &str) -> Option<At> {
         self.steps.set(self.steps.get() + 1);
+        // From here on everything fails, so the search unwinds quickly.
         if self.steps.get() > STEPS_MAX {
             return None;
         }
@@ -141,6 +144,7 @@ impl Recovery<'_> {
             }
             _ => rest.strip_prefix(phrase)?,
         };
+        // A phrase has to end with a word, or one text could be found at the beginning of another.
         let is_whole = after.is_empty() || after.starts_with([' ', ',', ';', '.']);
         is_whole.then_some(At { byte: self.text.len() - after.len(), capital: false, comma_due: false })
     }
@@ -196,6 +200,7 @@ impl Recovery<'_> {
     /// "A, B, and C", after an item of it.
     fn longer_lists(&self, at: At, list: ActionList, ways: &mut Ways<ActionList>) {
         let length = list.as_slice().len();
+        // With a comma due, the mark would close a relative clause instead of separating items.
         let Some(comma) = self.mark(at, ',').filter(|_| !at.comma_due && length < LIST_MAX) else { return };
         let with = |action: u8| {
             let mut list = list;

@@ -182,6 +182,7 @@ impl Topic {
             return Err(format!("it has {count} orders and flows; at most {RULES_MAX} are possible"));
         }
         let mut after: Vec<Vec<usize>> = vec![Vec::new(); self.activities.len()];
+        // Activities can be named by text or by tool, so two names can be the same activity.
         let pair = |what: &str, one: &str, other: &str| {
             let place = |name: &str| {
                 self.place_of(name).ok_or_else(|| {
@@ -230,6 +231,7 @@ impl Topic {
                 other.argument == flow.argument && self.place_of(&other.from) == Some(from)
             };
             let before = self.flows[..place].iter().find(is_same);
+            // The tool returns the value once, so all flows of it need the same type.
             if before.is_some_and(|other| self.takes_text(other) != self.takes_text(flow)) {
                 return Err(format!(
                     "{what} takes \"{argument}\" of \"{}\" as another type than a flow before it; it is returned once",
@@ -258,6 +260,7 @@ impl Topic {
         }
         let place = |name: &str| {
             let text = &self.activities[self.place_of(name)?].text;
+            // A case draws some of the activities, and a rule holds only if both of its tasks are among them.
             texts.iter().position(|it| it == text)
         };
         let draw = &mut Draw::new(seed, index, "flow/1");
@@ -303,6 +306,7 @@ impl Topic {
 /// Why a flow cannot fill an argument of a tool, in words that follow "flow 1"; `None` if it can.
 fn flow_fault(tool: &Tool, argument: &str) -> Option<String> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    // The start time is refused in the basic form, too, because a topic serves both forms.
     if argument.is_empty()
         || argument.len() > FLOW_ARGUMENT_CHARACTERS_MAX
         || !argument.chars().all(is_name)
@@ -326,6 +330,7 @@ fn flow_fault(tool: &Tool, argument: &str) -> Option<String> {
     let may_fill =
         |name: &String| ["type", "title", "description", "default", "examples"].contains(&name.as_str());
     let kind = schema.get("type").and_then(Value::as_str);
+    // Keywords such as `enum` and `pattern` would reject a value that is made up.
     let is_plain = matches!(kind, Some("string" | "integer"))
         && schema.as_object().is_some_and(|schema| schema.keys().all(may_fill));
     (!is_plain).then(|| {
@@ -355,6 +360,7 @@ fn circle(after: &[Vec<usize>]) -> Option<Vec<usize>> {
     after.iter().flatten().for_each(|place| before[*place] += 1);
     let mut free: Vec<usize> = (0..after.len()).filter(|place| before[*place] == 0).collect();
     while let Some(place) = free.pop() {
+        // Marks it as removed; it has no predecessor left that could lower the count again.
         before[place] = usize::MAX;
         for next in &after[place] {
             before[*next] -= 1;
@@ -471,6 +477,7 @@ pub fn read_rules(block: &str, texts: &[&str]) -> Vec<ReadRule> {
 fn read_rule(line: &str, texts: &[&str]) -> Option<ReadRule> {
     let find = |text: &str| texts.iter().position(|it| *it == text);
     texts.iter().enumerate().find_map(|(task, text)| {
+        // No text of a topic begins another one, so at most one fits.
         let rest = line.strip_prefix(text)?.strip_prefix(' ')?;
         if let Some(flow) = rest.strip_prefix("takes its ") {
             let (argument, from) = flow.split_once(" from ")?;
@@ -487,6 +494,7 @@ fn read_rule(line: &str, texts: &[&str]) -> Option<ReadRule> {
 /// The value that a tool's answer states for this argument, if it does.
 pub fn returned_value(answer: &str, argument: &str) -> Option<Value> {
     let (_, returned) = answer.split_once(RETURNED)?;
+    // A stream of values, because the answer goes on after the object, with a full stop.
     let returned = serde_json::Deserializer::from_str(returned).into_iter::<Value>().next()?.ok()?;
     returned.get(argument).cloned()
 }

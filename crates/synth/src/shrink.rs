@@ -155,6 +155,7 @@ impl<'a> Shrinker<'a> {
             return Err(NoShrinking::Infeasible);
         }
         let tree = recover(case, self.words).ok_or(NoShrinking::ForeignParagraph)?;
+        // The query of a smaller case is made by replacing the paragraph, which needs exactly one place.
         if case.query.matches(&case.paragraph).count() != 1 {
             return Err(NoShrinking::ForeignQuery);
         }
@@ -164,6 +165,7 @@ impl<'a> Shrinker<'a> {
     /// The case of a smaller tree. `None` if it is not a proper case.
     fn build(&self, case: &PlanningCase, tree: &Sentences) -> Option<PlanningCase> {
         let kept = reduce::mentioned(tree);
+        // Fewer than two actions leave nothing to order.
         if kept.len() < 2 {
             return None;
         }
@@ -173,6 +175,7 @@ impl<'a> Shrinker<'a> {
         let Written { text: paragraph, pairs, times } = write_paragraph(&tree, self.words, &texts);
         let mut constraints = merge_pairs(actions.len(), &pairs);
         let stated_pairs = constraints.len();
+        // A rule goes only if one of its tasks is gone: it is no piece that the paragraph states.
         constraints.extend(case.rules().filter_map(|rule| {
             let place = |old: usize| kept.iter().position(|kept| usize::from(*kept) == old);
             let (first, second) = (place(rule.first)?, place(rule.second)?);
@@ -197,6 +200,7 @@ impl<'a> Shrinker<'a> {
             topic: case.topic.clone(),
             query: String::new(),
             paragraph,
+            // The number of correct plans follows below, once the text is known to be proper.
             difficulty: Difficulty::new(actions.len(), stated, None),
             actions,
             tools,
@@ -205,6 +209,7 @@ impl<'a> Shrinker<'a> {
             conflict: None,
         };
         smaller.query = query_of(case, &smaller);
+        // A removal can join what was apart and give the text a second reading; such a candidate would prove nothing.
         verify(&smaller, self.directions).ok()?;
         let order = smaller.problem().order().ok()?;
         let correct = match smaller.timed_problem() {

@@ -135,6 +135,7 @@ impl<'a> Synthesizer<'a> {
             options.time.is_some().then_some(RESTART_TOOL),
             options.infeasible.is_some().then_some(REPORT_TOOL),
         ];
+        // In the whole bank, not only in the case's topic: distractors come from other topics.
         for tool in reserved.into_iter().flatten() {
             let is_taken = |topic: &Topic| topic.activities.iter().any(|it| it.tool_name() == tool);
             if let Some(topic) = bank.topics().iter().find(|topic| is_taken(topic)) {
@@ -186,6 +187,8 @@ impl<'a> Synthesizer<'a> {
         let is_infeasible = self
             .options
             .infeasible
+            // A stream of its own: the share decides which cases are infeasible, and must
+            // not change what the others draw.
             .is_some_and(|share| share.strikes(&mut Draw::new(seed, index, "infeasible/1")));
         // The forms share no stream, so that changing one does not change the other.
         let purpose = match (self.options.time.is_some(), is_infeasible) {
@@ -194,6 +197,7 @@ impl<'a> Synthesizer<'a> {
             (false, true) => "conflict/1",
             (true, true) => "conflict-time/1",
         };
+        // From here on the order of the draws is fixed: the golden cases change with it.
         let draw = &mut Draw::new(seed, index, purpose);
         let span = self.options.actions_max - self.options.actions_min + 1;
         let actions = (self.options.actions_min + draw.below(span)) as usize;
@@ -206,6 +210,7 @@ impl<'a> Synthesizer<'a> {
         match self.options.time.zip(drawn.durations.as_deref()) {
             None => {
                 let mut start = Order::new(actions).expect("the number of actions is checked");
+                // Rules hold before the first sentence, so a paragraph that contradicts one is never kept.
                 for (first, second) in drawn.rules.iter().map(StatedConstraint::pair) {
                     start
                         .try_before(first, second)
@@ -351,7 +356,10 @@ impl<'a> Synthesizer<'a> {
                 .filter(|place| matches!(paragraph[*place], (Joiner::Start, _)))
                 .chain([paragraph.len()])
                 .collect();
+            // The others hold together, so each conflict contains the new sentence; whether
+            // there is only one is checked next.
             if contradicts {
+                // Inserted anywhere, so that its place does not give it away.
                 let at = begins[draw.place(begins.len())];
                 let mut whole = paragraph.clone();
                 whole.splice(at..at, sentence.iter().cloned());
@@ -390,6 +398,7 @@ impl<'a> Synthesizer<'a> {
         let actions = options.actions as usize;
         let mut stated = start.clone();
         let mut scratch = start.clone();
+        // A shift by 64 would overflow.
         let mut unmentioned = if actions == 64 { u64::MAX } else { (1 << actions) - 1 };
         let mut paragraph = Sentences::with_capacity(actions);
         let mut sentences = 0;
@@ -399,11 +408,14 @@ impl<'a> Synthesizer<'a> {
             Some(least) => ((target - 1).max(least - 1), options.sentences_max - 1),
         };
         while sentences < sentences_max && (sentences < target || unmentioned != 0) {
+            // From the last planned sentence on, only actions that are still missing are
+            // drawn, as long as there are any.
             let insist = sentences + 1 >= target;
             let begin = paragraph.len();
             let mut fits = false;
             for _ in 0..options.tries_max {
                 counts.sentences_drawn += 1;
+                // A copy, because a rejected sentence has mentioned nothing.
                 let mut fresh = unmentioned;
                 if self.sentence(draw, options, &mut fresh, insist, counts, &mut paragraph).is_some() {
                     counts.solver_calls += 1;
@@ -423,6 +435,7 @@ impl<'a> Synthesizer<'a> {
                 }
                 paragraph.truncate(begin);
             }
+            // As in Algorithm 1: after K failures the paragraph stops growing.
             if !fits {
                 break;
             }
@@ -459,6 +472,7 @@ impl<'a> Synthesizer<'a> {
             };
             let blurs = matches!(joiner, Joiner::Comma(_))
                 && paragraph.last().is_some_and(|(_, before)| before.blurs_into(&next));
+            // Rejected and counted, not mended; DESIGN.md lists the shapes.
             if blurs || next.mixes_commas() {
                 counts.ambiguous += 1;
                 return None;
@@ -482,6 +496,7 @@ impl<'a> Synthesizer<'a> {
         written: &Written,
     ) -> (Vec<StatedConstraint>, Option<TimeForm>) {
         let mut constraints = merge_pairs(drawn.texts.len(), &written.pairs);
+        // The ids of clock times continue those of the pairs; rules are numbered separately.
         let stated = constraints.len();
         constraints.extend(drawn.rules.iter().cloned());
         let time = self.options.time.zip(drawn.durations.as_ref()).map(|(time, durations)| TimeForm {
@@ -553,6 +568,7 @@ impl<'a> Synthesizer<'a> {
                 if is_own { topic } else { &self.bank.topics()[draw.place(self.bank.topics().len())] };
             let activity = &other.activities[draw.place(other.activities.len())];
             let name = activity.tool_name();
+            // `new` limits the number of distractors, so that there are always new names to draw.
             if (other.job == topic.job) != is_own || tools.iter().any(|tool| tool.name == name) {
                 continue;
             }
@@ -584,6 +600,7 @@ impl Difficulty {
         let bits = correct_plans.filter(|correct| *correct > 0).map(|correct| {
             let all: u128 = (2..=actions as u128).product();
             // Rounded, because the last digits of a logarithm differ between platforms and cases must not.
+            // Adding 0.0 makes 0.0 of -0.0, which JSON would write differently.
             ((all as f64 / correct as f64).log2() * 1e6).round() / 1e6 + 0.0
         });
         Self { actions, constraints, correct_plans, bits }
@@ -600,6 +617,7 @@ trait Stated: Clone {
 impl Stated for Order {
     fn add_sentence(&mut self, sentence: &[(Joiner, SubSentence)]) -> Option<bool> {
         let mut fits = true;
+        // After the first cycle nothing more is added: the caller drops the order anyway.
         each_pair(sentence, |first, second| fits = fits && self.try_before(first, second).is_ok());
         Some(fits)
     }
@@ -613,6 +631,7 @@ impl Stated for Timetable {
                 subject.as_slice().iter().for_each(|action| self.add(bound.on(usize::from(*action))));
             });
         }
+        // One search for the whole sentence, because only its result counts.
         self.is_feasible().ok()
     }
 }

@@ -149,6 +149,7 @@ impl Writer<'_> {
 
     /// Writes a phrase, after a blank unless it begins the text, and returns its position.
     fn phrase(&mut self, phrase: &str) -> CharRange {
+        // The comma that closes a relative clause is written only if words follow; any other mark takes its place.
         if self.comma_due {
             self.mark(',');
         }
@@ -166,6 +167,7 @@ impl Writer<'_> {
             _ => self.text.push_str(phrase),
         }
         self.capital = false;
+        // Places are counted in Unicode scalar values, but nearly all phrases are ASCII and need no counting.
         self.characters += if phrase.is_ascii() { phrase.len() } else { phrase.chars().count() } as u32;
         CharRange { start, end: self.characters }
     }
@@ -189,6 +191,7 @@ impl Writer<'_> {
         let actions = list.as_slice();
         let mut span: Option<CharRange> = None;
         for (place, action) in actions.iter().enumerate() {
+            // The serial comma: a list of two has none.
             if place > 0 && actions.len() > 2 {
                 self.mark(',');
             }
@@ -244,8 +247,11 @@ impl Writer<'_> {
                 Relative::Ordered { direction, link, object } => {
                     self.link(*link, *direction, phrase.list.is_plural());
                     let end = self.noun_phrase(object);
+                    // Set again at each level, but one comma closes all clauses that end here.
                     self.comma_due = true;
                     let terms = Terms::of_link(*link, *direction);
+                    // Stated after the words are written, because its place reaches from the
+                    // antecedent to the end of the object.
                     self.state([&phrase.list, &object.list], terms, Position::Relative, list.to(end));
                 }
                 Relative::Bounded(bound) => {
@@ -358,6 +364,7 @@ impl Writer<'_> {
     fn joiner(&mut self, joiner: Joiner) {
         match joiner {
             Joiner::Start => {
+                // The end of the last sentence is written by `write`.
                 if !self.text.is_empty() {
                     self.full_stop();
                     self.sentence += 1;

@@ -130,6 +130,7 @@ pub(crate) struct ClockTimes {
 impl ClockTimes {
     pub(crate) fn of(day: Day) -> Self {
         let step = if day.minutes() >= 240 { 30 } else { 15 };
+        // The first multiple after the start of the day, even if that is a multiple itself.
         let first = day.start / step * step + step;
         Self { first, step, count: (day.end.saturating_sub(1).saturating_sub(first)) / step + 1 }
     }
@@ -186,6 +187,7 @@ impl TimeOptions {
             let even = u32::from(self.day.minutes()) * 13 / (10 * actions);
             let longest = even.saturating_sub(u32::from(duration_min)) as u16;
             let rounded = (longest + DURATION_STEP / 2) / DURATION_STEP * DURATION_STEP;
+            // The upper end is raised to the lower one where necessary, because `clamp` panics otherwise.
             rounded.clamp(duration_min, DURATION_DEFAULT.1.max(duration_min))
         });
         let restarts_max = self.restarts_max.unwrap_or(actions);
@@ -209,6 +211,8 @@ impl TimeOptions {
         (1..=actions as u32)
             .rev()
             .map(|waiting| {
+                // What the tasks after this one need at least is left for them, so no
+                // subtraction here falls below zero.
                 let most = (left - shortest * (waiting - 1)).min(u32::from(duration_max));
                 let steps = (most - shortest) / u32::from(DURATION_STEP);
                 let duration = shortest + u32::from(DURATION_STEP) * draw.below(steps + 1);
@@ -289,9 +293,12 @@ pub(crate) fn no_start_time(tool: &Tool) -> Option<String> {
             _ => false,
         })
     };
+    // Ours would replace the tool's own argument of this name, which may mean something else.
     if has("properties") || has("required") {
         return Some(format!("it has an argument {START_TIME_ARGUMENT} of its own"));
     }
+    // Keywords such as `oneOf` and `patternProperties` speak of all arguments, so adding one
+    // could make every call invalid.
     let closed = schema.keys().find(|keyword| !OPEN_KEYWORDS.contains(&keyword.as_str()))?;
     Some(format!("its input schema says \"{closed}\" of all arguments, so that none can be added"))
 }
@@ -302,6 +309,7 @@ pub(crate) fn timed_own_tool(tool: &Tool, text: &str) -> CaseTool {
     let argument = json!({"type": "string", "description": START_TIME_DESCRIPTION});
     match schema.entry("properties").or_insert_with(|| Value::Object(Map::new())) {
         Value::Object(properties) => drop(properties.insert(START_TIME_ARGUMENT.to_owned(), argument)),
+        // A user's schema is not checked this far; what is no object could name no argument anyway.
         other => *other = json!({START_TIME_ARGUMENT: argument}),
     }
     match schema.entry("required").or_insert_with(|| Value::Array(Vec::new())) {

@@ -201,6 +201,8 @@ impl Topic {
             if let Some(what) = activity_fault(text) {
                 return fail(format!("activity \"{text}\" {what}"));
             }
+            // Compared by tool name even for a user's own tools, so that texts differ by
+            // more than capitals and hyphens.
             if !names.insert(snake_case(text)) {
                 return fail(format!("activity \"{text}\" has the tool name of another one"));
             }
@@ -308,6 +310,7 @@ pub fn activity_fault(activity: &str) -> Option<&'static str> {
     if activity.split(' ').any(|word| RESERVED_WORDS.contains(&word)) {
         return Some("holds a word that states an order or joins clauses");
     }
+    // The head of a noun phrase is its last word; these endings are singular in most words.
     let last = activity.rsplit(' ').next().unwrap_or(activity);
     let plural = last.ends_with('s') && !["ss", "is", "us"].iter().any(|ending| last.ends_with(ending));
     plural.then_some("ends in a plural; \"precedes\" would not agree with it")

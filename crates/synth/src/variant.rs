@@ -196,6 +196,8 @@ impl<'a> Mutator<'a> {
             return Err(NoVariant::Rules { job });
         }
         if let Mutation::Wordings | Mutation::Terminals = mutation {
+            // Each part has its own stream, so that `Terminals` does what `Wordings` and
+            // `Actions` do with the same seed.
             let draw = &mut Draw::new(seed, 0, "variant/words");
             terminals::reword(&mut other, self.words, draw)?;
         }
@@ -292,8 +294,10 @@ fn rebuild(
     });
     let tools: Vec<CaseTool> = tools.collect();
     let query = if job == case.topic {
+        // The text around the paragraph stays as it is, even if another version wrote it.
         case.query.replacen(&case.paragraph, &paragraph, 1)
     } else {
+        // No rules: a topic with rules has no such variant.
         whole_query(&job, (&paragraph, None), &tools, time.as_ref(), case.offers_report())
     };
     let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
@@ -334,6 +338,7 @@ fn changes(
         let (from, to) = (case.paragraph.clone(), changed.paragraph.clone());
         let places = vec![(whole(case), whole(changed))];
         changes.push(Replacement { piece: PieceKind::Paragraph, from, to, places });
+        // Two structures have no slots in common that could be compared.
         return changes;
     }
     for (place, (old, new)) in case.actions.iter().zip(&changed.actions).enumerate() {

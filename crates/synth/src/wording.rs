@@ -116,6 +116,7 @@ impl Wordings {
         if schema != SCHEMA {
             return Err(WordingError(format!("schema is \"{schema}\", expected \"{SCHEMA}\"")));
         }
+        // Every verb phrase that can follow "which" has to show its number.
         let verbs = [&verb.before, &verb.after, &verb.neutral, &clock.verb.ends_by, &clock.verb.starts_from];
         let verbs = verbs.into_iter().chain([&clock.boundary.end, &clock.boundary.start]).flatten();
         if let Some([phrase, _]) = { verbs }.find(|[singular, plural]| singular == plural) {

@@ -101,8 +101,8 @@ impl Hitting {
         let (mut apart, mut covered) = (0, Subset::default());
         let mut smallest: Option<Subset> = None;
         for set in missed() {
-            // If nothing of the set is allowed any more, it is the smallest one, has no index to try, and ends the
-            // branch.
+            // If nothing of the set is allowed any more, it is the smallest one, has no
+            // index to try, and ends the branch.
             let set = set.without(&forbidden);
             if !set.meets(&covered) {
                 apart += 1;

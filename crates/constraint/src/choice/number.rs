@@ -74,8 +74,8 @@ impl Number {
         if whole.len() + decimals.len() > DIGITS_MAX {
             return Err(NumberFault::TooLarge);
         }
-        // Zeros at the end are stripped first: `1.50000000` has one decimal place that counts, and `1e3` written out
-        // has none.
+        // Zeros at the end are stripped first: `1.50000000` has one decimal place that counts,
+        // and `1e3` written out has none.
         let all = format!("{whole}{decimals}");
         let stripped = all.trim_end_matches('0');
         let Ok(places) = i32::try_from(decimals.len()) else { return Err(NumberFault::TooLarge) };

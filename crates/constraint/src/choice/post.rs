@@ -20,8 +20,8 @@ pub(super) fn post(shape: &Shape, place: usize, resolved: &Resolved) -> Vec<Post
         Resolved::Different(columns) => {
             let mut posted = with_fields(shape, columns);
             let (ids, keys) = shared(shape, columns, 0);
-            // Two fields of the same slot decide by themselves which candidates are allowed; `pairs` does that once for
-            // all.
+            // Two fields of the same slot decide by themselves which candidates are allowed;
+            // `pairs` does that once for all.
             if are_distinct(columns) {
                 posted.push(Posted::Different(Different { columns: ids, keys }));
             } else {

@@ -210,8 +210,8 @@ impl<'p> Search<'p> {
                 Err(Stop::Wiped) => {}
             }
             failures += 1;
-            // Values refuted before any decision stay removed. The first decision is undone without being refuted, so
-            // its value remains.
+            // Values refuted before any decision stay removed. The first decision is undone without being
+            // refuted, so its value remains.
             if failures == FAILURES_EASY && self.work.cost.is_none() {
                 // Combining the bounds is worthwhile, and works best before any decision.
                 if let Some(first) = decisions.first() {
@@ -225,8 +225,8 @@ impl<'p> Search<'p> {
             loop {
                 let Some(Decision { slot, value, mark }) = decisions.pop() else { return Some(()) };
                 self.domains.undo(mark);
-                // The value was refuted under the decisions before it, so its removal belongs to them and is undone
-                // with them.
+                // The value was refuted under the decisions before it, so its removal belongs
+                // to them and is undone with them.
                 if self.domains.remove(slot, value).is_ok() {
                     break;
                 }
@@ -238,8 +238,8 @@ impl<'p> Search<'p> {
     fn propagate(&mut self, steps: &mut Steps) -> Result<(), Stop> {
         let result = self.propagate_all(steps);
         if result.is_err() {
-            // Backtracking returns to domains that were propagated to the end, so nothing that is still queued is
-            // needed.
+            // Backtracking returns to domains that were propagated to the end, so nothing
+            // that is still queued is needed.
             for place in self.queue.drain(..) {
                 self.running[place].is_queued = false;
             }

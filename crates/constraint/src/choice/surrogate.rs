@@ -147,8 +147,8 @@ fn factors(left: &[Vec<usize>], cost: Option<&Row>, rows: &[Row]) -> Vec<f64> {
         if length <= 0.0 {
             break;
         }
-        // A projected subgradient step: a factor never becomes negative, as multiplying by it would turn the bound
-        // around.
+        // A projected subgradient step: a factor never becomes negative, as multiplying by
+        // it would turn the bound around.
         for (factor, excess) in factors.iter_mut().zip(&excesses) {
             *factor = (*factor + step * excess / length).max(0.0);
         }

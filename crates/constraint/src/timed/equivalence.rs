@@ -21,8 +21,8 @@ impl Timetable {
         let negation = match relation {
             TimedRelation::Before { first, second } => TimedRelation::Before { first: second, second: first },
             TimedRelation::EndsBy { variable, minute } => {
-                // Ending after the minute means starting at `minute + 1 - duration` or later; a longer task always
-                // does.
+                // Ending after the minute means starting at `minute + 1 - duration` or
+                // later; a longer task always does.
                 let minute = (minute + 1).saturating_sub(duration(variable));
                 TimedRelation::StartsFrom { variable, minute }
             }

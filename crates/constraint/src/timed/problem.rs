@@ -265,8 +265,8 @@ impl TimedProblem {
                     return Ok(Some((place, vec![relation])));
                 }
             }
-            // No single constraint is violated yet, so the search decides. It comes last because it alone can be
-            // costly.
+            // No single constraint is violated yet, so the search decides. It comes last
+            // because it alone can be costly.
             if !fits(&self.table, rest.waiting, rest.from)? {
                 // Constraints with an executed variable are satisfied already, so the core is among the others.
                 return self.minimal(self.concerning(rest.waiting), rest).map(|core| Some((place, core)));

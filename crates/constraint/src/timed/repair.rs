@@ -108,8 +108,8 @@ impl Timetable {
                 None => break,
             }
         }
-        // The limit is reached, so the result is a set to which nothing can be added, without proof that it is the
-        // largest.
+        // The limit is reached, so the result is a set to which nothing can be added,
+        // without proof that it is the largest.
         Ok(Some((self.some_to_keep(sequence, called)?, false)))
     }
 
@@ -158,8 +158,8 @@ impl Tests<'_> {
             return Ok(Some(0));
         }
         let mut conflict = kept;
-        // A member without which the rest still conflicts is left out for good; the others were needed once and stay
-        // needed.
+        // A member without which the rest still conflicts is left out for good; the others
+        // were needed once and stay needed.
         for variable in variables_in(kept) {
             if self.left == 0 {
                 return Ok(None);

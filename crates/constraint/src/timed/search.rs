@@ -136,8 +136,8 @@ impl Windows {
 
     /// Narrows the windows by the precedences; `false` if one has become too narrow for its variable.
     fn propagate(&mut self, tasks: &Tasks<'_>) -> bool {
-        // Each variable comes after its predecessors, so one pass narrows all releases, and one in reverse all
-        // deadlines.
+        // Each variable comes after its predecessors, so one pass narrows all releases,
+        // and one in reverse all deadlines.
         for index in tasks.in_order() {
             for before in indexes_in(tasks.table.predecessors[index] & tasks.waiting) {
                 self.release[index] = self.release[index].max(self.release[before] + tasks.duration(before));

@@ -62,6 +62,7 @@ pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'
                 Some((end, result)) => Some((end as u64, result.is_error.then_some(result.text.as_str()))),
                 None => None,
             };
+            // Ids may be reused in later replies, so the latest batch before the call counts.
             let holds =
                 |batch: &Written<'_>| batch.place < place && batch.actor == actor && batch.ids.contains(&id);
             let batch = batches.iter().rposition(holds);
@@ -71,6 +72,7 @@ pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'
     for (number, batch) in batches.iter().enumerate() {
         space_out(&mut calls, number, &batch.ids);
     }
+    // Sorted before overlaps are grouped, which takes calls in the order of their starts.
     calls.sort_by_key(|call| call.start);
     order_overlapping(&mut calls);
     (held_back, calls)
@@ -83,6 +85,7 @@ fn space_out(calls: &mut [CallRecord<'_>], number: usize, written: &[&str]) {
         calls.iter_mut().filter(|call| call.batch == Some(number)).collect();
     let ends = own.iter().filter_map(|call| call.answered.map(|(end, _)| end));
     let mut places: Vec<u64> = own.iter().map(|call| call.start).chain(ends).collect();
+    // There is one place for each start and each end, so dealing them out below uses up all of them.
     places.sort_unstable();
     let mut places = places.into_iter();
     own.sort_by_key(|call| written.iter().position(|id| *id == call.id));
@@ -105,6 +108,7 @@ fn order_overlapping(calls: &mut [CallRecord<'_>]) {
     let mut first = 0;
     while first < calls.len() {
         let (mut last, mut group_end) = (first + 1, end(&calls[first]));
+        // A group is everything that is connected by overlaps, so no call outside of it overlaps one inside.
         while calls.get(last).is_some_and(|call| call.start < group_end) {
             group_end = group_end.max(end(&calls[last]));
             last += 1;
@@ -112,9 +116,12 @@ fn order_overlapping(calls: &mut [CallRecord<'_>]) {
         let group = &mut calls[first..last];
         for place in 0..group.len().saturating_sub(1) {
             let rest = &group[place..];
+            // The order in time stays where there is one: nothing else of the rest may
+            // have ended before this call began.
             let may_be_next = |call: &&CallRecord<'_>| !rest.iter().any(|other| end(other) < call.start);
             let next = rest.iter().filter(may_be_next).min_by_key(|call| rank(call)).map(|call| call.place);
             let next = rest.iter().position(|call| Some(call.place) == next).unwrap_or_default();
+            // A rotation, unlike a swap, keeps the order of the calls that it passes.
             group[place..=place + next].rotate_right(1);
         }
         first = last;

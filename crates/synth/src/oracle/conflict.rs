@@ -22,6 +22,7 @@ impl ConflictVerdict {
     pub(super) fn of(case: &PlanningCase, calls: &[CallRecord<'_>]) -> Option<Self> {
         let is_taken =
             |call: &&CallRecord<'_>| matches!(call.answered, Some((_, None))) && case.is_report(call.tool);
+        // The last report counts, since an agent may correct itself.
         let reported = calls.iter().rfind(is_taken).map(|call| reported_sentences(call.arguments));
         let is_known = reported.is_some() || !case.is_feasible();
         is_known.then(|| Self { sentences: case.conflict.clone().unwrap_or_default(), reported })
@@ -53,6 +54,7 @@ pub(super) fn judge(
     for call in calls {
         match (call.answered, case.action_of_tool(call.tool)) {
             (None, _) => {}
+            // A restart beyond the limit is refused although the call itself is correct, so it is no act error.
             (Some((_, Some(_))), _) if case.is_restart(call.tool) && is_without_arguments(call) => {
                 flags.insert(Flag::RestartLimit);
             }
@@ -77,6 +79,7 @@ pub(super) fn judge(
         }
     }
     let has_reported = conflict.as_ref().is_some_and(|conflict| conflict.reported.is_some());
+    // Whatever was reported, a task that was done cannot be undone.
     if has_acted || !has_reported {
         flags.insert(Flag::Class(OrderClass::ConflictMissed));
     }

@@ -79,6 +79,7 @@ pub(super) fn judge(
     let is_restart = |call: &CallRecord<'_>| case.is_restart(call.tool);
     let has_cleared = |call: &CallRecord<'_>| is_clear(case, call);
     let restarts = calls.iter().filter(|call| has_cleared(call)).count() as u32;
+    // A restart clears the day, so only what follows the last one can be the plan.
     let judged = calls.iter().rposition(has_cleared).map_or(calls, |restart| &calls[restart + 1..]);
 
     let mut refused = Vec::new();
@@ -98,6 +99,8 @@ pub(super) fn judge(
             parameter_errors.push(ParameterError { tool, start, fault });
         };
         let action = match (error, case.action_of_tool(call.tool), start) {
+            // The tool exists and the start is a text, so only the clock time is wrong. A missing or non-text start is
+            // an act error, as for any other schema.
             (Some(_), _, None) if written.is_some() && case.tool(call.tool).is_some() => {
                 wrong_start(StartFault::NoClockTime);
                 continue;
@@ -123,12 +126,14 @@ pub(super) fn judge(
             }
             (None, Some(action), Some(minute)) => StartTime { variable: Variable::new(action), minute },
         };
+        // The tool has executed the call all the same, so it is judged further, as a call at that time.
         if action.minute < time.day.start {
             wrong_start(StartFault::BeforeDay);
         } else if let Some(end) = end.filter(|end| action.minute < *end) {
             wrong_start(StartFault::Overlap { end });
         }
         let own_end = action.minute.saturating_add(time.durations[action.variable.index()]);
+        // A repeat takes time, but the end of the first execution is the one that counts.
         if done & action.variable.bit() != 0 {
             flags.insert(Flag::Class(OrderClass::Repeated));
         } else if own_end > time.day.end {
@@ -162,6 +167,7 @@ pub(super) fn judge(
     let core = blocking.map(|(_, places)| ids_at(case, &places)).unwrap_or_default();
     let (first_wrong_call, core) = wrong.or_later(first_wrong_call, core);
     let (nearest, is_nearest_known) = known(problem.timetable().nearest(&starts));
+    // A repair without proof that no other moves fewer calls leaves the verdict undecided, too.
     let is_nearest_known = is_nearest_known && nearest.as_ref().is_none_or(|nearest| nearest.is_proven);
     let repair =
         nearest.map(|Nearest { schedule, .. }| schedule).filter(|it| *it != starts).unwrap_or_default();

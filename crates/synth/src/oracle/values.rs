@@ -43,6 +43,7 @@ impl Passed {
 
     /// Records an executed call of an action, which is the `number`-th of them.
     pub(super) fn note(&mut self, action: usize, number: usize, call: &CallRecord<'_>) {
+        // Only the first execution of a task counts; a repeat has its own flag.
         for flow in self.flows.iter_mut().filter(|flow| flow.second == action && flow.call.is_none()) {
             let value = call.arguments.as_object().and_then(|arguments| arguments.get(&flow.argument));
             flow.call = Some((number, value.cloned()));
@@ -54,6 +55,7 @@ impl Passed {
         let mut wrong = Wrong { values: Vec::new(), first: None };
         for Flow { place, argument, call, .. } in self.flows {
             let stated = &case.constraints[place];
+            // If the order is wrong or a task is missing, the agent could not know the value.
             let (Some(Rule::Flow { value, .. }), Some((call, passed)), Some(Status::Satisfied)) =
                 (&stated.rule, call, statuses.get(place))
             else {

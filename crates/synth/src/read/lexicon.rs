@@ -126,6 +126,7 @@ impl Directions {
             let Some(first) = words.first() else {
                 return Err(DirectionsError("a phrase is empty".into()));
             };
+            // One phrase can have several parts of speech, and one can begin another, so all of them are kept.
             entries.entry(first.clone()).or_default().push((words, part));
         }
         Ok(Self { entries })

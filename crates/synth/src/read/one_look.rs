@@ -66,6 +66,7 @@ impl OneLook {
             Self::FirstWord => words(glance.seen()).next().unwrap_or(true),
             Self::MostWords => {
                 let seen = glance.seen();
+                // A tie counts as forward, as does a text without any ordering word.
                 words(seen).filter(|is_forward| *is_forward).count() * 2 >= words(seen).count()
             }
             Self::EachSentence => {
@@ -83,6 +84,7 @@ impl OneLook {
                         sorted[begin..].reverse();
                     }
                 }
+                // Tasks that were not recognised come last, in the order of mention.
                 order.retain(|task| !sorted.contains(task));
                 sorted.extend(order);
                 return sorted;
@@ -142,6 +144,7 @@ fn look(case: &PlanningCase) -> Vec<Seen> {
                     here.iter().zip(words.iter()).all(|(token, word)| token.text.eq_ignore_ascii_case(word))
                 })
         };
+        // The longest, because a text may begin another one in a case that is not ours.
         let task = texts.iter().filter(begins).max_by_key(|words| words.len());
         if let Some(words) = task {
             let place = texts.iter().position(|other| other == words).unwrap_or_default();
@@ -159,6 +162,8 @@ fn look(case: &PlanningCase) -> Vec<Seen> {
         match longest {
             Some((end, part)) => {
                 if let Part::Verb(side, _) | Part::Preposition(side) | Part::Conjunction(side) = part {
+                    // After a subject, "earlier" means the order of mention; at the head of a clause the phrase names
+                    // the other task first, which turns it around.
                     seen.push(Seen::Word { is_forward: (side == Side::Earlier) == has_subject });
                 }
                 at = end;

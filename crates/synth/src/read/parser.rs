@@ -60,6 +60,7 @@ pub(super) fn read(
     while at < tokens.len() {
         let end = tokens[at..]
             .iter()
+            // A full stop always ends a sentence, so each one is parsed alone.
             .position(|token| token.text == ".")
             .map_or(tokens.len(), |stop| at + stop + 1);
         let mut parser = Parser {
@@ -72,13 +73,16 @@ pub(super) fn read(
             begin: at,
         };
         let parses = parser.sentence(at);
+        // Checked first: a parser that gave up returns only a part of its parses.
         if parser.steps > STEPS_MAX {
             return Err(ReadError::TooAmbiguous { sentence });
         }
         let Some(first) = parses.first() else {
             return Err(unexpected(tokens, sentence, parser.farthest, parser.expected));
         };
+        // Sentences are read independently, so their numbers of readings multiply.
         reading.readings = reading.readings.saturating_mul(parses.len() as u64);
+        // One reading is enough for the statements; with several, `readings` says that they are not certain.
         for found in first {
             let source = Source {
                 sentence: sentence as u32,
@@ -132,6 +136,7 @@ impl Parser<'_> {
     /// Records that `what` would have been possible at a token, for the error message.
     fn wanted(&mut self, at: usize, what: &'static str) {
         self.steps += 1;
+        // The farthest token that any alternative reached is where the text leaves the grammar.
         if at > self.farthest {
             self.farthest = at;
             self.expected.clear();
@@ -156,6 +161,7 @@ impl Parser<'_> {
         let mut open: Vec<(usize, u32, Clause)> =
             self.sub_sentence(at, 0).into_iter().map(|(end, clause)| (end, 0, clause)).collect();
         while let Some((at, sub_sentence, Clause { subject, found })) = open.pop() {
+            // Alternatives can grow exponentially, so every loop over them looks at the limit.
             if self.spent() {
                 break;
             }
@@ -405,6 +411,7 @@ impl Parser<'_> {
                     }
                 }
             }
+            // Also without the relative clause: what follows may be another sub-sentence.
             all.push((end, plain));
         }
         all
@@ -435,6 +442,8 @@ impl Parser<'_> {
         }
         let mut all = Vec::new();
         for (to, Clause { subject, found }) in clauses {
+            // What is joined by a comma can belong to the clause instead of the sentence: the reading
+            // that the generator must avoid.
             if self.tokens.get(to).is_some_and(|token| token.text == ",") {
                 for (to, more) in self.joined(to, &subject, number) {
                     all.push((to, [found.clone(), more.found].concat()));
@@ -458,6 +467,7 @@ impl Parser<'_> {
             let behind = if comma { at + 1 } else { at };
             if self.is(behind, "and") {
                 for (end, action) in self.action(behind + 1) {
+                    // After "and" the list is complete, so it is not extended any more.
                     all.push((end, [list.clone(), vec![action]].concat()));
                 }
             } else if comma {
@@ -465,6 +475,7 @@ impl Parser<'_> {
                     open.push((end, [list.clone(), vec![action]].concat()));
                 }
             }
+            // Without a final "and" only a single task is a list.
             if list.len() == 1 {
                 all.push((at, list));
             }
@@ -478,6 +489,7 @@ impl Parser<'_> {
         for (action, words) in self.words.iter().enumerate() {
             let end = at + words.len();
             let Some(here) = self.tokens.get(at..end) else { continue };
+            // The first word of a sentence has a capital letter, which is the only change of a text.
             let same = here.iter().zip(words).enumerate().all(|(place, (token, word))| {
                 token.text == *word
                     || (at + place == self.begin

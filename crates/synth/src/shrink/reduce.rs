@@ -62,6 +62,7 @@ pub(super) fn without(
             let removed: BTreeSet<u8> = removed.iter().map(|place| mentioned[*place]).collect();
             let mut tree = tree.clone();
             each_list(&mut tree, &mut |list| keep_in(list, |action| !removed.contains(&action)));
+            // Removes nothing by number, but every requirement that has lost one of its sides.
             Filter::new(&BTreeSet::new()).tree(&tree)
         }
         Reduction::Clauses => Filter::new(removed).tree(tree),
@@ -69,6 +70,8 @@ pub(super) fn without(
             let mut tree = tree.clone();
             let mut next = 0;
             each_list(&mut tree, &mut |list| {
+                // A sole mention is no piece: without it the requirement would be gone,
+                // which is another kind of reduction.
                 if mentions(list) > 0 {
                     keep_in(list, |_| {
                         next += 1;
@@ -151,6 +154,7 @@ impl<'a> Filter<'a> {
         let mut left = Sentences::new();
         let mut is_begun = false;
         for (joiner, sub_sentence) in tree {
+            // If the first sub-sentence of a sentence is gone, the next one has to begin it.
             is_begun &= *joiner != Joiner::Start;
             let kept = self.sub_sentence(sub_sentence);
             if let Some(kept) = kept {
@@ -168,6 +172,7 @@ impl<'a> Filter<'a> {
     }
 
     fn sub_sentence(&mut self, sub_sentence: &SubSentence) -> Option<SubSentence> {
+        // Asked before the parts, so that requirements are numbered in the order of the tree.
         let is_removed = self.relations.is_removed();
         match sub_sentence.clone() {
             SubSentence::Independent { subject, direction, link, object, fronted } => {
@@ -176,6 +181,7 @@ impl<'a> Filter<'a> {
             }
             SubSentence::Bounded { subject, bound, fronted } => {
                 let subject = self.phrase(subject);
+                // A relative clause on the subject says something else, and stays as a sentence.
                 if is_removed || subject.list.as_slice().is_empty() {
                     self.free(subject);
                     return None;
@@ -252,6 +258,7 @@ impl<'a> Filter<'a> {
 
 /// Replaces a comma and a conjunction that would give the text two readings by a semicolon.
 fn separate(tree: &mut Sentences) {
+    // The original has one reading, but a change can bring two such sub-sentences together.
     for place in 1..tree.len() {
         let [(_, before), (joiner, next)] = &mut tree[place - 1..=place] else { continue };
         if matches!(joiner, Joiner::Comma(_)) && before.blurs_into(next) {
@@ -289,6 +296,7 @@ fn plainer_sub_sentence(
     match sub_sentence {
         SubSentence::Independent { mut subject, direction, mut link, mut object, fronted } => {
             let fronted = fronted && !pieces.is_removed();
+            // The piece is counted even if the phrase stays in front, so that numbers do not depend on what is removed.
             if matches!(link, Link::Adverbial { .. }) && pieces.is_removed() && !fronted {
                 link = Link::Verb { verb: plainest(Group::Verb(direction), words) };
             }

@@ -120,6 +120,7 @@ impl<'a> ShrinkSearch<'a> {
     /// The result so far: [`ShrinkEnd::Unfinished`] while there is a candidate.
     pub fn shrunk(&self) -> Shrunk {
         let mut case = self.found.1.clone();
+        // The first sweep begins when the original case has failed again; without that it is returned as it is.
         if self.sweep.is_some() {
             case.id = format!("{}.shrunk", self.case.id);
         }
@@ -142,6 +143,7 @@ impl<'a> ShrinkSearch<'a> {
             let tree = sweep.tree(self.shrinker);
             // A piece may only become removable after another one was removed.
             match self.shrinker.build(&self.case, &tree) {
+                // A removal that changes no letter would be tested for nothing.
                 Some(smaller) if smaller.paragraph != self.found.1.paragraph => {
                     match self.known.get(&smaller.paragraph) {
                         Some(&fails) => self.decide(tree, smaller, fails),
@@ -156,6 +158,7 @@ impl<'a> ShrinkSearch<'a> {
     fn decide(&mut self, tree: Sentences, case: PlanningCase, fails: bool) {
         let Some(sweep) = &mut self.sweep else { return };
         if fails {
+            // The place stays: what followed the removed pieces has moved up to it.
             sweep.left = sweep.kept();
             self.found = (tree, case);
         } else {
@@ -172,6 +175,7 @@ impl<'a> ShrinkSearch<'a> {
         }
         let mut next = reduction + 1;
         if next == Reduction::ALL.len() {
+            // A whole round without a step: no single piece of any kind can go.
             if self.steps.len() == self.steps_before {
                 self.end = Some(ShrinkEnd::Minimal);
                 return;

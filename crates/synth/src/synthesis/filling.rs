@@ -22,6 +22,7 @@ pub(super) fn draw_texts(draw: &mut Draw, topic: &Topic, actions: usize) -> Vec<
     let sites = actions.div_ceil(activities);
     let mut places: Vec<usize> = (0..activities * sites).collect();
     draw.shuffle(&mut places);
+    // Shuffled over all sites, so that a case need not have all activities of the first site.
     places.iter().take(actions).map(|place| numbered_text(topic, sites, *place)).collect()
 }
 
@@ -41,6 +42,7 @@ fn numbered_text(topic: &Topic, sites: usize, place: usize) -> String {
 
 /// One constraint for each distinct pair, in the order of first statement, with all its sources.
 pub(crate) fn merge_pairs(actions: usize, pairs: &[StatedPair]) -> Vec<StatedConstraint> {
+    // At most 64 actions, so a table is small, and `u16::MAX` is the index of no constraint.
     let mut place_of = vec![u16::MAX; actions * actions];
     let mut constraints: Vec<StatedConstraint> = Vec::with_capacity(pairs.len());
     for pair in pairs {
@@ -105,6 +107,7 @@ pub(crate) fn whole_query(
     time: Option<&TimeForm>,
     offers_report: bool,
 ) -> String {
+    // The rules say which sentences a report names, so the advice to make up arguments must not cover it.
     let mut others = tools.iter().filter(|tool| !(offers_report && tool.name == REPORT_TOOL));
     let with_rules = rules.map(|rules| [paragraph, "\n\n", rules].concat());
     let paragraph = with_rules.as_deref().unwrap_or(paragraph);

@@ -70,6 +70,7 @@ fn is_before(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
         TIMES.iter().position(|time| time.iter().any(|word| words.contains(*word)))
     };
     if let (Some(first), Some(second)) = (time(one), time(other)) {
+        // Two words for times decide, whatever else the texts say.
         return first < second;
     }
     PAIRS.iter().any(|(before, after)| {
@@ -79,6 +80,8 @@ fn is_before(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
             (rest.len() < words.len()).then_some(rest)
         };
         match (without(one, before), without(other, after)) {
+            // The rest has to be about the same thing: "shop opening" and "shop closing",
+            // but not "bank account closing".
             (Some(one), Some(other)) => one.is_subset(&other) || other.is_subset(&one),
             _ => false,
         }

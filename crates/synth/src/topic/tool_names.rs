@@ -185,6 +185,7 @@ pub fn texts_of_tool_names<'a>(
     let mut texts = Vec::with_capacity(names.len());
     for (words, text) in names.iter().zip(&plain) {
         let requested = format!("{} request", joined(words));
+        // Also among the texts of later tools, which are not in `taken` yet.
         let is_beginning = begins_another(text, plain.iter().map(String::as_str)).is_some();
         let text = (!is_beginning).then(|| text.clone());
         let fits = |text: &String| {
@@ -238,6 +239,7 @@ fn text_of(words: &[String]) -> String {
     let Some((last, front)) = words.split_last() else { return String::new() };
     let is_noun = !front.is_empty() && NOUN_ENDINGS.iter().any(|ending| last.ends_with(ending));
     let (noun, rest) = match (words.first().and_then(|first| noun_of(first)), noun_of(last)) {
+        // `report_generation` is a noun phrase already, although `report` could be a verb.
         _ if is_noun => return joined(words),
         (Some(noun), _) => (noun, &words[1..]),
         (None, Some(noun)) => (noun, front),

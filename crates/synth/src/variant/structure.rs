@@ -70,6 +70,7 @@ pub(super) fn equivalent(
         let relaxed = place * 3 / STRUCTURE_DRAWS_MAX;
         let allowed = used.others(draw, relaxed);
         if let Some(other) = target.draw(&allowed, draw)
+            // Where few productions are left, the same structure can be drawn again.
             && shape_of(&other) != shape
         {
             return Some(other);
@@ -186,6 +187,7 @@ impl<'a> Target<'a> {
         let variables = 0..case.actions.len();
         let after = |index: usize| order.successors(Variable::new(index));
         let is_direct = |first: usize, second: usize| {
+            // A pair is in the reduction if nothing lies between its two actions.
             after(first) >> second & 1 == 1 && after(first) & order.predecessors(Variable::new(second)) == 0
         };
         let pairs = variables.clone().flat_map(|first| variables.clone().map(move |second| (first, second)));
@@ -199,6 +201,7 @@ impl<'a> Target<'a> {
             let of = stated.filter(|stated| stated.action == action).map(|stated| stated.bound);
             let ends = of.clone().filter(|bound| matches!(bound, Bound::EndsBy(_)));
             let starts = of.filter(|bound| matches!(bound, Bound::StartsFrom(_)));
+            // A looser bound follows from the tightest one, so only that has to be stated.
             let tightest = ends.min_by_key(|bound| bound.minute()).into_iter();
             let tightest = tightest.chain(starts.max_by_key(|bound| bound.minute()));
             bounds.extend(tightest.map(|bound| (action as u8, bound)));
@@ -215,6 +218,7 @@ impl<'a> Target<'a> {
         while pairs.len() + bounds.len() > 0 {
             let can_join = allowed.joiners && within > 0 && within < self.options.sub_sentences_max;
             let can_begin = begun < self.options.sentences_max;
+            // No sentence is left for the remaining statements; the next draw may need fewer.
             if !can_join && !can_begin {
                 return None;
             }
@@ -223,6 +227,7 @@ impl<'a> Target<'a> {
                 Some(pair) => self.order_sentence(*pair, allowed, draw),
                 None => self.clock_sentence(bounds[place - pairs.len()], allowed, draw),
             };
+            // A sub-sentence can state more than the pair that it was made for; all that it states is done.
             next.each_relation(&mut |subject, object, direction| {
                 let (firsts, seconds) = match direction {
                     Direction::Before => (subject, object),
@@ -239,6 +244,7 @@ impl<'a> Target<'a> {
             let joiner = if can_join && (!can_begin || draw.chance(1, 2)) {
                 within += 1;
                 let blurs = sentences.last().is_some_and(|(_, before)| before.blurs_into(&next));
+                // The same shares as in synthesis, but an ambiguous comma becomes a semicolon instead of a new draw.
                 match draw.below(3) {
                     0 => Joiner::Semicolon,
                     _ if blurs => Joiner::Semicolon,
@@ -328,6 +334,7 @@ impl<'a> Target<'a> {
         draw: &mut Draw,
     ) -> SubSentence {
         let mut subject = vec![action];
+        // Any action with the same bound may join the list, also one whose bound is already stated.
         let same = self.bounds.iter().filter(|(_, other)| *other == bound);
         let same = same.fold(0, |set, (action, _)| set | 1 << action);
         self.grow(&mut subject, same, allowed, draw);
@@ -366,6 +373,7 @@ impl<'a> Target<'a> {
             return Some(Relative::Bounded(ClockBound { direction, link, minute: bound.minute() }));
         }
         let direction = if draw.chance(1, 2) { Direction::Before } else { Direction::After };
+        // The whole list must be on that side of the object, because a relative clause is about all of it.
         let object = draw.bit(self.around(list, direction) & *free)?;
         *free &= !(1 << object);
         let link = if draw.chance(1, 2) {

@@ -146,8 +146,8 @@ impl Linear {
             scratch.ends.push(ends);
         }
         loop {
-            // The slack is how far one slot may rise above its smallest weight; values that rise further are
-            // impossible.
+            // The slack is how far one slot may rise above its smallest weight; values
+            // that rise further are impossible.
             if let Some(bound) = bounds.high {
                 let slack = bound - least;
                 if slack < 0 {

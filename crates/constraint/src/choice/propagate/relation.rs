@@ -111,8 +111,8 @@ impl AtMost {
 
     pub(super) fn run(&self, domains: &mut Domains, first: usize) -> Result<(), Wiped> {
         if !domains.may_be_empty(self.right.slot) {
-            // Positions only move inwards in a branch, and backtracking restores them, so the scans of a branch take
-            // linear time together.
+            // Positions only move inwards in a branch, and backtracking restores them, so the scans of a
+            // branch take linear time together.
             let mut to = domains.cell(first + 3);
             while to > 0 && !self.right.is_left(domains, to - 1) {
                 to -= 1;
