@@ -88,6 +88,7 @@ fn card_of(case: &PlanningCase) -> Card {
     let has_flows = case.rules().any(|stated| matches!(stated.rule, Some(Rule::Flow { .. })));
     let passing: Vec<OneLook> = OneLook::passing(case).collect();
     let one_look = OneLook::ALL.into_iter().map(|it| Some(f64::from(u8::from(passing.contains(&it)))));
+    // A product of floats, because 64! does not fit into a `u128`.
     let orders: f64 = (1..=case.actions.len()).map(|n| n as f64).product();
     let chance = case.difficulty.correct_plans.map(|correct| correct as f64 / orders);
     let [size, constraints, bytes] =
@@ -166,6 +167,7 @@ impl suite::Case for OrderCase {
     fn explain_run(&self, verdict: &Verdict, events: &[Event]) -> (Explanation, Option<Vec<EventNote>>) {
         match self.read(verdict) {
             Ok(verdict) => {
+                // One parse of the document serves both.
                 let explained = explanation::explain(&self.case, &verdict);
                 (explained, notes::notes(&self.case, &verdict, events))
             }

@@ -65,6 +65,7 @@ pub(crate) fn missed(case: &PlanningCase, verdict: &OracleVerdict) -> String {
     let acted = match verdict.calls.len() {
         0 => String::new(),
         1 => "a task was done".to_owned(),
+        // Repeats are calls, too, so there can be more of them than tasks.
         count => format!("{count} of {} tasks were done", case.actions.len().max(count)),
     };
     match (has_reported, acted.as_str()) {

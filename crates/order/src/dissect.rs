@@ -161,16 +161,20 @@ fn next(options: &DissectOptions, seen: impl Fn(Trial) -> Seen) -> Next {
         for number in 1..=count {
             let trial = Trial { step, number };
             match seen(trial) {
+                // One trial at a time: the first one that the agent passes ends the search, and saves the rest.
                 Seen::Nothing => return Next::Try(trial),
                 Seen::Impossible => continue,
+                // Wordings and tasks were changed together; two more trials tell which of them was enough.
                 Seen::Passed if step == TrialStep::Terminal => return enough(number, seen),
                 Seen::Passed => return Next::Found(cause, None),
+                // With `--compat original`: as the paper prints Algorithm 2, the first failed variant is enough.
                 Seen::Failed if step == TrialStep::Structure && options.original => {
                     return Next::Found(Cause::Constraint, None);
                 }
                 Seen::Failed => were_tried += 1,
             }
         }
+        // A kind without a single variant cannot be ruled out; a kind that was not asked for does not count.
         is_whole &= were_tried > 0 || count == 0;
     }
     if is_whole { Next::Found(Cause::Constraint, None) } else { Next::Undecided }
@@ -183,6 +187,7 @@ fn enough(number: u32, seen: impl Fn(Trial) -> Seen) -> Next {
         let trial = Trial { step, number };
         *alone = match seen(trial) {
             Seen::Nothing => return Next::Try(trial),
+            // A part that cannot be made alone was not enough alone.
             seen => seen == Seen::Passed,
         };
     }
@@ -201,6 +206,7 @@ fn enough(number: u32, seen: impl Fn(Trial) -> Seen) -> Next {
 pub fn pick_errors(outcomes: &[OrderOutcome], options: &DissectOptions, seed: u64) -> Vec<u32> {
     let failed = outcomes.iter().filter(|outcome| is_error(outcome));
     let mut errors: Vec<u32> = failed.map(|outcome| outcome.ordinal).collect();
+    // Several failed repeats of a case are one error.
     errors.sort_unstable();
     errors.dedup();
     if let Some(most) = options.errors_max {

@@ -63,6 +63,7 @@ fn text_and_rules(case: &PlanningCase) -> String {
 /// Where [`text_and_rules`] has the broken rules.
 fn rule_marks(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<Mark> {
     let characters = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+    // Rules follow the paragraph, so their places are sums of the lengths before them.
     let mut start = characters(&case.paragraph).saturating_add(characters(RULES));
     let mut marks = Vec::new();
     for stated in case.rules() {
@@ -219,6 +220,7 @@ impl<'a> Time<'a> {
             self.verdict.violated.iter().any(|violated| violated.id == *id) && self.speaks_of(id, action)
         };
         let start = *self.time.starts.get(call)?;
+        // These are listed as violations and impossible starts already.
         if start < self.end_before(call) || self.verdict.core.iter().any(is_said) {
             return None;
         }
@@ -226,6 +228,7 @@ impl<'a> Time<'a> {
         let core = self.verdict.core.iter().filter_map(words).map(|words| format!("\"{words}\""));
         let core: Vec<String> = core.collect();
         match core.as_slice() {
+            // Listed as late.
             [] if self.end(call)? > self.form.day.end => None,
             [] => Some("what is left does not fit into the day any more".to_owned()),
             core => Some(format!("what is left cannot keep to {} any more", core.join(" and "))),
@@ -268,6 +271,7 @@ pub fn violated_places(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<Sour
         .filter(|stated| verdict.violated.iter().any(|violated| violated.id == *stated.id()))
         .flat_map(|stated| stated.sources().iter().copied())
         .collect();
+    // By their starts, so that each place can only overlap the last merged one.
     places.sort_by_key(|place| (place.start, place.end));
     let mut merged: Vec<Source> = Vec::new();
     for place in places {
@@ -306,6 +310,7 @@ fn marks(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<Mark> {
 
 /// How a constraint fared.
 fn state(stated: Stated<'_>, verdict: &OracleVerdict) -> CheckState {
+    // In an infeasible case no plan was judged: requirements are in conflict, or nothing is said about them.
     if verdict.conflict.as_ref().is_some_and(ConflictVerdict::is_infeasible) {
         return if verdict.core.contains(stated.id()) {
             CheckState::InConflict
@@ -327,6 +332,7 @@ fn state(stated: Stated<'_>, verdict: &OracleVerdict) -> CheckState {
 fn checks(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<Check> {
     let mut checks: Vec<Check> =
         Stated::all(case).map(|stated| check(case, stated, state(stated, verdict))).collect();
+    // Stable, so that constraints of one state stay in the order of the case.
     checks.sort_by_key(|check| check.state);
     checks
 }

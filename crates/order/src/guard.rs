@@ -56,6 +56,7 @@ impl GuardState {
     pub fn new(case: impl Into<Arc<PlanningCase>>, options: JudgeOptions) -> Self {
         let case = case.into();
         let problem = match case.timed_problem() {
+            // First, for both forms: there is no order or schedule to build.
             _ if !case.is_feasible() => Requirements::Infeasible,
             Some(problem) => Requirements::Timetable(problem.timetable().clone()),
             None => Requirements::Order(case.problem().order().expect("a feasible case is satisfiable")),
@@ -101,6 +102,7 @@ impl GuardState {
     /// anyway. If no right call is left, there is no objection.
     pub fn objection(&self, call: &ToolCall) -> Option<String> {
         let right = self.right_now();
+        // Either no correct plan is left any more, or the search was not decided: nothing could be advised.
         if right.is_empty() && !self.is_complete() && self.case.is_feasible() {
             return None;
         }
@@ -117,6 +119,7 @@ impl GuardState {
                 });
             }
             let is_other = self.case.tool(&call.name).is_some() && !self.case.is_restart(&call.name);
+            // Denied only if it would fail the run: the guard is never stricter than the oracle.
             let is_wrong = is_other && self.options.distractor_fails;
             return is_wrong.then(|| format!("none of the tasks that were asked for needs `{}`", call.name));
         };
@@ -160,6 +163,7 @@ impl GuardState {
                     .then(|| format!("it is too early for \"{task}\", other tasks have to be done before"))
             }
             Requirements::Timetable(table) => {
+                // Without a start there is nothing to object to: the tool refuses the call itself.
                 let start = start_of(call)?;
                 let day_start = self.case.time.as_ref()?.day.start;
                 if start < day_start {
@@ -169,8 +173,11 @@ impl GuardState {
                     return Some(format!("the task before ends only at {}", clock_time(self.minute)));
                 }
                 let is_right = if is_again {
+                    // An allowed repeat does nothing new, but takes its time.
                     table.leaves_room(self.done, start.saturating_add(table.duration(variable)))
                 } else {
+                    // `correct_next` starts each task as early as possible, so the written start is
+                    // checked against the window, too.
                     let is_in_time = table.earliest_start(variable, start) == Some(start);
                     table.correct_next(self.done, start).map(|next| is_in_time && next & variable.bit() != 0)
                 };
@@ -254,6 +261,7 @@ impl Guard for OrderGuard {
     }
 
     fn after(&mut self, call: &ToolCall, is_error: bool) {
+        // A refused call has changed nothing.
         if !is_error {
             self.state.executed(call);
         }

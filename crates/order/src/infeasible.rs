@@ -138,6 +138,7 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, run: &Judged<'_>) {
+        // Feasible cases count for false alarms alone.
         if !run.card.is_apart() {
             if let Some(scored) = run.scored {
                 let is_alarm = scored.has(OrderClass::FalseAlarm.as_str());
@@ -152,6 +153,7 @@ impl Counts {
             return;
         };
         let is_detected = scored.passed();
+        // A report beside finished tasks is no detection, so its sentences are not counted either.
         let named = naming_of(scored).filter(|_| is_detected);
         self.detected.entry(run.ordinal).or_default().add(is_detected);
         self.exact.entry(run.ordinal).or_default().add(named == Some(Naming::Exact));
@@ -169,10 +171,13 @@ impl Counts {
     fn sum_up(mut self, planned: u64) -> InfeasibleReport {
         let interval = |runs: Vec<CaseRuns>| {
             let rate = success_rate(&runs).map(Rate::interval);
+            // Without a scored run the rate can be anything.
             rate.unwrap_or(Interval { low: 0.0, high: 1.0 })
         };
         let by_naming = |named| self.by_naming.get(&named).copied().unwrap_or_default();
+        // Whoever passed has reported, so each detected run has a naming.
         let detected = self.by_naming.values().sum();
+        // Classes that did not occur are listed with 0, so that every report has the same fields.
         for class in CLASSES {
             self.classes.entry(class.as_str()).or_default();
         }

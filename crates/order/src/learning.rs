@@ -126,6 +126,7 @@ fn chat_line(case: &PlanningCase, verdict: &OracleVerdict, options: JudgeOptions
         }
     };
     for call in calls {
+        // A plan that our own judge would not accept must not be taught.
         if state.objection(&call).is_some() {
             return None;
         }
@@ -139,6 +140,7 @@ fn chat_line(case: &PlanningCase, verdict: &OracleVerdict, options: JudgeOptions
     }
     messages.push(assistant(last_words(case), &[]));
     let line = json!({ "messages": messages, "tools": listed(case), "parallel_tool_calls": false });
+    // The nearest plan can be unknown where a search reached its limit.
     state.is_complete().then_some(line)
 }
 
@@ -168,6 +170,7 @@ fn preference_line(
         is_parallel |= turn.calls.len() > 1;
         let before = state.clone();
         if turn.is_right(&mut state) {
+            // Kept aside: it only counts if no later message is wrong.
             if before.is_complete() && !turn.calls.is_empty() && idle.is_none() {
                 idle = Some(pair(&messages, assistant(last_words(case), &[]), turn, is_parallel));
             }
@@ -191,6 +194,7 @@ fn preference_line(
 /// The right call that comes first in a plan.
 fn nearest_right(state: &GuardState, plan: &[(usize, Option<u16>)]) -> Option<RightCall> {
     let place = |action: usize| plan.iter().position(|(other, _)| *other == action);
+    // Actions of the plan in its order, and any others after them.
     state.right_now().into_iter().min_by_key(|it| (place(it.action).is_none(), place(it.action)))
 }
 
@@ -248,9 +252,11 @@ fn turns(events: &[Event]) -> Vec<Turn<'_>> {
                 turns.push(Turn { text, calls: Vec::new(), missing: *calls });
             }
             EventKind::Call(_) => {
+                // No turn announced this call, so it comes from an external agent and is a turn of its own.
                 if turns.last().is_none_or(|turn| turn.missing == 0) {
                     turns.push(Turn { missing: 1, ..Turn::default() });
                 }
+                // Pairs are in the order of the calls' events, so the next one belongs to this event.
                 if let Some((turn, paired)) = turns.last_mut().zip(calls.next()) {
                     turn.missing -= 1;
                     turn.calls.push((paired.call, paired.result.map(|(_, result)| result)));

@@ -101,6 +101,7 @@ impl LedTo {
             let origin: TrialOrigin = serde_json::from_str(origin).ok()?;
             let (error, trial) = (origin.error, origin.trial()?);
             let record = TrialRecord { error, trial, case, changes: origin.changes()?, outcome: None };
+            // An index beyond the cases shows that the trials belong to another campaign.
             ((error as usize) < failed_cases).then_some(record)
         };
         self.records(read, |record, outcome| record.outcome = Some(outcome))

@@ -55,6 +55,7 @@ fn executed_actions(case: &PlanningCase, events: &[Event]) -> Vec<(usize, usize)
         _ => None,
     };
     let calls: Vec<(usize, &ToolCall)> = executed_calls(events).into_iter().filter_map(call_at).collect();
+    // As in the judge of the time form: only what follows the last restart is judged.
     let restart = calls.iter().rposition(|(_, call)| case.is_restart(&call.name) && case.is_feasible());
     calls[restart.map_or(0, |restart| restart + 1)..]
         .iter()

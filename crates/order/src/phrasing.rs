@@ -46,6 +46,7 @@ pub(crate) type CountsFor = Vec<Vec<usize>>;
 /// not use this version's wordings.
 pub(crate) fn counts_for(case: &PlanningCase) -> CountsFor {
     let Some(phrasings) = case.phrasings().filter(|_| case.is_feasible()) else { return Vec::new() };
+    // Clock times follow the pairs, and no rule demands one.
     let rules = case.constraints.iter().map(|stated| stated.rule.as_ref()).chain(std::iter::repeat(None));
     let places = phrasings.iter().zip(rules).map(|(phrasings, rule)| {
         let of_rule = rule.map(|rule| match rule {
@@ -57,6 +58,7 @@ pub(crate) fn counts_for(case: &PlanningCase) -> CountsFor {
         let names = wordings.chain(relations.map(|kind| format!("{RELATION}{}", kind.as_str())));
         let mut places: Vec<usize> = names.filter_map(|name| PLACES.get(name.as_str()).copied()).collect();
         places.sort_unstable();
+        // A requirement that is stated twice with the same words is still one requirement.
         places.dedup();
         places
     });
@@ -74,6 +76,7 @@ pub(crate) fn scores(
     };
     let mut counted: BTreeMap<usize, CaseRuns> = BTreeMap::new();
     for (id, places) in case.constraint_ids().zip(counts_for) {
+        // What was never decided is neither kept nor violated.
         if !verdict.undetermined.contains(id) {
             let is_broken = is_broken(id);
             places.iter().for_each(|place| counted.entry(*place).or_default().add(is_broken));

@@ -30,6 +30,7 @@ pub(crate) fn graph(
     for stated in &case.constraints {
         is_before[stated.first][stated.second] = true;
     }
+    // The transitive closure (Warshall). It is cubic, but there are at most 16 actions.
     for middle in 0..count {
         for first in 0..count {
             for second in 0..count {
@@ -49,6 +50,7 @@ pub(crate) fn graph(
         let is_there = |edge: &GraphEdge| (edge.from, edge.to) == (pair.first, pair.second);
         match edges.iter_mut().find(|edge| is_there(edge)) {
             Some(edge) => edge.is_wrong |= is_wrong,
+            // A violated constraint is drawn even if it follows from others: it is what the picture is for.
             None if is_wrong || !follows(pair.first, pair.second) => edges.push(GraphEdge {
                 from: pair.first,
                 to: pair.second,

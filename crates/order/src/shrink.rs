@@ -56,6 +56,7 @@ impl FailureCount {
         if self.failed >= options.failures {
             Some(true)
         } else {
+            // More passes than these leave too few runs for the required failures.
             (passed > options.runs - options.failures).then_some(false)
         }
     }
@@ -122,6 +123,7 @@ impl Target {
     /// Whether a run of a smaller case failed in the same way.
     pub fn is_hit(&self, case: &PlanningCase, verdict: &OracleVerdict) -> bool {
         verdict.class == Some(self.class)
+            // Any place in the list will do: a smaller case can violate other requirements first.
             && self.violated.as_ref().is_none_or(|wanted| violated(case, verdict).contains(wanted))
     }
 
@@ -141,6 +143,7 @@ impl Target {
             })
             .collect();
         for stated in case.time.iter().flat_map(|time| &time.bounds) {
+            // Bits above the numbers 1 to 3, so that target and clock times do not mix.
             labels[stated.action] |= match stated.bound {
                 Bound::EndsBy(_) => 4,
                 Bound::StartsFrom(_) => 8,
@@ -261,6 +264,7 @@ pub fn group_alike(failures: &[ShrunkFailure]) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<(OrderClass, Option<Shape>, usize), Vec<usize>> = BTreeMap::new();
     for (place, failure) in failures.iter().enumerate() {
         let shape = failure.target.shape(&failure.shrunk.case);
+        // Its index makes the key of a failure without a shape unique.
         let alone = if shape.is_none() { place } else { 0 };
         groups.entry((failure.target.class, shape, alone)).or_default().push(place);
     }

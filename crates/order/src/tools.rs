@@ -40,6 +40,7 @@ pub(crate) fn argument_object(
 ) -> Map<String, Value> {
     let schema = case.tool(tool).and_then(|tool| tool.input_schema.as_deref());
     let mut arguments = schema.map_or_else(Map::new, sample_arguments);
+    // After the samples, which they replace.
     arguments.extend(case.flow_arguments(tool).map(|(name, value)| (name.to_owned(), value.clone())));
     if let Some(start_time) = start_time {
         arguments.insert(START_TIME_ARGUMENT.to_owned(), start_time.into());

@@ -73,6 +73,7 @@ impl Conversation {
             settings: self.settings.clone(),
         };
         let text = self.model.chat(&request).await?.text;
+        // Only the conversation is cut: the whole reply is still read.
         let kept = text.chars().take(KEPT_CHARACTERS_MAX).collect();
         self.messages.push(Message::Assistant { text: kept, calls: Vec::new() });
         Ok(text)
@@ -112,6 +113,7 @@ fn shortened(text: &str) -> String {
 /// Names the topic with a case that does not read back as intended, or for which no case can be drawn.
 pub fn prove_topics(bank: &TopicBank) -> Result<(), String> {
     for topic in bank.topics() {
+        // A bank of its own, so that every case is drawn from this topic.
         let alone = TopicBank::new(vec![topic.clone()]).map_err(|error| error.to_string())?;
         let most = topic.activities.len().min(5) as u32;
         let options = SynthesisOptions { actions_min: 2, actions_max: most, ..SynthesisOptions::default() };

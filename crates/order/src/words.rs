@@ -108,6 +108,7 @@ pub(crate) fn wrong_values(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<
 /// Whether a first wrong call was right except for the value that it passed.
 pub(crate) fn is_wrong_value(verdict: &OracleVerdict, call: usize) -> bool {
     let right = verdict.correct_next.get(call).zip(verdict.calls.get(call));
+    // The called action was among the right ones, so only the value can have been wrong.
     !verdict.wrong_values.is_empty() && right.is_some_and(|(right, id)| right.contains(id))
 }
 

@@ -62,6 +62,7 @@ pub fn report(
         errors: failed.len() as u64,
         taken,
         decided,
+        // An open error has no cause, so none is subtracted twice.
         undecided: taken - decided - unfinished,
         unfinished,
         runs: dissection.trials.iter().filter(|trial| trial.outcome.is_some()).count() as u64,
@@ -90,6 +91,7 @@ fn dissected_cases(
     let class_of = |outcome: &OrderOutcome| Some(outcome.class()?.as_str());
     let mut classes = BTreeMap::new();
     for outcome in outcomes.iter().filter(|outcome| is_error(outcome)) {
+        // Of several failed repeats, the first names the class.
         classes.entry(outcome.ordinal).or_insert_with(|| class_of(outcome));
     }
     let reported = |record: &TrialRecord| {

@@ -79,6 +79,7 @@ impl<'a> Search<'a> {
                 Next::Try(trial) => trial,
                 over => return Move::Over(over),
             };
+            // It was made before, but has no verdict yet: interrupted, or unscored.
             if let Some(place) = self.places.get(&(error, trial)) {
                 return Move::Again(*place);
             }
@@ -94,6 +95,8 @@ impl<'a> Search<'a> {
         let (mut case, changes) = match trial.step.mutation() {
             None => (planproof_synth::PlanningCase::clone(failed), Vec::new()),
             Some((mutation, stream)) => {
+                // Error and number define the seed, so a trial is the same whenever it is
+                // made, also after an interruption.
                 let index = u64::from(error) << 32 | u64::from(trial.number);
                 let seed = Draw::new(self.seed, index, stream).number();
                 let variant = self.mutator.mutate(failed, mutation, seed).map_err(|why| why.to_string())?;

@@ -27,6 +27,7 @@ pub(super) fn lines(
         false => LeftOut::OtherSpecification,
     })?;
     let made = paired_calls(events);
+    // Ids may be reused within a run; the last call with the id is the one of this turn.
     let result_of = |call: &ToolCall| made.iter().rev().find(|it| it.call.id == call.id)?.result;
     let mut state = GuardState::new(case.clone(), options);
     for turn in &turns {
@@ -39,6 +40,7 @@ pub(super) fn lines(
             }
             is_right
         });
+        // A turn is also wrong if it ends the run before everything is done.
         if is_right && !turn.has_failed && (!turn.is_end || state.is_complete()) {
             continue;
         }
@@ -51,6 +53,7 @@ pub(super) fn lines(
         return match form {
             Form::Chat => Ok(shown.iter().map(chat_line).collect()),
             Form::Preference => {
+                // Only the first reply answers the request of the rejected one; the others have other requests.
                 let first = shown.first().ok_or(LeftOut::NothingWrong)?;
                 Ok(vec![preference_line(turn.input(), &first.reply, turn.text)])
             }

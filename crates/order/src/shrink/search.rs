@@ -92,6 +92,7 @@ impl<'a> Search<'a> {
                     break;
                 }
                 let Some((case, number, repeats)) = failure.wanted(&self.options) else { break };
+                // Confirming runs have a record of their own, because the choice of this case depended on the others.
                 let key = (failure.error, number.is_none(), case.paragraph.clone());
                 let Some(&known) = self.places.get(&key) else { break };
                 failure.begin(known, number, repeats);
@@ -124,7 +125,9 @@ impl Failure<'_> {
             let more = count.runs_to_decide(options);
             let is_new = count.runs == 0;
             match self.reducer.candidate() {
+                // Requested only if the limit leaves enough runs for a decision.
                 Some(candidate) if self.runs + more <= options.runs_max => {
+                    // Further runs of an undecided candidate keep its number.
                     let number = self.candidates + u32::from(is_new);
                     let id = format!("{}.candidate-{number}", self.id);
                     let case = PlanningCase { id, ..candidate.clone() };
@@ -154,6 +157,7 @@ impl Failure<'_> {
         let CandidateRecord { case, outcomes, .. } = &records[place];
         let mut found = FailureCount::default();
         for repeat in repeats {
+            // A missing or unscored run leaves the round open, so that a resumed search asks for it again.
             let Some(Ok(verdict)) = outcomes.get(&repeat).map(|outcome| &outcome.verdict) else { return };
             found.runs += 1;
             found.failed += u32::from(self.target.is_hit(case, verdict));
@@ -190,6 +194,7 @@ impl Failure<'_> {
                 };
                 let hits = record.outcomes.values().filter(is_hit);
                 let unit = move |outcome: &OrderOutcome| Unit { ordinal, repeat: outcome.repeat };
+                // `false` sorts first, so a confirming run is preferred as the example.
                 hits.map(move |outcome| (record.number.is_some(), unit(outcome)))
             })
             .collect();

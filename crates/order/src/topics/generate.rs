@@ -63,6 +63,7 @@ pub async fn generate_topics(
     let mut finished = Vec::new();
     let mut asking = JoinSet::new();
     loop {
+        // After a failure no conversation is begun, but those in progress are awaited.
         while asking.len() < CONVERSATIONS_MAX && generated.failed.is_none() {
             let Some((place, (job, industry))) = waiting.next() else { break };
             let conversation = Conversation::new(model, wanted.seed);
@@ -90,6 +91,7 @@ pub async fn generate_topics(
             }
         }
     }
+    // Conversations end in any order, which must not show in the result.
     finished.sort_by_key(|(place, _)| *place);
     for (_, Listed { topic, dropped }) in finished {
         generated.dropped.extend(dropped);
@@ -128,6 +130,7 @@ async fn jobs(mut conversation: Conversation, count: usize) -> (Jobs, Vec<Droppe
             Ok(text) => text,
             Err(error) => return (jobs, dropped, Some(error)),
         };
+        // The model is shown the faults of its last reply, not those of earlier ones.
         let before = dropped.len();
         for item in listed_items(&text) {
             if jobs.len() == count {

@@ -71,6 +71,7 @@ impl OwnTools {
         let mut usable: Vec<&Tool> = Vec::new();
         for tool in tools {
             let why = match (self.given.get(&tool.name), schemas.check_schema(&tool.input_schema)) {
+                // What the user left out needs no usable schema.
                 (Some(None), _) => Some("the file of names says so".to_owned()),
                 (_, Err(reason)) => Some(format!("its input schema cannot be used: {}", shortened(&reason))),
                 (_, Ok(())) => None,
@@ -84,6 +85,7 @@ impl OwnTools {
             let given = self.given.get(name).and_then(Option::as_ref);
             given.or_else(|| self.by_model.get(name))
         };
+        // The rule sees all remaining tools at once, because no text may begin another.
         let by_rule = usable.iter().map(|tool| tool.name.as_str()).filter(|name| given(name).is_none());
         let own_names = by_rule.clone().map(|name| self.own_name(name));
         let taken = usable.iter().filter_map(|tool| given(&tool.name)).map(String::as_str);
@@ -160,6 +162,7 @@ impl OwnTools {
 /// A description that is not too long.
 fn cut(description: &str) -> String {
     let mark = " ...";
+    // The mark is ASCII, so its bytes are its characters.
     let kept: String = description.chars().take(DESCRIPTION_CHARACTERS_MAX - mark.len()).collect();
     kept + mark
 }
@@ -201,6 +204,7 @@ pub async fn name_tools(
                 // A list or emphasis mark may precede the name.
                 let name =
                     name.trim_end_matches(|c| !is_part(c)).rsplit(|c| !is_part(c)).next().unwrap_or_default();
+                // Models also write prose with a colon, and name a tool twice.
                 if !missing.iter().any(|tool| tool.name == name) || texts.contains_key(name) {
                     continue;
                 }
