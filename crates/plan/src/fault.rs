@@ -145,6 +145,7 @@ impl ParseFault {
     pub(crate) fn behind(self, start: TextPosition) -> Self {
         let position = self.position.map(|TextPosition { line, column }| TextPosition {
             line: start.line + line - 1,
+            // Only the first line of the piece is shifted; the others begin at the same column.
             column: if line == 1 { start.column + column - 1 } else { column },
         });
         Self { position, ..self }

@@ -96,6 +96,7 @@ impl Reader<'_> {
             self.skip_blanks();
             let at = self.at;
             let mut node = match self.peek() {
+                // Counted by open containers, as each level makes dropping the value recurse once more.
                 Some(b'[' | b'{') if open.len() == self.nesting_max => {
                     return Err((ParseProblem::TooDeep { limit: self.nesting_max }, at));
                 }
@@ -136,6 +137,7 @@ impl Reader<'_> {
                     }
                     Inner::Object(entries, key) => {
                         entries.push((std::mem::take(key), node));
+                        // A key has to follow, so a comma before the closing brace is a fault.
                         if self.skip(",") {
                             *key = self.key("a key in double quotes")?;
                             open.push(last);
@@ -161,6 +163,7 @@ impl Reader<'_> {
             _ if self.skip("true") => Tree::Bool(true),
             _ if self.skip("false") => Tree::Bool(false),
             _ if self.skip("null") => Tree::Null,
+            // Before numbers, because `-Infinity` begins like one.
             _ if self.dialect == Dialect::Python && self.skip_constant() => {
                 Tree::Number(self.text[at..self.at].to_owned())
             }
@@ -189,6 +192,7 @@ impl Reader<'_> {
         loop {
             let plain = self.rest().find(['"', '\\', '\n', '\r', '\t']).unwrap_or(self.rest().len());
             let (plain, _) = self.rest().split_at(plain);
+            // Control characters other than line breaks and tabs are refused in both dialects.
             if let Some(place) = plain.find(|character: char| character < ' ') {
                 self.at += place;
                 return Err(self.unexpected("an escape such as `\\u0001`"));
@@ -240,6 +244,7 @@ impl Reader<'_> {
     /// `\u1234`, or two of them for a character beyond U+FFFF; stands at the `u`.
     fn character_by_number(&mut self, start: usize) -> Result<char, Fault> {
         let unit = self.four_digits()?;
+        // Only half of a surrogate pair fails here.
         if let Some(character) = char::from_u32(u32::from(unit)) {
             return Ok(character);
         }
@@ -251,6 +256,7 @@ impl Reader<'_> {
                 return Ok(character);
             }
         }
+        // What follows is no second half, so it is read again on its own.
         self.at = behind;
         match self.dialect {
             Dialect::Python => Ok(char::REPLACEMENT_CHARACTER),
@@ -274,6 +280,7 @@ impl Reader<'_> {
     fn number(&mut self) -> Result<String, Fault> {
         let start = self.at;
         self.skip("-");
+        // A number that begins with 0 ends there: in `01` the 1 is then unexpected, as in JSON.
         if !self.skip("0") {
             self.digits()?;
         }

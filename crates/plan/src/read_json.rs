@@ -29,6 +29,7 @@ pub fn read_json(reply: &str) -> Result<Plan, ParseFault> {
     let values = values(reply)?;
     let fault = |(problem, at)| ParseFault::at(problem, reply, at);
     let mut plans: Vec<&[Node]> = values.iter().filter_map(steps_of).collect();
+    // Models repeat their plan, as a draft and as the answer; that is still one plan.
     plans.dedup_by(|a, b| are_alike(a, b));
     if let [plan] = plans[..] {
         return self::plan(plan.iter()).map_err(fault);
@@ -36,6 +37,7 @@ pub fn read_json(reply: &str) -> Result<Plan, ParseFault> {
     if plans.len() > 1 {
         return Err(ParseFault::new(ParseProblem::Several { what: "plans", count: plans.len() }));
     }
+    // Some models write each step as an object of its own, without a list around them.
     let mut steps: Vec<&Node> = values.iter().filter(|node| is_like_step(node)).collect();
     steps.dedup_by(|a, b| is_alike(a, b));
     if steps.is_empty() {
@@ -87,6 +89,7 @@ pub(crate) fn values(reply: &str) -> Result<Vec<Node>, ParseFault> {
     let mut passed_over = None;
     let mut at = 0;
     for region in regions {
+        // A value may have reached beyond its block, as far as into the next one.
         at = region.start.max(at);
         while let Some(place) = reply.get(at..region.end).and_then(|rest| rest.find(['{', '['])) {
             at += place;
@@ -105,6 +108,7 @@ pub(crate) fn values(reply: &str) -> Result<Vec<Node>, ParseFault> {
                     at = behind;
                 }
                 Err(fault) if is_of_prose(&reply[at..answer.end], fault.1 - at, &fault.0) => {
+                    // Kept for the case that nothing else is found: the first one is then the best explanation.
                     passed_over.get_or_insert(fault);
                     at += 1;
                 }
@@ -196,6 +200,7 @@ fn step(node: &Node, place: usize) -> Result<Step, json::Fault> {
     let entry = |key: &'static str| {
         let mut found = entries.iter().filter(|(name, _)| name == key);
         let (_, value) = found.next().ok_or((ParseProblem::KeyMissing { place, key }, node.at))?;
+        // Of two values under one key either could be meant.
         match found.next() {
             Some((_, second)) => Err((ParseProblem::KeyTwice { key: key.to_owned() }, second.at)),
             None => Ok(value),
@@ -209,6 +214,7 @@ fn step(node: &Node, place: usize) -> Result<Step, json::Fault> {
         Tree::Number(digits) | Tree::Text(digits) => digits.as_str(),
         _ => "",
     };
+    // Checked by digits, because parsing would also accept a sign.
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.parse().ok().filter(|_| is_number);
     let name = entry("name")?;
@@ -271,6 +277,7 @@ fn number(digits: &str) -> Option<Number> {
     if digits.contains(['.', 'e', 'E']) {
         return digits.parse().ok().and_then(Number::from_f64);
     }
+    // Unsigned first, so that numbers above `i64::MAX` stay exact as well.
     let whole = |digits: &str| digits.parse().map(<Number as From<u64>>::from).ok();
     whole(digits).or_else(|| digits.parse().map(<Number as From<i64>>::from).ok())
 }

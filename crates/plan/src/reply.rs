@@ -21,6 +21,7 @@ pub(crate) struct Block {
 
 /// What follows the last marker, or all.
 pub(crate) fn behind_marker(reply: &str) -> Region {
+    // The last one, so that a prompt quoted before the answer, which has the marker as well, does no harm.
     let start = reply.rfind(MARKER).map_or(0, |place| place + MARKER.len());
     start..reply.len()
 }
@@ -36,6 +37,7 @@ pub(crate) fn fenced(reply: &str, within: Region) -> Vec<Block> {
     let mut line = 0;
     while let Some(fence) = fences.get(open) {
         let opened = fence.end;
+        // It only moves forward, which keeps the whole loop linear.
         line = line.max(open + 1);
         while fences.get(line).is_some_and(|fence| !fence.begins_line) {
             line += 1;

@@ -37,6 +37,7 @@ impl ArgumentValue {
             }
         }
         words.push_str(rest);
+        // An empty text is one empty piece, so that no value is without pieces.
         if !words.is_empty() || parts.is_empty() {
             parts.push(TextPiece::Words(words));
         }
@@ -51,6 +52,7 @@ pub(crate) fn written(parts: &[TextPiece]) -> String {
     for part in parts {
         match part {
             TextPiece::Words(words) => {
+                // Otherwise the words would lengthen the key, or a mark of theirs would be read as ours.
                 if follows_reference && (words.starts_with(is_of_key) || words.starts_with(NOTHING)) {
                     text.push_str(NOTHING);
                 }
@@ -86,6 +88,7 @@ fn leading_reference(text: &str) -> Option<(Reference, usize)> {
     let key = behind.strip_prefix(">.")?;
     let length = key.bytes().take_while(|byte| is_of_key(char::from(*byte))).count();
     let key = &key[..length];
+    // A number that does not fit names no step, so the text stays words.
     let reference = Reference { step: digits.parse().ok()?, key: key.to_owned() };
     is_key(key).then_some((reference, OPENING.len() + digits.len() + ">.".len() + length))
 }

@@ -81,6 +81,7 @@ impl<'t> WrittenAction<'t> {
     /// The argument split into at most `count` arguments at commas followed by a blank. There may be fewer; the excess
     /// is left out. A single one may contain commas.
     pub fn arguments(&self, count: usize) -> impl Iterator<Item = &'t str> + use<'t> {
+        // The published code splits at `", "` only where it expects several arguments.
         let (all, parts) = match count {
             1 => (Some(self.argument), None),
             _ => (None, Some(self.argument.split(", ").take(count))),

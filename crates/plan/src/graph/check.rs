@@ -28,6 +28,7 @@ impl SubTaskGraph {
             0 => faults.push(GraphFault::new(GraphSite::graph(), GraphProblem::NoSubTasks)),
             count if count > SUB_TASKS_MAX => {
                 let problem = GraphProblem::TooManySubTasks { count, limit: SUB_TASKS_MAX };
+                // Alone: checking an oversized graph could take arbitrarily long.
                 return Err(GraphFaults { faults: vec![GraphFault::new(GraphSite::graph(), problem)] });
             }
             _ => {}
@@ -115,6 +116,7 @@ fn constraints(constraints: &[WordedConstraint], of: &GraphSite, faults: &mut Ve
     let mut problems = Vec::new();
     list(GraphField::Constraints, constraints.len(), CONSTRAINTS_MAX, &mut problems);
     faults.extend(problems.into_iter().map(|problem| GraphFault::new(of.clone(), problem)));
+    // The excess is one fault above, and its members are not looked at.
     for (place, constraint) in constraints.iter().enumerate().take(CONSTRAINTS_MAX) {
         let mut problems = Vec::new();
         text(GraphField::Words, &constraint.words, CONSTRAINT_CHARACTERS_MAX, &mut problems);

@@ -11,6 +11,7 @@ use crate::graph::links::Links;
 pub(crate) fn cycles(links: &Links) -> Vec<Vec<usize>> {
     let mut is_looked_at = vec![false; links.before.len()];
     for place in links.in_order() {
+        // Sub-tasks on a cycle or behind one never get into this order.
         is_looked_at[place] = true;
     }
     let mut cycles = Vec::new();
@@ -24,6 +25,7 @@ pub(crate) fn cycles(links: &Links) -> Vec<Vec<usize>> {
             continue;
         }
         let needed = links.needed_by(&[start]);
+        // Behind the start and needed by it: all cycles through these are one knot, which is reported once.
         for place in behind.into_iter().filter(|place| needed.binary_search(place).is_ok()) {
             is_looked_at[place] = true;
         }

@@ -72,6 +72,7 @@ fn wrapped(text: &str, width: usize, lines_max: usize) -> Vec<String> {
             last.extend(rest);
             continue;
         }
+        // A word longer than a line has no blank to break at.
         while rest.len() > width {
             lines.push(rest.drain(..width).collect());
         }

@@ -49,6 +49,7 @@ impl Links {
     pub(crate) fn in_order(&self) -> Vec<usize> {
         let mut missing: Vec<usize> = self.before.iter().map(Vec::len).collect();
         let free = missing.iter().enumerate().filter(|(_, missing)| **missing == 0);
+        // The first of the free ones in the order of the graph, so that the same graph is always traversed alike.
         let mut free: BinaryHeap<Reverse<usize>> = free.map(|(place, _)| Reverse(place)).collect();
         let mut order = Vec::with_capacity(self.before.len());
         while let Some(Reverse(place)) = free.pop() {

@@ -22,6 +22,7 @@ impl SubTaskGraph {
         let mut came_from = vec![None; self.sub_tasks.len()];
         let order = links.in_order();
         for place in &order {
+            // `max_by_key` returns the last of equals, so reversed it returns the first.
             let heaviest = links.before[*place].iter().copied().rev().max_by_key(|other| sums[*other]);
             came_from[*place] = heaviest;
             let before = heaviest.map_or(0, |other| sums[other]);

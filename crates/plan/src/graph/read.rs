@@ -32,6 +32,7 @@ pub fn read_graph(reply: &str, executors: &[&str]) -> Result<SubTaskGraph, Graph
     let values = values(reply).map_err(|fault| of_graph(GraphProblem::NoJson(fault)))?;
     let mut graphs: Vec<&Node> = Vec::new();
     for value in values.iter().filter(|value| is_like_graph(value)) {
+        // A graph that is written twice in the same words is one graph.
         if !graphs.iter().any(|graph| is_alike(graph, value)) {
             graphs.push(value);
         }
@@ -46,6 +47,7 @@ pub fn read_graph(reply: &str, executors: &[&str]) -> Result<SubTaskGraph, Graph
     };
     let mut reading = Reading { reply, faults: Vec::new() };
     let graph = reading.graph(entries);
+    // The sub-tasks were not read then, so any other fault would only follow from that.
     if let Some(fault) = reading.faults.iter().find(|fault| is_of_size(fault)) {
         return Err(GraphFaults { faults: vec![fault.clone()] });
     }
@@ -136,6 +138,7 @@ impl Reading<'_> {
                 None => {
                     let found = "a list with something else in it";
                     self.report(&site, GraphProblem::FieldOfOtherKind { field: GraphField::After, found });
+                    // One fault for the whole list: it has to be written anew anyway.
                     break;
                 }
             }
@@ -157,6 +160,7 @@ impl Reading<'_> {
 
     fn constraint(&mut self, site: &GraphSite, node: &Node) -> WordedConstraint {
         let entries = match &node.tree {
+            // A constraint in words alone need not be an object.
             Tree::Text(words) => return WordedConstraint::in_words(words.as_str()),
             Tree::Object(entries) => entries,
             tree => {
@@ -166,6 +170,7 @@ impl Reading<'_> {
         };
         self.look_at_fields(site, entries, OF_CONSTRAINT);
         let words = self.text(site, entries, GraphField::Words);
+        // `null` stands for no typed form: the schema requires the key.
         let typed = entry(entries, GraphField::Typed).filter(|node| node.tree != Tree::Null);
         let typed = typed.and_then(|node| match exact(node) {
             Ok(typed) => Some(typed),
@@ -245,6 +250,7 @@ fn entry(entries: &Entries, field: GraphField) -> Option<&Node> {
 fn id_of(node: &Node) -> Option<String> {
     match &node.tree {
         Tree::Text(id) => Some(id.clone()),
+        // Models number their sub-tasks; `1` and `"1"` are the same id.
         Tree::Number(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => Some(digits.clone()),
         _ => None,
     }

@@ -38,6 +38,7 @@ impl Schedule {
         let place = self.place(&sub_task.id)?;
         let before = std::mem::replace(&mut self.graph.sub_tasks[place], sub_task);
         if let Err(faults) = self.graph.check(executors) {
+            // Checked in place, because faults such as cycles concern the whole graph.
             self.graph.sub_tasks[place] = before;
             return Err(RevisionError::Faults(faults));
         }
@@ -51,6 +52,7 @@ impl Schedule {
     /// There is no sub-task with this id.
     pub fn drop_sub_task(&mut self, id: &str) -> Result<Revision, ScheduleError> {
         let place = self.place(id)?;
+        // Before the removal, which moves the places that the links refer to.
         let mut revision = self.undo_from(place);
         // Removed dependencies need not produce their results again.
         revision.undone.retain(|undone| undone != id);
@@ -61,6 +63,7 @@ impl Schedule {
             sub_task.after.retain(|after| *after != dropped.id);
             let inherited: Vec<String> =
                 dropped.after.iter().filter(|after| !sub_task.after.contains(after)).cloned().collect();
+            // Where the removed one was, so that the order of the dependencies stays.
             let at = at.min(sub_task.after.len());
             sub_task.after.splice(at..at, inherited);
         }

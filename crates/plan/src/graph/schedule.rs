@@ -235,6 +235,7 @@ impl Schedule {
         self.links = Links::new(&self.graph.sub_tasks);
         self.missing = vec![0; self.states.len()];
         self.ready.clear();
+        // Dependencies come first, so their states are final when they are looked at.
         for place in self.links.in_order() {
             let before = &self.links.before[place];
             let has = |state| before.iter().any(|other| self.states[*other] == state);
@@ -242,6 +243,7 @@ impl Schedule {
             let unfinished = |other: &&usize| self.states[**other] != SubTaskState::Finished;
             let missing = before.iter().filter(unfinished).count();
             self.missing[place] = missing;
+            // What has happened stays; only states that follow from it are computed again.
             let has_started = matches!(
                 self.states[place],
                 SubTaskState::Running | SubTaskState::Finished | SubTaskState::Failed

@@ -175,6 +175,7 @@ fn of_expr<'a>(expr: &'a Expr, to: &mut Vec<Node<'a>>) {
         }
         Expr::If(it) => to.extend([Node::Expr(&it.test), Node::Expr(&it.body), Node::Expr(&it.orelse)]),
         Expr::Dict(it) => {
+            // Python has all keys in one field and all values in the next.
             to.extend(it.items.iter().filter_map(|item| item.key.as_ref()).map(Node::Expr));
             to.extend(it.items.iter().map(|item| Node::Expr(&item.value)));
         }

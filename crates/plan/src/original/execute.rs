@@ -22,6 +22,7 @@ pub fn execute(plan: &Json, catalogue: &Catalogue) -> Result<(), String> {
         Json::Object(_) => std::slice::from_ref(plan),
         _ => return Err("the plan is neither a list nor a step".to_owned()),
     };
+    // The published code takes the largest id of no ids, which raises.
     if steps.is_empty() {
         return Err("no step is the last one".to_owned());
     }
@@ -30,10 +31,12 @@ pub fn execute(plan: &Json, catalogue: &Catalogue) -> Result<(), String> {
         let field = |key: &str| step.get(key).ok_or_else(|| format!("a step has no `{key}`"));
         let (id, name, arguments) = (field("id")?, field("name")?, field("args")?);
         let Json::Object(arguments) = arguments else { return Err("the arguments are no object".to_owned()) };
+        // Before the tool is looked up, so that a missing output is the reason if both are wrong.
         resolve(arguments, &results)?;
         let signature = name.as_str().and_then(|name| catalogue.find(name));
         let signature = signature.ok_or_else(|| format!("{name} is no tool"))?;
         check(arguments, signature)?;
+        // Results are files named by id, so the text "1" and the number 1 are one step.
         results.insert(file_name(id), signature);
     }
     Ok(())
@@ -43,6 +46,7 @@ pub fn execute(plan: &Json, catalogue: &Catalogue) -> Result<(), String> {
 fn resolve(arguments: &Map<String, Json>, results: &HashMap<String, &Signature>) -> Result<(), String> {
     for text in arguments.values().filter_map(Json::as_str) {
         for reference in find(text) {
+            // A single character, so the reference to step 10 reads the result of step 1.
             let id = reference.text.chars().nth(OPENING.len()).map(String::from).unwrap_or_default();
             let giver = results.get(&id).ok_or_else(|| format!("step {id} has given nothing"))?;
             if !giver.has_output(reference.key) {

@@ -30,8 +30,10 @@ pub enum PlanningMode {
 /// # Errors
 /// The published parser refuses the reply.
 pub fn read_json(reply: &str, mode: PlanningMode) -> Result<Json, PlanRefusal> {
+    // The steps of 5.1. Escapes in texts are destroyed by this, which is kept.
     let text = reply.replace('\n', "").replace("\\_", "_").replace('\\', "");
     let mut text = text.split_once(MARKER).map_or(text.as_str(), |(_, behind)| behind);
+    // From the first to the last brace, even of a list, which loses its brackets by this.
     text = text.find('{').map_or(text, |place| &text[place..]);
     text = text.rfind('}').map_or(text, |place| &text[..=place]);
     let failure =
@@ -45,6 +47,7 @@ pub fn read_json(reply: &str, mode: PlanningMode) -> Result<Json, PlanRefusal> {
             }
             node
         }
+        // Python raises a RecursionError here, which the published code does not count as a JSON error.
         Err((problem @ ParseProblem::TooDeep { .. }, _)) => {
             return Err(Unexpected(problem.to_string()).into());
         }
@@ -84,6 +87,7 @@ fn value(node: &Node) -> Result<Json, Unexpected> {
         Tree::Object(entries) => {
             let mut object = Map::new();
             for (key, node) in entries {
+                // Of a repeated key the last value stays, as in Python.
                 object.insert(key.clone(), value(node)?);
             }
             Json::Object(object)
@@ -98,6 +102,7 @@ fn number(digits: &str) -> Result<Json, Unexpected> {
     }
     if digits.contains(['.', 'e', 'E']) {
         let float: f64 = digits.parse().unwrap_or(f64::NAN);
+        // Python reads a number that is too large as infinite.
         let infinity = if float < 0.0 { "-inf" } else { "inf" };
         return Ok(Number::from_f64(float).map_or(Json::String(infinity.to_owned()), Json::Number));
     }

@@ -28,6 +28,7 @@ pub(super) fn id(value: &Json) -> Result<Id, Unexpected> {
         Json::Array(_) | Json::Object(_) => return unexpected("an id is a list or an object"),
         Json::Bool(it) => Id::Number(i64::from(*it)),
         Json::Number(number) => {
+            // Below this bound a whole float is an exact integer.
             let whole = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 1e15);
             match number.as_i64().or(whole.map(|float| float as i64)) {
                 Some(number) => Id::Number(number),
@@ -71,6 +72,7 @@ pub(super) fn find(text: &str) -> Vec<Found<'_>> {
 pub(super) fn items(value: &Json) -> Result<&[Json], Unexpected> {
     match value {
         Json::Array(items) => Ok(items),
+        // Nothing to visit raises nothing, so an empty object passes as an empty plan.
         Json::Object(entries) if entries.is_empty() => Ok(&[]),
         Json::String(text) if text.is_empty() => Ok(&[]),
         _ => unexpected("the plan is no list of steps"),

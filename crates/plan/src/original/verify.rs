@@ -44,6 +44,7 @@ struct Graph<'p> {
 
 impl<'p> Graph<'p> {
     fn node(&mut self, id: Id) -> usize {
+        // A reference can create the node before its step is read, so nodes are in the order of first mention.
         *self.places.entry(id.clone()).or_insert_with(|| {
             self.nodes.push(Node { id, attributes: None });
             self.nodes.len() - 1
@@ -56,8 +57,10 @@ impl<'p> Graph<'p> {
             let id = references::id(field(step, "id")?)?;
             let attributes = (field(step, "name")?, arguments(step)?);
             let place = graph.node(id);
+            // A repeated id overwrites the earlier step, at the place of the first mention.
             graph.nodes[place].attributes = Some(attributes);
             for text in attributes.1.values().filter_map(Json::as_str) {
+                // An edge only for a text that begins with a reference; one among words makes none.
                 if text.starts_with(OPENING) {
                     let from = graph.node(references::first_digit(text)?);
                     graph.edges.insert((from, place));
@@ -80,13 +83,16 @@ fn verify_nodes(plan: &Json, catalogue: &Catalogue) -> Result<PublishedVerdict, 
     let graph = Graph::read(plan)?;
     let mut verdict = PublishedVerdict::default();
     for place in 0..graph.nodes.len() {
+        // Raises for a step that is only referred to: the published code reads a name that is not there.
         let (name, arguments) = graph.attributes(place)?;
+        // An unknown tool ends the checks of its step.
         let Some(signature) = tool(name, catalogue, &mut verdict)? else { continue };
         check_arguments(signature, arguments, &mut verdict);
         for (argument, text) in arguments.iter().filter_map(|(name, value)| Some((name, value.as_str()?))) {
             check_references(argument, text, signature, &graph, catalogue, &mut verdict)?;
         }
     }
+    // After all steps, as in 5.3.
     for (from, to) in &graph.edges {
         let (first, second) = (graph.attributes(*from)?.0, graph.attributes(*to)?.0);
         check_edge(known(first, catalogue)?, known(second, catalogue)?, catalogue, &mut verdict);

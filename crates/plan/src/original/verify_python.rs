@@ -27,6 +27,7 @@ fn verify_body(body: &[Stmt], catalogue: &Catalogue) -> Result<PublishedVerdict,
             _ => None,
         };
         let Some(signature) = name.as_deref().and_then(|name| catalogue.find(name)) else {
+            // A call of an attribute has no name there, and Python prints `None`.
             let name = name.unwrap_or_else(|| "None".to_owned());
             program.verdict.add(RefusalCode::Tools, format!("{name} is no tool of the list"));
             continue;
@@ -52,6 +53,7 @@ fn collect<'a>(body: &'a [Stmt], calls: &mut Vec<&'a ExprCall>, variables: &mut 
         Node::Stmt(Stmt::Assign(assign)) => {
             for target in &assign.targets {
                 if let Expr::Name(name) = target {
+                    // Of several assignments the last one of the walk counts, for all uses.
                     variables.insert(name.id.as_str(), &assign.value);
                 }
             }
@@ -97,6 +99,7 @@ impl Program<'_> {
             if let InterpolatedStringElement::Interpolation(field) = element {
                 match &*field.expression {
                     Expr::Subscript(subscript) => self.check_subscript(subscript, taker)?,
+                    // Even a plain variable: the published code takes its subscript without a check.
                     _ => return unexpected("a field of an f-string is no output of a variable"),
                 }
             }

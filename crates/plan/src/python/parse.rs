@@ -29,6 +29,7 @@ pub(crate) fn parse(
     version: PythonVersion,
     depth: Depth,
 ) -> Result<Parsed<ModModule>, ParseFault> {
+    // Python refuses it before parsing, wherever it is.
     if let Some(place) = text.find('\0') {
         let message = "source code cannot contain the character U+0000".to_owned();
         return Err(ParseFault::at(ParseProblem::Python { message }, text, place));
@@ -42,6 +43,7 @@ pub(crate) fn parse(
         ParseFault::at(ParseProblem::Python { message }, text, at.start().to_usize())
     };
     let is_of_grammar =
+        // Python's grammar allows a repeated keyword argument; its compiler refuses it.
         |kind: &ParseErrorType| !matches!(kind, ParseErrorType::DuplicateKeywordArgumentError(_));
     let mut errors = parsed.errors().iter();
     if let Some(error) = errors.find(|error| depth == Depth::Compiler || is_of_grammar(&error.error)) {

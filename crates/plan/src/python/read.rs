@@ -55,6 +55,7 @@ pub fn read_python(reply: &str) -> Result<PlanProgram, ParseFault> {
     };
     // Models that think of Markdown write `\_` for an underscore.
     let without_escapes = text.replace("\\_", "_");
+    // Tried only if the text as it is cannot be read: `\_` in a string may be meant.
     if without_escapes != text
         && let Ok(program) = program(&without_escapes)
     {
@@ -90,6 +91,7 @@ fn region(reply: &str) -> Result<Region, ParseFault> {
     let mut blocks: Vec<Block> =
         blocks.into_iter().filter(|block| LANGUAGES.contains(&block.language.as_str())).collect();
     if blocks.len() > 1 {
+        // The block that defines `solve` is the program; the others may be examples.
         let solving = blocks.iter().filter(|block| reply[block.content.clone()].contains(ENTRY));
         let solving: Vec<Block> = solving.cloned().collect();
         if solving.len() != 1 {

@@ -34,6 +34,7 @@ pub(crate) fn first_error(
     };
     walker.visit_body(body);
     let errors = walker.surroundings.errors.into_inner();
+    // Ruff's findings come first; `refused` is what it does not detect.
     let known_to_ruff = errors.into_iter().next().map(|error| (error.to_string(), error.range));
     known_to_ruff.or(walker.refused.map(|(message, range)| (message.to_owned(), range)))
 }
@@ -110,12 +111,14 @@ impl SemanticSyntaxContext for Surroundings<'_> {
 
     fn has_nonlocal_binding(&self, name: &str) -> bool {
         let enclosing = self.scopes.iter().rev().skip(1);
+        // Python finds nonlocal names in functions and lambdas only: neither a class nor the module provides them.
         let mut functions =
             enclosing.filter(|scope| matches!(scope.kind, Kind::Function { .. } | Kind::Lambda));
         functions.any(|scope| scope.bound.contains(name) || scope.parameters.contains(name))
     }
 
     fn in_async_context(&self) -> bool {
+        // A comprehension is as asynchronous as the function around it.
         let mut kinds = self.kinds().filter(|kind| !matches!(kind, Kind::Comprehension { .. }));
         kinds.next() == Some(Kind::Function { is_async: true })
     }
@@ -130,6 +133,7 @@ impl SemanticSyntaxContext for Surroundings<'_> {
     }
 
     fn in_sync_comprehension(&self) -> bool {
+        // Only up to the next function, which is a context of its own.
         let mut kinds = self.kinds().take_while(|kind| !matches!(kind, Kind::Function { .. }));
         kinds.any(|kind| kind == Kind::Comprehension { is_async: false, is_generator: false })
     }
@@ -253,6 +257,7 @@ impl<'a> Visitor<'a> for Walker<'_> {
                 self.surroundings.has_future_annotations |= is_future && is_annotations;
             }
             Stmt::FunctionDef(function) => {
+                // Decorators, annotations and defaults are evaluated in the scope around the function.
                 function.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
                 function.returns.iter().for_each(|returns| self.visit_annotation(returns));
                 self.visit_defaults(&function.parameters);
@@ -271,6 +276,7 @@ impl<'a> Visitor<'a> for Walker<'_> {
                 self.within(scope, |walker| walker.visit_body(&class.body));
             }
             Stmt::For(stmt) => {
+                // Walked by hand, because the body is within the loop and the `else` is not.
                 self.visit_expr(&stmt.iter);
                 self.visit_expr(&stmt.target);
                 self.within_loop(&stmt.body);
@@ -390,6 +396,7 @@ impl<'a> Visitor<'a> for Bindings {
 
     fn visit_alias(&mut self, alias: &'a ruff_python_ast::Alias) {
         let name = alias.asname.as_ref().unwrap_or(&alias.name);
+        // `import a.b` binds `a`.
         self.bound.insert(name.split('.').next().unwrap_or_default().to_owned());
     }
 }

@@ -52,6 +52,7 @@ pub(super) struct Builder<'t> {
 
 impl Builder<'_> {
     fn run_module(&mut self, body: &[Stmt]) -> Option<()> {
+        // With a function, its body is the plan; without one, the program itself is.
         let is_solve = |stmt: &&Stmt| matches!(stmt, Stmt::FunctionDef(_));
         let Some(Stmt::FunctionDef(solve)) = body.iter().find(is_solve) else {
             return self.run(body);
@@ -64,6 +65,7 @@ impl Builder<'_> {
             let Expr::Call(call) = expr else { return false };
             call.arguments.is_empty() && matches!(&*call.func, Expr::Name(name) if name.id == solve.name.id)
         };
+        // Beside the function nothing may happen that a plan could not express; calling it is expected.
         for stmt in body {
             let is_idle = match stmt {
                 Stmt::FunctionDef(other) => other == solve,
@@ -129,6 +131,7 @@ impl Builder<'_> {
             _ => None,
         });
         let targets: Vec<String> = targets.collect::<Option<_>>()?;
+        // Noted whatever else the value is: the dictionary of results is no argument, but it numbers the steps.
         self.note_results(value);
         let bound = match value {
             Expr::Call(call) => {
@@ -139,6 +142,7 @@ impl Builder<'_> {
             Expr::Name(name) => self.names.get(name.id.as_str())?.clone(),
             _ => match self.value(value) {
                 Some(draft) => Bound::Value(draft),
+                // It has no effect, so the plan is complete without it, as long as no argument uses it.
                 None if values::is_idle(value) => Bound::Other,
                 None => return None,
             },
@@ -166,12 +170,14 @@ impl Builder<'_> {
         let tool = match &*call.func {
             Expr::Name(name) => {
                 let name = name.id.as_str();
+                // A name that the program has assigned is no tool any more, even if a tool has the same name.
                 let is_own = self.names.contains_key(name) || names::is_builtin(name);
                 (!is_own).then(|| name.replace('_', " "))?
             }
             Expr::Subscript(subscript) => values::name_among_globals(subscript)?,
             _ => return None,
         };
+        // A plan's arguments have names, and this reader does not know the tools' signatures.
         if !call.arguments.args.is_empty() {
             return None;
         }
@@ -214,6 +220,7 @@ impl Builder<'_> {
                     Expr::Name(name) => match self.names.get(name.id.as_str()) {
                         Some(Bound::Call(place)) => Source::Call(*place),
                         Some(_) => return None,
+                        // Not assigned so far: a reference to a later step, which only the whole program can resolve.
                         None => Source::Name(name.id.to_string()),
                     },
                     Expr::Call(call) => Source::Call(self.call(call)?),
@@ -240,6 +247,7 @@ impl Builder<'_> {
         let mut later: HashMap<&str, u64> = HashMap::new();
         for (call, id) in self.calls.iter().zip(&ids) {
             if let Some(variable) = &call.variable {
+                // The first assignment of such a name comes after its use, or the use would have found it.
                 later.entry(variable).or_insert(*id);
             }
         }
@@ -247,7 +255,8 @@ impl Builder<'_> {
         let step_of = |source: &Source| match source {
             Source::Call(place) => ids.get(*place).copied(),
             Source::Name(name) => later.get(name.as_str()).copied().or_else(|| {
-                // A step that is not there.
+                // No call has this name. Its number stays as a reference to a missing step, which the verifier reports,
+                // unless another step has that number.
                 names::number(name).filter(|number| !taken.contains(number))
             }),
         };
@@ -272,6 +281,7 @@ impl Builder<'_> {
         {
             return results.iter().map(|(id, _)| *id).collect();
         }
+        // All calls or none: with some numbers from names and others from places, two could be the same.
         let numbers: Option<Vec<u64>> = variables().map(|variable| names::number(variable?)).collect();
         let is_distinct = |numbers: &Vec<u64>| {
             numbers.iter().collect::<std::collections::HashSet<_>>().len() == numbers.len()
@@ -298,6 +308,7 @@ fn text(parts: &[DraftPart], step_of: &dyn Fn(&Source) -> Option<u64>) -> Option
         }
     }
     let is_plain = |part: &TextPiece| matches!(part, TextPiece::Words(words) if !are_plain(words));
+    // In the form of JSON such words would become a reference, so the plan would change.
     if joined.iter().any(is_plain) {
         return None;
     }

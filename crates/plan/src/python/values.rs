@@ -66,6 +66,7 @@ pub(super) fn pieces<'e>(text: &'e ExprFString, source: &str) -> Option<Vec<Piec
                             pieces.push(Piece::Words(kept(&words.value, words.range, source)?));
                         }
                         InterpolatedStringElement::Interpolation(field) => {
+                            // `{x!r}`, `{x=}` and `{x:>8}` change the text, which no reference can express.
                             let is_plain = field.debug_text.is_none()
                                 && field.conversion == ConversionFlag::None
                                 && field.format_spec.is_none();
@@ -122,6 +123,7 @@ fn number(expr: &Expr, is_negative: bool) -> Option<Json> {
     match &number.value {
         Number::Int(int) => {
             let int = int.as_u64()?;
+            // Subtracted from 0, because the magnitude of `i64::MIN` does not fit into an `i64`.
             if is_negative { Some(0_i64.checked_sub_unsigned(int)?.into()) } else { Some(int.into()) }
         }
         Number::Float(float) => {

@@ -38,7 +38,9 @@ pub fn to_line(step: &Step) -> String {
 
 fn callee(tool: &str) -> String {
     let name = tool.replace(' ', "_");
+    // The program assigns these names itself, so a tool of that name could not be called any more.
     let is_of_program = names::number(&name).is_some() || name == "result" || name == "solve";
+    // A reader turns underscores into blanks, so a name with one of its own would come back changed.
     if tool.contains('_') || !names::is_plain(&name) || names::is_builtin(&name) || is_of_program {
         format!("globals()[{}]", literal(tool))
     } else {

@@ -21,6 +21,7 @@ pub fn read_arguments(reply: &str, only_text: Option<&str>) -> Result<Map<String
         None => "write one JSON object with the arguments".to_owned(),
     };
     let is_bare = reply.trim_start().starts_with('{');
+    // The block may also hold the requested object; then it is read as such below.
     if let (Some(name), false) = (only_text, is_bare)
         && let Some(text) = only_block(reply)
         && !is_object_with(text, name)

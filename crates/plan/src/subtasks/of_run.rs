@@ -33,6 +33,7 @@ impl PlanOfRun {
             let actor = event.actor.as_ref().map(planproof_trace::Actor::as_str);
             let is_planner = actor == Some(Asking::Plan.actor());
             match state.as_str() {
+                // The first prompt names the division; a grouped agent then asks for single sub-tasks as well.
                 sections::PROMPT if is_planner && division.is_none() => {
                     let begun = |(asking, _): &(Asking, Division)| text.starts_with(asking.mark());
                     let divisions = [

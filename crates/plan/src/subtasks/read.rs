@@ -88,7 +88,9 @@ pub fn read_plan(reply: &str, tools: &[&str]) -> Result<Vec<Pair>, PlanFault> {
     let lists: Vec<&[Node]> = values.iter().filter_map(list_of).collect();
     let pairs = match lists[..] {
         [] => return Err(PlanFault::format(format!("there is no list: write {FORM}"))),
+        // Also the empty list, which is a plan without tools.
         [items] if items.iter().all(is_object) => pairs(items)?,
+        // The two lists of TPTU, tools and sub-tasks, within one list or, below, one after the other.
         [both] if both.len() == 2 && both.iter().all(|list| list_of(list).is_some()) => {
             let mut lists = both.iter().filter_map(list_of);
             two_lists(lists.next().unwrap_or_default(), lists.next().unwrap_or_default())?
@@ -121,6 +123,7 @@ pub fn read_next(reply: &str, tools: &[&str]) -> Result<Option<Pair>, PlanFault>
     let form = format!("one pair, such as {{\"TOOL\": \"SUB-TASK\"}}, or {DONE}");
     let values = match read(reply) {
         Ok(values) => values,
+        // `DONE` is an answer without JSON, so its absence is no fault.
         Err(_) if is_done => return Ok(None),
         Err(fault) => return Err(fault),
     };

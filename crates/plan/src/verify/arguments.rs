@@ -17,6 +17,7 @@ pub(super) fn unknown_key(argument: &str, signature: &Signature, key: &str) -> S
         argument: argument.to_owned(),
         tool: signature.name.clone(),
         key: key.to_owned(),
+        // The only output is named anyway, so it needs no suggestion.
         nearest: nearest(key, names(&signature.outputs)).filter(|_| signature.outputs.len() > 1),
         known: owned(&signature.outputs),
     }

@@ -85,6 +85,7 @@ impl<'p> Verifier<'p> {
     fn new(steps: &'p [Step], catalogue: &'p Catalogue) -> Self {
         let mut places = HashMap::with_capacity(steps.len());
         for (place, step) in steps.iter().enumerate() {
+            // The first step keeps a repeated id; the others are reported as faults.
             places.entry(step.id).or_insert(place);
         }
         Self { steps, catalogue, places, visited: vec![0; steps.len()], visits: 0 }
@@ -109,6 +110,7 @@ impl<'p> Verifier<'p> {
         problems.extend(malformed(step));
         for (name, value) in &step.arguments {
             let is_among_words = value.as_reference().is_none();
+            // A reference that occurs several times in one argument is one fault.
             let mut seen = HashSet::new();
             for reference in value.references().filter(|reference| seen.insert(*reference)) {
                 match self.input(place, name, reference, signature, is_among_words) {
@@ -140,6 +142,7 @@ impl<'p> Verifier<'p> {
             let is_itself = from == place;
             return Err(StepFault::StepNotEarlier { argument: name, step: number, is_itself });
         }
+        // Reported for that step, and not for each step that refers to it.
         let Some(giver) = self.catalogue.find(&self.steps[from].tool) else { return Ok(None) };
         let Some(output) = giver.outputs.iter().find(|output| output.name == reference.key) else {
             return Err(arguments::unknown_key(argument, giver, &reference.key));
@@ -155,7 +158,9 @@ impl<'p> Verifier<'p> {
     fn connections(&mut self, taker: &Signature, inputs: &[Input<'_>]) -> Vec<StepFault> {
         let (direct, others): (Vec<_>, Vec<_>) =
             inputs.iter().partition(|input| self.catalogue.may_follow(&input.giver.name, &taker.name));
+        // The search needs to go no further back than this.
         let Some(earliest) = others.iter().map(|input| input.from).min() else { return Vec::new() };
+        // A new number for each search, so that the marks need not be cleared.
         self.visits += 1;
         let mut open: Vec<usize> = direct.iter().map(|input| input.from).collect();
         while let Some(place) = open.pop() {

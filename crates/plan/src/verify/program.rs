@@ -28,12 +28,14 @@ const FAULTS_MAX: usize = 100;
 /// It is not Python, or exceeds a limit of [`limits`](crate::limits).
 pub fn verify_program(text: &str, catalogue: &Catalogue) -> Result<Vec<VerificationFault>, ParseFault> {
     let module = parse_program(text)?;
+    // Such a program is as good as its plan, and a plan can be checked in full.
     if let Some(plan) = straight_line_plan(module.syntax(), text) {
         return Ok(verify(&plan, catalogue).into_iter().map(in_python).collect());
     }
     let tools: HashMap<String, &Signature> =
         catalogue.signatures().iter().map(|signature| (signature.identifier(), signature)).collect();
     let mut defined = Defined { tools: &tools, names: HashSet::new(), calls: HashMap::new() };
+    // A pass of its own, because a function may be defined after its use.
     defined.visit_body(module.suite());
     let mut verifier = Verifier { catalogue, tools: &tools, defined, calls: 0, problems: Vec::new() };
     verifier.visit_body(module.suite());
@@ -89,6 +91,7 @@ impl<'a> Visitor<'a> for Defined<'_> {
             Stmt::Assign(assign) => {
                 if let ([Expr::Name(name)], Some(tool)) = (&assign.targets[..], self.called(&assign.value)) {
                     let name = name.id.to_string();
+                    // A name that is also assigned elsewhere may hold something else when it is used.
                     let is_first = !self.names.contains(&name);
                     // The target is visited below, and must not count as something else.
                     self.visit_expr(&assign.value);
@@ -183,6 +186,7 @@ impl<'c> Verifier<'c> {
         let by_name = call.arguments.keywords.iter();
         let by_name = by_name.filter_map(|keyword| Some((keyword.arg.as_ref()?.as_str(), &keyword.value)));
         let given: Vec<(&str, &Expr)> = by_place.chain(by_name).collect();
+        // With `*x` or `**x` nobody can say which arguments are missing or given twice.
         if !is_unpacked {
             let problems = arguments::check(signature, given.iter().map(|(name, _)| *name));
             self.problems.extend(problems.into_iter().map(|problem| (at, problem)));
