@@ -133,6 +133,7 @@ impl TimedProblem {
                 return Err(TimedProblemError::Duration { variable, minutes });
             }
         }
+        // Number and durations are checked above, so only the end of the day can be out of range.
         let Some(mut table) = Timetable::new(durations, day) else {
             return Err(TimedProblemError::Day { day });
         };

@@ -147,10 +147,12 @@ impl Condition {
     pub(super) fn fate(&self, record: &Lookup, is_met: bool) -> String {
         let empty = self.slots().find(|slot| record(slot).is_none());
         match (self, empty) {
+            // First, because it is the only condition about an empty slot itself.
             (Self::Filled { slot, .. }, _) => {
                 let what = if record(slot).is_some() { "Something" } else { "Nothing" };
                 format!("{what} is chosen for {slot}")
             }
+            // An empty slot satisfies every other condition, whatever it demands.
             (_, Some(slot)) => format!("Nothing is chosen for {slot}, so it asks for nothing"),
             (Self::Passes { field, test }, None) => passed(field, test, record, is_met),
             (Self::Compare { left, op, right }, None) => {

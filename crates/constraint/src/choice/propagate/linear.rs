@@ -125,6 +125,7 @@ impl Linear {
         bounds: Bounds,
         scratch: &mut Scratch,
     ) -> Result<(), Wiped> {
+        // First the stored ends move inwards, past the values that have been removed since.
         let (mut least, mut most) = (0_i128, 0_i128);
         scratch.ends.clear();
         for (place, term) in self.terms.iter().enumerate() {

@@ -79,6 +79,7 @@ impl Reader {
                 let conclusion = conclusion.and_then(|node| self.condition(&node, true));
                 Some(Demand::Implies { premise: premise?, conclusion: conclusion? })
             }
+            // Any other kind is a condition, or unknown, which is reported there.
             _ => self.condition(node, false).map(Demand::Holds),
         }
     }
