@@ -134,6 +134,7 @@ fn facts(case: &PlanningCase, verdict: &OracleVerdict, called: Vec<SequenceStep>
     if let Some(restarts) = restarts(verdict) {
         facts.push(Fact::text("restarts", restarts));
     }
+    // Put into words before the calls are moved into their fact.
     let wrong_call = verdict
         .first_wrong_call
         .map(|wrong| called.get(wrong).map(SequenceStep::to_text).unwrap_or_default());

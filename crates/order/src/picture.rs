@@ -102,6 +102,7 @@ pub(crate) fn bars(case: &PlanningCase, verdict: &OracleVerdict) -> Option<Bars>
             when: span(case, id, *start),
             from: u32::from(*start),
             to: u32::from(start.saturating_add(duration(case, id)?)),
+            // Of several bounds of a task, the tightest is drawn.
             not_before: not_before.max(),
             not_after: not_after.min(),
             is_wrong: verdict.first_wrong_call == Some(call) || bounds().any(is_violated),

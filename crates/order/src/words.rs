@@ -195,6 +195,7 @@ pub(crate) fn summary(case: &PlanningCase, verdict: &OracleVerdict) -> String {
             errors.first().map(|error| one_line(&format!("{}{}", wrong_start(case, error), more(errors))))
         }
     };
+    // A verdict from a file can lack what its class implies.
     what.unwrap_or_else(|| class.as_str().to_owned())
 }
 

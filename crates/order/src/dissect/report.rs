@@ -53,6 +53,7 @@ pub fn report(
     let taken = dissection.errors.len() as u64;
     let (topics, topics_without_errors) = topics(cases, outcomes);
     let failed = outcomes.iter().filter(|outcome| is_error(outcome));
+    // Cases, not runs: several failed repeats of a case are one error.
     let failed: BTreeSet<u32> = failed.map(|outcome| outcome.ordinal).collect();
     DissectionReport {
         campaign: campaign.to_owned(),
@@ -86,6 +87,7 @@ fn dissected_cases(
 ) -> Vec<DissectedCase> {
     let mut trials: BTreeMap<u32, BTreeMap<Trial, &TrialRecord>> = BTreeMap::new();
     for record in &dissection.trials {
+        // Sorted by step and number, in whatever order they were run.
         trials.entry(record.error).or_default().insert(record.trial, record);
     }
     let class_of = |outcome: &OrderOutcome| Some(outcome.class()?.as_str());

@@ -96,6 +96,7 @@ fn shrunk_case(
     let ShrunkFailure { error, target, shrunk, runs, confirmed, is_open, .. } = failure;
     let case = cases[*error as usize].case();
     let interval = (confirmed.runs > 0).then(|| confirmed.interval());
+    // Without a failure that occurred again, there is no smallest case to give an example of.
     let example = shrinking.example(failure).filter(|_| failure.is_reproduced());
     ShrunkCase {
         case: case.id.clone(),

@@ -240,6 +240,7 @@ impl Rounds for Search<'_> {
             let waves: Vec<(usize, Range<u32>)> =
                 going_on.filter_map(|failure| failure.wave.clone()).collect();
             let units = waves.iter().flat_map(|(place, repeats)| {
+                // Runs from before an interruption are not made again.
                 let is_left = |repeat: &u32| !self.records[*place].outcomes.contains_key(repeat);
                 repeats.clone().filter(is_left).map(|repeat| Unit { ordinal: *place as u32, repeat })
             });

@@ -183,6 +183,7 @@ async fn activities(
                 }
             };
             let others = || texts.iter().map(String::as_str);
+            // Both ways: the new one can be the beginning of another, or another can be its beginning.
             let longer = begins_another(&activity, others());
             let shorter =
                 others().find(|other| begins_another(other, [activity.as_str()].into_iter()).is_some());

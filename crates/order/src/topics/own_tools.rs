@@ -114,6 +114,7 @@ impl OwnTools {
                 named.left_out.push(LeftOut { tool: tool.name, why: format!("it {fault}") });
                 continue;
             }
+            // Only noted: a real agent can still call the tool.
             let sample = Value::Object(sample_arguments(&tool.input_schema));
             if schemas.check(&tool.input_schema, &sample).is_err() {
                 named.not_simulated.push(tool.name.clone());
@@ -196,6 +197,7 @@ pub async fn name_tools(
                 prompt.push_str("\n\n");
                 prompt.push_str(&more(missing.len(), &faults));
             }
+            // The faults of the last reply are in the prompt now.
             faults.clear();
             let reply = conversation.ask(prompt).await?;
             for line in reply.lines() {
