@@ -423,6 +423,7 @@ impl CaseFile {
             if place_of.insert(action.id.clone(), place).is_some() {
                 return Err(format!("action id \"{}\" is used twice", action.id));
             }
+            // The paragraph names actions by their texts, and a call names them by their tools: both have to be unique.
             if !texts.insert(action.text.as_str()) {
                 return Err(format!("two actions have the text \"{}\"", action.text));
             }
@@ -439,6 +440,7 @@ impl CaseFile {
         let stated = read_constraints(self.constraints, &place_of, self.paragraph.chars().count())?;
         let ReadConstraints { pairs: constraints, bounds } = stated;
         let is_timed = self.form == Form::Time;
+        // The marks of the time form have to agree: form, day, durations and options.
         let time = match (self.day, self.durations, self.options.time.as_ref()) {
             (Some(day), Some(durations), Some(options)) if is_timed => {
                 let durations = read_durations(&self.actions, &durations)?;
@@ -584,6 +586,7 @@ fn read_constraints(
                 let (first, second) = (place(&id, &first)?, place(&id, &second)?);
                 let sources = read_sources(&id, source, characters)?;
                 let rule = rule.map(|rule| rule.read(&id)).transpose()?;
+                // Elsewhere a requirement counts as a rule because it has no source.
                 if rule.is_some() && !sources.is_empty() {
                     return Err(format!(
                         "constraint \"{id}\" has a rule and a source; it is demanded by one of them"

@@ -437,6 +437,7 @@ impl SubSentence {
         choice: &mut ActionChoice,
         shape: Shape,
     ) -> Option<Self> {
+        // Verb, adverbial, fronted adverbial, clauses, fronted clauses: the golden cases fix these numbers.
         let form = draw.below(5);
         let direction = direction(draw);
         if form < 3 {

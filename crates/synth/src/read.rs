@@ -141,6 +141,7 @@ pub fn verify(case: &PlanningCase, directions: &Directions) -> Result<(), Verify
     if reading.readings != 1 {
         return Err(VerifyError::Ambiguous { readings: reading.readings });
     }
+    // Compared as sets of pairs with their places: none may be missing, added, or stated elsewhere.
     let read: BTreeSet<ReadPair> = reading.pairs.iter().copied().collect();
     let stated: BTreeSet<ReadPair> = case
         .constraints
@@ -174,6 +175,7 @@ pub fn verify(case: &PlanningCase, directions: &Directions) -> Result<(), Verify
         let what = format!("{who} \"{text}\" {} (at \"{words}\")", bound.bound);
         return Err(VerifyError::Differs { what });
     }
+    // The comparison above cannot notice an action that neither side mentions.
     for (place, action) in case.actions.iter().enumerate() {
         let is_bound = read_bounds.iter().any(|bound| bound.action == place);
         if !is_bound && !read.iter().any(|pair| pair.first == place || pair.second == place) {

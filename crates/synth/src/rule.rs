@@ -238,8 +238,10 @@ impl Topic {
                     flow.from
                 ));
             }
+            // A flow is an order, too. Several flows between two tasks are possible, for different arguments.
             after[from].push(to);
         }
+        // Orders and flows together, because they can contradict each other as well.
         match circle(&after) {
             None => Ok(()),
             Some(places) => {

@@ -124,6 +124,7 @@ impl<'a> Synthesizer<'a> {
             };
             return out_of("actions", shown, range);
         }
+        // For the largest cases, which need the most time.
         if let Some(time) = &options.time {
             time.check(high).map_err(|(option, value, range)| SynthesisError::Option {
                 option,
@@ -466,6 +467,7 @@ impl<'a> Synthesizer<'a> {
         };
         let mut joiner = Joiner::Start;
         for place in 1..=options.sub_sentences_max {
+            // More actions were needed than there are. Counted, because it shifts small cases towards short sentences.
             let Some(next) = sub_sentence(draw) else {
                 counts.too_wide += 1;
                 return None;
@@ -529,10 +531,12 @@ impl<'a> Synthesizer<'a> {
             .collect();
         let mut tools: Vec<CaseTool> =
             actions.iter().map(|action| topic.case_tool(&action.text, self.options.time.is_some())).collect();
+        // Inserted before the tools for restarts and reports are added, so that these stay last.
         self.add_distractors(draw, topic, &mut tools);
         if time.is_some() {
             tools.push(restart_tool());
         }
+        // In feasible cases as well, or the tool's presence would give the answer away.
         let offers_report = self.options.infeasible.is_some();
         if offers_report {
             tools.push(report_tool());

@@ -316,6 +316,7 @@ impl Writer<'_> {
                 let Link::Adverbial { neutral, preposition } = link else {
                     unreachable!("only an adverbial clause is drawn fronted");
                 };
+                // The words that state the constraint reach from the preposition to the verb of the subject.
                 let from = self.wording(&words.prepositions(*direction)[usize::from(*preposition)]);
                 self.noun_phrase(object);
                 self.mark(',');

@@ -154,6 +154,7 @@ impl TimeOptions {
         let in_range =
             |minutes: Option<u16>| minutes.is_none_or(|minutes| (1..=MINUTE_MAX).contains(&minutes));
         if !in_range(self.duration_min) || !in_range(self.duration_max) {
+            // The one of the two that is out of range.
             let value = self.duration_min.filter(|_| !in_range(self.duration_min)).or(self.duration_max);
             return Err((
                 "duration",
@@ -165,6 +166,7 @@ impl TimeOptions {
             let value = self.restarts_max.unwrap_or_default().to_string();
             return Err(("restarts", value, format!("1 to {RESTARTS_MAX}")));
         }
+        // If the shortest tasks do not fit into the day, no drawn durations do.
         let shortest = self.duration_min(actions);
         let needed = u32::from(shortest) * actions;
         if needed > u32::from(self.day.minutes()) {

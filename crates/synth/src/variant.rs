@@ -277,6 +277,7 @@ fn rebuild(
     // A case with rules keeps its tasks, and with them its rules.
     constraints.extend(case.rules().cloned());
     let renamed = |place: usize| texts[place] != case.actions[place].text;
+    // Only a renamed action gets another tool; all others stay as the file has them.
     let new_tool = |place: usize| renamed(place).then(|| tool_of(case, bank, &job, &texts[place]));
     let actions: Vec<Action> = case
         .actions
@@ -344,6 +345,7 @@ fn changes(
     for (place, (old, new)) in case.actions.iter().zip(&changed.actions).enumerate() {
         if old.text != new.text {
             let fills = |slot: &Slot| slot.fills == Fills::Action(place as u8);
+            // Both paragraphs have the same tree here, so their slots correspond one to one.
             let places = from.iter().zip(to).filter(|(slot, _)| fills(slot));
             let places = places.map(|(from, to)| (from.span, to.span)).collect();
             let (from, to) = (old.text.clone(), new.text.clone());

@@ -273,12 +273,14 @@ impl VerdictFile<'_> {
             .iter()
             .map(|name| find_flag(name).ok_or_else(|| format!("there is no flag \"{name}\"")))
             .collect::<Result<BTreeSet<Flag>, String>>()?;
+        // Readers use it as an index into the calls.
         if self.first_wrong_call.is_some_and(|call| call >= self.calls.len()) {
             return Err(format!("first_wrong_call is none of its {} calls", self.calls.len()));
         }
         let calls = actions(self.calls);
         let repair = actions(self.repair);
         let correct_next: Vec<Vec<ActionId>> = self.correct_next.into_iter().map(actions).collect();
+        // Serde can make each field optional, but cannot demand all of them together.
         let time = match (
             self.start_times,
             self.parameter_errors,
@@ -313,6 +315,7 @@ impl VerdictFile<'_> {
         };
         if time
             .as_ref()
+            // Starts and calls are matched by position.
             .is_some_and(|time| time.starts.len() != calls.len() || time.repair_starts.len() != repair.len())
         {
             return Err("it has not as many start times as calls".into());

@@ -162,6 +162,7 @@ pub(super) fn judge(
     let class = primary_class(&flags, explains_lost(case, &refused, &lost), options);
 
     let id_of = |variable: Variable| case.actions[variable.index()].id.clone();
+    // From here on searches are needed, which can end undecided. Class and flags never depend on one.
     let (blocking, is_blocking_known) = known(problem.blocking(&starts));
     let first_wrong_call = blocking.as_ref().map(|(call, _)| *call);
     let core = blocking.map(|(_, places)| ids_at(case, &places)).unwrap_or_default();

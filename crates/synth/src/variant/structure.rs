@@ -99,6 +99,7 @@ impl Used {
             let (subject, object) = match sub_sentence {
                 SubSentence::Independent { subject, direction, link, object, fronted } => {
                     let form = match (link, fronted) {
+                        // Only an adverbial can be fronted.
                         (Link::Verb { .. }, _) => Form::Verb,
                         (Link::Adverbial { .. }, false) => Form::Adverbial,
                         (Link::Adverbial { .. }, true) => Form::Fronted,
