@@ -33,6 +33,7 @@ impl SubTaskGraph {
             }
             _ => {}
         }
+        // Found for the whole graph at once, and reported below with the sub-tasks that they belong to.
         let structure = self.structure_faults();
         for (place, sub_task) in self.sub_tasks.iter().enumerate() {
             let site = GraphSite::sub_task(place, &sub_task.id);

@@ -122,6 +122,7 @@ impl Reading<'_> {
             self.report(&site, GraphProblem::NoObject { found: node.tree.kind() });
             return empty();
         };
+        // The id first, because every fault of the sub-task is reported with it.
         let id = entry(entries, GraphField::Id).and_then(id_of);
         let site = GraphSite::sub_task(place, id.as_deref().unwrap_or_default());
         self.look_at_fields(&site, entries, OF_SUB_TASK);

@@ -67,6 +67,7 @@ fn push_children<'a>(node: Node<'a>, to: &mut Vec<Node<'a>>) {
             to.extend(handler.type_.iter().map(|it| Node::Expr(it)));
             to.extend(handler.body.iter().map(Node::Stmt));
         }
+        // In Python an `elif` is an `if` in the `else` of the one before, so each is a level deeper.
         Node::Elif(clauses) => {
             if let Some((clause, rest)) = clauses.split_first() {
                 to.extend(clause.test.iter().map(Node::Expr));

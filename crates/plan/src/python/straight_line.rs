@@ -208,6 +208,7 @@ impl Builder<'_> {
                         values::Piece::Words(words) => parts.push(DraftPart::Words(words)),
                         values::Piece::Expr(expr) => match self.value(expr)? {
                             Draft::Text(inner) => parts.extend(inner),
+                            // Python would format the value in its own way, so the text is not known.
                             Draft::Json(_) => return None,
                         },
                     }

@@ -66,6 +66,7 @@ impl PlanOfRun {
                 _ => {}
             }
         }
+        // Only an agent that divides at once writes a plan; for the others, what was started is the plan.
         let pairs = planned.unwrap_or(taken_up);
         Some(Self { division: division?, pairs, broken_at: last_fault.filter(|_| is_broken) })
     }

@@ -68,6 +68,7 @@ pub fn read_crew(reply: &str, tools: &[&str]) -> Result<Crew, String> {
         match serde_json::from_value::<ComposedExecutor>(json) {
             Ok(executor) => {
                 let about = |what: String| format!("- executor `{}`: {what}.", cut(&executor.name));
+                // Compared with those before it, so that of two equal names the second one is at fault.
                 faults.extend(faults_of(&executor, &executors, tools).into_iter().map(about));
                 executors.push(executor);
             }
