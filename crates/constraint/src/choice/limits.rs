@@ -1,7 +1,6 @@
 //! Limits on the size of a problem and on its search.
 
 /// The most slots of a problem.
-// A search keeps the set of changed slots in one machine word.
 pub const SLOTS_MAX: usize = 64;
 /// The most candidates of a slot.
 pub const CANDIDATES_MAX: usize = 10_000;

@@ -54,8 +54,8 @@ impl Related {
                 if let Some(id) = from.sole(domains) {
                     to.retain(domains, |other| other != id)?;
                 }
-            // A slot that is sure to be filled limits the other to its ids; one that can be empty requires nothing.
             } else if !domains.may_be_empty(from.slot) {
+                // A slot that is sure to be filled limits the other to its ids; one that can be empty requires nothing.
                 scratch.forget(self.keys);
                 for value in domains.values(from.slot) {
                     scratch.see(from.ids[value]);
@@ -156,8 +156,8 @@ impl Implies {
         let ((of_premise, asking), (of_conclusion, met)) = (&self.premise, &self.conclusion);
         if domains.is_within(*of_premise, asking) {
             domains.keep(*of_conclusion, met, true)
-        // The contrapositive: the conclusion cannot be met, so the premise must not ask for it.
         } else if !domains.meets(*of_conclusion, met) {
+            // The contrapositive: the conclusion cannot be met, so the premise must not ask for it.
             domains.keep(*of_premise, asking, false)
         } else {
             Ok(())
