@@ -81,6 +81,7 @@ impl Counter {
     }
 
     fn count_anew(&mut self, set: u32) -> u64 {
+        // The three reductions at the head of this file, in that order.
         let part = component(set, |index| self.related[index]);
         if part != set {
             let interleavings = binomial(set.count_ones(), part.count_ones());

@@ -99,6 +99,7 @@ impl ChoiceProblem {
         let tables = Tables::new(self, goal.as_ref());
         let amount = |cost: i128| {
             let goal = goal.as_ref()?;
+            // A maximum is searched as the minimum of the negated sum.
             let parts = if goal.is_negated { -cost } else { cost };
             Some(Amount { parts, unit: goal.unit.clone() })
         };

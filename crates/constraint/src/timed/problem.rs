@@ -297,6 +297,7 @@ impl TimedProblem {
                 let begin = end.saturating_sub(stretch);
                 let others = kept[..begin].iter().chain(&kept[end..]);
                 if !self.fits_with(others, rest)? {
+                    // What follows is known to be needed, and moves up to `begin`, where the next range ends.
                     kept.drain(begin..end);
                 }
                 end = begin;
