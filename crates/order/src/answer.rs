@@ -34,7 +34,7 @@ fn nearest_plan(case: &PlanningCase) -> Vec<Planned<'_>> {
     let planned = |action: &Variable, start| Planned { action: &case.actions[action.index()], start };
     if let Some(problem) = case.timed_problem() {
         let mention: Vec<StartTime> =
-            // Minute 0 is after no possible start, so each task of the plan starts as early as it can.
+            // Minute 0 restricts no start, so each task of the plan starts as early as it can.
             mention.into_iter().map(|variable| StartTime { variable, minute: 0 }).collect();
         let nearest = problem.timetable().nearest(&mention).ok().flatten();
         let schedule = nearest.map(|nearest| nearest.schedule).unwrap_or_default();

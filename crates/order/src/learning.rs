@@ -205,6 +205,7 @@ fn target(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<(usize, Option<u1
         false => time.repair_starts.clone(),
     };
     let starts = verdict.time.as_ref().map(starts).unwrap_or_default();
+    // Without a repair the calls are a correct plan already.
     let ids = if verdict.repair.is_empty() { &verdict.calls } else { &verdict.repair };
     let place = |id: &ActionId| case.actions.iter().position(|action| action.id == *id);
     ids.iter().enumerate().filter_map(|(at, id)| Some((place(id)?, starts.get(at).copied()))).collect()

@@ -151,6 +151,7 @@ fn worst_first(by_name: &HashMap<&'static str, BTreeMap<u32, CaseRuns>>, prefix:
             Some(Violations { words, stated, violated, rate: success_rate(&cases)? })
         })
         .collect();
+    // By the lower end of the interval, or phrases that occurred once would come first.
     all.sort_by(|a, b| {
         let key = |it: &Violations| (it.rate.low, it.rate.rate);
         let ((low_a, rate_a), (low_b, rate_b)) = (key(a), key(b));

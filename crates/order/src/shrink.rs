@@ -247,6 +247,7 @@ pub fn pick_failures(
         Some(FindingCandidate { ordinal, repeat, class, size: cases.get(ordinal as usize)?.card().order() })
     });
     let mut seen = HashSet::new();
+    // All of them: infeasible cases and further runs of a case are dropped below, and must not use up the limit.
     let targets = pick_smallest(candidates, usize::MAX).into_iter().filter_map(|pick| {
         let case = cases.get(pick.ordinal as usize)?.case();
         if !case.is_feasible() || !seen.insert(pick.ordinal) {
