@@ -306,6 +306,7 @@ impl PlanningCase {
     /// Whether calling the tools of these actions, given by their indices, once each in this order is a correct plan;
     /// in the time form each as early as its own clock times allow. Always false in an infeasible case.
     pub fn is_correct_order(&self, order: &[usize]) -> bool {
+        // An action that is left out keeps this rank, which is looked for below.
         let mut rank = vec![usize::MAX; self.actions.len()];
         for (place, action) in order.iter().enumerate() {
             rank[*action] = place;

@@ -201,6 +201,7 @@ impl PlanningCase {
                 (usize::from(first), usize::from(second)) == (stated.first, stated.second)
             };
             let pairs = written.pairs.iter().filter(|pair| is_stated(pair.first, pair.second));
+            // Several places can state a pair, and a case from a file need not list all of them.
             let pairs = pairs.filter(|pair| stated.sources.contains(&pair.source));
             pairs.map(|pair| pair.phrasing).collect()
         });

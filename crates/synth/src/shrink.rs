@@ -228,6 +228,7 @@ fn query_of(case: &PlanningCase, smaller: &PlanningCase) -> String {
     match (case.rules_text(), smaller.rules_text()) {
         (None, _) => query,
         (Some(old), Some(new)) => query.replacen(&old, &new, 1),
+        // The block goes together with the blank line behind it.
         (Some(old), None) => query.replacen(&[old.as_str(), "\n\n"].concat(), "", 1),
     }
 }

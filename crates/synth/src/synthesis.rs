@@ -248,6 +248,7 @@ impl<'a> Synthesizer<'a> {
         for _ in 0..HARD_DRAWS_MAX {
             let (paragraph, stated) = self.skeleton(draw, drawn.options, start, counts, meter)?;
             let correct_plans = meter.solver(|| count(&stated));
+            // The first case will do, so `drawn` need not be copied.
             if !self.options.hard {
                 return Ok(self.fill(draw, drawn, &paragraph, correct_plans));
             }
@@ -440,6 +441,7 @@ impl<'a> Synthesizer<'a> {
             if !fits {
                 break;
             }
+            // `scratch` has the accepted sentence; a rejected one leaves `stated` as it was.
             stated.clone_from(&scratch);
             sentences += 1;
         }

@@ -103,6 +103,7 @@ fn order_overlapping(calls: &mut [CallRecord<'_>]) {
     let end = |call: &CallRecord<'_>| call.answered.map_or(call.start, |(end, _)| end);
     let rank = |call: &CallRecord<'_>| {
         let minute = written_start(call).and_then(TimeOfDay::parse).map(TimeOfDay::minute);
+        // With tool and arguments the order is total, so which call came first in the trace never shows.
         (minute, call.tool.to_owned(), call.arguments.to_text())
     };
     let mut first = 0;

@@ -245,6 +245,7 @@ fn correct_next(
 ) -> (Vec<Vec<StartTime>>, bool) {
     let table = problem.timetable();
     let mut all = Vec::with_capacity(starts.len());
+    // Minute 0 restricts nothing, so the first task may start as early as its own window allows.
     let (mut done, mut minute, mut is_known) = (0, 0, true);
     for (call, start) in starts.iter().enumerate() {
         let right = match first_wrong_call {
@@ -258,6 +259,7 @@ fn correct_next(
             |variable| Some(StartTime { variable, minute: table.earliest_start(variable, minute)? });
         all.push(variables_in(right).filter_map(earliest).collect());
         done |= start.variable.bit();
+        // The start that was written: what is right next depends on what was done.
         minute = start.minute.saturating_add(table.duration(start.variable));
     }
     (all, is_known)

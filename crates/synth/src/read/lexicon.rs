@@ -137,6 +137,7 @@ impl Directions {
         let Some(first) = tokens.get(at) else { return };
         let entries = match self.entries.get(first.text) {
             Some(entries) => entries,
+            // A word in lower case has lost no capital, so a second look-up would find nothing.
             None if first.text.bytes().all(|byte| byte.is_ascii_lowercase()) => return,
             // The first word of a sentence has a capital letter.
             None => match self.entries.get(&first.text.to_lowercase()) {

@@ -153,6 +153,7 @@ impl Used {
         let both = [Direction::Before, Direction::After];
         let forms = rest(&FORMS, &both, &self.forms);
         let mut clock_forms = Vec::new();
+        // Separately for each direction, because a bound can be stated in one of them only.
         for direction in both {
             clock_forms.extend(rest(&CLOCK_FORMS, &[direction], &self.clock_forms));
         }
@@ -284,6 +285,7 @@ impl<'a> Target<'a> {
             list.push(action);
             more &= !(1 << action);
         }
+        // Otherwise the action that began the list would always come first.
         draw.shuffle(list);
     }
 

@@ -12,6 +12,7 @@ use planproof_trace::Draw;
 
 /// Puts another wording into every slot. None occurred in the paragraph before, unless a terminal has no other.
 pub(super) fn reword(tree: &mut Sentences, words: &Wordings, draw: &mut Draw) -> Result<(), NoVariant> {
+    // By their texts, because different terminals can have the same wording.
     let mut used = BTreeSet::new();
     each_wording(tree, &mut |group, index| {
         used.insert(words.text(group, *index));
@@ -26,6 +27,7 @@ pub(super) fn reword(tree: &mut Sentences, words: &Wordings, draw: &mut Draw) ->
                 others().filter(|other| words.text(group, *other) != words.text(group, *index)).collect();
         }
         if choice.is_empty() {
+            // The visit cannot be stopped, so the first terminal without another wording is kept.
             fault.get_or_insert_with(|| words.text(group, *index).to_owned());
         } else {
             *index = choice[draw.place(choice.len())];
