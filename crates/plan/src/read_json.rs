@@ -56,6 +56,7 @@ pub fn read_step_json(reply: &str) -> Result<Step, ParseFault> {
     let mut steps: Vec<&Node> = Vec::new();
     for value in &values {
         match steps_of(value) {
+            // A whole plan will do, as long as it has one step.
             Some(list) => steps.extend(list),
             None if is_like_step(value) => steps.push(value),
             None => {}

@@ -66,6 +66,7 @@ fn fences(reply: &str, within: Region) -> Vec<Fence> {
     let region = &reply[within.clone()];
     let mut last_end = 0;
     let fence = |(place, _): (usize, &str)| {
+        // Searched from the last fence on, which keeps this linear.
         let line = region[last_end..place].rsplit_once('\n');
         let begins_line = line.is_some_and(|(_, before)| before.trim().is_empty());
         last_end = place + FENCE.len();

@@ -33,6 +33,7 @@ impl Links {
         for (place, sub_task) in sub_tasks.iter().enumerate() {
             let mut before: Vec<usize> =
                 sub_task.after.iter().filter_map(|id| places.get(id.as_str()).copied()).collect();
+            // A sub-task after itself is reported as such, and not as a cycle.
             before.retain(|other| *other != place);
             before.sort_unstable();
             before.dedup();

@@ -57,6 +57,7 @@ pub(crate) fn placed_in_layers(links: &Links) -> (Vec<usize>, Vec<Vec<usize>>) {
     let mut layer_of = vec![0; links.before.len()];
     let mut layers: Vec<Vec<usize>> = Vec::new();
     for place in links.in_order() {
+        // Below the lowest of its dependencies, so that every arrow points down.
         let layer = links.before[place].iter().map(|other| layer_of[*other] + 1).max().unwrap_or(0);
         layer_of[place] = layer;
         if layers.len() <= layer {

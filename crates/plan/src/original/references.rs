@@ -62,6 +62,7 @@ pub(super) fn find(text: &str) -> Vec<Found<'_>> {
             found.push(Found { text: &rest[..length], key: &key[..letters] });
             rest = &rest[length..];
         } else {
+            // Only the opening is skipped, because the rest may contain another one.
             rest = number;
         }
     }

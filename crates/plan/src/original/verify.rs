@@ -146,6 +146,7 @@ fn check_references(
     for reference in references {
         let id = references::first_digit(reference.text)?;
         let Some(place) = graph.places.get(&id) else { return unexpected(format!("there is no step {id}")) };
+        // Raises although the unknown tool is reported already: the published code looks up its outputs.
         let Some(giver) = known(graph.attributes(*place)?.0, catalogue)? else {
             return unexpected("a step that is referred to has no known tool");
         };

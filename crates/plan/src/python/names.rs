@@ -147,6 +147,7 @@ pub(crate) fn variable(id: u64) -> String {
 /// The number in the name of such a variable.
 pub(crate) fn number(variable: &str) -> Option<u64> {
     let digits = variable.strip_prefix("output")?;
+    // `output01` is another variable than `output1`, and `output+1` is none.
     let is_canonical = digits == "0" || !digits.starts_with(['0', '+']);
     digits.parse().ok().filter(|_| is_canonical)
 }
