@@ -161,7 +161,7 @@ fn next(options: &DissectOptions, seen: impl Fn(Trial) -> Seen) -> Next {
         for number in 1..=count {
             let trial = Trial { step, number };
             match seen(trial) {
-                // One trial at a time: the first one that the agent passes ends the search, and saves the rest.
+                // One trial at a time: the first one that the agent passes ends the search, which saves the others.
                 Seen::Nothing => return Next::Try(trial),
                 Seen::Impossible => continue,
                 // Wordings and tasks were changed together; two more trials tell which of them was enough.

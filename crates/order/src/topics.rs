@@ -122,7 +122,7 @@ pub fn prove_topics(bank: &TopicBank) -> Result<(), String> {
             let is_timed = options.time.is_some();
             let synthesizer = match Synthesizer::new(options, Wordings::shipped(), &alone) {
                 Ok(synthesizer) => synthesizer,
-                // A user's own tool may be unable to take a start time; the basic form is proved all the same.
+                // A user's own tool may be unable to take a start time; then only the basic form is proved.
                 Err(_) if is_timed => continue,
                 Err(error) => return Err(format!("topic \"{}\": {error}", topic.job)),
             };

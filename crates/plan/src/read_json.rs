@@ -29,7 +29,7 @@ pub fn read_json(reply: &str) -> Result<Plan, ParseFault> {
     let values = values(reply)?;
     let fault = |(problem, at)| ParseFault::at(problem, reply, at);
     let mut plans: Vec<&[Node]> = values.iter().filter_map(steps_of).collect();
-    // Models repeat their plan, as a draft and as the answer; that is still one plan.
+    // A plan that is written twice, as a draft and as the answer, is still one plan.
     plans.dedup_by(|a, b| are_alike(a, b));
     if let [plan] = plans[..] {
         return self::plan(plan.iter()).map_err(fault);
@@ -37,7 +37,7 @@ pub fn read_json(reply: &str) -> Result<Plan, ParseFault> {
     if plans.len() > 1 {
         return Err(ParseFault::new(ParseProblem::Several { what: "plans", count: plans.len() }));
     }
-    // Some models write each step as an object of its own, without a list around them.
+    // Steps may also stand as objects of their own, without a list around them.
     let mut steps: Vec<&Node> = values.iter().filter(|node| is_like_step(node)).collect();
     steps.dedup_by(|a, b| is_alike(a, b));
     if steps.is_empty() {

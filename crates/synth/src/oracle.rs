@@ -303,7 +303,7 @@ pub fn judge(
         None => judge_order(case, &calls, ended, options),
         Some(time) => time::judge(case, time, &calls, ended, options),
     };
-    // With calls, the calls show what went wrong.
+    // Where there are calls, they show what went wrong.
     if let EndReason::Answered { text } = end
         && !verdict.passed
         && verdict.calls.is_empty()
@@ -391,7 +391,7 @@ fn judge_order(
         flags.insert(Flag::Class(OrderClass::OrderError));
     }
     let wrong = passed.wrong(case, &statuses, &mut flags);
-    // A refused call that explains no missing action was corrected later, so it does not determine the class.
+    // Where no refused call explains a missing action, the agent has recovered, and refusals are only flagged.
     let is_explained = explains_lost(case, &refused, &lost);
     let class = primary_class(&flags, is_explained, options);
     let id_of = |variable: &Variable| case.actions[variable.index()].id.clone();

@@ -365,7 +365,7 @@ impl Writer<'_> {
     fn joiner(&mut self, joiner: Joiner) {
         match joiner {
             Joiner::Start => {
-                // The end of the last sentence is written by `write`.
+                // Ends the sentence before; the last one is ended by `write`.
                 if !self.text.is_empty() {
                     self.full_stop();
                     self.sentence += 1;

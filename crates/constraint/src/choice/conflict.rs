@@ -209,7 +209,7 @@ fn words(
 /// Why, where that is easy to say.
 fn reason(tables: &Tables, steps_max: u64, places: &Subset, members: &[&Constraint]) -> Option<String> {
     let slots: Vec<&str> = members.iter().flat_map(|constraint| constraint.demand.slots()).collect();
-    // A conflict within one slot says enough by the number of candidates that fail.
+    // If the conflict is about one slot alone, the number of its candidates is reason enough.
     if let Some((first, others)) = slots.split_first()
         && others.iter().all(|slot| slot == first)
     {

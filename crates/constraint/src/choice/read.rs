@@ -142,7 +142,7 @@ fn json_in(text: &str) -> &str {
             return block;
         }
     }
-    // Models also wrap the object in a sentence before and after it.
+    // There may be words before and after the object.
     match (text.find('{'), text.rfind('}')) {
         (Some(start), Some(end)) if start < end => &text[start..=end],
         _ => text,

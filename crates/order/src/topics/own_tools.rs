@@ -206,7 +206,7 @@ pub async fn name_tools(
                 // A list or emphasis mark may precede the name.
                 let name =
                     name.trim_end_matches(|c| !is_part(c)).rsplit(|c| !is_part(c)).next().unwrap_or_default();
-                // Models also write prose with a colon, and name a tool twice.
+                // Other lines can have a colon as well, and a tool can be named twice.
                 if !missing.iter().any(|tool| tool.name == name) || texts.contains_key(name) {
                     continue;
                 }

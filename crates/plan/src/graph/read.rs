@@ -251,7 +251,7 @@ fn entry(entries: &Entries, field: GraphField) -> Option<&Node> {
 fn id_of(node: &Node) -> Option<String> {
     match &node.tree {
         Tree::Text(id) => Some(id.clone()),
-        // Models number their sub-tasks; `1` and `"1"` are the same id.
+        // An id may be written as a number: `1` and `"1"` are the same id.
         Tree::Number(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => Some(digits.clone()),
         _ => None,
     }

@@ -79,7 +79,7 @@ pub(super) fn judge(
         }
     }
     let has_reported = conflict.as_ref().is_some_and(|conflict| conflict.reported.is_some());
-    // Whatever was reported, a task that was done cannot be undone.
+    // A task that was done cannot be undone, whatever was reported.
     if has_acted || !has_reported {
         flags.insert(Flag::Class(OrderClass::ConflictMissed));
     }

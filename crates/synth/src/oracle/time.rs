@@ -126,7 +126,7 @@ pub(super) fn judge(
             }
             (None, Some(action), Some(minute)) => StartTime { variable: Variable::new(action), minute },
         };
-        // The tool has executed the call all the same, so it is judged further, as a call at that time.
+        // The tool has executed the call nevertheless, so it is judged further, as a call at that time.
         if action.minute < time.day.start {
             wrong_start(StartFault::BeforeDay);
         } else if let Some(end) = end.filter(|end| action.minute < *end) {

@@ -258,7 +258,7 @@ impl<'a> Filter<'a> {
 
 /// Replaces a comma and a conjunction that would give the text two readings by a semicolon.
 fn separate(tree: &mut Sentences) {
-    // The original has one reading, but a change can bring two such sub-sentences together.
+    // A change can bring two sub-sentences together that a comma and a conjunction would blur.
     for place in 1..tree.len() {
         let [(_, before), (joiner, next)] = &mut tree[place - 1..=place] else { continue };
         if matches!(joiner, Joiner::Comma(_)) && before.blurs_into(next) {

@@ -17,7 +17,7 @@ pub type ListedFault = (String, &'static str);
 pub fn listed_items(text: &str) -> Vec<String> {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("```"));
     let whole: Vec<&str> = lines().collect();
-    // Models also answer with a JSON array, with or without a fence around it.
+    // All lines together first, because an array can extend over several of them.
     if let Ok(items) = serde_json::from_str::<Vec<String>>(&whole.join("\n")) {
         return items.into_iter().take(LISTED_MAX).collect();
     }
