@@ -1,17 +1,27 @@
-//! Every command line of the README and the manual does what it is said to do, and so do the recipes for CI.
+//! Every command line of the README, the manual and the help does what it is said to do, and so do the recipes for CI.
 
 use std::fs;
 use std::thread;
 
-use crate::support::documents::{Desk, Rules, documents, workflow_commands};
+use crate::support::documents::{Desk, Document, Rules, documents, help, workflow_commands};
 
 /// Most commands of all documents that are not run. One more needs a better reason than a line in a file.
 const NOT_RUN_MAX: usize = 6;
 
 #[test]
 fn every_command_of_the_documents_runs() {
+    run_all(&documents());
+}
+
+#[test]
+fn every_example_of_the_help_runs() {
+    let pages = help();
+    assert!(pages.len() > 15, "{} commands", pages.len());
+    run_all(&pages);
+}
+
+fn run_all(documents: &[Document]) {
     let rules = Rules::read();
-    let documents = documents();
     let wrong: Vec<String> = thread::scope(|scope| {
         let running: Vec<_> =
             documents.iter().map(|document| scope.spawn(|| document.run(&rules, None))).collect();
@@ -23,7 +33,7 @@ fn every_command_of_the_documents_runs() {
 #[test]
 fn what_is_said_of_commands_is_used() {
     let rules = Rules::read();
-    let documents = documents();
+    let documents: Vec<Document> = documents().into_iter().chain(help()).collect();
     for rule in &rules.command {
         let document = documents.iter().find(|document| document.path == rule.document);
         let is_there =
