@@ -265,11 +265,24 @@ fn known(handed: &Handed) -> Vec<GoldSubTask> {
 
 /// A text with `$1` and so on replaced by the values of earlier sub-tasks. Without a value they stay.
 fn with_values(text: &str, results: &[String]) -> String {
-    let mut text = text.to_owned();
-    for (place, result) in results.iter().enumerate() {
-        text = text.replace(&format!("${}", place + 1), value_of(result));
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        // All digits belong to the number: `$10` is the tenth value, not the first one followed by a 0.
+        let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        let (number, after) = after.split_at(end);
+        let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        match place.and_then(|place| results.get(place)) {
+            Some(result) => out.push_str(value_of(result)),
+            None => {
+                out.push('$');
+                out.push_str(number);
+            }
+        }
+        rest = after;
     }
-    text
+    out + rest
 }
 
 /// The value in a result: the only row of a table, or the last line.
@@ -306,6 +319,11 @@ mod tests {
     fn values_stand_for_earlier_sub_tasks() {
         let results = ["count(*)\n7\n1 row".to_owned(), "3.5".to_owned()];
         assert_eq!(with_values("$1 * $2 + $3", &results), "7 * 3.5 + $3");
+        assert_eq!(with_values("$10 costs $, $0 or 5$", &results), "$10 costs $, $0 or 5$");
+        let many: Vec<String> = (1..=11).map(|number| format!("v{number}")).collect();
+        assert_eq!(with_values("$1, $10 and $11, not $12", &many), "v1, v10 and v11, not $12");
+        // A value is no text in which others are looked for.
+        assert_eq!(with_values("$1", &["$2".to_owned(), "3".to_owned()]), "$2");
     }
 
     #[test]
