@@ -2,7 +2,7 @@
 //!
 //! Templates, tables, references, files, categories and comments are removed, links are replaced by their visible
 //! text, headings stay as lines of `== ... ==`. Content that only the server can produce, such as that of templates,
-//! is lost. Each character is examined a fixed number of times, however the markup is nested or broken.
+//! is lost. Each character is examined at most a fixed number of times, however the markup is nested or broken.
 
 /// Prefixes of links that show nothing in the text.
 const HIDDEN_LINKS: [&str; 4] = ["file", "image", "category", "media"];
@@ -77,11 +77,16 @@ fn without_elements(text: &str) -> String {
             .find(|c: char| !c.is_ascii_alphanumeric() && c != '/')
             .map_or(from.len(), |end| end + 1);
         let name = from[1..name_end].trim_matches('/').to_ascii_lowercase();
-        let Some(end) = from.find('>').filter(|_| !name.is_empty()) else {
-            // A less-than sign, or an unterminated tag.
+        if name.is_empty() {
+            // A less-than sign.
             out.push('<');
             rest = &from[1..];
             continue;
+        }
+        let Some(end) = from.find('>') else {
+            // An unterminated tag. No tag after it is terminated either, so nothing more is to be searched.
+            rest = from;
+            break;
         };
         let tag = &from[..=end];
         rest = &from[end + 1..];
@@ -91,11 +96,20 @@ fn without_elements(text: &str) -> String {
             }
             continue;
         }
-        let close = format!("</{name}");
-        let closed = rest.find(&close).map(|at| &rest[at..]);
-        rest = closed.and_then(|closed| closed.find('>').map(|end| &closed[end + 1..])).unwrap_or("");
+        rest = closing(rest, &name)
+            .and_then(|closed| closed.find('>').map(|end| &closed[end + 1..]))
+            .unwrap_or_default();
     }
     out + rest
+}
+
+/// The text from the closing tag of that name on; in tags, case does not matter.
+fn closing<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let is_it = |at: usize| {
+        let found = text.as_bytes().get(at + 2..at + 2 + name.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    text.match_indices("</").find(|(at, _)| is_it(*at)).map(|(at, _)| &text[at..])
 }
 
 /// Removes templates (`{{ }}`) and tables (`{| |}`) with their content. An unclosed one ends with its paragraph.
@@ -137,10 +151,33 @@ fn closes_later(bytes: &[u8]) -> bool {
     ahead.windows(2).any(|pair| pair == b"}}" || pair == b"|}")
 }
 
+/// The next place of a pattern in a text. It is searched for again only once it is behind, so that all searches
+/// together examine each character once.
+struct Next<'t> {
+    text: &'t str,
+    pattern: &'static str,
+    found: Option<usize>,
+}
+
+impl<'t> Next<'t> {
+    fn new(text: &'t str, pattern: &'static str) -> Self {
+        Self { text, pattern, found: text.find(pattern) }
+    }
+
+    /// The first place at `at` or after it. Each call must ask for a later one than the calls before it.
+    fn since(&mut self, at: usize) -> Option<usize> {
+        if self.found.is_some_and(|found| found < at) {
+            self.found = self.text[at..].find(self.pattern).map(|found| at + found);
+        }
+        self.found
+    }
+}
+
 /// Replaces links by what they show.
 fn with_links_shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
+    let (mut ends, mut schemes) = (Next::new(text, "]"), Next::new(text, "://"));
     while let Some(at) = rest.find('[') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
@@ -159,14 +196,20 @@ fn with_links_shown(text: &str) -> String {
             }
             // A colon in front turns a category or a file into an ordinary link, so it was not hidden above.
             out.push_str(link.rsplit('|').next().unwrap_or_default().trim_start_matches(':'));
-        } else if let Some((link, after)) = rest[1..].split_once(']').filter(|(link, _)| link.contains("://"))
-        {
-            // A link without a text is a number on the page.
-            out.push_str(link.split_once(' ').map_or("", |(_, shown)| shown));
-            rest = after;
-        } else {
-            out.push('[');
-            rest = &rest[1..];
+            continue;
+        }
+        let from = text.len() - rest.len() + 1;
+        let scheme = schemes.since(from);
+        match ends.since(from).filter(|end| scheme.is_some_and(|scheme| scheme < *end)) {
+            Some(end) => {
+                // A link without a text is a number on the page.
+                out.push_str(text[from..end].split_once(' ').map_or("", |(_, shown)| shown));
+                rest = &text[end + 1..];
+            }
+            None => {
+                out.push('[');
+                rest = &rest[1..];
+            }
         }
     }
     out + rest
@@ -203,7 +246,8 @@ fn decoded(text: &str) -> String {
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
         rest = &rest[at + 1..];
-        let name = rest.split_once(';').map(|(name, _)| name).filter(|name| name.len() <= ENTITY_BYTES_MAX);
+        let end = rest.bytes().take(ENTITY_BYTES_MAX + 1).position(|byte| byte == b';');
+        let name = end.map(|end| &rest[..end]);
         let found = name.and_then(|name| {
             let numbered = name.strip_prefix('#').and_then(|number| match number.strip_prefix(['x', 'X']) {
                 Some(digits) => u32::from_str_radix(digits, 16).ok(),
@@ -228,6 +272,8 @@ fn decoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use proptest::prelude::*;
 
     use super::*;
@@ -255,10 +301,23 @@ mod tests {
             ("{{open\nnever closed\n\nText.", "Text.\n"),
             ("[[open [x] y", "[[open [x] y\n"),
             ("[[:Category:Z]] [[a|]]", "Category:Z\n"),
+            ("A<REF>no</REF>b<ref>no</Ref >c<Math>x</math>d<br>e", "Abcd\ne\n"),
+            ("x < y <b>z</b> <unended [https://x.org a] [b] & c", "x < y z <unended a [b] & c\n"),
             ("", ""),
         ] {
             assert_eq!(plain(markup), text, "{markup}");
         }
+    }
+
+    /// With a search to the end for each mark, a text takes minutes.
+    #[test]
+    fn marks_that_are_never_closed_take_no_time() {
+        let begun = Instant::now();
+        for mark in ["<a ", "< ", "[a ", "&a "] {
+            let text = mark.repeat(1 << 20);
+            assert_eq!(plain(&text).trim_end(), text.trim_end());
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     }
 
     proptest! {
