@@ -19,14 +19,28 @@ impl Store {
     /// its full id and through [`derived`](Self::derived), and appears in no listing.
     ///
     /// # Errors
-    /// [`StoreError::UnknownCampaign`], [`StoreError::CampaignExists`], and write errors.
+    /// [`StoreError::UnknownCampaign`], [`StoreError::CampaignExists`], and write errors; nothing is created then.
     pub fn create_derived(&self, parent: &str, campaign: &NewCampaign<'_>) -> Result<(), StoreError> {
-        let key = self.find(parent)?.0;
-        self.create_campaign(campaign, std::iter::empty::<NewCase>())?;
-        self.connection
-            .execute("UPDATE campaign SET parent = ?2 WHERE id = ?1", params![campaign.id, key])
-            .map_err(|error| self.place.error(error))?;
-        Ok(())
+        self.must_be_writable()?;
+        let parent = self.find(parent)?.0;
+        // In one transaction: a campaign left without its parent would be listed, and could not be created again.
+        let insert = || {
+            let transaction =
+                rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            // An error or a taken id drops the transaction, which rolls it back.
+            let none = std::iter::empty::<NewCase>();
+            let Some((key, digests)) = Self::insert_campaign(&transaction, campaign, none)? else {
+                return Ok(false);
+            };
+            transaction.execute("UPDATE campaign SET parent = ?2 WHERE key = ?1", params![key, parent])?;
+            transaction.commit()?;
+            self.created.borrow_mut().insert(key, digests);
+            Ok(true)
+        };
+        match insert().map_err(|error| self.place.error(error))? {
+            true => Ok(()),
+            false => Err(StoreError::CampaignExists { id: campaign.id.to_owned() }),
+        }
     }
 
     /// Adds cases to a campaign (its full id) after its existing `first` cases, in one transaction.

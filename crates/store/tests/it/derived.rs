@@ -1,6 +1,7 @@
 use planproof_store::{DerivedCase, NewCase, Store, StoreError};
+use rusqlite::Connection;
 
-use crate::support::{Directory, campaign, create, run};
+use crate::support::{Directory, campaign, check_integrity, create, run};
 
 fn derived(place: u32) -> DerivedCase {
     let case = NewCase { id: format!("trial-{place}"), json: "{}".into(), summary: None };
@@ -49,4 +50,27 @@ fn a_derived_campaign_grows_and_stands_in_no_listing() {
         Store::open_read_only(store.path()).expect("opens").add_cases("abc.trials", 3, &[derived(3)]),
         Err(StoreError::ReadOnly { .. })
     ));
+}
+
+/// What is stored when the second of its two writes fails, as after a crash between them.
+#[test]
+fn a_derived_campaign_is_there_with_its_parent_or_not_at_all() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "abc", 2, 1);
+    let other = Connection::open(store.path()).expect("opens");
+    other
+        .execute_batch(
+            "CREATE TRIGGER fault BEFORE UPDATE OF parent ON campaign BEGIN SELECT RAISE(ABORT, 'fault'); END;",
+        )
+        .expect("creates");
+    let failed = store.create_derived("abc", &campaign("abc.trials", 9, 1));
+    assert!(matches!(&failed, Err(StoreError::Failed { .. })), "{failed:?}");
+    other.execute_batch("DROP TRIGGER fault").expect("drops");
+    let ids: Vec<String> = store.campaigns().expect("reads").into_iter().map(|it| it.id).collect();
+    assert_eq!(ids, ["abc"]);
+    store.create_derived("abc", &campaign("abc.trials", 9, 1)).expect("is created");
+    let found = store.derived("abc").expect("reads");
+    assert_eq!(found.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["abc.trials"]);
+    check_integrity(store.path());
 }
