@@ -83,25 +83,18 @@ impl Confinement {
         let mut group = ProcessGroup::start(&mut command).map_err(failed)?;
         let (_, output, _) = group.take_streams();
         let mut bytes = Vec::new();
-        let ended = match output {
-            Some(output) => {
-                let waited = timeout(limits.time, read(output, limits.output_bytes, &mut bytes));
-                match waited.await {
-                    Err(_) => Some(ProcessEnd::Time),
-                    Ok(true) => Some(ProcessEnd::Output),
-                    Ok(false) => None,
-                }
+        let waiting = async {
+            if let Some(output) = output
+                && read(output, limits.output_bytes, &mut bytes).await
+            {
+                return Ok(ProcessEnd::Output);
             }
-            None => None,
-        };
-        let ended = match ended {
-            Some(ended) => ended,
             // It closed its output, and may still be running.
-            None => match timeout(limits.time, group.leader_exit()).await {
-                Err(_) => ProcessEnd::Time,
-                Ok(status) => status.map_err(failed)?.code().map_or(ProcessEnd::Killed, exited),
-            },
+            let status = group.leader_exit().await;
+            status.map(|status| status.code().map_or(ProcessEnd::Killed, exited))
         };
+        // One limit for both: until its output closes, and until it exits.
+        let ended = timeout(limits.time, waiting).await.unwrap_or(Ok(ProcessEnd::Time)).map_err(failed)?;
         // Even if the program has ended, something that it started may be running.
         group.kill().await;
         bytes.truncate(limits.output_bytes);

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
-use planproof_everyday::{Confinement, Player, ProgramLimits};
+use planproof_everyday::{Confinement, Player, ProcessEnd, ProgramLimits};
 use planproof_media::Endpoints;
 use serde_json::json;
 
@@ -35,6 +35,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("programs::hostile_commands_reach_nothing", hostile_commands_reach_nothing)
             .with_ignored_flag(!works),
         trial("programs::limits_end_a_program", limits_end_a_program).with_ignored_flag(!works),
+        trial("programs::the_limit_of_time_counts_once", the_limit_of_time_counts_once)
+            .with_ignored_flag(!works),
         trial("programs::java_is_run", java_is_run).with_ignored_flag(!has_java),
     ]
 }
@@ -128,6 +130,23 @@ fn limits_end_a_program() {
     let tools = tools_with(&folder, Endpoints::none(), None, long(), &path());
     let text = refused(&tools, "shell", &json!({ "command": "x=xxxxxxxx; while :; do x=$x$x; done" }));
     assert!(text.contains("killed") || text.contains("exit status"), "{text}");
+}
+
+/// The sandbox is a script of the test, because bubblewrap keeps the output open until the program ends.
+fn the_limit_of_time_counts_once() {
+    let folder = Folder::new("once");
+    let script = folder.0.join("bwrap");
+    // The program that is run first as a test ends at once. Any other sleeps for as long as the last word says, with
+    // its output open, and once more with its output closed.
+    let text = "#!/bin/sh\nfor word; do :; done\ntest \"$word\" = true && exit 0\n\
+                sleep \"$word\"; exec >/dev/null 2>&1; sleep \"$word\"\n";
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let found = wait(Confinement::find(&format!("{}:{}", folder.0.display(), path()))).unwrap();
+    let short = ProgramLimits { time: SHORT, ..ProgramLimits::default() };
+    // Each of the two is within the limit.
+    let finished = wait(found.run(&["program", "1.5"], &short)).unwrap();
+    assert_eq!(finished.ended, ProcessEnd::Time);
 }
 
 fn java_is_run() {
