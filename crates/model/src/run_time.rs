@@ -139,6 +139,7 @@ impl Drop for Wait {
 
 /// A request in progress. While there is one, a timeout is not the agent's fault.
 pub(crate) struct Request {
+    model: Arc<str>,
     attempt: Instant,
     /// The uncharged part of the time before the latest attempt.
     failed: Duration,
@@ -152,7 +153,12 @@ impl Request {
             clock.asked.borrow_mut().push(Arc::clone(model));
             clock.waited()
         });
-        Self { attempt: Instant::now(), failed: Duration::ZERO, waited: waited.unwrap_or_default() }
+        Self {
+            model: Arc::clone(model),
+            attempt: Instant::now(),
+            failed: Duration::ZERO,
+            waited: waited.unwrap_or_default(),
+        }
     }
 
     /// The attempt before this moment, if there was one, has failed.
@@ -173,9 +179,15 @@ impl Request {
 
 impl Drop for Request {
     fn drop(&mut self) {
-        // With several requests in progress, the newest entry may be that of another one. Whether any is in progress
-        // stays right, which is what decides.
-        with(|clock| clock.asked.borrow_mut().pop());
+        // With several requests in progress, the newest entry may be that of another model. Entries of the same model
+        // are all alike.
+        with(|clock| {
+            let mut asked = clock.asked.borrow_mut();
+            let place = asked.iter().rposition(|model| *model == self.model);
+            if let Some(place) = place {
+                asked.remove(place);
+            }
+        });
     }
 }
 
@@ -243,6 +255,14 @@ mod tests {
             pending::<()>().await;
         };
         assert_eq!(within(LIMIT, afterwards).await, Err(Over { asked: None }));
+        let other: Arc<str> = "openai/other".into();
+        let beside_one_that_ended = async {
+            let first = Request::begin(&model);
+            let _second = Request::begin(&other);
+            drop(first);
+            pending::<()>().await;
+        };
+        assert_eq!(within(LIMIT, beside_one_that_ended).await, Err(Over { asked: Some(Arc::clone(&other)) }));
     }
 
     #[tokio::test]
