@@ -63,7 +63,6 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// Checks code from which comments and literals have been removed.
 /// Whether a line is a comment that is too wide for a screen. Table rows, drawings and format samples may be wider.
 fn is_wide_comment(line: &str) -> bool {
     let text = line.trim_start();
@@ -76,6 +75,7 @@ fn is_wide_comment(line: &str) -> bool {
     !is_whole && line.chars().count() > COMMENT_COLUMNS_MAX
 }
 
+/// Checks code from which comments and literals have been removed.
 fn check_code(code: &str, mut find: impl FnMut(usize, String)) {
     for (index, line) in code.lines().enumerate() {
         for (leftover, why) in CODE_LEFTOVERS.iter().filter(|(leftover, _)| line.contains(leftover)) {

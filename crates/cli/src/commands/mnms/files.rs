@@ -25,7 +25,7 @@ fn wrong(path: &Path, why: &dyn std::fmt::Display) -> Failure {
     Failure::usage(inline(&format!("{}: {why}", path.display())))
 }
 
-/// Drafts with their line numbers, at least one.
+/// Drafts, at least one, with the line of each.
 pub(super) fn drafts(path: &Path) -> Result<(Vec<Draft>, Vec<String>), Failure> {
     let text = select::read_text(path)?;
     let drafts = read_drafts(&text).map_err(|error| wrong(path, &error))?;
