@@ -271,7 +271,11 @@ fn write_batch(
                 Ok(())
             }
             Operation::EndSeals(completion) => {
-                let ended = shared.seal.get().map_or(Ok(Vec::new()), |key| statements.end_seals(key));
+                let ended = shared.seal.get().map_or(Ok(Vec::new()), |key| {
+                    // Abandoned here as well, so that nothing more is queued for them.
+                    shared.lock().open.retain(|run, _| !statements.open.contains_key(run));
+                    statements.end_seals(key)
+                });
                 match ended.map_err(|error| interfered(shared, error)) {
                     Ok(sealed) => {
                         committed.push(Committed::Ended(completion, sealed));
@@ -559,9 +563,11 @@ impl<'c> Statements<'c> {
         Ok(())
     }
 
-    /// Signs the lengths of the chains and closes them.
+    /// Signs the lengths of the chains and closes them. A run that is still open has no chain any more that its end
+    /// could be added to, so it is abandoned.
     fn end_seals(&mut self, key: &SealKey) -> rusqlite::Result<Vec<Sealed>> {
         self.write_links(key)?;
+        self.open.clear();
         let mut ended = Vec::new();
         for (_, OfCampaign { id, chain, .. }) in self.campaigns.drain() {
             // Its first run started before there was a key.

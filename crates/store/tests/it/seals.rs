@@ -101,6 +101,30 @@ fn runs_that_are_run_again_leave_the_chain_sound() {
 }
 
 #[test]
+fn runs_that_are_open_at_the_end_of_a_seal_are_abandoned() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "a", 2, 1);
+    let writer = sealing(&store, 1);
+    run(&writer, "a", 0, 0, 3).expect("runs");
+    let open = start(&writer, "a", 1, 0).expect("starts");
+    writer.append(open, &event(1, 0)).expect("appends");
+    let sealed = writer.end_seals().wait().expect("commits");
+    let is_closed = Err(StoreError::RunNotOpen { run: open });
+    assert_eq!(writer.append(open, &event(1, 1)), is_closed);
+    assert_eq!(writer.finish_run(open, &PASSED).wait(), is_closed);
+    writer.flush().wait().expect("commits");
+    let of_first = seals(&directory);
+    assert!(is_sound(&of_first) && of_first.is_ended && of_first.are_of(&sealed[0]), "{of_first:?}");
+    // Its unit can be run again, under a new seal.
+    run(&writer, "a", 1, 0, 3).expect("runs");
+    writer.end_seals().wait().expect("commits");
+    let of_both = seals(&directory);
+    assert!(is_sound(&of_both) && of_both.is_ended, "{of_both:?}");
+    assert_eq!(of_both.links, 2);
+}
+
+#[test]
 fn what_is_changed_and_made_to_fit_again_is_found() {
     // An attacker who changes a run can recompute its digest and that of its link, but not the signature.
     let changes = [
