@@ -1,7 +1,8 @@
 //! `planproof bench models`: a table of models by one protocol.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::stand_in::{StandIn, answer, model_command};
 use crate::support::{Place, Run};
 
 fn rows(place: &Place, line: &str, code: i32) -> Vec<Value> {
@@ -84,6 +85,34 @@ fn a_row_that_cannot_be_run_says_why() {
     };
     let none = with("http://127.0.0.1:9/v1").code(3).out;
     assert!(none.contains("| not run | ") && none.contains("cannot reach"), "{none}");
+}
+
+/// Also if several rows are resumed, each of which was paid for before.
+#[test]
+fn all_rows_together_cost_no_more_than_the_limit() {
+    let place = Place::new();
+    let models =
+        ["openai/one", "openai/two"].map(|model| json!({"model": model, "input": 2000, "output": 0}));
+    let prices = json!({
+        "schema": "planproof/prices/v1", "as_of": "2026-01-01", "unit": "USD per million tokens", "models": models
+    });
+    place.write("p.json", &prices.to_string());
+    // A dollar for each request, and each run has one.
+    let choice =
+        json!({"index": 0, "message": {"role": "assistant", "content": "Well."}, "finish_reason": "stop"});
+    let usage = json!({"prompt_tokens": 500, "completion_tokens": 1, "total_tokens": 501});
+    let body = json!({"id": "x", "object": "chat.completion", "choices": [choice], "usage": usage});
+    let server = StandIn::start(move |_, _| answer("200 OK", "", &body.to_string()));
+    let costs = |models: &str, limit: u32| -> Vec<f64> {
+        let line = format!("bench models {models} --cases 60 --prices p.json --max-cost {limit} --json -q");
+        let rows = Run::of(model_command(&place, &line, server.base_url()), "").code(3).json();
+        rows.as_array().unwrap().iter().map(|row| row["cost"].as_f64().unwrap()).collect()
+    };
+    let before = [costs("openai/one", 20)[0], costs("openai/two", 20)[0]];
+    assert!(before.iter().all(|cost| (1.0..=20.0).contains(cost)), "{before:?}");
+    let after = costs("openai/one openai/two", 60);
+    assert!(after[0] > before[0] && after[1] >= before[1], "{before:?}, then {after:?}");
+    assert!(after[0] + after[1] <= 60.0 + 1e-9, "{before:?}, then {after:?}");
 }
 
 #[test]

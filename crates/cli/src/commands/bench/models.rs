@@ -3,6 +3,7 @@
 //! Each row is a campaign as `planproof test` begins one, found again in the run store by its label and its agent, so
 //! that what is finished is not paid twice.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -48,7 +49,7 @@ pub(super) fn run(
     let agents: Vec<AgentSpec> = arguments.agents.iter().map(|name| agent(name)).collect::<Result<_, _>>()?;
     let prices = prices(arguments.prices.as_deref())?;
     let models = Models { arguments, store: &bench.campaign.store.store, global, prices };
-    let mut left = arguments.max_cost.and_then(Money::from_dollars);
+    let limit = arguments.max_cost.and_then(Money::from_dollars);
     let rows = runtime()?.block_on(async {
         let stop = stop_on_signal();
         let mut rows = Vec::new();
@@ -56,11 +57,14 @@ pub(super) fn run(
             for form in arguments.form.iter().copied() {
                 let row = match arguments.estimate {
                     true => models.estimate(agent, form, &stop).await?,
-                    false => models.row(agent, form, left, &stop).await?,
+                    false => {
+                        let left = match limit {
+                            Some(limit) => Some(limit.minus(models.paid(&agents)?)),
+                            None => None,
+                        };
+                        models.row(agent, form, left, &stop).await?
+                    }
                 };
-                // The limit is for all rows together, so a row that was paid for earlier counts as well.
-                left =
-                    left.map(|left| left.minus(row.cost.and_then(Money::from_dollars).unwrap_or_default()));
                 rows.push(row);
             }
         }
@@ -149,8 +153,24 @@ impl Models<'_> {
             return Ok(None);
         }
         let rows = self.open()?.campaigns()?;
-        let is_it = |row: &CampaignRow| row.agent == agent.as_str() && row.label.as_deref() == Some(label);
-        Ok(rows.into_iter().find(is_it))
+        Ok(rows.into_iter().find(|row| is_of(row, agent, label)))
+    }
+
+    /// What was paid for all rows so far. The limit is for all of them together, so a row that was paid for in an
+    /// earlier call counts as well, even if its turn is still to come.
+    fn paid(&self, agents: &[AgentSpec]) -> Result<Money, Failure> {
+        if !self.store.exists() {
+            return Ok(Money::default());
+        }
+        let rows = self.open()?.campaigns()?;
+        // By id, because a model that is named twice is one campaign.
+        let mut found = BTreeMap::new();
+        for form in &self.arguments.form {
+            let label = self.label(*form, false);
+            let of_agent = |agent| rows.iter().find(|row| is_of(row, agent, &label));
+            found.extend(agents.iter().filter_map(of_agent).map(|row| (&row.id, paid_for(row))));
+        }
+        Ok(found.into_values().fold(Money::default(), Money::plus))
     }
 
     fn open(&self) -> Result<Store, Failure> {
@@ -170,11 +190,11 @@ impl Models<'_> {
         let found = self.find(agent, &label)?;
         let mut why = None;
         if found.as_ref().is_none_or(|row| !is_complete(row)) {
-            let spent = found.as_ref().and_then(|row| self.report(&row.id).ok()?.cost);
+            let paid = found.as_ref().map(paid_for).unwrap_or_default();
             // Nobody is paid for a simulation, whose price nobody knows.
             let left = left.filter(|_| !parts(agent).model.is_some_and(|model| model.starts_with(SIMULATED)));
             // The budget of a campaign covers all that it ever spent, also before it was resumed.
-            let budget = left.map(|left| left.plus(spent.and_then(Money::from_dollars).unwrap_or_default()));
+            let budget = left.map(|left| left.plus(paid));
             if left.is_some_and(|left| left == Money::default()) {
                 why = Some("the budget of --max-cost is used up".to_owned());
             } else {
@@ -369,6 +389,17 @@ impl Models<'_> {
         }
         out
     }
+}
+
+/// Whether a campaign is that of an agent with a label.
+fn is_of(row: &CampaignRow, agent: &AgentSpec, label: &str) -> bool {
+    row.agent == agent.as_str() && row.label.as_deref() == Some(label)
+}
+
+/// What was paid for a campaign, also for runs that were cut off. Nobody is paid for a simulation.
+fn paid_for(row: &CampaignRow) -> Money {
+    let paid = row.progress.spent.picodollars.filter(|_| !row.simulated);
+    paid.map(Money::from_picodollars).unwrap_or_default()
 }
 
 /// The cells of a row that was run.
