@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_of_prices_is_told() {
+    fn what_is_no_file_of_prices_is_reported() {
         let file = |schema: &str, unit: &str, models: &str| {
             format!(r#"{{"schema":"{schema}","as_of":"2025-01-01","unit":"{unit}","models":[{models}]}}"#)
         };

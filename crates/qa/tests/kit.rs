@@ -73,9 +73,9 @@ fn numbers_are_found() {
         assert_eq!(case["ibm_last_number"], json!(paper), "{text:?}");
         assert_eq!(case["openai_extract"], json!(strict.as_deref().unwrap_or("[invalid]")), "{text:?}");
         let is_right = |rule: &str| {
-            let told =
+            let field =
                 case.get(format!("{rule}_correct")).or_else(|| case.get(format!("{rule}_correct_vs_18")));
-            told.unwrap().as_bool().unwrap()
+            field.unwrap().as_bool().unwrap()
         };
         assert_eq!(paper.is_some_and(|it| right.is_by_paper(&it)), is_right("ibm"), "{text:?}");
         assert_eq!(strict.is_some_and(|it| right.is_by_strict(&it)), is_right("openai"), "{text:?}");

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told() {
+    fn faults_are_reported() {
         assert!(Pattern::new("a(").is_err_and(|what| what.contains("unclosed group")));
         assert!(Pattern::new("(a{1000}){1000}").is_err());
         assert!(Pattern::new(r"\pL{200}.{200}").is_err());

@@ -158,7 +158,7 @@ async fn no_more_are_at_work_than_may_be() {
 }
 
 #[test]
-fn what_is_no_command_is_told() {
+fn what_is_no_command_is_reported() {
     for empty in ["", "  ", "''"] {
         let error = ProgramChecker::parse(empty).unwrap_err();
         assert_eq!(error, CommandError::Empty { example: "program:python my_check.py" }, "{empty:?}");

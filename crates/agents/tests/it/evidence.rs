@@ -51,7 +51,7 @@ fn evidence_takes_the_place_of_its_label() {
 }
 
 #[test]
-fn what_is_unknown_stays_and_is_told() {
+fn what_is_unknown_stays_and_is_reported() {
     let evidence = evidence(EvidenceRules::Ours, &[("#E1", "x")], &["#E1", "step 1", "step 2", "total", "7"]);
     for (text, expected, unknown) in [
         ("#E3 #E1 #E2 #E3", "#E3 x #E2 #E3", &["#E3", "#E2"][..]),

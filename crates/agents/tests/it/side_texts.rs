@@ -252,7 +252,7 @@ async fn the_ablation_asks_no_model() {
 }
 
 #[tokio::test]
-async fn a_model_that_cannot_be_had_is_told() {
+async fn a_model_that_cannot_be_had_is_reported() {
     let model = Writer::failing(SCORES, unreachable());
     let error = summarise(model.as_ref(), &material(&["x"]), &SummaryOptions::default()).await;
     assert_eq!(error, Err(unreachable()));

@@ -139,7 +139,7 @@ fn cases_scored_apart_are_in_no_rate_but_in_times_and_in_the_suites_own_figures(
 }
 
 #[test]
-fn what_synthesis_took_is_told_where_there_was_one() {
+fn what_synthesis_took_is_reported_where_there_was_one() {
     let synthesis = SynthesisUse {
         solver_calls: 3,
         solver_time: Duration::from_millis(500),

@@ -100,7 +100,7 @@ fn the_name_holds_the_options_and_the_campaign_goes_on_with_them() {
 }
 
 #[test]
-fn what_makes_no_agent_is_told() {
+fn what_makes_no_agent_is_reported() {
     let place = Place::new();
     place.write("a@b.spec", &critique());
     assert_eq!(place.run("test spec:a@b.spec@sim/perfect --cases 2").code, 0);

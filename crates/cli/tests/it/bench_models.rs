@@ -15,7 +15,7 @@ fn each_model_has_a_row_and_a_recording_and_is_run_once() {
     let place = Place::new();
     let line = "sim/perfect react@sim/careless --cases 12 --form basic --form time";
     let first = rows(&place, line, 0);
-    let told: Vec<(&str, &str)> =
+    let named: Vec<(&str, &str)> =
         first.iter().map(|row| (row["agent"].as_str().unwrap(), row["form"].as_str().unwrap())).collect();
     let expected = [
         ("tools@sim/perfect", "basic"),
@@ -23,7 +23,7 @@ fn each_model_has_a_row_and_a_recording_and_is_run_once() {
         ("react@sim/careless", "basic"),
         ("react@sim/careless", "time"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(named, expected);
     for row in &first {
         assert_eq!(
             (&row["scored"], &row["unfinished"], &row["simulated"]),
@@ -121,9 +121,12 @@ fn an_estimate_asks_nobody() {
     let mut command =
         place.command(&["bench", "models", "openai/gpt-5-mini", "openai/none", "--cases", "5", "--estimate"]);
     command.env_remove("OPENAI_API_KEY").env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1");
-    let told = Run::of(command, "").code(0).out;
-    assert!(told.contains("SIMULATION") && told.contains("| `tools@openai/gpt-5-mini` | basic | "), "{told}");
-    assert!(told.contains("no price is known") && !told.contains("not run"), "{told}");
+    let estimated = Run::of(command, "").code(0).out;
+    assert!(
+        estimated.contains("SIMULATION") && estimated.contains("| `tools@openai/gpt-5-mini` | basic | "),
+        "{estimated}"
+    );
+    assert!(estimated.contains("no price is known") && !estimated.contains("not run"), "{estimated}");
     assert!(!place.path("recordings").exists(), "nothing is recorded");
     // By the prices of a file, in full.
     place.write(

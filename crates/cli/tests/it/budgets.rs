@@ -25,7 +25,7 @@ fn results(report: &Value) -> Value {
 }
 
 #[test]
-fn a_budget_is_kept_told_and_enlarged() {
+fn a_budget_is_kept_reported_and_enlarged() {
     let place = Place::new();
     write_prices(&place);
     let whole =

@@ -143,8 +143,8 @@ fn the_terminal_and_the_page_say_the_same_of_a_run() {
         let passed = page.split("Runs that passed").nth(1).and_then(|rest| rest.split("case ").nth(1));
         cases.extend(passed.and_then(|rest| rest.split(',').next()).map(str::to_owned));
         for case in cases {
-            let told = place.run(&format!("runs show last --case {case}")).code(0).out;
-            let (_, rest) = told.split_once("\nconstraints:\n").unwrap_or(("", told.as_str()));
+            let details = place.run(&format!("runs show last --case {case}")).code(0).out;
+            let (_, rest) = details.split_once("\nconstraints:\n").unwrap_or(("", details.as_str()));
             let (checks, trace) = rest.split_once("\ntrace:\n").unwrap();
             for check in checks.lines().filter(|line| !line.is_empty()) {
                 // "  ✓ held      A before B (c1)"
@@ -157,12 +157,12 @@ fn the_terminal_and_the_page_say_the_same_of_a_run() {
                 let said = said.replace("first wrong call. ", "First wrong call. ");
                 assert!(page.contains(&said), "{line}, {case}: {said}");
             }
-            let wrong = told.lines().find_map(|line| line.trim_start().strip_prefix("first wrong call:"));
+            let wrong = details.lines().find_map(|line| line.trim_start().strip_prefix("first wrong call:"));
             if let Some(wrong) = wrong {
                 assert!(page.contains(wrong.trim()), "{line}, {case}: {wrong}");
-                assert!(trace.contains("first wrong call"), "{told}");
+                assert!(trace.contains("first wrong call"), "{details}");
             }
-            let took = told.lines().last().unwrap();
+            let took = details.lines().last().unwrap();
             assert!(took.contains("written by the model") && page.contains(took), "{line}, {case}: {took}");
         }
     }

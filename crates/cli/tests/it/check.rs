@@ -120,7 +120,7 @@ fn a_trace_that_was_cut_off_is_unscored() {
 }
 
 #[test]
-fn what_was_refused_and_how_a_run_broke_is_told() {
+fn what_was_refused_and_how_a_run_broke_is_reported() {
     let place = place();
     let trace = |events: &str| {
         let header = r#"{"schema":"planproof/trace/v1","agent":"a","model":null,"simulated":false,"case":"small","repeat":0,"seed":"1","clock":"logical","version":"0"}"#;

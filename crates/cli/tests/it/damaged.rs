@@ -195,12 +195,12 @@ fn all_that_reads_runs_tells_of_damage() {
     }
     change(&place.path("whole.db"), "UPDATE run SET passed = 1 - passed WHERE campaign = 2 AND ordinal = 4");
     for line in lines {
-        let told = run(line).code(3);
+        let reported = run(line).code(3);
         assert!(
-            told.err.contains("case 7-4: how it came out differs from what was written"),
-            "{line}: {told:?}"
+            reported.err.contains("case 7-4: how it came out differs from what was written"),
+            "{line}: {reported:?}"
         );
-        assert!(!told.out.is_empty() || line.contains("page.html"), "{line}: the others are shown");
+        assert!(!reported.out.is_empty() || line.contains("page.html"), "{line}: the others are shown");
     }
     let report = run("report last --json").json();
     assert_eq!((&report["runs"], &report["not_run"]), (&(CASES - 1).into(), &1.into()));

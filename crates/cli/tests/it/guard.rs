@@ -34,10 +34,10 @@ fn the_guard_lifts_a_simulated_model_on_the_same_cases() {
     assert!(!held.is_empty());
     for verdict in held {
         assert!(verdict["flags"].as_array().unwrap().contains(&json!("held_back")), "{verdict}");
-        let told = verdict["held_back"][0]["answer"].as_str().unwrap();
+        let answer = verdict["held_back"][0]["answer"].as_str().unwrap();
         assert!(
-            told.starts_with("Not done: it is too early for \"") && told.contains("Right now: `"),
-            "{told}"
+            answer.starts_with("Not done: it is too early for \"") && answer.contains("Right now: `"),
+            "{answer}"
         );
     }
     let traces = place.run("runs export last").code(0).out;

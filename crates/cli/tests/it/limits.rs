@@ -108,14 +108,17 @@ fn a_disk_that_fills_up_costs_no_finished_run() {
     let run = Run::of(place.command_of(Path::new("unshare"), &[user, "sh", "-c", &script, program]), "");
     let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
     assert_eq!((run.code, read("first").trim()), (0, "3"), "{run:?} {}", read("first.err"));
-    let told = read("first.err");
-    assert!(told.contains("make room and resume the campaign") && told.contains("resume with `"), "{told}");
+    let stderr = read("first.err");
+    assert!(
+        stderr.contains("make room and resume the campaign") && stderr.contains("resume with `"),
+        "{stderr}"
+    );
     let verified = json_lines(&read("verified")).remove(0);
     let kept = verified["as_written"].as_u64().unwrap();
     assert!((1..CASES as u64).contains(&kept) && verified["damaged"] == serde_json::json!([]), "{verified}");
     assert!(
-        told.contains(&format!("{kept} of {CASES} runs are finished and kept")),
-        "what is said is what is kept: {told}"
+        stderr.contains(&format!("{kept} of {CASES} runs are finished and kept")),
+        "what is said is what is kept: {stderr}"
     );
     assert_eq!(read("second").trim(), "1");
     assert_eq!(json_lines(&read("resumed"))[0]["as_written"], CASES);

@@ -221,14 +221,14 @@ fn an_interrupted_matrix_says_how_it_goes_on() {
     until("a run is finished", || (finished(&place) > 0).then_some(()));
     send(&child, "INT");
     let output = child.wait_with_output().expect("ends");
-    let told = String::from_utf8(output.stderr).expect("UTF-8");
-    assert_eq!(output.status.code(), Some(3), "{told}");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(
-        told.contains("error: interrupted: ")
-            && told.contains("resume with `planproof bench gsm8k --resume ")
+        stderr.contains("error: interrupted: ")
+            && stderr.contains("resume with `planproof bench gsm8k --resume ")
     );
-    let id = told.rsplit("--resume ").next().and_then(|rest| rest.split('`').next()).expect("an id");
-    assert!(!id.contains('.'), "it is that of the matrix: {told}");
+    let id = stderr.rsplit("--resume ").next().and_then(|rest| rest.split('`').next()).expect("an id");
+    assert!(!id.contains('.'), "it is that of the matrix: {stderr}");
     let page = fs::read_to_string(place.path("m.html")).expect("what is finished is reported");
     assert!(page.contains("not finished"));
     place.run(&format!("bench gsm8k --resume {id} -q")).code(0);
@@ -343,9 +343,9 @@ fn each_combination_says_by_what_it_is_sealed_and_what_is_damaged() {
                   (SELECT key FROM campaign WHERE id = ?1)";
     assert_eq!(store.execute(change, [&second]).expect("writes"), 1);
     drop(store);
-    let told = place.run("report last").code(3);
-    assert!(told.out.contains("Combination 2: 1 damaged, left out; "), "{told:?}");
-    assert!(told.err.contains(&format!("damaged: campaign {second}, case ")), "{told:?}");
+    let reported = place.run("report last").code(3);
+    assert!(reported.out.contains("Combination 2: 1 damaged, left out; "), "{reported:?}");
+    assert!(reported.err.contains(&format!("damaged: campaign {second}, case ")), "{reported:?}");
     let table = place.run("report last --json").code(3).json();
     let damaged = column(&table, "damaged");
     assert!(damaged[0].is_null() && damaged[1].as_array().map(Vec::len) == Some(1), "{damaged:?}");

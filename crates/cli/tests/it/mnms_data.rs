@@ -139,7 +139,7 @@ fn sheets_go_out_and_come_back() {
 }
 
 #[test]
-fn sheets_that_are_wrong_are_told() {
+fn sheets_that_are_wrong_are_reported() {
     let place = Place::new();
     drafts(&place);
     place.run("mnms sheet drafts drafts.jsonl --raters Ann --out sheet.csv").code(0);
@@ -315,7 +315,7 @@ fn a_model_writes_queries_and_texts() {
 }
 
 #[test]
-fn answers_that_cannot_be_used_are_told_and_asked_for_again() {
+fn answers_that_cannot_be_used_are_reported_and_asked_for_again() {
     let place = Place::new();
     let line = ["mnms", "generate", "--model", "openai/m", "--sequences", "3", "--inputs-each", "1"];
     let with = |more: &[&'static str]| [&line[..], more].concat();
@@ -324,11 +324,11 @@ fn answers_that_cannot_be_used_are_told_and_asked_for_again() {
     assert!(run.err.contains("openai/m wrote no usable query"), "{run:?}");
     assert!(run.err.contains("an answer could not be used: it is a refusal"), "{run:?}");
     assert_eq!(rubbish.requests(), 9);
-    let told = rubbish
+    let is_reported = rubbish
         .bodies()
         .iter()
         .any(|body| body.to_string().contains("cannot be used as it is: it is a refusal"));
-    assert!(told && !place.path("r.jsonl").exists());
+    assert!(is_reported && !place.path("r.jsonl").exists());
 
     // A model that breaks off leaves what is finished; the right answer comes in the second round.
     let late = StandIn::start(|_, request| match request["messages"].as_array().map(Vec::len) {

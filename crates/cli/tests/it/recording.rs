@@ -88,7 +88,7 @@ fn cases_of_a_file_are_in_the_recording() {
 }
 
 #[test]
-fn another_wording_is_told_with_its_difference() {
+fn another_wording_is_reported_with_its_difference() {
     let place = Place::new();
     place.run("test tools@sim/perfect --cases 10 --record r.jsonl -q").code(0);
     // As if the query had been worded otherwise when the campaign was recorded.
@@ -112,7 +112,7 @@ fn another_wording_is_told_with_its_difference() {
 }
 
 #[test]
-fn other_cases_are_told() {
+fn other_cases_are_reported() {
     let place = Place::new();
     place.run("test tools@sim/perfect --cases 4 --record r.jsonl -q").code(0);
     let path = place.path("r.jsonl");
@@ -132,7 +132,7 @@ fn other_cases_are_told() {
 }
 
 #[test]
-fn another_verdict_is_told() {
+fn another_verdict_is_reported() {
     let place = Place::new();
     place.run("test tools@sim/careless --cases 20 --record r.jsonl -q").code(1);
     edit(&place.path("r.jsonl"), |text| {
@@ -213,7 +213,7 @@ fn a_recording_is_a_model_too() {
 }
 
 #[test]
-fn mistakes_with_recordings_are_told() {
+fn mistakes_with_recordings_are_reported() {
     let place = Place::new();
     place.run("test tools@sim/perfect --cases 2 --record r.jsonl -q").code(0);
     place.run("test tools@sim/perfect --cases 2 --cache c.jsonl -q").code(0);

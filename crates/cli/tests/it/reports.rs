@@ -433,7 +433,7 @@ fn an_interrupted_campaign_writes_what_there_is() {
 }
 
 #[test]
-fn a_folder_that_is_missing_is_told_before_anything_is_paid_for() {
+fn a_folder_that_is_missing_is_reported_before_anything_is_paid_for() {
     let place = Place::new();
     for kind in ["html", "junit", "csv", "inspect", "step-summary"] {
         let line = format!("test tools@sim/perfect --cases 1 --{kind} missing/deep/x");

@@ -107,10 +107,10 @@ fn the_transcript_is_readable() {
     The product is 37037036703703703670.
     "#);
     // The result of a tool is what the model is told.
-    let told = &server.bodies()[3]["messages"];
-    assert_eq!(told[2]["content"], "37037036703703703670");
-    assert_eq!(told[4]["content"], "cannot calculate `1 / 0`: division by zero, at character 3");
-    assert_eq!(told[6]["content"], "hello\nthere");
+    let messages = &server.bodies()[3]["messages"];
+    assert_eq!(messages[2]["content"], "37037036703703703670");
+    assert_eq!(messages[4]["content"], "cannot calculate `1 / 0`: division by zero, at character 3");
+    assert_eq!(messages[6]["content"], "hello\nthere");
     let names: Vec<String> = server.bodies()[0]["tools"]
         .as_array()
         .unwrap()
@@ -346,11 +346,11 @@ fn a_tool_that_hangs_or_dies_does_not_end_the_run() {
         _ => say("I give up."),
     });
     let run = run(&server, &place, &["x", "--tools", SERVER, "--tool-timeout", "0.3"]).code(0);
-    let told = server.bodies().pop().unwrap();
-    assert_eq!(told["messages"][2]["content"], "`hello` did not answer within 300ms");
+    let request = server.bodies().pop().unwrap();
+    assert_eq!(request["messages"][2]["content"], "`hello` did not answer within 300ms");
     for place in [4, 6] {
         let text = "the call failed at the tool server: its connection ended before it answered";
-        assert_eq!(told["messages"][place]["content"], text);
+        assert_eq!(request["messages"][place]["content"], text);
     }
     assert!(run.out.ends_with("\n\nI give up.\n"), "{run:?}");
 }

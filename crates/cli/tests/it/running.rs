@@ -87,8 +87,8 @@ fn a_running_campaign_is_neither_resumed_nor_deleted() {
 fn a_killed_campaign_is_deleted_without_a_word() {
     let (place, server) = (Place::new(), slow_server());
     kill(started(&server, &place, "test tools@openai/m --actions 3 --cases 60 --concurrency 1 -q"));
-    let told = place.run("runs delete last").code(2);
-    assert!(told.err.contains("nothing is deleted without --yes"), "{told:?}");
+    let refused = place.run("runs delete last").code(2);
+    assert!(refused.err.contains("nothing is deleted without --yes"), "{refused:?}");
     place.run("runs delete last --yes").code(0);
     assert!(place.run("runs list --json").code(0).out.is_empty() && locks(&place) == 0);
 }

@@ -196,16 +196,18 @@ fn options_that_do_not_go_together_are_refused() {
     place.run("test --replay r.jsonl --shrink").code(2);
 }
 
-/// The command that is told runs the same agent on the case, wherever the store is and whatever model is served to it.
+/// The command that is reported runs the same agent on the case, wherever the store is and whatever model is served to
+/// it.
 #[test]
-fn the_command_that_is_told_runs_a_smallest_case_again() {
+fn the_command_that_is_reported_runs_a_smallest_case_again() {
     let place = Place::new();
     let agent = &format!("command:sh -c '{} exit 0'", crate::child::look_at_tools());
     let line = "--serve-model sim/perfect --cases 2 --actions 3 --shrink --shrink-max 1 --iterations 40 --allow-repeats -q";
     let mut words = vec!["test", agent, "--store", "my runs.db", "--html", "r.html"];
     words.extend(line.split(' '));
     let shown = place.run_words(&words).code(1).out;
-    let again = shown.lines().find_map(|line| line.trim().strip_prefix("Again:")).expect("it is told").trim();
+    let again =
+        shown.lines().find_map(|line| line.trim().strip_prefix("Again:")).expect("it is reported").trim();
     assert!(again.contains("--serve-model sim/perfect --iterations 40 --allow-repeats --from - "), "{again}");
     assert_eq!(again.matches("--store 'my runs.db'").count(), 2, "{again}");
     let page = std::fs::read_to_string(place.path("r.html")).unwrap();

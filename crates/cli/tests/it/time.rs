@@ -74,7 +74,7 @@ fn start_times_that_are_none_are_the_agents_mistake() {
 }
 
 #[test]
-fn what_a_user_gets_wrong_is_told() {
+fn what_a_user_gets_wrong_is_reported() {
     let place = farm();
     let cases = place.run("synth --count 1").code(0).out;
     place.write("basic.json", &cases);

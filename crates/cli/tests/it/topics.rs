@@ -137,7 +137,7 @@ fn tools_are_named_as_the_user_likes() {
 }
 
 #[test]
-fn servers_without_tools_that_can_be_used_are_told() {
+fn servers_without_tools_that_can_be_used_are_reported() {
     let place = Place::new();
     let far = json!({"type": "object", "$ref": "http://127.0.0.1:9/x.json"});
     let own_start = json!({"type": "object", "properties": {"start_time": {"type": "string"}}});

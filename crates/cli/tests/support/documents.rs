@@ -318,8 +318,8 @@ impl Desk {
         let mut line = String::new();
         std::io::BufRead::read_line(&mut std::io::BufReader::new(served.stdout.take().unwrap()), &mut line)
             .unwrap();
-        let told: serde_json::Value = serde_json::from_str(&line).unwrap();
-        let base_url = told["base_url"].as_str().unwrap().to_owned();
+        let announced: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let base_url = announced["base_url"].as_str().unwrap().to_owned();
         let desk = Self { place, served, base_url };
         fs::create_dir(desk.folder()).unwrap();
         desk

@@ -204,7 +204,7 @@ async fn a_new_picture_has_a_small_copy_in_the_result() {
 }
 
 #[tokio::test]
-async fn calls_of_what_is_not_there_are_told_so() {
+async fn calls_of_what_is_not_there_are_reported() {
     let run = Run::new("no_tool");
     assert_eq!(run.refused("text translation", json!({})).await, "there is no tool named `text translation`");
     let call = ToolCall {

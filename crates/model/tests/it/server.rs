@@ -298,7 +298,7 @@ async fn an_incomplete_response_says_why() {
 }
 
 #[tokio::test]
-async fn the_model_thinks_as_long_as_it_is_told() {
+async fn the_model_thinks_for_the_configured_time() {
     let address =
         start(scripted(vec![says("hi", &[])]), |config| config.think_time = Duration::from_millis(80)).await;
     for stream in [false, true] {

@@ -63,14 +63,14 @@ async fn responses_stream_in_the_known_order() {
     let address = start(model.clone(), |_| {}).await;
     let answer = post(address, "/v1/responses", &json!({"model": "x", "stream": true, "input": "hi"})).await;
     let events = events(&answer.body);
-    let mut told = Vec::new();
+    let mut sent = Vec::new();
     for (number, (name, data)) in events.iter().enumerate() {
         let data: Value = serde_json::from_str(data).expect("JSON");
         assert_eq!((&data["type"], &data["sequence_number"]), (&json!(name), &json!(number)));
-        told.push(data);
+        sent.push(data);
     }
     // Each event as one line: its kind, its item, its content.
-    let lines: Vec<String> = told
+    let lines: Vec<String> = sent
         .iter()
         .map(|data| {
             let mut words =
@@ -113,12 +113,12 @@ async fn responses_stream_in_the_known_order() {
             "completed completed",
         ]
     );
-    assert_eq!(told[2]["item"]["content"], json!([]));
-    assert_eq!(told[9]["item"]["arguments"], "");
+    assert_eq!(sent[2]["item"]["content"], json!([]));
+    assert_eq!(sent[9]["item"]["arguments"], "");
     // The last event carries what a plain answer would have been.
     let plain = start(scripted(vec![script]), |_| {}).await;
     let plain = post(plain, "/v1/responses", &json!({"model": "x", "input": "hi"})).await.json();
-    assert_eq!(told[18]["response"], plain);
+    assert_eq!(sent[18]["response"], plain);
     // A streamed answer can be gone on from, too.
     let outputs = json!([
         {"type": "function_call_output", "call_id": "c2", "output": "2"},
@@ -142,7 +142,7 @@ async fn an_empty_reply_is_an_empty_message() {
 }
 
 #[tokio::test]
-async fn a_model_that_breaks_off_is_told_within_the_stream() {
+async fn a_model_that_breaks_off_is_reported_within_the_stream() {
     let mut model = Scripted::new(vec![Ok(says("Hello", &[]))]);
     model.breaks_off = true;
     let address = start(Arc::new(model), |_| {}).await;

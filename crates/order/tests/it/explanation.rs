@@ -17,7 +17,7 @@ fn written(explained: &Explanation) -> String {
     }
     out += &format!("\ngist: {}\nanswer: {}\n", explained.gist, explained.answer);
     for fact in &explained.facts {
-        let told = match &fact.content {
+        let content = match &fact.content {
             Content::Text(text) => text.clone(),
             Content::Ends(text) => format!("~{text}"),
             Content::Steps(steps) => {
@@ -27,7 +27,7 @@ fn written(explained: &Explanation) -> String {
             }
             drawn => drawn.to_text(),
         };
-        out += &format!("{:<9} {told}\n", format!("{}:", fact.label));
+        out += &format!("{:<9} {content}\n", format!("{}:", fact.label));
     }
     for check in &explained.checks {
         let [sign, word] = check.state.words();
@@ -72,7 +72,7 @@ fn why_nothing_was_right_any_more() {
     let line = call_at("fence_painting", "10:00") + &call_at("feed_mixing", "12:00") + "answer \"\"";
     let explained = case.explain(&judged(&case, &line));
     assert!(!explained.facts.iter().any(|fact| fact.label == "because"), "the call violates it itself");
-    let mut told = Vec::new();
+    let mut reasons = Vec::new();
     for index in 0..200 {
         let case = planproof_order::OrderSuite::default().wrap(synthesise(None, true, index));
         let last = case.case().actions.len() - 1;
@@ -81,9 +81,9 @@ fn why_nothing_was_right_any_more() {
         let place = facts.iter().position(|fact| fact.label == "because");
         let Some(place) = place else { continue };
         assert_eq!(facts[place - 1].label, "first wrong call");
-        told.push(facts[place].content.to_text());
+        reasons.push(facts[place].content.to_text());
     }
-    assert!(told.iter().any(|why| why.starts_with("what is left cannot keep to \"")), "{told:?}");
+    assert!(reasons.iter().any(|why| why.starts_with("what is left cannot keep to \"")), "{reasons:?}");
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn what_cannot_be_read_is_said() {
         detail.clone_into(&mut verdict.detail);
         let explained = case.explain(&verdict);
         assert_eq!(explained.gist, "action_lost");
-        let told = explained.facts[0].content.to_text();
-        assert!(told.starts_with("what the judge said of the run cannot be read: "), "{told}");
+        let reason = explained.facts[0].content.to_text();
+        assert!(reason.starts_with("what the judge said of the run cannot be read: "), "{reason}");
         assert!(explained.checks.iter().all(|check| check.state == CheckState::Unjudged));
         assert_eq!(case.notes(&verdict, &[]), None);
         assert_eq!(case.run_cells(&verdict).len(), 9);

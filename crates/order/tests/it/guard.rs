@@ -106,8 +106,8 @@ fn objections_are_the_oracles() {
             }
             assert!(state.right_now().is_empty());
             let call = call(case, &case.actions[0].tool, &made);
-            let told = state.objection(&call).expect("it is done");
-            assert!(told.ends_with("All tasks are done: no more calls are needed."), "{told}");
+            let objection = state.objection(&call).expect("it is done");
+            assert!(objection.ends_with("All tasks are done: no more calls are needed."), "{objection}");
         }
     }
     assert!(counts.iter().all(|count| *count > 100), "{counts:?}");

@@ -207,10 +207,10 @@ async fn the_guard_holds_back_what_cannot_pass() {
             assert_eq!(found.detected, found.scored(), "{kind:?}");
             // Told that there is a conflict, a model that sees none reports all sentences.
             let outcomes: Vec<OrderOutcome> = outcomes.iter().map(typed).collect();
-            let told = outcomes.iter().filter(|outcome| outcome.is_infeasible()).filter(|outcome| {
+            let held_back = outcomes.iter().filter(|outcome| outcome.is_infeasible()).filter(|outcome| {
                 outcome.verdict.as_ref().is_ok_and(|verdict| verdict.flags.contains(&Flag::HeldBack))
             });
-            assert_eq!(told.count() > 0, kind == SimKind::Careless, "{kind:?}");
+            assert_eq!(held_back.count() > 0, kind == SimKind::Careless, "{kind:?}");
         }
     }
     let cases = mixed(false, 0.5);
@@ -218,9 +218,9 @@ async fn the_guard_holds_back_what_cannot_pass() {
     let infeasible = cases.iter().find(|case| !case.is_feasible()).expect("there is one");
     let mut state = GuardState::new(infeasible.clone(), JudgeOptions::default());
     let task = call(&infeasible.actions[0].tool, Arguments::none());
-    let told = state.objection(&task).expect("it cannot be right");
+    let objection = state.objection(&task).expect("it cannot be right");
     assert_eq!(
-        told,
+        objection,
         "Not done: not all that was asked for can hold together, so no task is to be done. Right now: `report_conflict` \
          with the numbers of the sentences that cannot hold together."
     );
@@ -229,10 +229,10 @@ async fn the_guard_holds_back_what_cannot_pass() {
     state.executed(&any);
     assert!(state.is_complete() && state.objection(&task).is_some());
     let feasible = cases.iter().find(|case| case.is_feasible()).expect("there is one");
-    let told = GuardState::new(feasible.clone(), JudgeOptions::default())
+    let objection = GuardState::new(feasible.clone(), JudgeOptions::default())
         .objection(&any)
         .expect("it cannot be right");
-    assert!(told.starts_with("Not done: all that was asked for can be done"), "{told}");
+    assert!(objection.starts_with("Not done: all that was asked for can be done"), "{objection}");
 }
 
 #[tokio::test]

@@ -373,7 +373,7 @@ fn tools_get_texts_by_rule_or_as_given() {
 }
 
 #[test]
-fn tools_that_cannot_be_used_are_told() {
+fn tools_that_cannot_be_used_are_reported() {
     let object = || json!({"type": "object"});
     let mut all = tools();
     all.push(tool("elsewhere", "", json!({"type": "object", "$ref": "http://127.0.0.1:9/schema.json"})));

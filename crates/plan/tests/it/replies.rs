@@ -127,7 +127,7 @@ fn a_fault_says_what_is_wrong_and_where() {
 }
 
 #[test]
-fn limits_are_told() {
+fn limits_are_reported() {
     let steps = |count: usize| format!("[{}]", vec![STEP; count].join(","));
     assert_eq!(read_json(&steps(10_000)).unwrap().steps.len(), 10_000);
     let fault = read_json(&steps(10_001)).unwrap_err();
@@ -208,8 +208,8 @@ fn programs_that_are_no_python_are_faults() {
         (format!("x = {}1", "(".repeat(100_000)), "more than 60 levels are nested in each other"),
         (format!("x = {}1", "[{".repeat(100_000)), "more than 60 levels are nested in each other"),
     ] {
-        let told = read_python(&reply).map(|_| ()).unwrap_err().to_string();
-        assert_eq!(told, fault, "{reply:.100}");
+        let reported = read_python(&reply).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(reported, fault, "{reply:.100}");
     }
     for reply in ["Sure!\n```python\nx = (\n```", "x = 'a", "x = f(\u{0})", "x = 'a\u{0}b"] {
         let fault = read_python(reply).unwrap_err();

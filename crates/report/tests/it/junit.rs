@@ -57,15 +57,16 @@ fn long_texts_are_cut() {
     campaign.outcomes[3].verdict = Err(Unscored::Outside { reason: "why ".repeat(BODY_CHARACTERS_MAX) });
     let text = xml(&campaign);
     let document = Document::parse(&text).expect("it is XML");
-    let told = [elements(&document, "failure"), elements(&document, "error")].concat();
+    let nodes = [elements(&document, "failure"), elements(&document, "error")].concat();
     let body = |node: &Node<'_, '_>| node.text().unwrap_or_default().to_owned();
-    for node in &told {
+    for node in &nodes {
         assert!(body(node).chars().count() <= BODY_CHARACTERS_MAX);
         assert!(node.attribute("message").is_some_and(|text| text.chars().count() <= MESSAGE_CHARACTERS_MAX));
     }
-    assert!(body(&told[0]).ends_with("…\nsee it:   planproof runs show 20261120-1233-abcd --case 7-1\n"));
+    assert!(body(&nodes[0]).ends_with("…\nsee it:   planproof runs show 20261120-1233-abcd --case 7-1\n"));
     assert!(
-        told.iter()
+        nodes
+            .iter()
             .any(|node| body(node).ends_with("…\ntry again: planproof test --resume 20261120-1233-abcd\n"))
     );
 }

@@ -121,7 +121,7 @@ fn every_violated_constraint_is_in_every_report() {
 }
 
 #[test]
-fn times_and_restarts_are_told() {
+fn times_and_restarts_are_reported() {
     let (mut restarted, mut wrong_starts, mut beyond_limit) = (0, 0, 0);
     let endless = TestCampaign::simulated(SimKind::Endless, options(), 5);
     for campaign in KINDS.map(campaign).into_iter().chain([endless]) {

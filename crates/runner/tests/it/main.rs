@@ -131,7 +131,7 @@ async fn a_campaign_begins_is_cut_off_resumes_and_is_replayed() {
     assert!(replayed.is_as_recorded(&came.outcomes, &came.progress));
     let differences = replayed.replayed().map(|it| it.differences(&replayed.campaign.cases, &came.outcomes));
     assert_eq!(differences, Some(Vec::new()));
-    assert_eq!(*world.told.borrow(), Vec::<String>::new());
+    assert_eq!(*world.reported.borrow(), Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -124,7 +124,7 @@ impl Model for Done {
 
 /// A world with one model, which records its requests.
 pub(crate) struct Playground {
-    pub(crate) told: RefCell<Vec<String>>,
+    pub(crate) reported: RefCell<Vec<String>>,
     /// The suite of its cases.
     suite: Arc<dyn Suite>,
     model: Arc<dyn Model>,
@@ -133,7 +133,7 @@ pub(crate) struct Playground {
 impl Playground {
     /// A world with this suite and this model.
     pub(crate) fn of(suite: Arc<dyn Suite>, model: Arc<dyn Model>) -> Self {
-        Self { told: RefCell::default(), suite, model }
+        Self { reported: RefCell::default(), suite, model }
     }
 }
 
@@ -225,11 +225,11 @@ impl World for Playground {
     }
 
     fn warn(&self, what: &str) {
-        self.told.borrow_mut().push(what.to_owned());
+        self.reported.borrow_mut().push(what.to_owned());
     }
 
     fn note(&self, what: &str) {
-        self.told.borrow_mut().push(what.to_owned());
+        self.reported.borrow_mut().push(what.to_owned());
     }
 }
 

@@ -117,7 +117,7 @@ fn an_export_is_the_same_whatever_the_order_and_the_interruptions() {
 }
 
 #[test]
-fn a_destination_that_fails_is_told() {
+fn a_destination_that_fails_is_reported() {
     struct Broken;
     impl Write for Broken {
         fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {

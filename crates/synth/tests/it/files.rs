@@ -20,7 +20,7 @@ fn a_case_survives_the_file() {
 }
 
 #[test]
-fn bad_case_files_are_told_what_is_wrong() {
+fn what_is_wrong_in_bad_case_files_is_reported() {
     let good = include_str!("../../testdata/chain_case.json").trim();
     assert!(read_case(good).is_ok());
     for (from, to, part) in [
@@ -126,7 +126,7 @@ fn a_verdict_survives_the_file() {
 }
 
 #[test]
-fn bad_verdict_files_are_told_what_is_wrong() {
+fn what_is_wrong_in_bad_verdict_files_is_reported() {
     let case = time_case(3..=3, 0);
     let call = |place: usize, time: &str| {
         format!("call {} {{\"start_time\":\"{time}\"}} | ok \"d\"", case.actions[place].tool)

@@ -199,7 +199,7 @@ fn feasible_cases_stay_what_they_are() {
 }
 
 #[test]
-fn the_query_is_told_in_full() {
+fn the_query_is_complete() {
     for time in [false, true] {
         let case = infeasible(3..=3, time, 0);
         insta::with_settings!({ description => format!("conflict {:?}", case.conflict) }, {

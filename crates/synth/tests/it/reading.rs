@@ -195,7 +195,7 @@ fn hostile_text_ends_in_an_error() {
 }
 
 #[test]
-fn a_case_that_says_something_else_is_told_so() {
+fn a_case_that_says_something_else_is_reported() {
     let mut wrong = case(3..=5, 1);
     let first = &mut wrong.constraints[0];
     std::mem::swap(&mut first.first, &mut first.second);

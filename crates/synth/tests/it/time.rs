@@ -200,7 +200,7 @@ pub(crate) fn farm() -> PlanningCase {
 }
 
 #[test]
-fn bad_time_case_files_are_told_what_is_wrong() {
+fn what_is_wrong_in_bad_time_case_files_is_reported() {
     let good = include_str!("../../testdata/farm_case.json").trim();
     assert_eq!(farm().difficulty.correct_plans, Some(1));
     for (from, to, part) in [

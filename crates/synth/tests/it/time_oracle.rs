@@ -152,7 +152,7 @@ fn restarts_for_ever_end_as_a_timeout() {
 }
 
 #[test]
-fn what_is_wrong_with_a_start_is_told() {
+fn what_is_wrong_with_a_start_is_reported() {
     let verdict = judged(&farm(), &line("!feed 25:00, feed 07:00, paint 07:30, roof 1:00"));
     let errors: Vec<_> = time(&verdict)
         .parameter_errors

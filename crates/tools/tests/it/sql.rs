@@ -114,7 +114,7 @@ async fn the_tool_shows_the_tables_and_leaves_nothing_behind() {
 #[tokio::test]
 async fn calls_that_do_not_fit_are_answered_with_what_to_write() {
     let tools = tools();
-    let told = |arguments: Arguments| {
+    let answer = |arguments: Arguments| {
         let tools = &tools;
         async move {
             let result = tools.execute(&call(arguments)).await;
@@ -123,8 +123,8 @@ async fn calls_that_do_not_fit_are_answered_with_what_to_write() {
         }
     };
     let Value::Object(wrong) = json!({"sql": "SELECT 1"}) else { unreachable!("an object was written") };
-    assert!(told(Arguments::Object(wrong)).await.contains(r#"write {"query": "SELECT"#));
-    assert!(told(Arguments::Malformed("[]".into())).await.contains("not a JSON object"));
+    assert!(answer(Arguments::Object(wrong)).await.contains(r#"write {"query": "SELECT"#));
+    assert!(answer(Arguments::Malformed("[]".into())).await.contains("not a JSON object"));
     let other = ToolCall { name: "sgl".into(), ..call(Arguments::Malformed(String::new())) };
     assert!(tools.execute(&other).await.text.contains("the tools are: sql"));
     let result = asked(&tools, "DROP TABLE Person").await;

@@ -28,11 +28,11 @@ async fn a_text_is_continued() {
     let model = Scripted::new(WHOLE, 1, script());
     let events = run(&model, spec_of("react")).await;
     insta::assert_snapshot!(events);
-    let told = instructions(&spec_of("react"), tools().tools());
+    let prompt = instructions(&spec_of("react"), tools().tools());
     let asked = model.asked();
-    assert_eq!(asked[0], format!("{told}\n\n[Question] {QUERY}\n"));
+    assert_eq!(asked[0], format!("{prompt}\n\n[Question] {QUERY}\n"));
     let written = "[Thought] I wash first.\n[Action] wash\n[Action Input]\n[Observation] wash is done\n";
-    assert_eq!(asked[1], format!("{told}\n\n[Question] {QUERY}\n{written}"));
+    assert_eq!(asked[1], format!("{prompt}\n\n[Question] {QUERY}\n{written}"));
     assert!(asked[3].ends_with("[Observation] bake is done\n[Final Thought]"), "{}", asked[3]);
 }
 
@@ -41,10 +41,10 @@ async fn a_turn_of_its_own_is_continued() {
     let model = Scripted::new(PARTIAL, 1, script());
     run(&model, spec_of("react")).await;
     let asked = model.asked();
-    let told = instructions(&spec_of("react"), tools().tools());
-    assert_eq!(asked[0], format!("<system>{told}<user>[Question] {QUERY}"));
+    let prompt = instructions(&spec_of("react"), tools().tools());
+    assert_eq!(asked[0], format!("<system>{prompt}<user>[Question] {QUERY}"));
     let written = "[Thought] I wash first.\n[Action] wash\n[Action Input]\n[Observation] wash is done\n";
-    assert_eq!(asked[1], format!("<system>{told}<user>[Question] {QUERY}<assistant>{written}"));
+    assert_eq!(asked[1], format!("<system>{prompt}<user>[Question] {QUERY}<assistant>{written}"));
     assert!(asked[3].ends_with("[Observation] bake is done\n[Final Thought]"), "{}", asked[3]);
 }
 
@@ -57,8 +57,8 @@ async fn what_a_chat_repeats_is_taken_off() {
     let events = run(&model, spec_of("react")).await;
     assert!(events.ends_with("answer \"Done.\"\n") && events.contains("spec react chat\n"), "{events}");
     let asked = model.asked();
-    let told = instructions(&spec_of("react"), tools().tools());
-    assert_eq!(asked[0], format!("<system>{told}<user>[Question] {QUERY}"));
+    let prompt = instructions(&spec_of("react"), tools().tools());
+    assert_eq!(asked[0], format!("<system>{prompt}<user>[Question] {QUERY}"));
     insta::assert_snapshot!(asked[3].split_once("<assistant>").unwrap().1);
 }
 
@@ -204,11 +204,11 @@ async fn a_plain_question_is_asked_as_it_is() {
     let model = Scripted::new(CHAT, 1, [stop("four"), stop("4")]);
     assert!(run(&model, spec(short)).await.ends_with("answer \"4\"\n"));
     let asked = model.asked();
-    let told = "Be kind.\n\nAnswer the question. Your whole message is taken for the answer: it must match the regular \
+    let prompt = "Be kind.\n\nAnswer the question. Your whole message is taken for the answer: it must match the regular \
                 expression [0-9]+.";
-    assert_eq!(asked[0], format!("<system>{told}<user>{QUERY}"));
+    assert_eq!(asked[0], format!("<system>{prompt}<user>{QUERY}"));
     assert!(
-        asked[1].ends_with(&format!("\n\n{told}<user>{QUERY}")) && asked[1].contains("[0-9]+"),
+        asked[1].ends_with(&format!("\n\n{prompt}<user>{QUERY}")) && asked[1].contains("[0-9]+"),
         "{}",
         asked[1]
     );

@@ -152,7 +152,7 @@ async fn arguments_are_checked_with_their_evidence() {
 }
 
 #[tokio::test]
-async fn reflexion_is_judged_by_whom_it_is_told() {
+async fn reflexion_is_judged_by_the_evaluator_of_its_options() {
     let script = [
         stop("[Final Thought] f\n[Proposed Answer] 41\n[Evaluation]"),
         stop("Incorrect, it is more."),

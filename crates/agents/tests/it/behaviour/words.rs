@@ -7,14 +7,14 @@ use planproof_tools::Toolbox as _;
 use super::*;
 
 #[test]
-fn shipped_specifications_are_told() {
+fn shipped_specifications_become_instructions() {
     for (name, _) in SHIPPED {
         insta::assert_snapshot!(name, instructions(&spec_of(name), tools().tools()));
     }
 }
 
 #[test]
-fn all_that_a_specification_can_say_is_told() {
+fn all_that_a_specification_can_say_is_in_the_instructions() {
     let automaton = spec(
         r#"(define all (:instructions "You keep shop.\nBe kind.")
           (:states
@@ -34,13 +34,13 @@ fn all_that_a_specification_can_say_is_told() {
     assert!(instructions(&react, &[]).ends_with("\n\nTools: none"));
     // Agents that cannot call tools are not shown any.
     for name in ["direct", "cot"] {
-        let told = instructions(&spec_of(name), tools().tools());
-        assert!(!told.contains("Tools:") && !told.contains("bake"), "{told}");
+        let prompt = instructions(&spec_of(name), tools().tools());
+        assert!(!prompt.contains("Tools:") && !prompt.contains("bake"), "{prompt}");
     }
 }
 
 #[test]
-fn requirements_are_told_in_words() {
+fn requirements_are_put_into_words() {
     let automaton = spec(
         r#"(define all
           (:states
@@ -73,8 +73,8 @@ fn requirements_are_told_in_words() {
             (implies (next C) (always (not (next (next C)))))
             Q))"#,
     );
-    let told = instructions(&automaton, tools().tools());
-    let (_, rest) = told.split_once("Requirements:\n").unwrap();
+    let prompt = instructions(&automaton, tools().tools());
+    let (_, rest) = prompt.split_once("Requirements:\n").unwrap();
     let (lines, _) = rest.split_once("\n\n").unwrap();
     insta::assert_snapshot!(lines);
 }

@@ -191,7 +191,7 @@ async fn a_server_is_asked_once_whether_it_goes_on_from_plain_texts() {
 }
 
 #[tokio::test]
-async fn a_missing_endpoint_is_told_with_what_to_set() {
+async fn a_missing_endpoint_is_reported_with_what_to_set() {
     let server = StandIn::start(vec![reply("404 Not Found", "", r#"{"detail":"Not Found"}"#)]).await;
     let error = server.model().chat(&conversation(vec![user("hello")])).await.unwrap_err().to_string();
     let base = &server.base_url;

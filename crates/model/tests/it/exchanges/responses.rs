@@ -218,7 +218,7 @@ async fn streamed(body: &[Value]) -> Vec<Result<ChatDelta, ModelError>> {
 }
 
 #[tokio::test]
-async fn items_are_told_once_however_often_the_server_tells_them() {
+async fn items_are_reported_once_however_often_the_server_sends_them() {
     let function = |arguments: &str| {
         json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "pay",
         "arguments": arguments})

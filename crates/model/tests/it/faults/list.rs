@@ -27,14 +27,14 @@ pub(super) enum Outcome {
     Error(&'static str, String),
 }
 
-/// The body of the words, with each count of their usage told in this way.
-fn with_counts(exchange: Exchange, told: fn(u64) -> Value) -> Vec<u8> {
+/// The body of the words, with each count of their usage written in this way.
+fn with_counts(exchange: Exchange, write: fn(u64) -> Value) -> Vec<u8> {
     exchange.changed_body(&words(), |value| {
         at_every(value, "usage", &|object| {
             let Some(Value::Object(usage)) = object.get_mut("usage") else { return };
             for count in usage.values_mut() {
                 if let Some(number) = count.as_u64() {
-                    *count = told(number);
+                    *count = write(number);
                 }
             }
         });

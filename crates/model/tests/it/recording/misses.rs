@@ -45,7 +45,7 @@ async fn recorded(folder: &Folder) -> ReplayModel {
 }
 
 #[tokio::test]
-async fn the_difference_is_told() {
+async fn the_difference_is_reported() {
     let folder = Folder::new();
     let model = recorded(&folder).await;
     let turn = |query: &str, said: &str, called: &str, answer: &str| {
@@ -123,7 +123,7 @@ async fn the_difference_is_told() {
 }
 
 #[tokio::test]
-async fn asking_more_often_is_told_and_less_often_is_not() {
+async fn asking_more_often_is_reported_and_less_often_is_not() {
     let folder = Folder::new();
     let path = folder.file("r.jsonl");
     let model =
@@ -154,7 +154,7 @@ async fn asking_more_often_is_told_and_less_often_is_not() {
 }
 
 #[tokio::test]
-async fn another_kind_of_request_is_told() {
+async fn another_kind_of_request_is_reported() {
     let folder = Folder::new();
     let model = recorded(&folder).await;
     let completion =

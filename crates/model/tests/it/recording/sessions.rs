@@ -190,16 +190,16 @@ async fn keys_are_not_written() {
     let secrets = || Secrets::new([KEY.to_owned()]);
     let file =
         planproof_model::recording::RecordingFile::create(&path, false, &origin, secrets()).expect("new");
-    let told = says(&format!("The key is {KEY}."), &[("c", "tell", &format!("{{\"it\":\"{KEY}\"}}"))]);
-    let model = RecordingModel::new(scripted(vec![told.clone(), says("Well.", &[])]), file.clone());
+    let secret = says(&format!("The key is {KEY}."), &[("c", "tell", &format!("{{\"it\":\"{KEY}\"}}"))]);
+    let model = RecordingModel::new(scripted(vec![secret.clone(), says("Well.", &[])]), file.clone());
     let mut asked = request(1, vec![user(format!("Tell me: {KEY}"))]);
     asked.settings = Settings { stop: vec![KEY.into()], ..asked.settings };
-    assert_eq!(model.chat(&asked).await.expect("a reply"), told, "whoever asks gets what was said");
+    assert_eq!(model.chat(&asked).await.expect("a reply"), secret, "whoever asks gets what was said");
     let mut streamed = model.chat_stream(&asked).await.expect("a reply");
     while futures::StreamExt::next(&mut streamed).await.is_some() {}
     drop(streamed);
     let call = planproof_trace::CallId::new("c");
-    asked.messages.push(Message::Assistant { text: told.text.clone(), calls: told.calls.clone() });
+    asked.messages.push(Message::Assistant { text: secret.text.clone(), calls: secret.calls.clone() });
     asked.messages.push(Message::Tool { id: call, text: KEY.into() });
     model.chat(&asked).await.expect("a reply");
     let json = format!("{{\"type\":\"campaign\",\"agent\":\"{KEY}\"}}");
