@@ -153,7 +153,8 @@ impl TptuCase {
             it if it.is_sql() => "SELECT 'nobody', 'knows', 'this'".to_owned(),
             it => {
                 let wrong = |part: &AnswerPart| match part {
-                    AnswerPart::Number(number) => AnswerPart::Number(2.0 * number + 1.0),
+                    // At least 1 away from the right one, whatever it is.
+                    AnswerPart::Number(number) => AnswerPart::Number(number + number.abs() + 1.0),
                     AnswerPart::Rows(_) => {
                         AnswerPart::Rows(vec![vec![crate::question::Cell::Text("nobody".to_owned())]])
                     }

@@ -9,7 +9,9 @@ use planproof_suite::{Case, CaseSelection, Class, Judged, Registry, Suite, Toolb
 use planproof_tools::mcp::TOKEN_BYTES;
 use planproof_tptu::evaluation::PaperEvaluation;
 use planproof_tptu::{EvaluationDetail, Tptu};
+use planproof_trace::notation::parse;
 use planproof_trace::{Event, LogicalClock, Recorder};
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::python::{PythonTool, sandbox};
@@ -117,6 +119,23 @@ pub(crate) fn wrong_answers_fail_in_every_case() {
     let sections = Tptu::new().sections(&runs, &[], 1);
     assert_eq!(sections[1].key, "failures");
     assert_eq!(sections[1].json["math-code"]["missing_summary"], 20);
+}
+
+pub(crate) fn wrong_numbers_differ_from_the_right_one() {
+    let suite = Tptu::new().with_evaluations([PaperEvaluation::MathCode]);
+    let case = suite.load(None, &CaseSelection::First, Some(1)).unwrap().remove(0);
+    for right in [-1000.0, -1.0, -0.995, -0.5, 0.0, 1.0, 1000.0] {
+        let mut line: Value = serde_json::from_str(&case.to_line()).unwrap();
+        line["question"]["answer"] = json!([right]);
+        let case = suite.read(&line.to_string()).unwrap();
+        let passes = |answer: &str| {
+            let call = format!("call python {} | ok {}", json!({"code": "x"}), json!(right.to_string()));
+            let events = parse(&format!("{call} | answer {}", json!(answer))).unwrap();
+            case.judge(&events).unwrap().passed()
+        };
+        let gold = case.gold().unwrap();
+        assert!(passes(&gold.answer) && !passes(&gold.wrong_answer), "{right}: {}", gold.wrong_answer);
+    }
 }
 
 pub(crate) fn cases_come_back_from_their_lines() {

@@ -21,11 +21,12 @@ fn main() -> ExitCode {
     if env::args().nth(1).as_deref() == Some(WORKER_ARGUMENT) {
         planproof_sandbox::worker::main();
     }
-    let tests: [(&str, fn()); 13] = [
+    let tests: [(&str, fn()); 14] = [
         ("readers_take_whatever_there_is", whatever::readers_take_whatever_there_is),
         ("every_answer_has_a_verdict", whatever::every_answer_has_a_verdict),
         ("an_agent_with_the_key_passes_every_case", agents::an_agent_with_the_key_passes_every_case),
         ("wrong_answers_fail_in_every_case", agents::wrong_answers_fail_in_every_case),
+        ("wrong_numbers_differ_from_the_right_one", agents::wrong_numbers_differ_from_the_right_one),
         ("cases_come_back_from_their_lines", agents::cases_come_back_from_their_lines),
         ("plans_land_in_their_classes", classes::plans_land_in_their_classes),
         (
