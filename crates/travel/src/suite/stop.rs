@@ -2,15 +2,16 @@
 //! `agents/tool_agents.py`).
 //!
 //! A step is a call. The run stops before its 31st step, before the third identical call in a row, and before a
-//! call of a tool that has failed three times since the last success of any tool. Calls of the planner neither add
-//! nor clear failures. An error in the published code, which makes failures of `AccommodationSearch` count under
-//! the wrong name, is reproduced.
+//! call of a tool that has failed three times since the last success of any tool. Calls of tools that do not exist
+//! count as failures of one tool. Calls of the planner neither add nor clear failures. An error in the published
+//! code is reproduced: failures of `AccommodationSearch` count under a name that is never checked, and its calls are
+//! stopped by the failures of nonexistent tools.
 
 use std::collections::BTreeMap;
 
 use planproof_trace::{Author, Event, EventKind, PairedCall};
 
-use super::toolbox::PLANNER;
+use super::toolbox::{PLANNER, is_search_tool};
 
 /// Maximum number of steps of a run.
 const STEPS_MAX: usize = 30;
@@ -19,8 +20,12 @@ const SAME_CALLS: usize = 3;
 /// The number of failures after which a tool is not called again.
 const FAILURES_MAX: u32 = 3;
 
-/// The tool whose failures the published code counts under a name that it never checks.
+/// The tool whose failures the published code counts under a name that it never checks. Before a call of it, the
+/// failures under [`INVALID`] are checked.
 const NOT_COUNTED: &str = "AccommodationSearch";
+
+/// The name under which the published code counts calls of tools that do not exist.
+const INVALID: &str = "invalidAction";
 
 /// The section in which an agent with that loop states why it stopped.
 const STOPPED: &str = "stopped";
@@ -81,14 +86,15 @@ impl Stop {
             if name == PLANNER {
                 continue;
             }
-            if failures.get(name).is_some_and(|failed| *failed >= FAILURES_MAX) {
+            let counted = if name != NOT_COUNTED && is_search_tool(name) { name } else { INVALID };
+            if failures.get(counted).is_some_and(|failed| *failed >= FAILURES_MAX) {
                 return Some((place, Self::Failures));
             }
             // A success comes first: it clears all failures, even if the failures of its own tool are not counted.
             match paired.result {
                 Some((_, result)) if !result.is_error => failures.clear(),
                 _ if name == NOT_COUNTED => {}
-                _ => *failures.entry(name).or_default() += 1,
+                _ => *failures.entry(counted).or_default() += 1,
             }
         }
         None

@@ -70,6 +70,11 @@ static TWO_STAGE_TOOLS: LazyLock<Arc<[Tool]>> = LazyLock::new(|| TWO_STAGE.iter(
 static SOLE_PLANNING_TOOLS: LazyLock<Arc<[Tool]>> =
     LazyLock::new(|| SOLE_PLANNING.iter().map(tool).collect());
 
+/// Whether an agent that searches for everything itself has a tool of this name.
+pub(super) fn is_search_tool(name: &str) -> bool {
+    TWO_STAGE.iter().any(|(tool, ..)| *tool == name)
+}
+
 /// A tool as it is offered to models.
 fn tool((name, description, arguments): &About) -> Tool {
     let property =

@@ -189,6 +189,17 @@ fn the_published_loop_would_have_stopped() {
     assert!(run(failing("RestaurantSearch", 4), "original").1);
     // The published code counts these under a name that it never looks at.
     assert!(!run(failing("AccommodationSearch", 6), "original").1);
+    // It counts all tools that do not exist as one, and looks at their failures before these calls.
+    let after_unknown = |name: &str| {
+        let mut calls: Vec<_> = (0..3).map(|it| call(it, &format!("Search{it}"), "Oakhaven", true)).collect();
+        calls.push(call(3, name, "Oakhaven", false));
+        run(calls, "original")
+    };
+    let stopped = Some("before call 4: a tool that had failed three times".to_owned());
+    for name in ["Search3", "AccommodationSearch"] {
+        assert_eq!(after_unknown(name), ("stopped", true, stopped.clone()), "{name}");
+    }
+    assert!(!after_unknown("RestaurantSearch").1);
 }
 
 #[test]
