@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use ruff_python_ast::{
-    AnyParameterRef, Arguments, Comprehension, ElifElseClause, ExceptHandler, Expr, FStringPart,
-    InterpolatedStringElement, InterpolatedStringElements, Parameters, Pattern, Stmt,
+    Arguments, Comprehension, ElifElseClause, ExceptHandler, Expr, FStringPart, InterpolatedStringElement,
+    InterpolatedStringElements, Parameter, ParameterWithDefault, Parameters, Pattern, Stmt,
 };
 
 /// A node of Python's tree.
@@ -54,10 +54,16 @@ fn push_children<'a>(node: Node<'a>, to: &mut Vec<Node<'a>>) {
         Node::Field(InterpolatedStringElement::Literal(_)) => {}
         Node::Format(elements) => to.extend(elements.iter().map(Node::Field)),
         Node::Parameters(parameters) => {
-            let annotations = parameters.iter().filter_map(AnyParameterRef::annotation);
-            to.extend(annotations.map(Node::Holder));
-            let defaults = parameters.iter_non_variadic_params().filter_map(|parameter| parameter.default());
-            to.extend(defaults.map(Node::Expr));
+            let positional = || parameters.posonlyargs.iter().chain(&parameters.args);
+            let keyword = || parameters.kwonlyargs.iter();
+            let starred = |it: &'a Option<Box<Parameter>>| it.as_deref().and_then(Parameter::annotation);
+            to.extend(positional().filter_map(ParameterWithDefault::annotation).map(Node::Holder));
+            to.extend(starred(&parameters.vararg).map(Node::Holder));
+            to.extend(keyword().filter_map(ParameterWithDefault::annotation).map(Node::Holder));
+            // In Python's order of fields, defaults of keyword-only parameters come before `**`, others after it.
+            to.extend(keyword().filter_map(ParameterWithDefault::default).map(Node::Expr));
+            to.extend(starred(&parameters.kwarg).map(Node::Holder));
+            to.extend(positional().filter_map(ParameterWithDefault::default).map(Node::Expr));
         }
         Node::Comprehension(it) => {
             to.extend([Node::Expr(&it.target), Node::Expr(&it.iter)]);
@@ -245,5 +251,45 @@ fn of_pattern<'a>(pattern: &'a Pattern, to: &mut Vec<Node<'a>>) {
         Pattern::MatchAs(it) => to.extend(it.pattern.iter().map(|it| Node::Pattern(it))),
         Pattern::MatchOr(it) => to.extend(it.patterns.iter().map(Node::Pattern)),
         Pattern::MatchSingleton(_) | Pattern::MatchStar(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ruff_python_ast::PythonVersion;
+
+    use super::*;
+    use crate::python::parse::{Depth, parse};
+
+    /// The names of the functions that a program calls, in the order of the walk.
+    fn called(program: &str) -> Vec<String> {
+        let parsed = parse(program, PythonVersion::PY311, Depth::Grammar).unwrap();
+        let mut names = Vec::new();
+        walk(parsed.suite(), |node| {
+            if let Node::Expr(Expr::Call(call)) = node
+                && let Expr::Name(name) = &*call.func
+            {
+                names.push(name.id.to_string());
+            }
+        });
+        names
+    }
+
+    /// The orders are those of `ast.walk` in Python 3.11.
+    #[test]
+    fn the_order_is_that_of_python() {
+        for (program, order) in [
+            ("def f(a=p(), /, b=q(), *, c=r(), d=s()): pass", "r s p q"),
+            ("x = lambda a=p(), *, b=q(): r()", "r q p"),
+            ("def f(a: t() = p(), /, b=q(), *c: u(), d: v() = r(s()), **e: w()): x()", "r p q x t u v s w"),
+            ("if a():\n    b()\nelif c():\n    d()\nelse:\n    e()\nf()", "a f b c d e"),
+            ("x = {a(): b(c()), **d()}", "a b d c"),
+            ("f(a(b()), *c(), d=e(f()))", "f a b c e f"),
+            ("x = [a() for b in c(d()) if e()]", "a c e d"),
+            ("x = f'{a():{b()}}' + c(d())", "c d a b"),
+        ] {
+            let order: Vec<&str> = order.split(' ').collect();
+            assert_eq!(called(program), order, "{program}");
+        }
     }
 }
