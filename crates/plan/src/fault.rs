@@ -64,7 +64,7 @@ pub enum ParseProblem {
     /// There are several plans or steps where one is required.
     #[error("the reply holds {count} {what} where one is asked for")]
     Several {
-        /// `plans`, `steps` or `programs`.
+        /// `plans`, `steps`, `programs`, or `objects and lists`.
         what: &'static str,
         /// How many there are.
         count: usize,

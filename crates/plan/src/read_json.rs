@@ -14,7 +14,8 @@ use crate::limits::{NESTING_MAX, STEPS_MAX, TEXT_BYTES_MAX};
 use crate::plan::{ArgumentValue, Plan, Step};
 use crate::reply::{self, Region};
 
-/// The most values without a plan that are considered: each can cost a pass over the whole reply.
+/// The most values of a reply that are considered, because some readers compare each with all others. One more is read,
+/// which shows that there are more.
 const VALUES_MAX: usize = 100;
 
 /// Reads the plan in a model's reply.
@@ -44,6 +45,11 @@ pub fn read_json(reply: &str) -> Result<Plan, ParseFault> {
         let expected = "a plan, that is, an object with a list `nodes`,";
         return Err(other_shape(expected, &values, reply));
     }
+    // The values after them were not read and may be steps too, so this would be only a part of the plan.
+    if values.len() > VALUES_MAX {
+        let what = "objects and lists";
+        return Err(ParseFault::new(ParseProblem::Several { what, count: values.len() }));
+    }
     plan(steps.into_iter()).map_err(fault)
 }
 
@@ -70,7 +76,7 @@ pub fn read_step_json(reply: &str) -> Result<Step, ParseFault> {
     }
 }
 
-/// All outermost objects and lists of a reply.
+/// All outermost objects and lists of a reply, or the first [`VALUES_MAX`] and one more.
 pub(crate) fn values(reply: &str) -> Result<Vec<Node>, ParseFault> {
     if reply.len() > TEXT_BYTES_MAX {
         return Err(ParseFault::new(ParseProblem::TooLong { bytes: reply.len(), limit: TEXT_BYTES_MAX }));
@@ -89,7 +95,7 @@ pub(crate) fn values(reply: &str) -> Result<Vec<Node>, ParseFault> {
     let mut values = Vec::new();
     let mut passed_over = None;
     let mut at = 0;
-    for region in regions {
+    'regions: for region in regions {
         // A value may have reached beyond its block, as far as into the next one.
         at = region.start.max(at);
         while let Some(place) = reply.get(at..region.end).and_then(|rest| rest.find(['{', '['])) {
@@ -116,7 +122,7 @@ pub(crate) fn values(reply: &str) -> Result<Vec<Node>, ParseFault> {
                 Err((problem, at)) => return Err(ParseFault::at(problem, reply, at)),
             }
             if values.len() > VALUES_MAX {
-                break;
+                break 'regions;
             }
         }
     }

@@ -134,6 +134,19 @@ fn limits_are_reported() {
     assert_eq!(fault.problem, ParseProblem::TooManySteps { steps: 10_001, limit: 10_000 });
     let fault = read_json(&" ".repeat((4 << 20) + 1)).unwrap_err();
     assert_eq!(fault.problem, ParseProblem::TooLong { bytes: (4 << 20) + 1, limit: 4 << 20 });
+    let one_by_one = |count: usize, fence: &str| {
+        let step = |id: usize| {
+            format!("{fence}\n{}\n{fence}\n", STEP.replace("\"id\": 0", &format!("\"id\": {id}")))
+        };
+        read_json(&(0..count).map(step).collect::<String>())
+    };
+    for fence in ["", "```"] {
+        assert_eq!(one_by_one(100, fence).unwrap().steps.len(), 100);
+        for count in [101, 200] {
+            let fault = one_by_one(count, fence).unwrap_err();
+            assert_eq!(fault.problem, ParseProblem::Several { what: "objects and lists", count: 101 });
+        }
+    }
     let lines: String = (0..10_001).map(|id| format!("    output{id} = f()\n")).collect();
     let fault = read_python(&format!("def solve():\n{lines}")).unwrap_err();
     assert_eq!(fault.problem, ParseProblem::TooManySteps { steps: 10_001, limit: 10_000 });
