@@ -98,16 +98,14 @@ pub(crate) fn values(reply: &str) -> Result<Vec<Node>, ParseFault> {
     'regions: for region in regions {
         // A value may have reached beyond its block, as far as into the next one.
         at = region.start.max(at);
+        // Looked for once, because a reply may be full of empty lists.
+        let first = region.end - reply[region.clone()].trim_start().len();
         while let Some(place) = reply.get(at..region.end).and_then(|rest| rest.find(['{', '['])) {
             at += place;
             // Not limited to the block: a text may contain a fence.
             match json::read(&reply[..answer.end], at, Dialect::Lenient, NESTING_MAX) {
                 Ok((value, behind)) => {
-                    let is_alone = || {
-                        let before = region.start..at;
-                        let after = behind..region.end.max(behind);
-                        reply[before].trim().is_empty() && reply[after].trim().is_empty()
-                    };
+                    let is_alone = || at == first && reply[behind..region.end.max(behind)].trim().is_empty();
                     // An empty list among words is more likely a part of something else than a plan.
                     if !is_empty_list(&value) || is_alone() {
                         values.push(value);

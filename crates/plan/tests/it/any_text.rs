@@ -252,5 +252,7 @@ fn long_replies_are_quick() {
         look_at(&text);
         look_at(&json!({"id": 0, "name": text, "args": {"text": text}}).to_string());
     }
+    let blanks = " ".repeat(1 << 20);
+    read_json(&format!("{blanks}{}", "[] ".repeat(1 << 17))).unwrap_err();
     assert!(start.elapsed() < Duration::from_secs(40), "{:?}", start.elapsed());
 }
