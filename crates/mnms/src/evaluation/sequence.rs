@@ -15,7 +15,8 @@ pub(super) fn longest_common<T: Eq + Hash>(first: &[T], second: &[T]) -> u32 {
     for (place, element) in short.iter().enumerate() {
         places.entry(element).or_insert_with(|| vec![0; words])[place / BITS] |= 1 << (place % BITS);
     }
-    // A bit is off if the element at its index is part of the sequence so far.
+    // A bit is off if the element at its index is part of the sequence so far. Bits past the end of `short` match
+    // nothing, so they stay on.
     let mut rest = vec![u64::MAX; words];
     for element in long {
         let Some(matches) = places.get(element) else { continue };
@@ -29,12 +30,7 @@ pub(super) fn longest_common<T: Eq + Hash>(first: &[T], second: &[T]) -> u32 {
             *rest = sum | (*rest & !matches);
         }
     }
-    let off = |(number, word): (usize, &u64)| {
-        let used = (short.len() - number * BITS).min(BITS);
-        let mask = if used == BITS { u64::MAX } else { (1 << used) - 1 };
-        (!word & mask).count_ones()
-    };
-    rest.iter().enumerate().map(off).sum()
+    rest.iter().map(|word| word.count_zeros()).sum()
 }
 
 #[cfg(test)]
