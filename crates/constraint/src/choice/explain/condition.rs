@@ -6,7 +6,7 @@ use crate::choice::time::read_time;
 use crate::choice::value::{FieldValue, quoted};
 
 impl ValueTest {
-    /// Whether a value passes; `None` if the two cannot be compared.
+    /// Whether a value passes. One of another kind has no order and no texts, so such a test fails for it.
     pub(super) fn passes(&self, value: &FieldValue) -> bool {
         match self {
             Self::Is(op, bound) => compares(value, *op, bound),
