@@ -80,8 +80,8 @@ impl WrittenCalls {
         ids
     }
 
-    /// The written call that has arrived, if there is one: in the newest reply with a pending call of that tool, the
-    /// one with these arguments, otherwise the first of that tool.
+    /// The written call that has arrived, if there is one: a pending call of that tool with these arguments, otherwise
+    /// any pending call of that tool. Of several, it is the first one in the newest reply that has one.
     pub(super) fn claim(self: &Arc<Self>, tool: &str, arguments: &Arguments) -> Option<ClaimedCall> {
         let mut state = self.lock();
         let is_due = |call: &Written| matches!(call.stage, Stage::Due | Stage::Missed) && call.tool == tool;
