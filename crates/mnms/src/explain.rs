@@ -75,7 +75,9 @@ fn right_steps(task: &RequestCase) -> Vec<String> {
     plan.steps.iter().map(to_line).collect()
 }
 
-/// The predicted steps. If the run failed, the first step that differs from the right plan is marked.
+/// The predicted steps. If the run failed, the first step with another tool than the right plan has there is marked:
+/// other values alone are no failure, and the text of a step may be shortened, so steps with the same tool are not
+/// compared further.
 fn planned(detail: &PlanDetail, right: &[String]) -> Content {
     if let Some(program) = &detail.program {
         return Content::Text(program.clone());
