@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# Makes reports with the release build, looks at their pages in a browser without a network, and leaves the pages and
-# their screenshots (light, dark, 390 pixels wide) in the folder given.
+# Makes reports, looks at their pages in a browser without a network, and leaves the pages and their screenshots (light,
+# dark, 390 pixels wide) in the folder given.
+#
+#   ci/pages.sh FOLDER [PLANPROOF]
+#
+# PLANPROOF is the program that makes them, by default that of the dev profile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p "$1"
 out=$(realpath "$1")
-planproof=$PWD/target/release/planproof
+planproof=$(realpath "${2:-target/debug/planproof}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 root=$PWD

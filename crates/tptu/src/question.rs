@@ -169,12 +169,20 @@ impl ToolQuestion {
         }
         let is_single = self.plan.len() == 1 && self.answer.len() == 1;
         let mut single = self.evaluations.iter().filter(|it| it.wants_one_step());
-        match single.find(|it| !is_single || it.tool().is_some_and(|tool| self.plan[0].tool != tool)) {
-            Some(evaluation) => {
-                Err(format!("`{}` asks for a single step of its own tool, and one part", evaluation.name()))
-            }
-            None => Ok(()),
+        if let Some(evaluation) =
+            single.find(|it| !is_single || it.tool().is_some_and(|tool| self.plan[0].tool != tool))
+        {
+            return Err(format!(
+                "`{}` asks for a single step of its own tool, and one part",
+                evaluation.name()
+            ));
         }
+        // Programs are judged by the number that they print, so with rows every answer would be right.
+        let is_program = self.evaluations.contains(&PaperEvaluation::MathCode);
+        if is_program && !matches!(self.answer[0], AnswerPart::Number(_)) {
+            return Err(format!("`{}` asks for a number as the answer", PaperEvaluation::MathCode.name()));
+        }
+        Ok(())
     }
 }
 
@@ -245,6 +253,15 @@ mod tests {
                 assert!(!is_planning || !step.facts.is_empty(), "{}", question.id);
             }
         }
+    }
+
+    #[test]
+    fn a_program_answers_with_a_number() {
+        let is_program = |it: &ToolQuestion| it.evaluations.contains(&PaperEvaluation::MathCode);
+        let mut question = own().unwrap().into_iter().find(is_program).unwrap();
+        assert_eq!(question.check(), Ok(()));
+        question.answer = vec![AnswerPart::Rows(vec![vec![Cell::Integer(1)]])];
+        assert_eq!(question.check().unwrap_err(), "`math-code` asks for a number as the answer");
     }
 
     #[test]

@@ -83,8 +83,8 @@ pub(crate) fn documents() -> Vec<Document> {
     documents.filter(|document| !document.blocks.is_empty()).collect()
 }
 
-/// The examples in the help: a document for each command, with those of its sub-commands' help. An example that the help
-/// of a command and of its sub-command have in common is there once.
+/// The examples in the help: a document for each command, with those of its sub-commands' help. An example that several
+/// of these have in common is there once.
 pub(crate) fn help() -> Vec<Document> {
     let listed = help_of(&[]);
     let names = listed.lines().take_while(|line| *line != "Options:").filter_map(name_in_list);
