@@ -81,6 +81,13 @@ def test_what_says_nothing_of_the_agent_is_an_error(pytester: pytest.Pytester) -
     result.stdout.fnmatch_lines(["*planproof exited with 2: *there is no program `no_such_program`*"])
 
 
+def test_cases_and_seed_belong_in_the_mark(pytester: pytest.Pytester) -> None:
+    text = 'import pytest\n@pytest.mark.planproof("tools@sim/perfect")\ndef test_it(): pass\n'
+    result = run(pytester, text, "--planproof-options", "--hard --seed=3")
+    assert result.ret != 0
+    assert "--seed belongs in the mark, as in pytest.mark.planproof(seed=3)" in result.stdout.str()
+
+
 def test_the_agent_may_come_from_elsewhere(pytester: pytest.Pytester) -> None:
     text = 'import pytest\n@pytest.mark.planproof(cases=1, options=["--store", "r.db"])\ndef test_it(): pass\n'
     result = run(pytester, text)

@@ -167,6 +167,10 @@ class _Asked:
             raise pytest.UsageError("pytest.mark.planproof names no agent, and neither does --planproof-agent")
         words = ["--serve-model", serve_model] if serve_model else []
         words += [*options, *shlex.split(config.getoption("--planproof-options"))]
+        # The tests are named before anything runs, so these two must be known by then.
+        for name in ("cases", "seed"):
+            if any(word.split("=")[0] == f"--{name}" for word in words):
+                raise pytest.UsageError(f"--{name} belongs in the mark, as in pytest.mark.planproof({name}=3)")
         return cls(named.command() if isinstance(named, Agent) else str(named), cases, seed, words)
 
     def case_ids(self) -> List[str]:
