@@ -171,7 +171,7 @@ pub struct Report {
     pub synthesis_seconds: Option<f64>,
     /// The agent's time in seconds, summed over runs (which may have been concurrent).
     pub agent_seconds: f64,
-    /// How long the command that ran them took, on the clock on the wall; `None` for a campaign of before. For people
+    /// Wall time of the command that ran them; `None` for a campaign from before it was kept. For people
     /// alone: it is no figure of the runs, and the store does not have it.
     #[serde(skip)]
     pub wall: Option<std::time::Duration>,

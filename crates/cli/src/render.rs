@@ -260,8 +260,8 @@ fn came_to(report: &Report) -> String {
     }
     let wall = report
         .wall
-        .map_or_else(String::new, |wall| format!("; {} on the clock", seconds(wall.as_secs_f64())));
-    let _ = writeln!(out, "Agent time: {}, all runs added up{wall}", seconds(report.agent_seconds));
+        .map_or_else(String::new, |wall| format!("; wall time: {}", seconds(wall.as_secs_f64())));
+    let _ = writeln!(out, "Agent time: {}, summed over all runs{wall}", seconds(report.agent_seconds));
     out
 }
 
