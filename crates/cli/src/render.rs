@@ -258,9 +258,8 @@ fn came_to(report: &Report) -> String {
     if report.all_not_run() > 0 {
         let _ = writeln!(out, "Not run:    {}", report.all_not_run());
     }
-    let wall = report
-        .wall
-        .map_or_else(String::new, |wall| format!("; wall time: {}", seconds(wall.as_secs_f64())));
+    let wall =
+        report.wall.map_or_else(String::new, |wall| format!("; wall time: {}", seconds(wall.as_secs_f64())));
     let _ = writeln!(out, "Agent time: {}, summed over all runs{wall}", seconds(report.agent_seconds));
     out
 }
