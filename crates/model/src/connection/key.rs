@@ -13,7 +13,7 @@ use crate::{ChatReply, CompletionReply, ReplyId};
 const MARK: &str = "[key]";
 
 /// Shortest key that is searched for in replies, in bytes. A shorter one is no secret but a word (`none`, `EMPTY`)
-/// that a model may well write.
+/// that a model may well write. In messages it is removed only where it stands alone: `x` is in `explanation`, too.
 const REPLY_KEY_BYTES_MIN: usize = 8;
 
 /// A key, or none.
@@ -31,10 +31,12 @@ impl Key {
         self.0.as_ref().map(ExposeSecret::expose_secret)
     }
 
-    /// `text` without the key, however short it is: for messages, where a superfluous mark does no harm.
+    /// `text` without the key: for messages, where a superfluous mark does no harm. A short key is removed where it
+    /// is a word of its own.
     pub(crate) fn removed_from(&self, text: &str) -> String {
         match self.expose() {
-            Some(key) => text.replace(key, MARK),
+            Some(key) if key.len() >= REPLY_KEY_BYTES_MIN => text.replace(key, MARK),
+            Some(key) => without_word(text, key),
             None => text.to_owned(),
         }
     }
@@ -82,6 +84,22 @@ impl Key {
             *object = fields.collect();
         }
     }
+}
+
+/// `text` without `word`, wherever no letter or digit is next to it.
+fn without_word(text: &str, word: &str) -> String {
+    let (mut out, mut rest) = (String::new(), 0);
+    for (place, _) in text.match_indices(word) {
+        let end = place + word.len();
+        let is_apart = !text[..place].ends_with(char::is_alphanumeric)
+            && !text[end..].starts_with(char::is_alphanumeric);
+        if is_apart {
+            out += &text[rest..place];
+            out += MARK;
+            rest = end;
+        }
+    }
+    out + &text[rest..]
 }
 
 /// A reply that may hold the key.
@@ -198,6 +216,10 @@ mod tests {
         key("EMPTY").clean(&mut text);
         assert_eq!(text, "EMPTY");
         assert_eq!(key("EMPTY").removed_from("an EMPTY key"), "an [key] key");
+        assert_eq!(key("EMPTY").removed_from("EMPTY: 'EMPTY'"), "[key]: '[key]'");
+        assert_eq!(key("x").removed_from("explanation: x, ex"), "explanation: [key], ex");
+        assert_eq!(key("é").removed_from("é été é"), "[key] été [key]");
+        assert_eq!(key("sk-12345").removed_from("ask-123456"), "a[key]6", "a longer one anywhere");
         assert_eq!(Key::new(Some("".into())).removed_from("a"), "a");
     }
 
