@@ -45,7 +45,8 @@ pub(crate) fn hold_variables(names: &[String]) -> Result<(), Failure> {
         })?;
         if value.trim().len() < SECRET_BYTES_MIN {
             return Err(Failure::usage(format!(
-                "--secret {name}: its value has fewer than {SECRET_BYTES_MIN} bytes, which can occur by chance"
+                "--secret {name}: its value has fewer than {SECRET_BYTES_MIN} bytes, which occur in texts by \
+                 chance, so it would not be kept out"
             )));
         }
         hold([value]);

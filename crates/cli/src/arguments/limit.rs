@@ -63,11 +63,19 @@ pub(crate) struct LimitArguments {
     pub(crate) html: Option<PathBuf>,
 }
 
-fn parse_percent(text: &str) -> Result<f64, &'static str> {
-    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
-    number
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let without_sign = text.strip_suffix('%');
+    let number = without_sign.unwrap_or(text).trim().parse::<f64>();
+    let percent = number
         .ok()
         .filter(|percent| *percent > 0.0 && *percent < 100.0)
-        .map(|percent| percent / 100.0)
-        .ok_or("write a number of per cent between 0 and 100, as in 80%")
+        .ok_or("write a number of per cent between 0 and 100, as in 80%")?;
+    if without_sign.is_none() && percent < 1.0 {
+        // Rounded to six decimals: 0.55 * 100 is not 55 in floating point.
+        let share = (percent * 1e8).round() / 1e6;
+        return Err(format!(
+            "write {share}% for a share of {percent}, or {percent}% for less than one per cent"
+        ));
+    }
+    Ok(percent / 100.0)
 }

@@ -133,3 +133,26 @@ fn a_case_with_a_key_is_refused() {
         assert!(!run.err.contains(KEY) && run.out.is_empty(), "{line}: {run:?}");
     }
 }
+
+/// A value that is too short to be searched for is refused: it would not be kept out.
+#[test]
+fn a_short_secret_is_refused() {
+    let place = Place::new();
+    let mut command = place.command(&["test", "tools@sim/perfect", "--secret", "MY_WORD"]);
+    command.env("MY_WORD", "x1-Y2");
+    let run = Run::of(command, "").code(2);
+    assert!(run.err.contains("--secret MY_WORD: its value has fewer than 8 bytes"), "{run:?}");
+    assert!(!run.err.contains("x1-Y2") && !place.path(".planproof").exists(), "{run:?}");
+}
+
+/// A local server takes any key. In its messages, only a whole word is such a key.
+#[test]
+fn a_key_of_a_letter_leaves_messages_readable() {
+    let server = StandIn::start(|_, _| stand_in::answer("403 Forbidden", "", "an explanation of x"));
+    let place = Place::new();
+    let mut command = place.command(&["test", "tools@openai/m", "--cases", "1", "-q"]);
+    command.env("OPENAI_API_KEY", "x").env("OPENAI_BASE_URL", server.base_url());
+    Run::of(command, "").code(3);
+    let trace = place.run("runs export last").code(0).out;
+    assert!(trace.contains("an explanation of [key]"), "{trace}");
+}

@@ -136,6 +136,8 @@ fn searches_that_make_no_sense_are_refused() {
         ("--to 65", "--to is 65; it must be a whole number from 2 to 64"),
         ("--threshold 0%", "write a number of per cent between 0 and 100"),
         ("--threshold x", "write a number of per cent between 0 and 100"),
+        ("--threshold 0.8", "write 80% for a share of 0.8, or 0.8% for less than one per cent"),
+        ("--threshold 0.55", "write 55% for a share of 0.55"),
         ("--at-least 13", "--at-least must be one of the numbers searched, 2 to 12"),
         ("--cases-max 100000 --cases-per-pair 100000", "a campaign has at most 100000"),
     ] {
