@@ -77,6 +77,8 @@ pub(crate) fn read_cases(path: &Path) -> Result<Vec<PlanningCase>, Failure> {
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = || format!("{}, line {}", path.display(), number + 1);
         let case = read_case(line).map_err(|error| {
+            // For JSON, which is read by the line, every line is the first.
+            let error = error.to_string().replace(" at line 1 column ", " at column ");
             Failure::usage(format!(
                 "{}: {error}; each line is a case as `planproof synth` writes it",
                 place()

@@ -279,7 +279,6 @@ fn assert_text_refused(text: &str, message: &str) {
         let run = place.run(line).code(2);
         assert_eq!(run.out, "");
         let given = run.err.trim_end();
-        // JSON's own errors go on with the place in the line.
         assert!(given.starts_with(&format!("error: {message}")), "{given}");
         assert_eq!(given.lines().count(), 1, "{given}");
     }
@@ -338,7 +337,11 @@ fn case_files_that_make_no_sense() {
     );
     assert_text_refused(
         "{\"schema\":",
-        "c.jsonl, line 1: not a planproof/case/v1 document: EOF while parsing",
+        "c.jsonl, line 1: not a planproof/case/v1 document: EOF while parsing a value at column 10; each line is a case",
+    );
+    assert_text_refused(
+        &format!("{}\n{{\"schema\":\n", small_case()),
+        "c.jsonl, line 2: not a planproof/case/v1 document: EOF while parsing a value at column 10; each line is a case",
     );
     assert_text_refused("\n\n", "c.jsonl holds no case");
     assert_text_refused("[]\n", "c.jsonl, line 1: ");

@@ -227,7 +227,7 @@ fn mistakes_with_recordings_are_reported() {
         ),
         (
             "test tools@sim/perfect --record missing/r.jsonl",
-            "--record: cannot write the recording missing/r.jsonl: No such file or directory (os error 2)",
+            "--record: cannot write the recording missing/r.jsonl: there is no folder missing; create it first",
         ),
         (
             "test tools@sim/perfect --cache text.txt",

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -372,7 +372,13 @@ fn known(recording: Recording) -> HashMap<Key, VecDeque<Known>> {
 
 /// Opens a file for appending, and locks it against other programs.
 fn open_locked(path: &Path) -> Result<File, RecordingError> {
-    let cannot = |error: std::io::Error| RecordingError::cannot_write(path, &error);
+    let cannot = |error: std::io::Error| match path.parent() {
+        Some(folder) if error.kind() == ErrorKind::NotFound && !folder.is_dir() => {
+            let why = format!("there is no folder {}; create it first", folder.display());
+            RecordingError::cannot_write(path, &why)
+        }
+        _ => RecordingError::cannot_write(path, &error),
+    };
     let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(cannot)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(RecordingError::InUse { path: path.to_owned() }),

@@ -177,6 +177,7 @@ fn other_files_are_called_so_and_left_alone() {
     assert!(error.starts_with("cannot read the recording ") && error.contains("No such file"), "{error}");
     let error = create_at(&folder.file("missing/r.jsonl"), false).expect_err("no folder").to_string();
     assert!(error.starts_with("cannot write the recording "), "{error}");
+    assert!(error.contains("there is no folder ") && error.ends_with("missing; create it first"), "{error}");
 }
 
 fn create_at(path: &std::path::Path, overwrite: bool) -> Result<RecordingFile, RecordingError> {
