@@ -157,6 +157,7 @@ impl Connection {
             key: Key::new(config.key.clone()),
             key_header: provider.key_header,
             headers: provider.headers,
+            key_variable: provider.key_variable,
             base_url_variable: provider.base_url_variable,
         };
         let endpoint = Endpoint::new(&config.base_url, path, identity)?;

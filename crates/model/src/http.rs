@@ -28,6 +28,7 @@ use crate::ModelError;
 use crate::connection::fault;
 use crate::connection::key::Key;
 use crate::content::arguments_text;
+use crate::page::{PAGE_CHARACTERS_MAX, page_text};
 pub(crate) use body::{BodyError, ReplyBody};
 
 /// Most bytes of an error reply that are read before its message is looked for.
@@ -82,6 +83,8 @@ pub(crate) struct Identity {
     pub(crate) key_header: KeyHeader,
     /// Headers that every request carries.
     pub(crate) headers: &'static [(&'static str, &'static str)],
+    /// The environment variable that holds the key, for messages.
+    pub(crate) key_variable: &'static str,
     /// The environment variable that may hold the server's base URL, for messages.
     pub(crate) base_url_variable: &'static str,
 }
@@ -100,6 +103,7 @@ struct Server {
     key: Key,
     /// The headers that are the same for every request.
     headers: HeaderMap,
+    key_variable: &'static str,
     base_url_variable: &'static str,
     connections: Connections,
 }
@@ -138,7 +142,7 @@ impl Endpoint {
             Some("https") => Connections::Encrypted(pool().build(tls()?)),
             _ => return Err(refuse("the base URL must begin with http:// or https://")),
         };
-        let Identity { key, key_header, headers: fixed, base_url_variable } = identity;
+        let Identity { key, key_header, headers: fixed, key_variable, base_url_variable } = identity;
         // Made once; every request gets a copy.
         let mut headers = HeaderMap::with_capacity(8);
         headers.insert(HOST, host);
@@ -158,7 +162,8 @@ impl Endpoint {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        Ok(Self { uri, url, path, server: Arc::new(Server { key, headers, base_url_variable, connections }) })
+        let server = Server { key, headers, key_variable, base_url_variable, connections };
+        Ok(Self { uri, url, path, server: Arc::new(server) })
     }
 
     /// Another endpoint of the same server, at `base_url` + `path`, with the same connections and key.
@@ -212,8 +217,13 @@ impl Endpoint {
         .await
         .map_err(|error| {
             let variable = self.server.base_url_variable;
-            let hint = format!("is the server running, and is its URL right ({variable})?");
-            let reason = format!("{}; {hint}", innermost(&error));
+            let cause = innermost(&error);
+            let reason = if cause.contains(NO_TLS) {
+                format!("the server does not speak TLS: write http:// instead of https:// ({variable})")
+            } else {
+                let hint = format!("is the server running, and is its URL right ({variable})?");
+                format!("{cause}; {hint}{}", self.version_hint())
+            };
             // Without a connection the server has done no work, so such a request is never charged.
             if error.is_connect() { self.unreachable(&reason) } else { self.broken_off(&reason) }
         })?;
@@ -227,7 +237,11 @@ impl Endpoint {
                 None => self.error_message(body).await,
             };
             let (url, status) = (self.url.clone(), head.status.as_u16());
-            let message = if is_missing(status, &message) { self.missing(&message) } else { message };
+            let message = match status {
+                _ if is_missing(status, &message) => self.missing(&message),
+                401 => message + &self.key_hint(),
+                _ => message,
+            };
             return Err(ModelError::Status { url, status, message, retry_after });
         }
         if let Some(encoding) = header(&head.headers, CONTENT_ENCODING).filter(|name| *name != "identity") {
@@ -294,6 +308,28 @@ impl Endpoint {
         )
     }
 
+    /// What may be wrong with a base URL without a path, as the end of a message.
+    fn version_hint(&self) -> String {
+        match self.url.strip_suffix(self.path) {
+            Some(base) if self.uri.path() == self.path && !self.path.contains(VERSION) => {
+                format!(" Most servers want {VERSION}, as in {base}{VERSION}")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// What may be wrong with the key that a server refused, as the end of a message.
+    fn key_hint(&self) -> String {
+        let variable = self.server.key_variable;
+        match self.key().expose() {
+            None => format!("; {variable} is not set, and the server wants a key"),
+            Some(key) if key.starts_with(['"', '\'']) => {
+                format!("; {variable} begins with a quotation mark: is that a part of the key?")
+            }
+            Some(_) => String::new(),
+        }
+    }
+
     /// The error for a request that was sent, whose reply never arrived, or was incomplete.
     pub(crate) fn broken_off(&self, reason: &str) -> ModelError {
         ModelError::Broken { url: self.url.clone(), reason: self.line(reason) }
@@ -346,6 +382,10 @@ impl Endpoint {
 
     /// A server's message as one short line without the key.
     pub(crate) fn line(&self, text: &str) -> String {
+        self.short_line(text, ERROR_CHARACTERS_MAX)
+    }
+
+    fn short_line(&self, text: &str, characters_max: usize) -> String {
         // The key is removed before anything else: both the line breaks and the cut could divide it.
         let text = self.key().removed_from(text);
         let mut line = String::new();
@@ -356,14 +396,14 @@ impl Endpoint {
             }
             line.push_str(word);
         }
-        if let Some((end, _)) = line.char_indices().nth(ERROR_CHARACTERS_MAX) {
+        if let Some((end, _)) = line.char_indices().nth(characters_max) {
             line.truncate(end);
             line.push('…');
         }
         line
     }
 
-    /// The message in an error reply: that of a known error shape, else the text itself.
+    /// The message in an error reply: that of a known error shape, else the text itself, of a page what is on it.
     async fn error_message(&self, mut body: ReplyBody) -> String {
         let mut bytes = Vec::new();
         // A reply that breaks off is still worth showing as far as it was received.
@@ -375,17 +415,28 @@ impl Endpoint {
                 break;
             }
         }
-        let message = fault::message(&bytes).unwrap_or_else(|| String::from_utf8_lossy(&bytes).into_owned());
-        let line = self.line(&message);
+        let line = match fault::message(&bytes) {
+            Some(message) => self.line(&message),
+            None => {
+                let text = String::from_utf8_lossy(&bytes);
+                match page_text(&text) {
+                    Some(shown) => self.short_line(&shown, PAGE_CHARACTERS_MAX),
+                    None => self.line(&text),
+                }
+            }
+        };
         if line.is_empty() { "no message".to_owned() } else { line }
     }
 }
 
 /// Whether an answer says that there is no such endpoint. For a missing model the status is 404 as well, but the
-/// message names the model.
+/// message names the model. Plain servers of files answer 501 to every POST.
 fn is_missing(status: u16, message: &str) -> bool {
-    matches!(status, 404 | 405) && !message.to_ascii_lowercase().contains("model")
+    matches!(status, 404 | 405 | 501) && !message.to_ascii_lowercase().contains("model")
 }
+
+/// A part of the TLS library's message about a server that answers without TLS.
+const NO_TLS: &str = "InvalidContentType";
 
 /// What the paths of OpenAI's protocols begin with.
 const VERSION: &str = "/v1";
@@ -521,6 +572,7 @@ mod tests {
             key: Key::new(key.map(Into::into)),
             key_header: KeyHeader::Bearer,
             headers: &[],
+            key_variable: "KEY",
             base_url_variable: "BASE_URL",
         };
         Endpoint::new(base_url, "/x", identity)
@@ -533,6 +585,22 @@ mod tests {
         assert_eq!(endpoint.sibling("http://h/v1/", "/y").unwrap().url(), "http://h/v1/y");
         assert_eq!(endpoint.line(" bad\n\tkey sk-secret\u{7}! "), "bad key [key] !");
         assert_eq!(endpoint.line(&"é".repeat(1000)).chars().count(), ERROR_CHARACTERS_MAX + 1);
+    }
+
+    #[test]
+    fn only_a_url_without_a_path_lacks_a_version() {
+        let hint = |base_url: &str| endpoint(base_url, None).unwrap().version_hint();
+        assert_eq!(hint("http://h:8000/"), " Most servers want /v1, as in http://h:8000/v1");
+        assert_eq!(hint("http://h/v1"), "");
+        assert_eq!(hint("http://h/openai"), "");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_key_is_said() {
+        let hint = |key: Option<&str>| endpoint("http://h/v1", key).unwrap().key_hint();
+        assert_eq!(hint(None), "; KEY is not set, and the server wants a key");
+        assert_eq!(hint(Some("\"sk\"")), "; KEY begins with a quotation mark: is that a part of the key?");
+        assert_eq!(hint(Some("sk-1")), "");
     }
 
     #[test]

@@ -16,6 +16,7 @@
 //!   one (`recording/difference.rs`), ignoring what may differ (`recording/may_differ.rs`). A meter with budgets
 //!   (`metering.rs`) over prices (`prices.rs`, `data/prices.json`). Conversations kept in memory for models whose
 //!   server stores none (`kept.rs`).
+//! - **pages**: the text of an error page of HTML (`page.rs`).
 //! - **the time of a run**, without its waits for us or for a server (`run_time.rs`).
 //! - **the reverse**: any `Model` served on the loopback interface (`server.rs`), each run at a URL of its own if
 //!   its requests are counted (`server/runs.rs`). Each protocol has a module: chat completions, completions,
@@ -29,6 +30,7 @@ mod http;
 mod json;
 mod kept;
 mod lenient;
+mod page;
 
 pub mod anthropic;
 pub mod metering;
@@ -46,3 +48,4 @@ pub use chat::{
 };
 pub use connection::{ConnectionConfig, Provider, RETRY_WAIT_MAX};
 pub use kept::{KEPT_BYTES_MAX, KEPT_REPLIES_MAX, KeepsReplies};
+pub use page::{PAGE_CHARACTERS_MAX, page_text};

@@ -321,6 +321,21 @@ fn the_right_variable_is_named_where_nobody_answers() {
 }
 
 #[test]
+fn a_key_that_is_not_set_or_in_quotation_marks_is_named() {
+    let place = Place::new();
+    let server = StandIn::start(|_, _| failure("401 Unauthorized", "no"));
+    for (key, why) in [
+        (None, "OPENAI_API_KEY is not set, and the server wants a key"),
+        (Some("\"sk-1\""), "OPENAI_API_KEY begins with a quotation mark"),
+    ] {
+        let mut command = place.command(&["test", "tools@openai/m", "--cases", "1", "-q"]);
+        command.env_remove("OPENAI_API_KEY").env("OPENAI_BASE_URL", server.base_url());
+        command.envs(key.map(|key| ("OPENAI_API_KEY", key)));
+        assert_unscored(&place, Run::of(command, ""), &format!(" answered 401: no; {why}"));
+    }
+}
+
+#[test]
 fn a_port_that_is_taken_is_said_so() {
     let place = Place::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -114,6 +114,7 @@ mod tests {
             key: Key::default(),
             key_header: KeyHeader::Bearer,
             headers: &[],
+            key_variable: "KEY",
             base_url_variable: "BASE_URL",
         };
         let endpoint = Endpoint::new("http://h", "", identity).unwrap();

@@ -344,7 +344,7 @@ pub(super) const FAULTS: &[Fault] = &[
                 "<html>\n <h1>nginx</h1>\n</html>",
             )])
         },
-        |_| Outcome::Error("Status", "answered 502: <html> <h1>nginx</h1> </html>".to_owned()),
+        |_| Outcome::Error("Status", "answered 502: nginx".to_owned()),
     ),
     fault(
         "an error without a body",
