@@ -10,7 +10,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::TokioExecutor;
-use planproof_model::BoxFuture;
+use planproof_model::{BoxFuture, PAGE_CHARACTERS_MAX, page_text};
 use planproof_trace::{EndReason, LimitKind};
 use thiserror::Error;
 use tokio::time::sleep;
@@ -22,6 +22,9 @@ pub use form::{BodyName, FormError, SERVICE_HEADERS_MAX, ServiceForm};
 
 /// The field that holds the URL of the tools.
 const TOOLS_AT: &str = "the `mcp_url` of its question";
+
+/// A part of the TLS library's message about a server that answers without TLS.
+const NO_TLS: &str = "InvalidContentType";
 
 /// A service that is sent `{"query": ..., "mcp_url": ...}` by POST for each case and replies `{"answer": ...}`, both
 /// in JSON. It has to run on the same machine, because it must reach the tools at our loopback address. If a model is
@@ -146,7 +149,7 @@ impl UrlAgent {
                 return EndReason::AgentFailed { reason: format!("the agent's reply broke off: {error}") };
             }
         };
-        let text = || shortened(&String::from_utf8_lossy(&body));
+        let text = || quoted(&String::from_utf8_lossy(&body));
         if !status.is_success() {
             return EndReason::AgentFailed {
                 reason: format!("the agent's service answered {status}: {}", text()),
@@ -159,8 +162,16 @@ impl UrlAgent {
     }
 
     fn unreachable(&self, error: &ClientError) -> String {
-        let host = self.url.authority().map_or("", |authority| authority.as_str());
-        format!("the agent's service at {host} cannot be reached: {}", causes(error))
+        let url = &self.url;
+        if is_refused(error) {
+            return format!("nothing listens at {url} (connection refused): start the agent's service");
+        }
+        let host = url.authority().map_or("", |authority| authority.as_str());
+        let mut why = causes(error);
+        if why.contains(NO_TLS) {
+            why = "it does not speak TLS: write http:// instead of https://".to_owned();
+        }
+        format!("the agent's service at {host} cannot be reached: {why}")
     }
 }
 
@@ -196,6 +207,21 @@ fn encrypted() -> Result<HttpsConnector<HttpConnector>, UrlError> {
         .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
         .map_err(|error| UrlError::Certificates { reason: error.to_string() })?;
     Ok(builder.https_only().enable_http1().build())
+}
+
+/// A reply as it is shown: of a page what is on it.
+fn quoted(text: &str) -> String {
+    match page_text(text) {
+        Some(shown) => shown.chars().take(PAGE_CHARACTERS_MAX).collect(),
+        None => shortened(text),
+    }
+}
+
+/// Whether the system says that nobody listens.
+fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
+    let refused = |error: &std::io::Error| error.kind() == std::io::ErrorKind::ConnectionRefused;
+    std::iter::successors(Some(error), |error| error.source())
+        .any(|error| error.downcast_ref::<std::io::Error>().is_some_and(refused))
 }
 
 /// An error with its causes: the outer one alone says only "client error".

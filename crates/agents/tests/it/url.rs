@@ -64,6 +64,7 @@ async fn a_reply_that_makes_no_sense_is_the_agents_failure() {
     for (reply, words) in [
         (reply("500 Internal Server Error", "Traceback"), "answered 500 Internal Server Error: Traceback"),
         (reply("302 Found", ""), "answered 302 Found"),
+        (reply("404 Not Found", "<html>\n<h1>No page</h1>\n</html>"), "answered 404 Not Found: No page"),
         (reply("200 OK", "Done."), "is not {\"answer\": text}"),
         (reply("200 OK", r#"{"answer": 7}"#), "is not {\"answer\": text}"),
         (reply("200 OK", r#"{"text": "Done."}"#), "missing field `answer`"),
@@ -104,8 +105,27 @@ async fn a_service_that_is_not_there_leaves_the_run_unscored() {
     let setting = Setting::new();
     let end = UrlAgent::new(&format!("http://{authority}/run")).unwrap().run_with(&setting.run()).await;
     let EndReason::Unscored { reason } = &end else { panic!("{end:?}") };
-    assert!(reason.contains(&authority), "{reason}");
+    let why = format!("nothing listens at http://{authority}/run (connection refused)");
+    assert!(reason.starts_with(&why), "{reason}");
     setting.check_recorded(&end);
+}
+
+#[tokio::test]
+async fn a_service_without_tls_is_told_apart() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let authority = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        // Something of the greeting has come before it is answered.
+        assert_ne!(stream.read_buf(&mut Vec::new()).await.unwrap(), 0);
+        let _ = stream.write_all(reply("400 Bad Request", "").as_bytes()).await;
+        tokio::time::sleep(Duration::from_secs(20)).await;
+    });
+    // Without root certificates there is no https to be misunderstood.
+    let Ok(agent) = UrlAgent::new(&format!("https://{authority}/run")) else { return };
+    let setting = Setting::new();
+    let EndReason::Unscored { reason } = agent.run_with(&setting.run()).await else { panic!("no outage") };
+    assert!(reason.ends_with("it does not speak TLS: write http:// instead of https://"), "{reason}");
 }
 
 #[test]

@@ -229,7 +229,7 @@ fn exit_codes_say_how_it_went() {
     assert!(late.out.contains("\nend      limit reached: wall_ms 200 ("), "{late:?}");
 
     let nobody = place.run_words(&["run", "url:http://127.0.0.1:1/", "x"]).code(3);
-    assert!(nobody.out.contains("cannot be reached"), "{nobody:?}");
+    assert!(nobody.out.contains("nothing listens at http://127.0.0.1:1/ "), "{nobody:?}");
     let broken =
         StandIn::start(|_, _| answer("400 Bad Request", "", r#"{"error":{"message":"bad tool schema"}}"#));
     let unscored = run(&broken, &place, &["x", "--attempts", "1"]).code(3);

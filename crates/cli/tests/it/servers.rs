@@ -81,7 +81,11 @@ fn a_server_that_is_not_there() {
     assert!(run.err.contains("1 run is unscored. Why, for example: cannot reach "), "{run:?}");
     // The other agent that is asked over HTTP.
     let run = place.run(&format!("test url:http://127.0.0.1:{port}/run --cases 1 -q"));
-    assert_unscored(&place, run, &format!("the agent's service at 127.0.0.1:{port} cannot be reached"));
+    assert_unscored(
+        &place,
+        run,
+        &format!("nothing listens at http://127.0.0.1:{port}/run (connection refused)"),
+    );
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn a_crash_of_one_case_is_the_agents() {
 fn a_service_that_is_not_there_stops_the_campaign() {
     let place = Place::new();
     let run = place.run("test url:http://127.0.0.1:1/run --cases 9 -q --json");
-    assert_stopped(&place, &run, 3, &["the agent's service at 127.0.0.1:1 cannot be reached"]);
+    assert_stopped(&place, &run, 3, &["nothing listens at http://127.0.0.1:1/run (connection refused)"]);
     let service = StandIn::start(|_, _| stand_in::answer("404 Not Found", "", "no such page"));
     let run = place.run(&format!("test url:{}/x --cases 9 -q --json", service.base_url()));
     let causes = ["never connected to the `mcp_url` of its question", "answered 404 Not Found: no such page"];
