@@ -1,6 +1,7 @@
 //! Programs of the user's that are started, fed, read and ended: agents, and checkers of proposed answers.
 
 mod output;
+mod script;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -68,6 +69,22 @@ pub enum CommandError {
         /// What to do.
         hint: &'static str,
     },
+    /// A folder is named.
+    #[error("`{program}` is a folder: name a program in it")]
+    IsFolder {
+        /// The folder as it was written.
+        program: String,
+    },
+    /// The script that an interpreter is to run is not there.
+    #[error("there is no file `{script}`{place}: {hint}")]
+    NoScript {
+        /// The script as it was written.
+        script: String,
+        /// Where it was looked for, with a blank before it; empty for a whole path.
+        place: String,
+        /// What to do.
+        hint: String,
+    },
     /// The file is there but is no program.
     #[error("{} is not executable: {}", path.display(), system::MAKE_EXECUTABLE)]
     NotExecutable {
@@ -108,12 +125,23 @@ impl Program {
         std::iter::once(&self.name).chain(&self.arguments).map(String::as_str)
     }
 
-    /// Finds the program's file the way the system will: on `PATH`, or relative to `folder` if its name is a path.
+    /// Finds the program's file the way the system will: on `PATH`, or relative to `folder` if its name is a path. The
+    /// script of an interpreter must be there as well.
     pub(crate) fn resolve(&self, folder: Option<&Path>) -> Result<PathBuf, CommandError> {
+        let found = self.find(folder)?;
+        script::must_exist(&self.name, &self.arguments, folder)?;
+        Ok(found)
+    }
+
+    fn find(&self, folder: Option<&Path>) -> Result<PathBuf, CommandError> {
+        let is_folder = || CommandError::IsFolder { program: self.name.clone() };
         let hint = if system::is_path(&self.name) {
             let path = self.file(folder);
             if let Some(found) = system::executable(&path) {
                 return Ok(found);
+            }
+            if path.is_dir() {
+                return Err(is_folder());
             }
             if path.exists() {
                 return Err(CommandError::NotExecutable { path });
@@ -124,6 +152,9 @@ impl Program {
             let mut candidates = env::split_paths(&path).map(|folder| folder.join(&self.name));
             if let Some(found) = candidates.find_map(|candidate| system::executable(&candidate)) {
                 return Ok(found);
+            }
+            if folder.unwrap_or(Path::new("")).join(&self.name).is_dir() {
+                return Err(is_folder());
             }
             if self.name.contains('\\') {
                 return Err(CommandError::NotFound { program: self.name.clone(), hint: OTHER_SYSTEM });

@@ -254,6 +254,9 @@ async fn commands_that_cannot_run_are_the_users_errors() {
         let error = resolve(missing).unwrap_err();
         assert!(matches!(&error, CommandError::NotFound { program, .. } if program == missing), "{error}");
     }
+    assert_eq!(resolve("/etc"), Err(CommandError::IsFolder { program: "/etc".into() }));
+    let error = resolve("sh /no/such/agent.sh").unwrap_err().to_string();
+    assert_eq!(error, "there is no file `/no/such/agent.sh`: correct the path of the script");
     assert_eq!(resolve("/etc/passwd"), Err(CommandError::NotExecutable { path: "/etc/passwd".into() }));
 
     let setting = Setting::new();

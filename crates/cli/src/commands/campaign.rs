@@ -188,10 +188,17 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
 
 /// The message about a campaign whose set-up is broken. Output of a program is shown after a bar, line by line.
 pub(super) fn broken_setup(why: &str, resumed: &str) -> String {
+    // So it is said of a command or worker that ended with an error: its file may be another than the one meant.
+    let command = match why.contains(" ended with exit ") {
+        true => {
+            ". If the command is wrong, start a new campaign with the right one, because --resume repeats it"
+        }
+        false => "",
+    };
     let why = why.lines().collect::<Vec<_>>().join("\n  | ");
     format!(
         "the set-up is broken, so nothing can be said about the agent: the campaign was stopped when {why}\n\
-         Once that is fixed, resume with `{resumed}`"
+         Once that is fixed, resume with `{resumed}`{command}"
     )
 }
 

@@ -422,3 +422,25 @@ fn a_path_of_windows_keeps_its_backslashes() {
         "{run:?}"
     );
 }
+
+/// A misspelt script is found before anything runs, and a folder is no program.
+#[test]
+fn a_command_whose_file_is_not_there_is_refused() {
+    let place = Place::new();
+    place.write("my_agent.sh", "exit 1\n");
+    std::fs::create_dir(place.path("mine")).unwrap();
+    place.write("mine/another.sh", "exit 1\n");
+    for (agent, options, parts) in [
+        ("command:sh my_agnt.sh", "", ["there is no file `my_agnt.sh` in ", ": did you mean `my_agent.sh`?"]),
+        ("worker:sh -x q.sh", "", ["there is no file `q.sh` in ", ": correct the path of the script"]),
+        ("command:sh my_agent.sh", "--cwd mine", ["there is no file `my_agent.sh` in ", "/mine: correct"]),
+        ("command:sh mine/anothr.sh", "", ["`mine/anothr.sh` in ", ": did you mean `mine/another.sh`?"]),
+        ("command:./mine", "", ["`./mine` is a folder: ", "name a program in it"]),
+        ("command:mine", "", ["`mine` is a folder: ", "name a program in it"]),
+    ] {
+        let words = ["test", agent, "--cases", "2"].into_iter().chain(options.split_whitespace());
+        let run = place.run_words(&words.collect::<Vec<_>>()).code(2);
+        assert!(parts.iter().all(|part| run.err.contains(part)), "{agent}: {run:?}");
+    }
+    assert!(!place.path(".planproof").exists(), "the store was touched");
+}

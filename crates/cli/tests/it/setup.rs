@@ -29,12 +29,15 @@ fn assert_stopped(place: &Place, run: &Run, runs: u64, causes: &[&str]) {
     assert_eq!(later["broken_setup"], report["broken_setup"]);
 }
 
+/// A shell whose script is not there. Of the name of a file planproof would say so itself, before anything runs.
+const MISSING: &str = "command:sh -c '. ./no_such_file.sh'";
+
 const FILES: &str = "--cases 20 -q --json --junit j.xml --step-summary=s.md --html p.html";
 
 #[test]
 fn an_agent_whose_file_is_missing_is_no_bad_planner() {
     let place = Place::new();
-    let words = ["test", "command:sh no_such_file.sh"].into_iter().chain(FILES.split(' '));
+    let words = ["test", MISSING].into_iter().chain(FILES.split(' '));
     let run = place.run_words(&words.collect::<Vec<_>>());
     let causes = ["the agent never connected to PLANPROOF_MCP_URL", "exit status: ", "no_such_file.sh"];
     assert_stopped(&place, &run, 3, &causes);
@@ -49,8 +52,10 @@ fn an_agent_whose_file_is_missing_is_no_bad_planner() {
     assert!(read("s.md").contains("**The set-up is broken**"), "{}", read("s.md"));
 
     // For people there are no tables of nothing.
-    let run = place.run_words(&["test", "command:sh no_such_file.sh", "--cases", "20", "-q"]).code(3);
+    let run = place.run_words(&["test", MISSING, "--cases", "20", "-q"]).code(3);
     assert_eq!(run.out, "");
+    // What a campaign runs stays as it was.
+    assert!(run.err.contains("If the command is wrong, start a new campaign with the right one"), "{run:?}");
 
     // Once it is mended, the same campaign goes on, with the runs that did not count.
     let script = format!("{} echo Done.", child::look_at_tools());

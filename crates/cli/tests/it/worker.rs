@@ -100,7 +100,7 @@ fn a_worker_that_dies_or_hangs_costs_one_case() {
 fn a_worker_that_cannot_start_is_a_broken_set_up() {
     let place = Place::new();
     for (agent, cause) in [
-        ("worker:sh no_such_file.sh", "the worker ended with exit status: "),
+        ("worker:sh -c '. ./no_such_file.sh'", "the worker ended with exit status: "),
         ("worker:echo Done.", "the worker's first line is not {\"ready\": true}"),
     ] {
         let run = place.run_words(&["test", agent, "--cases", "20", "-q", "--json"]).code(3);
