@@ -72,11 +72,11 @@ def test_an_own_failure_comes_first(pytester: pytest.Pytester) -> None:
 
 
 def test_what_says_nothing_of_the_agent_is_an_error(pytester: pytest.Pytester) -> None:
-    text = 'import pytest\n@pytest.mark.planproof("command:sh no_such_file.sh", cases=2)\ndef test_it(): pass\n'
+    text = "import pytest\n@pytest.mark.planproof(\"command:sh -c 'exit 7'\", cases=2)\ndef test_it(): pass\n"
     result = run(pytester, text)
     result.assert_outcomes(errors=2)
     assert "never connected" in result.stdout.str()
-    result = run(pytester, text.replace("sh no_such_file.sh", "no_such_program"))
+    result = run(pytester, text.replace("sh -c 'exit 7'", "no_such_program"))
     result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines(["*planproof exited with 2: *there is no program `no_such_program`*"])
 

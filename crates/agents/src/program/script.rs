@@ -43,7 +43,7 @@ pub(super) fn must_exist(
     };
     let hint = match nearest(&path) {
         Some(name) => format!("did you mean `{}`?", Path::new(script).with_file_name(name).display()),
-        None => "correct the path of the script".to_owned(),
+        None => "correct its path, or run planproof in its folder".to_owned(),
     };
     Err(CommandError::NoScript { script: script.to_owned(), place, hint })
 }

@@ -432,7 +432,7 @@ fn a_command_whose_file_is_not_there_is_refused() {
     place.write("mine/another.sh", "exit 1\n");
     for (agent, options, parts) in [
         ("command:sh my_agnt.sh", "", ["there is no file `my_agnt.sh` in ", ": did you mean `my_agent.sh`?"]),
-        ("worker:sh -x q.sh", "", ["there is no file `q.sh` in ", ": correct the path of the script"]),
+        ("worker:sh -x q.sh", "", ["there is no file `q.sh` in ", ": correct its path, or run"]),
         ("command:sh my_agent.sh", "--cwd mine", ["there is no file `my_agent.sh` in ", "/mine: correct"]),
         ("command:sh mine/anothr.sh", "", ["`mine/anothr.sh` in ", ": did you mean `mine/another.sh`?"]),
         ("command:./mine", "", ["`./mine` is a folder: ", "name a program in it"]),
