@@ -37,12 +37,11 @@ pub(super) fn must_exist(
     if path.exists() {
         return Ok(());
     }
-    let place = match Path::new(script).is_absolute() {
-        true => String::new(),
-        false => format!(" in {}", folder.display()),
-    };
+    let is_whole = Path::new(script).is_absolute();
+    let place = if is_whole { String::new() } else { format!(" in {}", folder.display()) };
     let hint = match nearest(&path) {
         Some(name) => format!("did you mean `{}`?", Path::new(script).with_file_name(name).display()),
+        None if is_whole => "correct its path".to_owned(),
         None => "correct its path, or run planproof in its folder".to_owned(),
     };
     Err(CommandError::NoScript { script: script.to_owned(), place, hint })

@@ -256,7 +256,7 @@ async fn commands_that_cannot_run_are_the_users_errors() {
     }
     assert_eq!(resolve("/etc"), Err(CommandError::IsFolder { program: "/etc".into() }));
     let error = resolve("sh /no/such/agent.sh").unwrap_err().to_string();
-    assert_eq!(error, "there is no file `/no/such/agent.sh`: correct its path, or run planproof in its folder");
+    assert_eq!(error, "there is no file `/no/such/agent.sh`: correct its path");
     assert_eq!(resolve("/etc/passwd"), Err(CommandError::NotExecutable { path: "/etc/passwd".into() }));
 
     let setting = Setting::new();
