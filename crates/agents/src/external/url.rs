@@ -220,7 +220,7 @@ fn quoted(text: &str) -> String {
 /// Whether the system says that nobody listens.
 fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
     let refused = |error: &std::io::Error| error.kind() == std::io::ErrorKind::ConnectionRefused;
-    std::iter::successors(Some(error), |error| error.source())
+    std::iter::successors(Some(error), |&error| error.source())
         .any(|error| error.downcast_ref::<std::io::Error>().is_some_and(refused))
 }
 
