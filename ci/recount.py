@@ -47,7 +47,7 @@ class Trace:
     events: list[dict[str, Any]] = field(default_factory=list)
 
     def end(self) -> str:
-        """How the run ended; a trace that was cut off says nothing of the agent."""
+        """How the run ended; a trace that was cut off says nothing about the agent."""
         if self.events and self.events[-1]["type"] == "end":
             return self.events[-1]["reason"]
         return "unscored"

@@ -45,7 +45,7 @@ impl ServedWatch for Replies {
 /// Why a run has no score in which a simulated model did not understand a request.
 fn not_understood(model: &str) -> String {
     format!(
-        "{model} does not understand the conversation that this agent has with it, which says nothing of the agent: a \
+        "{model} does not understand the conversation that this agent has with it, which says nothing about the agent: a \
              simulated model knows the calls and results of the model interfaces and a few other forms; test this agent with \
              a real model"
     )

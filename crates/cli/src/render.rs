@@ -127,7 +127,7 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     if report.simulated {
         let _ = writeln!(
             out,
-            "SIMULATION: a simulated model planned; these figures say nothing of any real model."
+            "SIMULATION: a simulated model planned; these figures say nothing about any real model."
         );
     }
     if let Some(isolation) = &report.isolation {
@@ -251,7 +251,7 @@ fn came_to(report: &Report) -> String {
         let runs = if report.all_unscored() == 1 { "run says" } else { "runs say" };
         let _ = writeln!(
             out,
-            "Unscored:   {} {runs} nothing of the agent, because something else failed",
+            "Unscored:   {} {runs} nothing about the agent, because something else failed",
             report.all_unscored()
         );
     }

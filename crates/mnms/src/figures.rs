@@ -216,9 +216,9 @@ pub(crate) fn written(runs: &[Judged<'_>]) -> Option<Section> {
     }
     Some(Section {
         key: "predictions",
-        title: "Predictions that are not whole",
-        intro: "A missing prediction and one that is no plan count as no plan; of one that is a plan in part the rest is \
-                a wrong step, or none."
+        title: "Incomplete predictions",
+        intro: "A prediction that is missing or cannot be read counts as no plan; if only some of its steps can be read, \
+                the others count as wrong steps, or not at all."
             .to_owned(),
         figures: Vec::new(),
         tables: vec![Table {
@@ -241,7 +241,7 @@ fn published(metrics: &CorpusMetrics) -> Section {
     };
     Section {
         key: "published_metrics",
-        title: "As the published evaluator counts",
+        title: "As counted by the published evaluator",
         intro: "In per cent, with its faults: the page mnms-metrics.md says which.".to_owned(),
         figures: Vec::new(),
         tables: vec![Table {
@@ -276,7 +276,7 @@ fn shares(metrics: &CorpusMetrics) -> Section {
         .collect();
     Section {
         key: "labels",
-        title: "What of the right plans was found",
+        title: "Parts of the right plans that were found",
         intro: "In per cent. Docs: mnms-metrics.md says what each figure counts, and how the published ones differ."
             .to_owned(),
         figures: Vec::new(),
@@ -305,7 +305,7 @@ fn feedback(sums: &Sums) -> Section {
         key: "feedback",
         title: "What was found wrong while planning",
         intro: "Each is fed back to the model where the agent's feedback says so. Programs that use what the sandbox \
-                lacks are no attempts that went wrong."
+                lacks do not count as attempts that went wrong."
             .to_owned(),
         figures: Vec::new(),
         tables: vec![Table {

@@ -157,7 +157,8 @@ impl Layout {
             }
         }
         let titles: Vec<&str> = self.groups.iter().map(|group| group.title).collect();
-        let differences = if self.are_differences { "; behind the first, differences from it" } else { "" };
+        let differences =
+            if self.are_differences { "; columns after the first show differences from it" } else { "" };
         let planning = if self.has_strategies { "" } else { ", multi-step" };
         let caption = format!(
             "{whose} Table {}: {}, plans as {}{planning}, by what was fed back{differences}",
@@ -232,7 +233,7 @@ pub(crate) fn published() -> Section {
     Section {
         key: "published",
         title: "Published figures",
-        intro: "These are figures that the paper has published (Ma et al. 2024, on 882 requests), in per cent but for turns \
+        intro: "These are figures that the paper has published (Ma et al. 2024, on 882 requests), in per cent except turns \
                 and tokens. They are not results of this run, and were made with other models, prompts and tools. In its \
                 Table 3 tool-F1 and argname-F1 of Mixtral-8x7B have the differences of Gemini-pro, which contradicts its \
                 Table 5. Table 14 has no row for Mixtral-8x7B."
@@ -240,7 +241,7 @@ pub(crate) fn published() -> Section {
         figures: Vec::new(),
         tables,
         lines: vec![
-            "The paper's figures, Tables 3 and 5 to 15, stand in a block of their own of the page (--html) and of --json."
+            "The paper's figures, Tables 3 and 5 to 15, are in a separate block of the page (--html) and of --json."
                 .to_owned(),
         ],
         json: json!(json),
@@ -288,7 +289,7 @@ pub(crate) fn of_matrix(combinations: &[CombinationFigures<'_>]) -> Option<Secti
             let unjudged = || found.settings.get("judge").and(group.unjudged).and_then(figure);
             figure(group.ours).or_else(unjudged).map(|value| value - less)
         };
-        let (table, without_base) = layout.table(&rows, "As", value);
+        let (table, without_base) = layout.table(&rows, "Like", value);
         let note = layout.note(table.is_some(), &without_base);
         (table.map(|table| (layout.number, table)), note)
     };
@@ -303,7 +304,7 @@ pub(crate) fn of_matrix(combinations: &[CombinationFigures<'_>]) -> Option<Secti
     let without: Vec<String> = LAYOUTS.iter().filter(is_empty).map(|it| it.number.to_string()).collect();
     if !without.is_empty() {
         let (word, numbers) = (if without.len() == 1 { "Table" } else { "Tables" }, without.join(", "));
-        notes += &format!(" There is nothing to stand in {word} {numbers}.");
+        notes += &format!(" There are no figures for {word} {numbers}.");
     }
     if tables.is_empty() {
         return None;
@@ -316,17 +317,17 @@ pub(crate) fn of_matrix(combinations: &[CombinationFigures<'_>]) -> Option<Secti
         it.simulated || it.settings.get("judge").is_some_and(|name| name.starts_with("sim/"))
     };
     let simulation = if planning.iter().any(|(it, _)| is_simulated(it)) {
-        " SIMULATION: a simulated model planned or judged, whose figures say nothing of any real model."
+        " SIMULATION: a simulated model planned or judged, whose figures say nothing about any real model."
     } else {
         ""
     };
     Some(Section {
         key: "paper_tables",
-        title: "In the shape of the paper's tables",
+        title: "Laid out like the paper's tables",
         intro: format!(
-            "Figures of this matrix, in per cent but for turns and tokens, by our rules. A dash is a combination that was \
-             not run, or has no such figure. Alternative plans count as right but in Table 9. Table 11 by entailment \
-             takes a judge (`judge=MODEL`); Table 15 takes ratings by people (`planproof mnms rate`).{simulation}{notes}"
+            "Figures of this matrix by our rules, in per cent except turns and tokens. A dash is a combination that was \
+             not run, or has no such figure. Alternative plans count as right except in Table 9. Table 11 by entailment \
+             needs a judge (`judge=MODEL`); Table 15 needs ratings by people (`planproof mnms rate`).{simulation}{notes}"
         ),
         figures: Vec::new(),
         tables: tables.into_iter().map(|(_, table)| table).collect(),
@@ -396,19 +397,19 @@ mod tests {
         }
         let section = of_matrix(&[combined("plan", 0), combined("plan", 1), combined("plan", 2)]).unwrap();
         let expected = [
-            ("As Table 3", "m 50.00 – – +12.50 – – – – – – – –"),
-            ("As Table 7", "m multi-step – – – 100.00"),
-            ("As Table 12", "m – 25.00 – – – – – –"),
+            ("Like Table 3", "m 50.00 – – +12.50 – – – – – – – –"),
+            ("Like Table 7", "m multi-step – – – 100.00"),
+            ("Like Table 12", "m – 25.00 – – – – – –"),
         ];
         assert_eq!(rows(&section), expected.map(|(caption, row)| (caption, row.to_owned())));
         let note = "There is no Table 5: its figures are differences from those of `feedback=none`, which was not run";
         assert!(section.intro.contains(note) && !section.intro.contains("no Table 3"), "{}", section.intro);
-        let note = "There is nothing to stand in Tables 6, 8, 9, 10, 11, 13, 14.";
+        let note = "There are no figures for Tables 6, 8, 9, 10, 11, 13, 14.";
         assert!(section.intro.contains(note), "{}", section.intro);
         assert_eq!(of_matrix(&[combined("tools", 0)]), None);
         // A judge that was not asked anything changes nothing.
         let judged = of_matrix(&[combined("plan", 3)]).unwrap();
         let row = "m (judge=x/y) multi-step – – – 50.00 – – – 50.00";
-        assert_eq!(rows(&judged), [("As Table 11", row.to_owned())]);
+        assert_eq!(rows(&judged), [("Like Table 11", row.to_owned())]);
     }
 }

@@ -310,7 +310,7 @@ pub trait Model: Send + Sync {
         Box::pin(std::future::ready(Ok(self.capabilities())))
     }
 
-    /// Whether it is one of our simulations, whose results say nothing of any real model.
+    /// Whether it is one of our simulations, whose results say nothing about any real model.
     fn is_simulated(&self) -> bool {
         false
     }

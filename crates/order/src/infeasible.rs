@@ -218,7 +218,7 @@ pub(crate) fn section(found: &InfeasibleReport, runs: &[Judged<'_>], repeats: u3
         title: "Infeasible cases",
         intro: format!(
             "{} on purpose: the right answer is to do no task and to report which sentences cannot hold together. They \
-             are scored apart, and in no other rate of this page.",
+             are scored separately and are in no other rate of this page.",
             counted(found.cases, "case contradicts itself", "cases contradict themselves")
         ),
         figures: figures(found, feasible),
@@ -299,7 +299,8 @@ fn lines(found: &InfeasibleReport, feasible: u64, repeats: u32) -> Vec<String> {
             .to_owned(),
     );
     lines.push(
-        "reports in feasible cases. Infeasible cases are scored apart: they are in no other rate.".to_owned(),
+        "reports in feasible cases. Infeasible cases are scored separately: they are in no other rate."
+            .to_owned(),
     );
     if found.acted > 0 {
         let runs = if found.acted == 1 { "run" } else { "runs" };

@@ -105,7 +105,7 @@ fn head(campaign: &ReportedCampaign<'_>, counts: &Counts) -> String {
 fn tail(campaign: &ReportedCampaign<'_>) -> String {
     let mut out = String::new();
     if campaign.report.simulated {
-        out += "    <system-out>SIMULATION: a simulated model planned; this says nothing of any real model.</system-out>\n";
+        out += "    <system-out>SIMULATION: a simulated model planned; this says nothing about any real model.</system-out>\n";
     }
     out + "  </testsuite>\n</testsuites>\n"
 }
@@ -151,7 +151,7 @@ fn test_case(
 fn error(campaign: &ReportedCampaign<'_>, unscored: &Unscored) -> String {
     let reason = unscored.to_string();
     let again = format!("\ntry again: {}\n", campaign.command_to_resume());
-    let body = format!("This run says nothing of the agent.\n{reason}");
+    let body = format!("This run says nothing about the agent.\n{reason}");
     format!(
         "      <error type=\"unscored\" message=\"{}\">{}</error>\n",
         message_with_end(&reason),

@@ -54,8 +54,7 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
     }
     out += "\n\n";
     if report.simulated {
-        out +=
-            "> **SIMULATION**: a simulated model planned; these figures say nothing of any real model.\n\n";
+        out += "> **SIMULATION**: a simulated model planned; these figures say nothing about any real model.\n\n";
     }
     let _ = match report.success().map(rate_with_interval) {
         Some(rate) => writeln!(

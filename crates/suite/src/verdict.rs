@@ -162,7 +162,7 @@ impl Verdict {
     }
 }
 
-/// Why a run says nothing of the agent.
+/// Why a run says nothing about the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize)]
 pub enum Unscored {
     /// Something outside of the agent failed.

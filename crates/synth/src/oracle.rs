@@ -236,7 +236,7 @@ impl Default for JudgeOptions {
     }
 }
 
-/// Why a run says nothing of the agent.
+/// Why a run says nothing about the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoVerdict {
     /// Something outside of the agent failed.

@@ -5,7 +5,7 @@
         pass
 
 The campaign runs once, before the first of its tests. A case that the agent fails is a failed test; a run that says
-nothing of the agent, because something else failed, is an error.
+nothing about the agent, because something else failed, is an error.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class CaseResult:
     message: str = ""
     # The class of a failure (`order_error`, `action_lost`, ...).
     failure: Optional[str] = None
-    # The run says nothing of the agent, because something else failed.
+    # The run says nothing about the agent, because something else failed.
     unscored: bool = False
 
     @property
@@ -134,7 +134,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         passed = sum(result.passed for result in results)
         unscored = sum(result.unscored for result in results)
         said = f"{name}: passed {passed} of {len(results) - unscored} cases"
-        terminalreporter.write_line(said + (f"; {unscored} say nothing of the agent" if unscored else ""))
+        terminalreporter.write_line(said + (f"; {unscored} say nothing about the agent" if unscored else ""))
         if campaign.complaint:
             terminalreporter.write_line(campaign.complaint)
 

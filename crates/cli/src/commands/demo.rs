@@ -221,7 +221,7 @@ fn print(
         out,
         "{CASES} planning tasks were written in English; the correct orders of each are\n\
          known. Six simulated models did them, each in the same function-calling loop.\n\
-         SIMULATIONS: the figures say nothing of any real model.\n"
+         SIMULATIONS: the figures say nothing about any real model.\n"
     )?;
     writeln!(out, "{}", render::comparison(reports))?;
     writeln!(

@@ -173,7 +173,7 @@ fn text(report: &LimitReport, notes: &[String]) -> String {
     let mut out = if campaign.replay { format!("{REPLAY}\n") } else { String::new() };
     out += &format!("{}, {} runs\n", terminal::inline(&campaign.agent), campaign.runs);
     if campaign.simulated {
-        out += "SIMULATION: a simulated model planned; these figures say nothing of any real model.\n";
+        out += "SIMULATION: a simulated model planned; these figures say nothing about any real model.\n";
     }
     out += &format!("\n{}\n", table(report));
     out += "Success in per cent, with Wilson's 95 % intervals. Chance: a random order. In order: the\norder of mention.\n";
@@ -256,7 +256,7 @@ fn conclusion(report: &LimitReport) -> String {
             plan.to,
             plan.to + 1
         ),
-        _ => "The limit is not known: the search did not come to its end.".to_owned(),
+        _ => "The limit is not known: the search did not finish.".to_owned(),
     };
     match (report.limit_low, report.limit_high) {
         (Some(low), Some(high)) => out += &format!(" By the intervals: {low} to {high}."),

@@ -138,7 +138,7 @@ pub(super) fn print(
 fn text(table: &MatrixTable) -> String {
     let mut out = String::new();
     if table.combinations.iter().any(|row| row.simulated) {
-        out += "SIMULATION: a simulated model planned; its figures say nothing of any real model.\n\n";
+        out += "SIMULATION: a simulated model planned; its figures say nothing about any real model.\n\n";
     }
     let repeats = if table.repeats > 1 { format!(", each {} times", table.repeats) } else { String::new() };
     out += &format!(
@@ -157,7 +157,7 @@ fn text(table: &MatrixTable) -> String {
     let mut head = vec!["", "Agent", "Model"];
     head.extend(&keys);
     let texts = head.len();
-    head.extend(["Cases", "Passed", "Success\n(% [95 %])", "To the first\n[95 %]", "p"]);
+    head.extend(["Cases", "Passed", "Success\n(% [95 %])", "vs the first\n[95 %]", "p"]);
     let titles: Vec<String> = beside.iter().map(|metric| in_lines(metric.title)).collect();
     head.extend(titles.iter().map(String::as_str));
     head.extend(["Tokens", "Cost"]);
@@ -193,7 +193,7 @@ fn text(table: &MatrixTable) -> String {
         }
         out += &format!("\nFigures of {}, by the numbers of the combinations\n{shown}\n", table.suite);
     }
-    out += "\"To the first\" is in percentage points, over the cases that have a score in both, paired by case; p is that of \
+    out += "\"vs the first\" is in percentage points, over the cases that have a score in both, paired by case; p is that of \
             the test against the first, for each row by itself.\n";
     for row in table.combinations.iter().filter(|row| row.unscored + row.not_run > 0) {
         out += &format!(

@@ -114,7 +114,7 @@ fn text(comparison: &Comparison) -> String {
     let Comparison { a, b, .. } = comparison;
     let mut out = String::new();
     if a.simulated || b.simulated {
-        out += "SIMULATION: a simulated model planned; its figures say nothing of any real model.\n\n";
+        out += "SIMULATION: a simulated model planned; its figures say nothing about any real model.\n\n";
     }
     out += &format!("{}\n\n", sides(a, b));
     out += &format!("{}\n", changes(comparison));
@@ -126,7 +126,7 @@ fn text(comparison: &Comparison) -> String {
     }
     if let Some(apart) = &comparison.apart {
         out += &format!(
-            "{}, scored apart: {} cases in common; A passed {} of {} ({}), B {} of {} ({}); {} fixed, {} broken.\n",
+            "{}, scored separately: {} cases in common; A passed {} of {} ({}), B {} of {} ({}); {} fixed, {} broken.\n",
             render::capitalised(&apart.what),
             apart.common,
             apart.a.passed,

@@ -166,8 +166,7 @@ impl Found {
 fn text(tables: &Tables) -> String {
     let mut out = String::new();
     if tables.errors.iter().any(|row| row.simulated) {
-        out +=
-            "SIMULATION: in rows with * a simulated model planned; they say nothing of any real model.\n\n";
+        out += "SIMULATION: in rows with * a simulated model planned; they say nothing about any real model.\n\n";
     }
     out += &format!("Errors (as table 2 of the paper)\n\n{}\n\n", errors(tables));
     for (is_time_form, number) in [(false, 3), (true, 6)] {

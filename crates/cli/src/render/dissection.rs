@@ -30,14 +30,14 @@ pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> 
     if enough.wordings + enough.actions + enough.either + enough.both > 0 {
         let _ = writeln!(
             out,
-            "Terminal: other wordings alone were enough for {}, other tasks alone for {}, either for {}; {} took both.",
+            "Terminal: other wordings alone were enough for {}, other tasks alone for {}, either for {}; {} needed both.",
             enough.wordings, enough.actions, enough.either, enough.both
         );
     }
     if report.undecided > 0 {
         let _ = writeln!(
             out,
-            "Undecided: {}. For these no variant of some kind could be made, and none of the others was passed.",
+            "Undecided: {}. For these, some kind of variant could not be made, and none of the others passed.",
             report.undecided
         );
     }
@@ -54,7 +54,7 @@ pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> 
             1 => " (1 other has none)".to_owned(),
             several => format!(" ({several} others have none)"),
         };
-        let _ = writeln!(out, "\nTopics with most failures{others}\n\n{topics}");
+        let _ = writeln!(out, "\nTopics with the most failures{others}\n\n{topics}");
     }
     let found: Vec<String> = report
         .cases

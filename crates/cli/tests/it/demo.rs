@@ -9,7 +9,7 @@ fn the_demonstration_shows_a_table_and_three_findings() {
     let place = Place::new();
     let Run { out, err, .. } = place.run("demo").code(0);
     assert_eq!(err, "");
-    assert!(out.contains("SIMULATIONS: the figures say nothing of any real model."), "{out}");
+    assert!(out.contains("SIMULATIONS: the figures say nothing about any real model."), "{out}");
     for (agent, errors) in [
         ("perfect", "200 of 200"),
         ("in-order", "of 200"),

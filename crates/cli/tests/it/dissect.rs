@@ -60,7 +60,7 @@ fn a_planted_word_is_named_and_everything_is_kept() {
     assert_eq!(json_lines(&place.run("runs list --json").code(0).out).len(), 1);
     let text = place.run("runs show last").code(0).out;
     for part in
-        ["Cause", "terminal", "100.0 [", "Topics with most failures", "other wordings alone were enough"]
+        ["Cause", "terminal", "100.0 [", "Topics with the most failures", "other wordings alone were enough"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }

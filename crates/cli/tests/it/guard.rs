@@ -24,7 +24,7 @@ fn the_guard_lifts_a_simulated_model_on_the_same_cases() {
     let text = place.run(&format!("report {bare} last --html page.html")).code(0).out;
     assert!(text.contains("Lift of the guard: +7.5 points. "), "{text}");
     let page = std::fs::read_to_string(place.path("page.html")).unwrap();
-    assert!(page.contains("percentage points that the guard gains: B is A behind it"), "{page}");
+    assert!(page.contains("percentage points gained by the guard: B is A with it"), "{page}");
     let compared = place.run(&format!("report {bare} last --json")).code(0).json();
     assert_eq!(compared["b"]["agent"], "repair:tools@sim/careless");
     assert!(compared["difference"].as_f64().is_some_and(|lift| lift > 0.0), "{compared}");

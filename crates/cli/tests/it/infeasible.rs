@@ -99,9 +99,9 @@ fn a_campaign_scores_them_apart() {
         .map(|run| run["run"].as_str().unwrap().to_owned())
         .collect();
     let compared = place.run(&format!("report {} {}", ids[1], ids[0])).code(0).out;
-    assert!(compared.contains("Infeasible, scored apart: "), "{compared}");
+    assert!(compared.contains("Infeasible, scored separately: "), "{compared}");
     let table = place.run(&format!("report {} {} {}", ids[1], ids[0], ids[1])).code(0).out;
-    assert!(table.contains("of the cases that are scored apart and that all have, "), "{table}");
+    assert!(table.contains("of the separately scored cases in all campaigns, "), "{table}");
     let only = place.run("test tools@sim/in-order --infeasible 1 --cases 5 -q --json").code(1).json();
     assert_eq!((&only["runs"], &only["infeasible"]["failed"]), (&json!(0), &json!(5)));
     // The cases of a campaign can be run again from a file.

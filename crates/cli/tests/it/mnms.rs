@@ -93,7 +93,7 @@ fn a_plan_runs_on_a_real_picture_which_the_report_shows() {
     assert_eq!(made.dimensions(), (30, 20));
     assert!(made.pixels().all(|pixel| *pixel == image::Rgb([20, 20, 220])));
 
-    // Without its server the tool says nothing of the agent.
+    // Without its server the tool says nothing about the agent.
     drop(stand_in);
     drop(runtime);
     let report =

@@ -277,7 +277,7 @@ fn several_campaigns_are_put_into_one_table() {
         assert!(row.contains(agent["agent"].as_str().unwrap()), "{row}");
     }
     assert!(text.contains("SIMULATION") && text.contains("50 cases in common, 50 of them"), "{text}");
-    assert!(text.contains("10 cases that not all have"), "{text}");
+    assert!(text.contains("10 cases not in all campaigns"), "{text}");
     assert!(read(&place, "table.html").contains("3 campaigns on the same cases"));
     assert_refused(
         &place,

@@ -11,7 +11,7 @@ use super::text::{Foreign, count, counted, percent_range, seconds};
 use crate::compare::agents::{AgentRow, AgentTable, CaseOfAll};
 
 const COLUMNS: [&str; 8] =
-    ["Agent", "Passed", "Success", "To the first", "Fixed, broken", "p", "Tokens", "Time"];
+    ["Agent", "Passed", "Success", "vs the first", "Fixed, broken", "p", "Tokens", "Time"];
 /// Maximum number of campaigns in the drawing; for more, there is no room for their numbers below the axis.
 const CHARTED_MAX: usize = 14;
 
@@ -37,11 +37,11 @@ pub(super) fn rows(table: &AgentTable) -> Markup {
     let is_monitored = table.agents.iter().any(|row| row.monitor.is_some());
     html! {
         section aria-labelledby="agents" {
-            h2 #agents { "On the cases that all have" }
+            h2 #agents { "On the cases in all campaigns" }
             p.intro {
                 (counted(table.common, "case is", "cases are")) " the same in all, and "
                 (counted(table.scored, "has", "have"))
-                " a score in all; the figures are about these. Success is in per cent with its 95 % interval, the difference \
+                " a score in all; the figures cover these. Success is in per cent with its 95 % interval, the difference \
                  to the first campaign in percentage points. Fixed are cases that failed there and passed here, broken the \
                  reverse; p is how likely a split at least this uneven would be if neither were better (exact McNemar test, \
                  two-sided, for each row by itself)."
@@ -112,7 +112,7 @@ fn aside(row: &AgentRow) -> Markup {
         @if let Some(apart) = &row.apart {
             p.note {
                 (Foreign::short(&row.agent, NAME_CHARACTERS_MAX)) " (" (Foreign::short(&row.campaign, NAME_CHARACTERS_MAX)) "): "
-                "of the cases that are scored apart and that all have, " (count(apart.passed)) " of "
+                "of the separately scored cases in all campaigns, " (count(apart.passed)) " of "
                 (counted(apart.runs, "run", "runs")) " passed ("
                 (or_dash(apart.rate)) ", 95 % interval " (percent_range(apart.low, apart.high)) ")."
             }
@@ -128,7 +128,7 @@ fn others(row: &AgentRow) -> Markup {
             p.note {
                 (Foreign::short(&row.agent, NAME_CHARACTERS_MAX)) " (" (Foreign::short(&row.campaign, NAME_CHARACTERS_MAX)) "): "
                 (count(unscored)) " unscored, " (count(not_run)) " not finished, "
-                (counted(left_out, "case", "cases")) " that not all have."
+                (counted(left_out, "case", "cases")) " not in all campaigns."
             }
         }
     }
@@ -154,7 +154,7 @@ pub(super) fn drawn(table: &AgentTable) -> Markup {
     let chart = Chart {
         id: "agents-chart",
         title: "Success rate of each campaign, with 95 % intervals. The table has the same figures.",
-        axis: "campaign, by its number",
+        axis: "campaign number",
         labels,
         unit: "",
         threshold: None,
@@ -197,11 +197,11 @@ pub(super) fn cases(table: &AgentTable) -> Markup {
         section aria-labelledby="cases" {
             h2 #cases { "Who passed which case" }
             p.intro {
-                "Cases with a score in all campaigns, first the " (count(differing)) " of "
-                (count(table.cases.len() as u64)) " shown on which the campaigns differ. "
-                @if is_repeated { "With several runs of a case: how many of them passed. " }
+                "Cases with a score in all campaigns; the " (count(differing)) " of "
+                (count(table.cases.len() as u64)) " shown on which the campaigns differ come first. "
+                @if is_repeated { "Where a case has several runs, the table says how many passed. " }
                 @if table.cases_left_out > 0 { (counted(table.cases_left_out, "more case is", "more cases are")) " not shown. " }
-                "Columns are campaigns, as numbered."
+                "Columns are campaigns, by number."
             }
             @if table.agents.len() > CHARTED_MAX { (numbered(table)) }
             div.scroll tabindex="0" role="region" aria-label="Table of cases and campaigns" {

@@ -63,7 +63,7 @@ pub(super) fn key_figures(comparison: &Comparison) -> Markup {
         CaseChange::ALL.map(|change| Bar::new(change.as_str(), meaning(change), &comparison.changes));
     html! {
         section aria-labelledby="figures" {
-            h2 #figures { "On the cases that both have" }
+            h2 #figures { "On the cases in both" }
             p.intro {
                 (counted(comparison.common, "case is", "cases are")) " the same in both, and "
                 (counted(comparison.scored, "has", "have")) " a score in both. "
@@ -73,9 +73,9 @@ pub(super) fn key_figures(comparison: &Comparison) -> Markup {
                 (figure("A passed", &or_dash(comparison.a.success.rate), &success(&comparison.a.success)))
                 (figure("B passed", &or_dash(comparison.b.success.rate), &success(&comparison.b.success)))
                 @if comparison.is_lift {
-                    (figure("Lift", &points(comparison.difference), &html! { "percentage points that the guard gains: B is A behind it" }))
+                    (figure("Lift", &points(comparison.difference), &html! { "percentage points gained by the guard: B is A with it" }))
                 } @else {
-                    (figure("Difference", &points(comparison.difference), &html! { "percentage points, B less A" }))
+                    (figure("Difference", &points(comparison.difference), &html! { "percentage points, B minus A" }))
                 }
                 (figure("Fixed", &count(fixed), &html! { "failed in A, passed in B" }))
                 (figure("Broken", &count(broken), &html! { "passed in A, failed in B" }))
@@ -83,17 +83,17 @@ pub(super) fn key_figures(comparison: &Comparison) -> Markup {
             @if let Some(p_value) = comparison.p_value {
                 p.test {
                     @if fixed + broken == 0 {
-                        "No case fared otherwise in one than in the other."
+                        "No case fared better in one than in the other."
                     } @else if comparison.is_repeated() {
                         "Of the " (counted(fixed + broken, "case", "cases")) " whose success differs, " (count(fixed))
                         " passed more often in B and " (count(broken))
-                        " less often. If neither were better, a difference at least this large would come about with probability "
+                        " less often. If neither were better, a difference at least this large would occur with probability "
                         strong { (probability(p_value)) }
                         " (sign-flip test over cases, two-sided)."
                     } @else {
                         "Of the " (counted(fixed + broken, "case", "cases")) " that passed in only one of them, B fixed "
                         (count(fixed)) " and broke " (count(broken))
-                        ". If neither were better, a split at least this uneven would come about with probability " strong { (probability(p_value)) }
+                        ". If neither were better, a split at least this uneven would occur with probability " strong { (probability(p_value)) }
                         " (exact McNemar test, two-sided)."
                     }
                 }
@@ -120,10 +120,10 @@ pub(super) fn key_figures(comparison: &Comparison) -> Markup {
 fn others(comparison: &Comparison) -> Markup {
     html! {
         @if comparison.only_a + comparison.only_b > 0 {
-            "Left aside: " (counted(comparison.only_a, "case", "cases")) " only in A and " (count(comparison.only_b))
+            "Left out: " (counted(comparison.only_a, "case", "cases")) " only in A and " (count(comparison.only_b))
             " only in B"
             @if comparison.differing > 0 {
-                ", among them " (counted(comparison.differing, "id", "ids")) " with different texts behind them"
+                ", among them " (counted(comparison.differing, "id", "ids")) " that stand for different texts"
             }
             "."
         }
@@ -137,8 +137,8 @@ fn meaning(change: CaseChange) -> &'static str {
         CaseChange::OtherClass => "Failed in both, in different classes.",
         CaseChange::SameClass => "Failed in both, in the same class.",
         CaseChange::BothPassed => "Passed in both.",
-        CaseChange::Unscored => "One of the runs says nothing of its agent, or both.",
-        CaseChange::NotRun => "One of the runs is not finished, or both.",
+        CaseChange::Unscored => "One or both of the runs say nothing about the agent.",
+        CaseChange::NotRun => "One or both of the runs are not finished.",
     }
 }
 
@@ -169,7 +169,7 @@ pub(super) fn classes(comparison: &Comparison) -> Markup {
             h2 #classes { "Classes of A against B" }
             p.intro {
                 "How the cases with a score in both ended: in A by row, in B by column. "
-                @if comparison.is_repeated() { "Of several runs of a case the first failure counts." }
+                @if comparison.is_repeated() { "If a case has several runs, the first failure counts." }
             }
             div.scroll tabindex="0" role="region" aria-label="Table of classes of A against B" {
                 table {
@@ -307,7 +307,7 @@ pub(super) fn write_changes(
             p { "No case was fixed or broken, or failed in another class." }
         } @else {
             p.intro {
-                "Broken ones first, then those that were fixed, then those that fail in another class. Where one run \
+                "Broken cases come first, then fixed ones, then those that fail in another class. Where one run \
                  violates constraints, the words that state them are marked in the paragraph; where the runs violate different \
                  ones, each has its own."
             }

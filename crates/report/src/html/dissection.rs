@@ -22,7 +22,7 @@ pub(super) fn write(report: &DissectionReport, limits: &HtmlLimits, page: &mut P
             " were dissected in " (counted(report.runs, "run", "runs")) ": each was asked again up to "
             (counted(u64::from(report.reruns), "time", "times")) ", then in up to "
             (counted(u64::from(report.variants), "variant", "variants"))
-            " of each kind with the same constraints. The first that was passed names the cause."
+            " of each kind with the same constraints. The first one that passes names the cause."
             @if report.original {
                 " As in the published algorithm, the first failed variant with another structure ended the search."
             }
@@ -89,7 +89,7 @@ fn meaning(cause: &str) -> &'static str {
         "terminal" => "with other wordings and tasks it passes",
         "topic" => "about another job it passes",
         "structure" => "with another paragraph of the same meaning it passes",
-        _ => "it fails whatever way the constraints are put",
+        _ => "it fails however the constraints are put",
     }
 }
 
@@ -98,15 +98,15 @@ fn rest(report: &DissectionReport) -> Markup {
     html! {
         @if enough.wordings + enough.actions + enough.either + enough.both > 0 {
             p {
-                "Of the terminals, other wordings alone were enough for " (count(enough.wordings))
+                "Of the terminal causes, other wordings alone were enough for " (count(enough.wordings))
                 ", other tasks alone for " (count(enough.actions)) ", either for " (count(enough.either))
-                "; " (count(enough.both)) " took both."
+                "; " (count(enough.both)) " needed both."
             }
         }
         @if report.undecided > 0 {
             p {
                 (counted(report.undecided, "failure is", "failures are"))
-                " undecided: no variant of some kind could be made, and none of the others was passed."
+                " undecided: some kind of variant could not be made, and none of the others passed."
             }
         }
         @if report.unfinished > 0 {
@@ -120,8 +120,8 @@ fn topics(report: &DissectionReport) -> Markup {
         return Markup::default();
     }
     html! {
-        h3 { "Topics with most failures" }
-        div.scroll tabindex="0" role="region" aria-label="Table of topics with most failures" {
+        h3 { "Topics with the most failures" }
+        div.scroll tabindex="0" role="region" aria-label="Table of topics with the most failures" {
             table.few {
                 thead {
                     tr { th scope="col" { "Topic" } th scope="col" { "Failures" } th scope="col" { "Cases" } }

@@ -230,7 +230,7 @@ fn show(actor: Option<&Actor>, row: &Row<'_>, is_dated: bool, room: &Room) -> Ma
                 @match finish {
                     FinishReason::Length => span.quiet { "was cut off at its token limit" },
                     FinishReason::ContentFilter => span.quiet { "was cut off by the provider for its content" },
-                    FinishReason::Cut => span.quiet { "was broken off: nothing more of it was of use" },
+                    FinishReason::Cut => span.quiet { "was stopped early: the rest would have been of no use" },
                     FinishReason::Stop | FinishReason::ToolCalls => {},
                 }
             },

@@ -201,7 +201,7 @@ pub(super) fn unscored(campaign: &ReportedCampaign<'_>) -> Markup {
             section aria-labelledby="unscored" {
                 h2 #unscored { "Unscored runs" }
                 p.intro {
-                    "They say nothing of the agent, because something else failed, and are in no rate. Try them again: "
+                    "They say nothing about the agent, because something else failed, and are in no rate. Try them again: "
                     (command(&campaign.command_to_resume()))
                 }
                 ul.reasons {

@@ -41,7 +41,7 @@ pub(super) fn key_figures(report: &LimitReport, campaign: &ReportedCampaign<'_>)
                     (count(totals.tokens.input)) " read, " (count(totals.tokens.output)) " written"
                 }))
                 @if let Some(cost) = totals.cost {
-                    (figure("Cost", &format!("{cost:.2}\u{a0}USD"), &html! { "at the prices known" }))
+                    (figure("Cost", &format!("{cost:.2}\u{a0}USD"), &html! { "at known prices" }))
                 }
                 (figure("Agent time", &seconds(totals.agent_seconds), &html! {
                     "summed over runs"
@@ -64,10 +64,10 @@ fn limit(report: &LimitReport) -> String {
 fn in_words(report: &LimitReport) -> String {
     let threshold = percent(report.plan.threshold);
     match report.outcome {
-        LimitOutcome::Found => format!("the last number before the success rate falls under {threshold}"),
-        LimitOutcome::BelowFrom => format!("the success rate is under {threshold} from the beginning"),
-        LimitOutcome::AboveTo => format!("the success rate never fell under {threshold}"),
-        LimitOutcome::NotFinished => "the search did not come to its end".to_owned(),
+        LimitOutcome::Found => format!("the last number before the success rate falls below {threshold}"),
+        LimitOutcome::BelowFrom => format!("the success rate is below {threshold} from the start"),
+        LimitOutcome::AboveTo => format!("the success rate never fell below {threshold}"),
+        LimitOutcome::NotFinished => "the search did not finish".to_owned(),
     }
 }
 

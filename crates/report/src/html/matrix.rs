@@ -12,7 +12,7 @@ use crate::campaign::metric_words;
 use crate::compare::matrix::{Against, Combination, MatrixTable};
 
 const BEFORE: [&str; 3] = ["Agent", "Model", "Campaign"];
-const BEHIND: [&str; 7] = ["Passed", "Success", "To the first", "Fixed, broken", "p", "Tokens", "Cost"];
+const BEHIND: [&str; 7] = ["Passed", "Success", "vs the first", "Fixed, broken", "p", "Tokens", "Cost"];
 
 pub(super) fn head(table: &MatrixTable) -> Markup {
     let simulated = table.combinations.iter().filter(|row| row.simulated).count();

@@ -52,7 +52,7 @@ pub(super) fn top(kind: &str) -> Markup {
 pub(super) fn banner(what: &str) -> Markup {
     html! {
         p.banner role="note" {
-            strong { "SIMULATION:" } " " (what) "; these figures say nothing of any real model."
+            strong { "SIMULATION:" } " " (what) "; these figures say nothing about any real model."
         }
     }
 }
@@ -61,7 +61,7 @@ pub(super) fn banner(what: &str) -> Markup {
 pub(super) fn end() -> Markup {
     html! {
         footer {
-            p { "Written by planproof " (env!("CARGO_PKG_VERSION")) ". The file needs nothing but itself." }
+            p { "Written by planproof " (env!("CARGO_PKG_VERSION")) ". It needs no other file." }
         }
         // At the end, where the elements that it looks up exist.
         script { (PreEscaped(SCRIPT)) }

@@ -28,15 +28,15 @@ pub(super) fn write(
         h2 #shrinking { "Smallest failing queries" }
         p.intro {
             @if report.taken == 0 {
-                "No failure was taken to be made smaller."
+                "No failure was chosen for reduction."
             } @else {
                 (counted(report.taken, "failure was", "failures were"))
-                " taken to be made smaller, piece by piece, as long as the agent failed in the same way in "
+                " reduced piece by piece, as long as the agent failed in the same way in "
                 (count(options.failures.into())) " of up to " (counted(options.runs.into(), "run", "runs"))
                 ". That took " (counted(report.runs, "run", "runs")) " and left "
                 (counted(report.distinct, "distinct failure", "distinct failures"))
-                ". Failures of the same class are alike if the same order is demanded of the actions, whatever \
-                these are called."
+                ". Failures of the same class are alike if they demand the same order of actions, whatever the \
+                actions are called."
             }
         }
     })?;
@@ -51,10 +51,10 @@ pub(super) fn write(
             p { (counted(left_out.len() as u64, "more failure is", "more failures are")) " in the report as JSON." }
         }
         @if !gone.is_empty() {
-            p { "Did not fail again often enough to be made smaller: " (named(&gone)) "." }
+            p { "Did not fail again often enough to be reduced: " (named(&gone)) "." }
         }
         @for (why, cases) in report.skipped_by_reason() {
-            p { "Not made smaller: " (named(&cases)) " (" (Foreign::short(why, REASON_CHARACTERS_MAX)) ")." }
+            p { "Not reduced: " (named(&cases)) " (" (Foreign::short(why, REASON_CHARACTERS_MAX)) ")." }
         }
         @if report.unfinished > 0 {
             p {
@@ -128,7 +128,7 @@ fn facts(
                 dd { (Foreign::short(violated, REASON_CHARACTERS_MAX)) }
             }
             @if !failure.plan.is_empty() {
-                dt { "Right would be" }
+                dt { "Right" }
                 dd.right {
                     ol.plan {
                         @for action in failure.plan.iter().take(PLAN_MAX) {
@@ -144,14 +144,14 @@ fn facts(
                     (count(from)) "\u{a0}→\u{a0}" (count(to)) " " (noun)
                 }
             }
-            dt { "How sure" }
+            dt { "Certainty" }
             dd { (certainty(failure)) }
             @if !others.is_empty() {
                 dt { "Alike" }
                 dd { (named(others)) }
             }
             @if let Some(example) = &failure.example {
-                dt { "A run of it" }
+                dt { "Example run" }
                 dd {
                     (command(&campaign.commands.see(&report.campaign, &example.case, Some(example.repeat))))
                 }
@@ -175,9 +175,9 @@ fn certainty(failure: &ShrunkCase) -> Markup {
         ". The search took " (counted(failure.runs, "run", "runs")) " of "
         (counted(failure.tested, "different query", "different queries"))
         @match (failure.end, failure.is_open) {
-            ("minimal", _) => "; no single piece can go any more.",
+            ("minimal", _) => "; no single piece can be removed.",
             (_, true) => "; it is not finished.",
-            (_, false) => ", as many as it was allowed; more might go.",
+            (_, false) => ", the most allowed; more might be removed.",
         }
     }
 }

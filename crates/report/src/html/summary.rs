@@ -86,7 +86,7 @@ pub(super) fn damaged(runs: &[DamagedRunRow], whose: &str) -> Markup {
         @if !runs.is_empty() {
             p.banner role="note" {
                 strong { "Damaged:" } " " (counted(runs.len() as u64, "run", "runs")) (whose)
-                " of the run store are not what was written, and left out: "
+                " of the run store are not what was written and are left out: "
                 (Foreign::short(&named.join("; "), REASON_CHARACTERS_MAX))
             }
         }
@@ -119,7 +119,7 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
             @if let Some(models) = without_temperature(report) {
                 p.banner role="note" {
                     strong { "Without a temperature:" } " " (Foreign::short(&models, NAME_CHARACTERS_MAX))
-                    " refused it, so that the same campaign may give other results next time."
+                    " rejected it, so the same campaign may give different results next time."
                 }
             }
             div.figures {
@@ -136,7 +136,7 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                     (proportions(report))
                 }
                 (figure("Failed", &count(report.failed), &html! { (words.failed) }))
-                (figure("Unscored", &count(report.unscored), &html! { "runs that say nothing of the agent" }))
+                (figure("Unscored", &count(report.unscored), &html! { "runs that say nothing about the agent" }))
                 (figure("Not run", &count(report.not_run), &html! { (words.not_run) }))
                 @for rate in report.baselines().iter() {
                     (figure(rate.baseline.title, &or_dash(rate.best()), &html! { (rate.baseline.who) " would pass" }))
@@ -155,7 +155,7 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                     }))
                 }
                 @if let Some(cost) = report.cost {
-                    (figure("Cost", &format!("{cost:.2}\u{a0}USD"), &html! { "at the prices known" }))
+                    (figure("Cost", &format!("{cost:.2}\u{a0}USD"), &html! { "at known prices" }))
                 }
                 (figure("Agent time", &seconds(report.agent_seconds), &html! {
                     "summed over runs"
@@ -196,7 +196,7 @@ impl Words {
                 scored: ["scored run", "scored runs"],
                 without: "no run has a score",
                 failed: "runs that went wrong",
-                not_run: "runs that did not come to their end",
+                not_run: "runs that did not finish",
             },
         }
     }

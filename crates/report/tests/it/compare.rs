@@ -276,7 +276,7 @@ fn the_page_shows_every_changed_case_with_both_runs() {
     );
     assert!(page.only("p", "test").text().contains("with probability below 0.0001"));
     let main = page.only("main", "").text();
-    assert!(main.contains("Left aside: 10 cases only in A and 0 only in B."), "{main}");
+    assert!(main.contains("Left out: 10 cases only in A and 0 only in B."), "{main}");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn the_parts_come_in_order() {
     let page = parsed(&campaign);
     insta::assert_snapshot!(outline(&page), @r#"
     h1: tools@sim/in-order
-    p: SIMULATION: a simulated model planned; these figures say nothing of any real model.
+    p: SIMULATION: a simulated model planned; these figures say nothing about any real model.
     h2: Key figures
     h2: Success by number of actions
     h2: By wording and relation
@@ -284,7 +284,8 @@ fn a_simulation_says_so_and_a_real_model_is_no_simulation() {
         let banners =
             parsed(&campaign).all("p", "banner").iter().map(|banner| banner.text()).collect::<Vec<_>>();
         let expected =
-            "SIMULATION: a simulated model planned; these figures say nothing of any real model.".to_owned();
+            "SIMULATION: a simulated model planned; these figures say nothing about any real model."
+                .to_owned();
         assert_eq!(banners, if is_simulated { vec![expected] } else { vec![] });
     }
 }

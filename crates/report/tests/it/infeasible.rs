@@ -137,7 +137,7 @@ fn what_files_say_of_them() {
     ] {
         assert!(summary.contains(row), "{row} is not in {summary}");
     }
-    assert!(summary.contains("They are scored apart, and in no other rate"), "{summary}");
+    assert!(summary.contains("They are scored separately and are in no other rate"), "{summary}");
 
     let table = text(|out| csv::write(&campaign.reported(), out).expect("memory can be written"));
     let mut reader = ::csv::Reader::from_reader(table.as_bytes());

@@ -151,10 +151,10 @@ fn what_was_not_shrunk_is_named_with_the_reason() {
     let text = section(&page).text();
     for line in [
         format!(
-            "Not made smaller: {} (the case is infeasible, and only feasible ones are shrunk).",
+            "Not reduced: {} (the case is infeasible, and only feasible ones are shrunk).",
             infeasible.join(", ")
         ),
-        format!("Did not fail again often enough to be made smaller: {gone}."),
+        format!("Did not fail again often enough to be reduced: {gone}."),
         format!("1 failure is not finished. Go on: planproof test --resume {}", campaign.id),
     ] {
         assert!(text.contains(&line), "{line}: {text}");
@@ -173,7 +173,7 @@ fn where_nothing_failed_nothing_is_taken() {
         Some(shrink::report("c.shrinking", &nothing, &campaign.orders(), &campaign.typed()));
     assert_eq!(
         section(&parsed(&campaign)).text(),
-        "Smallest failing queriesNo failure was taken to be made smaller."
+        "Smallest failing queriesNo failure was chosen for reduction."
     );
 }
 

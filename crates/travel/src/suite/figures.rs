@@ -185,11 +185,11 @@ fn rates_section(runs: &[Judged<'_>]) -> Section {
     Section {
         key: "travelplanner",
         title: "Rates of TravelPlanner",
-        intro: "Micro rates are over checks, macro rates over plans; final are plans of which all checks hold. \
-                Denominators are those of the queries that were run. Rows marked as published are no results of this \
-                run: they are of queries of 3 days, other models and the published evaluator (Zhang et al., PMC). The \
-                overall test column of GPT-4 + PMC repeats its hard level there, so the rates that its tables by level \
-                give stand below it."
+        intro: "Micro rates count checks and macro rates plans; final plans are those of which all checks hold. \
+                Denominators count the queries that were run. Rows marked as published are not results of this run: \
+                they are for queries of 3 days, other models and the published evaluator (Zhang et al., PMC). The \
+                published overall test column of GPT-4 + PMC repeats its hard level, so the row below it gives the \
+                rates recomputed from the tables by level."
             .to_owned(),
         figures: RATE_NAMES.into_iter().zip(six(&all)).map(rate).collect(),
         tables: vec![

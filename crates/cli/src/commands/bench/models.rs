@@ -368,7 +368,7 @@ impl Models<'_> {
             );
         } else {
             if rows.iter().any(|row| row.simulated) {
-                out += "SIMULATION: models named `sim/` are simulated, and their rows say nothing of any real model.\n";
+                out += "SIMULATION: models named `sim/` are simulated, and their rows say nothing about any real model.\n";
             }
             out +=
                 "\n| Agent | Form | Date | Passed (95 %) | Cost | Recording |\n|---|---|---|---|---:|---|\n";

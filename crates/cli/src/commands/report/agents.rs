@@ -57,11 +57,11 @@ fn usage(error: impl std::fmt::Display) -> Failure {
 fn text(table: &AgentTable) -> String {
     let mut out = String::new();
     if table.agents.iter().any(|row| row.simulated) {
-        out += "SIMULATION: a simulated model planned; its figures say nothing of any real model.\n\n";
+        out += "SIMULATION: a simulated model planned; its figures say nothing about any real model.\n\n";
     }
     let is_monitored = table.agents.iter().any(|row| row.monitor.is_some());
     let mut head =
-        vec!["Agent", "Run", "Passed", "Success (% [95 %])", "To the first", "p", "Tokens", "Time"];
+        vec!["Agent", "Run", "Passed", "Success (% [95 %])", "vs the first", "p", "Tokens", "Time"];
     if is_monitored {
         head.extend(MONITOR_COLUMNS);
     }
@@ -77,14 +77,14 @@ fn text(table: &AgentTable) -> String {
     }
     out += &format!("{shown}\n");
     out += &format!(
-        "{} cases in common, {} of them with a score in all; the figures are about these. \"To the first\" is in \
+        "{} cases in common, {} of them with a score in all; the figures cover these. \"vs the first\" is in \
          percentage points; p is that of the exact McNemar test against the first, for each row by itself.\n",
         table.common, table.scored
     );
     for row in &table.agents {
         if let Some(apart) = &row.apart {
             out += &format!(
-                "{} ({}): of the cases that are scored apart and that all have, {} of {} runs passed: {}.\n",
+                "{} ({}): of the separately scored cases in all campaigns, {} of {} runs passed: {}.\n",
                 render::short(&row.agent, 40),
                 row.campaign,
                 apart.passed,
@@ -94,7 +94,7 @@ fn text(table: &AgentTable) -> String {
         }
         if row.unscored + row.not_run + row.left_out > 0 {
             out += &format!(
-                "{} ({}): {} unscored, {} not finished, {} cases that not all have.\n",
+                "{} ({}): {} unscored, {} not finished, {} cases not in all campaigns.\n",
                 render::short(&row.agent, 40),
                 row.campaign,
                 row.unscored,
