@@ -51,7 +51,7 @@ pub(crate) fn section(used: &MemoryUse) -> Section {
         figures: vec![
             figure("Lessons visible", visible, "those that could be recalled"),
             figure("Lessons shown", shown, "those in prompts; one in two prompts counts twice"),
-            figure("Of the same case", of_same_case, "shown lessons that runs of the very case taught"),
+            figure("Of the same case", of_same_case, "shown lessons learned from runs of the same case"),
             figure("Runs with a lesson", runs, "those in which at least one was shown"),
         ],
         tables: Vec::new(),

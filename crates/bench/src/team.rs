@@ -23,7 +23,7 @@ pub(crate) fn section(used: &TeamUse) -> Section {
     };
     let mut figures = vec![
         figure("Sub-tasks finished", used.finished, "with a result; one that runs twice counts twice"),
-        figure("Sub-tasks failed", used.failed, "their executors gave none"),
+        figure("Sub-tasks failed", used.failed, "their executors gave no result"),
         figure("Sub-tasks blocked", used.blocked, "what they needed had failed"),
     ];
     if used.changed_by_person > 0 {
@@ -32,9 +32,9 @@ pub(crate) fn section(used: &TeamUse) -> Section {
     Section {
         key: "team",
         title: "The team",
-        intro: "What each role took over all runs, and how often it went wrong: replies of the manager that could not \
+        intro: "What each role used over all runs, and how often it went wrong: replies of the manager that could not \
                 be used, sub-tasks that the supervisor left as they were, sub-tasks that an executor failed at, and \
-                runs without an answer of the deliverer."
+                runs without an answer from the deliverer."
             .to_owned(),
         figures,
         tables: vec![table],

@@ -164,12 +164,12 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: ScoringRules) -> Vec<Metric> {
         let plans = sums.per_run(sums.entailed.plans as f64);
         metrics.push(share(
             "argvalue_entailed_f1",
-            "argvalue-F1, in the judge's eyes",
+            "argvalue-F1, according to the judge",
             Shares::of(sums.entailed.argvalue).f1,
         ));
         metrics.push(Metric {
             interval: interval(runs, |scored| Some(is_right_in_other_words(scored, scored.score(plan)))),
-            ..share(plan, "plan accuracy, with values in the judge's eyes", plans)
+            ..share(plan, "plan accuracy, with values according to the judge", plans)
         });
     }
     // Only for programs, if the data has right ones.
@@ -242,7 +242,7 @@ fn published(metrics: &CorpusMetrics) -> Section {
     Section {
         key: "published_metrics",
         title: "As counted by the published evaluator",
-        intro: "In per cent, with its faults: the page mnms-metrics.md says which.".to_owned(),
+        intro: "In per cent, including its faults, which docs/mnms-metrics.md lists.".to_owned(),
         figures: Vec::new(),
         tables: vec![Table {
             caption: String::new(),
@@ -277,7 +277,7 @@ fn shares(metrics: &CorpusMetrics) -> Section {
     Section {
         key: "labels",
         title: "Parts of the right plans that were found",
-        intro: "In per cent. Docs: mnms-metrics.md says what each figure counts, and how the published ones differ."
+        intro: "In per cent. docs/mnms-metrics.md says what each figure counts, and how the published ones differ."
             .to_owned(),
         figures: Vec::new(),
         tables: vec![Table {
@@ -303,7 +303,7 @@ fn feedback(sums: &Sums) -> Section {
     let [parsing, verification, execution] = sums.faults;
     Section {
         key: "feedback",
-        title: "What was found wrong while planning",
+        title: "Faults found while planning",
         intro: "Each is fed back to the model where the agent's feedback says so. Programs that use what the sandbox \
                 lacks do not count as attempts that went wrong."
             .to_owned(),

@@ -161,7 +161,7 @@ impl Layout {
             if self.are_differences { "; columns after the first show differences from it" } else { "" };
         let planning = if self.has_strategies { "" } else { ", multi-step" };
         let caption = format!(
-            "{whose} Table {}: {}, plans as {}{planning}, by what was fed back{differences}",
+            "{whose} Table {}: {}, plans as {}{planning}, by feedback{differences}",
             self.number,
             titles.join("; "),
             if self.format == "code" { "programs" } else { "JSON" },

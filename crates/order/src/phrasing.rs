@@ -181,7 +181,7 @@ fn table(name: &str, all: &[Violations]) -> Table {
     let violated = all.iter().filter(|it| it.violated > 0);
     let (count, all) = (violated.clone().count(), all.len());
     let first =
-        if count > ROWS_MAX { format!(", of which the first {ROWS_MAX} stand here") } else { String::new() };
+        if count > ROWS_MAX { format!("; the first {ROWS_MAX} are shown here") } else { String::new() };
     let caption = format!("{name}: {count} of {all} in failed runs with a violated requirement{first}");
     let columns = [name].into_iter().chain(COLUMNS).map(str::to_owned).collect();
     Table { caption, columns, rows: violated.take(ROWS_MAX).map(|it| cells(it).to_vec()).collect() }

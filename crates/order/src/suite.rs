@@ -153,13 +153,13 @@ fn class_meaning(class: OrderClass) -> &'static str {
             "A refused call (no such tool, or arguments that do not fit) explains a missing action; or the agent broke."
         }
         OrderClass::ActionLost => "An action was never done.",
-        OrderClass::ParameterError => "A start time cannot be.",
+        OrderClass::ParameterError => "A start time is impossible.",
         OrderClass::OrderError => "Actions were done in an order that the paragraph rules out.",
-        OrderClass::WrongValue => "A call passed another value than a tool before it had returned for it.",
-        OrderClass::Repeated => "An action was done again after it was done.",
+        OrderClass::WrongValue => "A call passed a value other than the one an earlier tool returned for it.",
+        OrderClass::Repeated => "An action was done more than once.",
         OrderClass::Distractor => "A tool was called that belongs to no action.",
         OrderClass::FalseAlarm => "A conflict was reported, although everything can hold together.",
-        OrderClass::ConflictMissed => "A conflict was not reported, or a task was done all the same.",
+        OrderClass::ConflictMissed => "A conflict was not reported, or a task was done anyway.",
     }
 }
 
@@ -168,9 +168,9 @@ fn flag_meaning(flag: Flag) -> &'static str {
         Flag::Class(OrderClass::ActError) => "A call was refused, or the agent broke.",
         Flag::Class(class) => class_meaning(class),
         Flag::Concurrent => "Calls overlapped in time.",
-        Flag::AtOnce => "What has to come one after the other was written in one reply, in the right order.",
+        Flag::AtOnce => "Calls that must follow one another were written in one reply, in the right order.",
         Flag::AgentFailed => "The agent broke instead of finishing.",
-        Flag::HeldBack => "A guard held a call back, which was not executed.",
-        Flag::RestartLimit => "The day was to be cleared more often than is allowed.",
+        Flag::HeldBack => "A guard held back a call, which was not executed.",
+        Flag::RestartLimit => "The agent tried to clear the day more often than is allowed.",
     }
 }

@@ -438,8 +438,8 @@ impl ComparedCampaign {
     pub fn recalled(&self) -> Option<String> {
         let MemoryUse { visible, shown, of_same_case, .. } = self.memory?;
         Some(format!(
-            "{visible} lessons of earlier campaigns were visible, {shown} shown in prompts, {of_same_case} of them taught by \
-             runs of the very case"
+            "{visible} lessons of earlier campaigns were visible, {shown} shown in prompts, {of_same_case} of them learned \
+             from runs of the same case"
         ))
     }
 }

@@ -70,7 +70,7 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
     if let Some(why) = &report.broken_setup {
         let _ = writeln!(
             out,
-            "**The set-up is broken**, and nothing can be said of the agent: the campaign was stopped when {} Not run: {}.\n",
+            "**The set-up is broken**, and nothing can be said about the agent: the campaign was stopped when {} Not run: {}.\n",
             escape(&short_in_the_middle(&one_line(why), TEXT_CHARACTERS_MAX)),
             counted(report.all_not_run(), noun)
         );

@@ -160,7 +160,7 @@ pub(crate) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
     };
     let means = [
         mean(SHARE_SCORE, "steps and parts that are right", true),
-        mean(CALLS_SCORE, "calls of tools per run", false),
+        mean(CALLS_SCORE, "tool calls per run", false),
     ];
     GROUPS.iter().map(group).chain(means).collect()
 }
@@ -194,7 +194,7 @@ fn evaluations_section(runs: &[Judged<'_>]) -> Section {
         title: "Evaluations",
         intro: "Accuracy of this run by evaluation, beside the figures that the paper has published for other models \
                 (Ruan et al. 2023, tables 3 to 11). Those were made with other questions, other rows and other prompts, \
-                which the paper shows as pictures. Plans of agents that carry out what they planned are those in their traces."
+                which the paper shows as pictures. If an agent carries out its plan, the plan is the one in its trace."
             .to_owned(),
         figures: Vec::new(),
         tables: vec![Table {
@@ -250,7 +250,7 @@ fn failures_section(runs: &[Judged<'_>]) -> Option<Section> {
     Some(Section {
         key: "failures",
         title: "Failures",
-        intro: "How many runs failed in each class. The last four are those that the paper observes (its section 3.4): a \
+        intro: "How many runs failed in each class. The last four are those that the paper describes (section 3.4): a \
                 sub-task solved again and again, an output in another form, a task not understood, and an answer that \
                 leaves out what was asked or what the tools gave."
             .to_owned(),

@@ -119,8 +119,8 @@ fn counted_section(sums: &Sums, runs: &[Judged<'_>]) -> Section {
         key: "calls",
         title: "The calls",
         intro: "Correctness is the share of all calls that were needed and made for the first time, Completeness the \
-                share of needed calls that were made. A right call that is made once more is a repeat, and counts as \
-                made. Searches for tools are calls."
+                share of needed calls that were made. A right call made again is a repeat, and counts as \
+                made. Searches for tools count as calls."
             .to_owned(),
         figures: vec![
             figure("calls made", sums.made),
@@ -129,7 +129,7 @@ fn counted_section(sums: &Sums, runs: &[Judged<'_>]) -> Section {
             figure("repeated calls", sums.repeats),
         ],
         tables: vec![Table {
-            caption: "By the sort of task".to_owned(),
+            caption: "By kind of task".to_owned(),
             columns: columns.to_vec(),
             rows: kinds.iter().map(row).collect(),
         }],

@@ -115,7 +115,7 @@ fn the_guard_stands_between_a_program_and_the_tools() {
         let report = place.run("report last --html page.html").code(0);
         assert!(report.err.contains("wrote page.html"), "{report:?}");
         let page = std::fs::read_to_string(place.path("page.html")).unwrap();
-        assert!(page.contains("A guard held a call back, which was not executed."), "{agent}");
+        assert!(page.contains("A guard held back a call, which was not executed."), "{agent}");
     }
 }
 

@@ -125,7 +125,7 @@ fn strict_section(counts: &Counts, interval: Option<(f64, f64)>) -> Section {
         key: "strict_rule",
         title: "The strict rule",
         intro: "Runs pass by the rule of the paper, which takes the last number of an answer, or with \
-                `--scoring official` by that of the authors of GSM8K, which wants the number behind `####` and compares \
+                `--scoring official` by that of the authors of GSM8K, which requires the number after `####` and compares \
                 it as text."
             .to_owned(),
         figures: vec![

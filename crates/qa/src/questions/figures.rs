@@ -95,7 +95,7 @@ pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
         exact(OFFICIAL_SCORE, "exact match, official rule", counts.official),
         exact(PAPER_SCORE, "exact match, the paper's rule", counts.paper),
         plain(F1_SCORE, "F1", counts.f1, true),
-        plain(CALLS_SCORE, "calls of tools per run", counts.calls, false),
+        plain(CALLS_SCORE, "tool calls per run", counts.calls, false),
     ];
     metrics.extend(facts::metrics(runs));
     metrics
@@ -123,16 +123,16 @@ fn rules_section(counts: &Counts, runs: &[Judged<'_>]) -> Section {
         [(*kind).to_owned(), counts.runs.to_string()].into_iter().chain(figures).collect()
     };
     let table = Table {
-        caption: "By the sort of question".to_owned(),
+        caption: "By kind of question".to_owned(),
         columns: ["kind", "runs", "official in %", "paper in %", "F1 in %"].map(str::to_owned).to_vec(),
         rows: kinds.iter().map(row).collect(),
     };
     Section {
         key: "rules",
         title: "Both rules",
-        intro: "An answer is right where it is the same as a right one, once case, punctuation and articles are taken \
-                away. The official rule accepts every spelling that the data names; the code of the paper on agents by \
-                specification knows one right answer alone."
+        intro: "An answer is right if it equals a right one once case, punctuation and articles are removed. The \
+                official rule accepts every spelling that the data names; the code of the paper on agents by \
+                specification accepts only one right answer."
             .to_owned(),
         figures: vec![
             figure("right by the official rule", counts.share(counts.official), ""),

@@ -160,9 +160,9 @@ pub(super) fn by_actions(report: &LimitReport) -> Markup {
             p.intro {
                 "With Wilson's 95 % intervals. "
                 @if report.plan.early_stop {
-                    "A number of actions is left as soon as an interval that holds at every look (the last column) lies on \
-                     one side of the threshold."
-                } @else { "All cases of a number of actions are run." }
+                    "A number of actions is done as soon as an interval that is valid at every look (the last column) lies \
+                     on one side of the threshold."
+                } @else { "All cases of each number of actions are run." }
             }
             div.beside {
                 (success(&chart, &series(&columns)))

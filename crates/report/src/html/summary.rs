@@ -104,7 +104,7 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
             // Only the most specific reason is given: the others leave runs that were not run as well.
             @if let Some(why) = &report.broken_setup {
                 p.banner role="note" {
-                    strong { "The set-up is broken:" } " nothing can be said of the agent. The campaign was stopped when "
+                    strong { "The set-up is broken:" } " nothing can be said about the agent. The campaign was stopped when "
                     (Foreign::both_ends(why, REASON_CHARACTERS_MAX)) " " (not_run(campaign))
                 }
             } @else if let Some(budget) = &report.ended_by {

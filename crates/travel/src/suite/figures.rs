@@ -235,8 +235,8 @@ fn checks_section(runs: &[Judged<'_>]) -> Section {
         key: "checks",
         title: "Checks",
         intro: "How often each check holds. The five checks of what was asked for count where a query asks for them, and \
-                hold only for plans that are complete and within the sandbox. A plan that was not delivered holds no \
-                check. Table 3 is of the 3-day test set, with hints; its row of final rates, which is left out here, has 4.10 \
+                hold only for plans that are complete and within the sandbox. A plan that was not delivered passes \
+                no check. Table 3 is of the 3-day test set, with hints; its row of final rates, which is left out here, has 4.10 \
                 for GPT-4 + ReAct at the medium level, where table 6 has 1.92."
             .to_owned(),
         figures: Vec::new(),

@@ -29,7 +29,7 @@ pub(super) fn gaps_section(runs: &[Judged<'_>]) -> Section {
     Section {
         key: "loopholes",
         title: "Gaps of the published checks",
-        intro: "Plans that a published check lets through where it ought not to, by the gap. A plan may use several."
+        intro: "Plans that a published check lets through although it should not, by gap. A plan may use several."
             .to_owned(),
         figures: vec![
             figure("final, by the published evaluator", original),
@@ -65,7 +65,7 @@ pub(super) fn stated_section(runs: &[Judged<'_>]) -> Option<Section> {
         key: "stated",
         title: "What the manager passed on",
         intro: "The sub-tasks and constraints that the manager wrote are read by a grammar and compared with the fields of \
-                the query, whatever came of the plan. Executors know nothing else of what the traveller wants."
+                the query, whatever came of the plan. Executors know nothing else about what the traveller wants."
             .to_owned(),
         figures: Vec::new(),
         tables: vec![Table {
