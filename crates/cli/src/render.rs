@@ -69,10 +69,13 @@ pub(crate) fn explanation(explained: &Explanation) -> String {
                 terminal::inline(&text)
             }
         };
-        format!("  {:<9} {text}\n", format!("{label}:"))
+        folded(&format!("  {:<9} ", format!("{label}:")), &text, FACT_INDENT) + "\n"
     };
     explained.facts.iter().zip(lines(explained)).map(line).collect()
 }
+
+/// Characters before the text of a fact.
+const FACT_INDENT: usize = 12;
 
 /// What was demanded, a line each, with how it fared.
 pub(crate) fn checks(explained: &Explanation) -> String {
@@ -80,7 +83,7 @@ pub(crate) fn checks(explained: &Explanation) -> String {
         let [sign, word] = check.state.words();
         let [subject, demand, id] =
             [&check.subject, &check.demand, &check.id].map(|text| terminal::inline(text));
-        format!("  {sign} {word:<9} {subject} {demand} ({id})\n")
+        folded(&format!("  {sign} {word:<9} "), &format!("{subject} {demand} ({id})"), 4) + "\n"
     };
     let mut out: String = explained.checks.iter().take(CHECKS_MAX).map(line).collect();
     if let Some(more @ 1..) = explained.checks.len().checked_sub(CHECKS_MAX) {
@@ -120,22 +123,19 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     let apart =
         report.apart.as_ref().map_or_else(String::new, |it| format!(" and {} {} ones", it.cases, it.word));
     let agent = terminal::inline(&report.agent);
-    let _ = writeln!(out, "{agent}{model}, {} cases{apart}{times}", report.cases);
+    let _ = writeln!(out, "{}", text(&format!("{agent}{model}, {} cases{apart}{times}", report.cases)));
     if let Some(label) = &report.label {
-        let _ = writeln!(out, "label: {}", terminal::inline(label));
+        let _ = writeln!(out, "{}", folded("label: ", &terminal::inline(label), 2));
     }
     if report.simulated {
-        let _ = writeln!(
-            out,
-            "SIMULATION: a simulated model planned; these figures say nothing about any real model."
-        );
+        let _ = writeln!(out, "{}", simulation());
     }
     if let Some(isolation) = &report.isolation {
-        let _ = writeln!(out, "isolation: {}", terminal::inline(&isolation.to_string()));
+        let _ = writeln!(out, "{}", folded("isolation: ", &terminal::inline(&isolation.to_string()), 2));
     }
     let _ = write!(out, "\n{}", came_to(report));
     if report.scored() > 0 {
-        let _ = writeln!(out, "\n{}", size_table(report));
+        let _ = writeln!(out, "\n{:#}", size_table(report));
         let _ = writeln!(out, "{}", legend(&report.baselines()));
         if !report.metrics.0.is_empty() {
             let _ = writeln!(out, "\n{}", metrics_table(report));
@@ -151,15 +151,15 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
         let _ = writeln!(out, "\n{}", monitor_table(used));
     }
     if let Some(repeated) = &report.repeated {
-        let _ = writeln!(out, "\n{}", repeats_table(repeated));
-        let _ = writeln!(
-            out,
-            "pass^k: all of k runs of a case pass. Intervals allow for runs of one case being alike.\n\
-             Cases: {} passed every time, {} never, {} sometimes (flaky).",
+        let _ = writeln!(out, "\n{:#}", repeats_table(repeated));
+        let what = "pass^k: all of k runs of a case pass. Intervals allow for runs of one case being alike.";
+        let counts = format!(
+            "Cases: {} passed every time, {} never, {} sometimes (flaky).",
             repeated.always, repeated.never, repeated.flaky
         );
+        let _ = writeln!(out, "{}\n{}", text(what), text(&counts));
         if let Some(what) = repeated.what_is_no_repeat() {
-            let _ = writeln!(out, "{what}");
+            let _ = writeln!(out, "{}", text(&what));
         }
     }
     if let Some(held_back @ 1..) = report.flags.get(HELD_BACK) {
@@ -168,11 +168,11 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     if let Some(found) = &report.dissection {
         let _ = writeln!(out, "\n{}", dissection(found, commands));
         if let Some(apart) = report.apart.as_ref().filter(|apart| apart.failed > 0) {
-            let _ = writeln!(
-                out,
+            let left = format!(
                 "Not dissected: {} failures of {} cases, which are no errors of a plan.",
                 apart.failed, apart.word
             );
+            let _ = writeln!(out, "{}", text(&left));
         }
     }
     if let Some(found) = &report.shrinking {
@@ -188,7 +188,7 @@ const HELD_BACK: &str = "held_back";
 fn legend(baselines: &BaselineRates) -> String {
     let words = |baseline: &Baseline| format!(" {}: {}.", baseline.title, baseline.who);
     let baselines: String = baselines.iter().map(|rate| words(rate.baseline)).collect();
-    wrap(&format!("Success in per cent, with 95 % intervals.{baselines}"), WIDTH)
+    paragraph(&format!("Success in per cent, with 95 % intervals.{baselines}"))
 }
 
 /// A part of the report that only this kind of case has.
@@ -196,13 +196,11 @@ pub(crate) fn section_lines(section: &planproof_suite::Section) -> String {
     if !section.lines.is_empty() {
         return section.lines.join("\n");
     }
-    let mut out = format!("{}\n{}", section.title, wrap(&terminal::inline(&section.intro), WIDTH));
+    let mut out = format!("{}\n{}", text(section.title), paragraph(&terminal::inline(&section.intro)));
     for figure in &section.figures {
-        let note = terminal::inline(&figure.note);
-        let _ = write!(out, "\n  {}: {}", figure.name, terminal::inline(&figure.value));
-        if !note.is_empty() {
-            let _ = write!(out, " ({note})");
-        }
+        let (value, note) = (terminal::inline(&figure.value), terminal::inline(&figure.note));
+        let note = if note.is_empty() { note } else { format!(" ({note})") };
+        let _ = write!(out, "\n{}", folded(&format!("  {}: ", figure.name), &format!("{value}{note}"), 4));
     }
     for found in &section.tables {
         let columns: Vec<&str> = found.columns.iter().map(String::as_str).collect();
@@ -217,7 +215,7 @@ pub(crate) fn section_lines(section: &planproof_suite::Section) -> String {
         }
         out.push('\n');
         if !found.caption.is_empty() {
-            let _ = write!(out, "\n{}", wrap(&terminal::inline(&found.caption), WIDTH));
+            let _ = write!(out, "\n{}", paragraph(&terminal::inline(&found.caption)));
         }
         let _ = write!(out, "\n{table}");
     }
@@ -234,33 +232,30 @@ fn metrics_table(report: &Report) -> Table {
     table
 }
 
-/// Characters of a line of text.
-const WIDTH: usize = 80;
-
 /// The result, in a few lines: the most important figures first.
 fn came_to(report: &Report) -> String {
     let mut out = String::new();
+    let mut line =
+        |name: &str, text: &str| out += &(folded(&format!("{name:<11} "), text, FACT_INDENT) + "\n");
     if let Some(success) = report.success() {
         let (passed, scored) = (report.passed, report.scored());
-        let _ = writeln!(out, "Passed:     {passed} of {scored}, {} %", rate_with_interval(success));
+        line("Passed:", &format!("{passed} of {scored}, {} %", rate_with_interval(success)));
     }
     if report.failed > 0 {
-        let _ = writeln!(out, "Failed:     {} ({})", report.failed, classes_in_words(&report.classes));
+        line("Failed:", &format!("{} ({})", report.failed, classes_in_words(&report.classes)));
     }
-    if report.all_unscored() > 0 {
-        let runs = if report.all_unscored() == 1 { "run says" } else { "runs say" };
-        let _ = writeln!(
-            out,
-            "Unscored:   {} {runs} nothing about the agent, because something else failed",
-            report.all_unscored()
-        );
+    let unscored = report.all_unscored();
+    if unscored > 0 {
+        let runs = if unscored == 1 { "run says" } else { "runs say" };
+        let why = "nothing about the agent, because something else failed";
+        line("Unscored:", &format!("{unscored} {runs} {why}"));
     }
     if report.all_not_run() > 0 {
-        let _ = writeln!(out, "Not run:    {}", report.all_not_run());
+        line("Not run:", &report.all_not_run().to_string());
     }
     let wall =
         report.wall.map_or_else(String::new, |wall| format!("; wall time: {}", seconds(wall.as_secs_f64())));
-    let _ = writeln!(out, "Agent time: {}, summed over all runs{wall}", seconds(report.agent_seconds));
+    line("Agent time:", &format!("{}, summed over all runs{wall}", seconds(report.agent_seconds)));
     out
 }
 
@@ -329,11 +324,12 @@ pub(crate) fn comparison(reports: &[Report]) -> String {
             most.map_or("-".to_owned(), |(class, _)| (*class).to_owned()),
         ]);
     }
-    let mut out = format!("{table}\nWithout planning, on the same cases:");
+    let mut out = format!("{table:#}\nWithout planning, on the same cases:");
     for rate in baselines.iter() {
         let Baseline { title, who, .. } = rate.baseline;
         let best = rate.best().map_or("-".to_owned(), |rate| format!("{} %", percent(rate)));
-        let _ = write!(out, "\n  {best:>6}  {}", wrap(&format!("{title}: {who}."), WIDTH - 10));
+        let begin = format!("  {best:>6}  ");
+        let _ = write!(out, "\n{}", wrapped(&begin, &format!("{title}: {who}."), text_columns(WIDTH), 10));
     }
     out
 }
@@ -384,14 +380,14 @@ pub(crate) fn finding(
     let Finding { case, class, verdict, alike, .. } = finding;
     let (card, explained) = (case.card(), case.explain(verdict));
     let plural = if *alike == 1 { "case" } else { "cases" };
-    let _ = writeln!(
-        out,
-        "Finding {number}: {} ({alike} {plural} of this class), case {} with {}",
+    let what = format!(
+        "{} ({alike} {plural} of this class), case {} with {}",
         class.as_str(),
         card.id,
         sized(card.size, unit)
     );
-    let _ = writeln!(out, "{}", indent(&wrap(&marked(&explained, marking), 100)));
+    let _ = writeln!(out, "{}", folded(&format!("Finding {number}: "), &what, 2));
+    let _ = writeln!(out, "{}", wrapped("  ", &marked(&explained, marking), text_columns(TASK_WIDTH), 2));
     out += &explanation(&explained);
     let _ = writeln!(out, "  see it:   {again}");
     out
@@ -408,27 +404,71 @@ fn one_line_with_its_end(text: &str) -> String {
     short_in_the_middle(&terminal::inline(&text), 300)
 }
 
+/// Characters of a line of a paragraph, and of a task with its indentation, where stdout is no terminal.
+const WIDTH: usize = 80;
+const TASK_WIDTH: usize = 102;
+
+/// Most characters of a line of text in a wide terminal: longer lines are hard to read.
+const TEXT_COLUMNS_MAX: usize = 120;
+
+/// Stands above the figures of a simulation.
+pub(crate) fn simulation() -> String {
+    text("SIMULATION: a simulated model planned; this says nothing about any real model.")
+}
+
+/// The characters of a line of text: as many as the terminal has room for, `elsewhere` if stdout is none.
+fn text_columns(elsewhere: usize) -> usize {
+    terminal::columns().map_or(elsewhere, |columns| usize::from(columns).min(TEXT_COLUMNS_MAX))
+}
+
+/// A text whose lines are wrapped for a terminal, and whole elsewhere.
+pub(crate) fn text(text: &str) -> String {
+    text.split('\n').map(|line| folded("", line, 0)).collect::<Vec<_>>().join("\n")
+}
+
+/// A line that is wrapped for a terminal, with blanks before what does not fit its first line, and whole elsewhere.
+pub(crate) fn folded(begin: &str, text: &str, indent: usize) -> String {
+    wrapped(begin, text, text_columns(usize::MAX), indent)
+}
+
+/// A text of several sentences, which is wrapped wherever it goes.
+pub(crate) fn paragraph(text: &str) -> String {
+    wrap(text, text_columns(WIDTH))
+}
+
 /// Breaks lines at blanks so that they have at most `width` characters where words allow; styles count as none.
 fn wrap(text: &str, width: usize) -> String {
-    let mut out = String::new();
-    let mut column = 0;
+    wrapped("", text, width, 0)
+}
+
+/// The same for a text after the beginning of a line; the lines below begin with `indent` blanks.
+fn wrapped(begin: &str, text: &str, width: usize, indent: usize) -> String {
+    let mut out = begin.to_owned();
+    let mut column = terminal::width(begin);
+    let mut start = column;
+    let mut style: Option<&str> = None;
     for word in text.split(' ') {
         let length = terminal::width(word);
-        if column > 0 && column + 1 + length > width {
+        if column > start && column.saturating_add(1 + length) > width {
+            out.truncate(out.trim_end_matches(' ').len());
             out.push('\n');
-            column = 0;
-        } else if column > 0 {
+            out += &" ".repeat(indent);
+            // A style ends with its line.
+            if let Some(codes) = style {
+                out += &terminal::style_begin(codes);
+            }
+            (column, start) = (indent, indent);
+        } else if column > start {
             out.push(' ');
             column += 1;
         }
         out.push_str(word);
         column += length;
+        if let Some(codes) = terminal::last_style(word) {
+            style = (codes != "0").then_some(codes);
+        }
     }
     out
-}
-
-fn indent(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
 /// How many runs each class has, those with most first; classes without any are left out.
@@ -453,6 +493,13 @@ mod tests {
     fn lines_break_at_blanks() {
         assert_eq!(wrap("aa bb cc", 5), "aa bb\ncc");
         assert_eq!(wrap("aaaaaaaa b", 5), "aaaaaaaa\nb");
+        assert_eq!(wrapped("a: ", "bb cc dddd e", 8, 3), "a: bb cc\n   dddd\n   e");
+        assert_eq!(wrapped("long: ", "bb cc", 5, 2), "long: bb\n  cc");
+        assert_eq!(wrapped("a: ", "bb cc", usize::MAX, 3), "a: bb cc");
+        // What is marked stays so on the lines below.
+        let [begin, end] = ["1;31", "0"].map(terminal::style_begin);
+        let marked = format!("aa {} cc", terminal::styled("1;31", "bb bb"));
+        assert_eq!(wrap(&marked, 5), format!("aa {begin}bb\n{begin}bb{end} cc"));
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub(crate) fn stderr_is_coloured() -> bool {
 /// Fewest columns that a table is fitted to.
 const COLUMNS_MIN: u16 = 20;
 
-/// The maximum width of a table: the variable COLUMNS, else the width of the terminal; `None` if stdout is no
+/// The maximum width of tables and texts: the variable COLUMNS, else the width of the terminal; `None` if stdout is no
 /// terminal, so that programs get whole rows.
 pub(crate) fn columns() -> Option<u16> {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse::<u16>().ok());
@@ -104,7 +104,18 @@ fn is_coloured(stream: &impl IsTerminal) -> bool {
 
 /// The text in a style, given by the codes of SGR (`1;31` is bold and red).
 pub(crate) fn styled(codes: &str, text: &str) -> String {
-    format!("{STYLE_OPEN}{codes}{STYLE_CLOSE}{text}{STYLE_OPEN}0{STYLE_CLOSE}")
+    format!("{}{text}{}", style_begin(codes), style_begin("0"))
+}
+
+/// What is put before a text to begin a style.
+pub(crate) fn style_begin(codes: &str) -> String {
+    format!("{STYLE_OPEN}{codes}{STYLE_CLOSE}")
+}
+
+/// The codes of the last style that begins or ends in a text. Those of an end are `0`.
+pub(crate) fn last_style(text: &str) -> Option<&str> {
+    let (_, rest) = text.rsplit_once(STYLE_OPEN)?;
+    rest.split_once(STYLE_CLOSE).map(|(codes, _)| codes)
 }
 
 /// A text of a library with escape sequences for its styles, as a text with styles.

@@ -296,7 +296,8 @@ pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &str)
         let count = report.all_unscored();
         let runs = if count == 1 { "1 run is" } else { &format!("{count} runs are") };
         let why = terminal::inline(&why.to_string());
-        format!("{runs} unscored. Why, for example: {why}{again}")
+        // Only the command stays whole.
+        render::text(&format!("{runs} unscored. Why, for example: {why}")) + again
     });
     let broken = report.broken_setup.as_deref().map(|why| format!("Stopped: {}", broken_setup(why, resumed)));
     unscored
@@ -318,10 +319,10 @@ fn without_temperature(report: &Report) -> Option<String> {
     let (refuse, are) = if models.len() == 1 { ("refuses", "was") } else { ("refuse", "were") };
     (!models.is_empty()).then(|| {
         let names = models.join(", ");
-        format!(
+        render::text(&format!(
             "{names} {refuse} a temperature and {are} asked without one: the same campaign may give other \
              results next time."
-        )
+        ))
     })
 }
 

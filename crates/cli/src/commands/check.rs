@@ -49,7 +49,8 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
                     // A passed infeasible case may still have a report with unnecessary sentences.
                     if !verdict.passed() || order.card().is_apart() {
                         let explained = order.explain(&verdict);
-                        let _ = writeln!(out, "  {}", render::marked(&explained, Marking::for_stdout()));
+                        let marked = render::marked(&explained, Marking::for_stdout());
+                        let _ = writeln!(out, "{}", render::folded("  ", &marked, 2));
                         let _ = write!(out, "{}", render::explanation(&explained));
                     }
                 }

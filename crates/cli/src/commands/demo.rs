@@ -210,6 +210,15 @@ fn campaign(name: &str, kind: SimKind, cases: &Arc<[Arc<dyn Case>]>, seed: u64) 
     })
 }
 
+/// What to do next, with what it takes.
+const NEXT: [(&str, &str); 2] = [
+    ("planproof test tools@openai/MODEL --cases 50", "a model, with OPENAI_API_KEY (and OPENAI_BASE_URL)"),
+    (
+        "planproof test \"command:python my_agent.py\" --cases 50",
+        "any program that takes its tools over MCP from PLANPROOF_MCP_URL",
+    ),
+];
+
 fn print(
     reports: &[Report],
     findings: &[Finding<'_>],
@@ -217,18 +226,16 @@ fn print(
     global: &Global,
 ) -> Result<(), Failure> {
     let mut out = terminal::text();
-    writeln!(
-        out,
-        "{CASES} planning tasks were written in English; the correct orders of each are\n\
-         known. Six simulated models did them, each in the same function-calling loop.\n\
-         SIMULATIONS: the figures say nothing about any real model.\n"
-    )?;
+    let what = format!(
+        "{CASES} planning tasks were written in English; the correct orders of each are known. Six simulated models \
+         did them, each in the same function-calling loop."
+    );
+    let simulations = render::text("SIMULATIONS: the figures say nothing about any real model.");
+    writeln!(out, "{}\n{simulations}\n", render::paragraph(&what))?;
     writeln!(out, "{}", render::comparison(reports))?;
-    writeln!(
-        out,
-        "\nThe smallest failures of tools@sim/{}, with the violated words marked:\n",
-        SHOWN.as_str()
-    )?;
+    let smallest =
+        format!("The smallest failures of tools@sim/{}, with the violated words marked:", SHOWN.as_str());
+    writeln!(out, "\n{}\n", render::text(&smallest))?;
     for (place, finding) in findings.iter().enumerate() {
         let (_, verdict) = read_verdict(&finding.verdict.detail).map_err(|error| {
             Failure::outside(format!("the verdict of case {}: {error}", finding.case.card().id))
@@ -249,11 +256,9 @@ fn print(
     if let Some(page) = page {
         writeln!(out, "All failures of tools@sim/{} as a page: {}\n", SHOWN.as_str(), page.display())?;
     }
-    writeln!(
-        out,
-        "Next: test your own agent.\n  \
-         planproof test tools@openai/MODEL --cases 50          a model, with OPENAI_API_KEY (and OPENAI_BASE_URL)\n  \
-         planproof test \"command:python my_agent.py\" --cases 50   any program that takes its tools over MCP from PLANPROOF_MCP_URL"
-    )?;
+    writeln!(out, "Next: test your own agent.")?;
+    for (command, what) in NEXT {
+        writeln!(out, "  {command}\n{}", render::folded("      ", what, 6))?;
+    }
     Ok(())
 }

@@ -171,20 +171,24 @@ fn exit_code(report: &LimitReport, at_least: Option<u32>) -> ExitCode {
 fn text(report: &LimitReport, notes: &[String]) -> String {
     let LimitReport { plan, campaign, .. } = report;
     let mut out = if campaign.replay { format!("{REPLAY}\n") } else { String::new() };
-    out += &format!("{}, {} runs\n", terminal::inline(&campaign.agent), campaign.runs);
+    let what = format!("{}, {} runs", terminal::inline(&campaign.agent), campaign.runs);
+    out += &format!("{}\n", render::text(&what));
     if campaign.simulated {
-        out += "SIMULATION: a simulated model planned; these figures say nothing about any real model.\n";
+        out += &format!("{}\n", render::simulation());
     }
-    out += &format!("\n{}\n", table(report));
-    out += "Success in per cent, with Wilson's 95 % intervals. Chance: a random order. In order: the\norder of mention.\n";
+    out += &format!("\n{:#}\n", table(report));
+    let legend = "Success in per cent, with Wilson's 95 % intervals. Chance: a random order. In order: the order of \
+                  mention.";
+    out += &format!("{}\n", render::paragraph(legend));
     if plan.early_stop {
-        out += &format!(
-            "Against {} %: by an interval that holds at every look, so a number of actions is left\n\
-             as soon as it is plain on which side it is.\n",
+        let against = format!(
+            "Against {} %: by an interval that holds at every look, so a number of actions is left as soon as it is \
+             plain on which side it is.",
             render::percent(plan.threshold)
         );
+        out += &format!("{}\n", render::paragraph(&against));
     }
-    out += &format!("\n{}\n{}\n", plot(report), conclusion(report));
+    out += &format!("\n{}\n{}\n", plot(report), render::text(&conclusion(report)));
     for note in cost(campaign).iter().chain(notes) {
         out += &format!("{note}\n");
     }

@@ -138,7 +138,7 @@ pub(super) fn print(
 fn text(table: &MatrixTable) -> String {
     let mut out = String::new();
     if table.combinations.iter().any(|row| row.simulated) {
-        out += "SIMULATION: a simulated model planned; its figures say nothing about any real model.\n\n";
+        out += &format!("{}\n\n", render::simulation());
     }
     let repeats = if table.repeats > 1 { format!(", each {} times", table.repeats) } else { String::new() };
     out += &format!(
@@ -179,7 +179,7 @@ fn text(table: &MatrixTable) -> String {
         cells.extend([(row.tokens.input + row.tokens.output).to_string(), cost(row)]);
         shown.add_row(cells);
     }
-    out += &format!("{shown}\n");
+    out += &format!("{shown:#}\n");
     if !below.is_empty() {
         let titles: Vec<String> = below.iter().map(|metric| in_lines(metric.title)).collect();
         let head: Vec<&str> = [""].into_iter().chain(titles.iter().map(String::as_str)).collect();
@@ -191,10 +191,11 @@ fn text(table: &MatrixTable) -> String {
             let values = below.iter().map(|metric| value(row, metric));
             shown.add_row([row.number.to_string()].into_iter().chain(values));
         }
-        out += &format!("\nFigures of {}, by the numbers of the combinations\n{shown}\n", table.suite);
+        out += &format!("\nFigures of {}, by the numbers of the combinations\n{shown:#}\n", table.suite);
     }
-    out += "\"vs the first\" is in percentage points, over the cases that have a score in both, paired by case; p is that of \
-            the test against the first, for each row by itself.\n";
+    let what = "\"vs the first\" is in percentage points, over the cases that have a score in both, paired by case; p \
+                is that of the test against the first, for each row by itself.";
+    out += &format!("{}\n", render::text(what));
     for row in table.combinations.iter().filter(|row| row.unscored + row.not_run > 0) {
         out += &format!(
             "Combination {}: {} unscored, {} not finished.\n",

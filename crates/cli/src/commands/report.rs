@@ -114,19 +114,19 @@ fn text(comparison: &Comparison) -> String {
     let Comparison { a, b, .. } = comparison;
     let mut out = String::new();
     if a.simulated || b.simulated {
-        out += "SIMULATION: a simulated model planned; its figures say nothing about any real model.\n\n";
+        out += &format!("{}\n\n", render::simulation());
     }
     out += &format!("{}\n\n", sides(a, b));
-    out += &format!("{}\n", changes(comparison));
-    out += &difference(comparison);
+    out += &format!("{}\n", render::text(&changes(comparison)));
+    out += &render::text(&difference(comparison));
     for (name, side) in [("A", a), ("B", b)] {
         if let Some(recalled) = side.recalled() {
             out += &format!("Memory of {name}: {recalled}.\n");
         }
     }
     if let Some(apart) = &comparison.apart {
-        out += &format!(
-            "{}, scored separately: {} cases in common; A passed {} of {} ({}), B {} of {} ({}); {} fixed, {} broken.\n",
+        let apart = format!(
+            "{}, scored separately: {} cases in common; A passed {} of {} ({}), B {} of {} ({}); {} fixed, {} broken.",
             render::capitalised(&apart.what),
             apart.common,
             apart.a.passed,
@@ -138,6 +138,7 @@ fn text(comparison: &Comparison) -> String {
             apart.fixed,
             apart.broken,
         );
+        out += &format!("{}\n", render::text(&apart));
     }
     if comparison.by_size.len() > 1 {
         out += &format!("\n{}\n", by_size(comparison));
@@ -272,5 +273,8 @@ fn changed_cases(comparison: &Comparison) -> String {
     let more = changed.len().saturating_sub(CHANGES_SHOWN_MAX);
     let more =
         if more > 0 { format!("and {more} more: --html and --json list all\n") } else { String::new() };
-    format!("\n{table}\n{more}")
+    match more.as_str() {
+        "" => format!("\n{table}\n"),
+        more => format!("\n{table:#}\n{more}"),
+    }
 }

@@ -13,10 +13,10 @@ use comfy_table::CellAlignment;
 use planproof_bench::{Finding, pick_findings};
 use planproof_model::prices::Money;
 use planproof_order::learning::{self, LeftOut};
-use planproof_report::{CommandLines, html};
+use planproof_report::{CommandLines, html, short_in_the_middle};
 use planproof_store::{CampaignRow, DamagedRun, RunRow, Signatures, Store, Unit};
 use planproof_suite::Class;
-use planproof_trace::{Arguments, Event, notation, wire};
+use planproof_trace::{Arguments, Event, EventKind, notation, wire};
 use serde_json::{Value, json};
 
 use super::campaign::{Derived, print_report};
@@ -25,7 +25,7 @@ use crate::arguments::{ExportFormat, Global, GraphForm, RunsArguments, RunsComma
 use crate::damage;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
-use crate::render::{self, Marking};
+use crate::render::{self, Marking, Table};
 use crate::stored::{self, Figures, Stored};
 use crate::terminal;
 use crate::{orders, secrets, select};
@@ -99,36 +99,55 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    // Most stores have no labels, and a terminal has little room.
+    let fullest = || list_table(&campaigns, LIST_LAYOUTS[0]);
+    let table = LIST_LAYOUTS.iter().map(|layout| list_table(&campaigns, *layout)).find(Table::fits);
+    writeln!(terminal::text(), "{}", table.unwrap_or_else(fullest))?;
+    Ok(())
+}
+
+/// What a list shows of each campaign, the fullest first: so many characters of when it began, and of a name.
+const LIST_LAYOUTS: [[usize; 2]; 6] = [[MOMENT, 40], [11, 40], [11, 22], [0, 40], [0, 25], [0, 16]];
+
+/// Characters of a moment, as [`date`] writes it. The last 11 leave out the year.
+const MOMENT: usize = 16;
+
+fn list_table(campaigns: &[CampaignRow], [began, most]: [usize; 2]) -> Table {
+    let names_its_model =
+        |row: &CampaignRow| row.model.as_deref().is_none_or(|model| row.agent.contains(model));
+    // Most stores have no labels and no unscored runs, most agents name their models, and a terminal has little room.
     let has_labels = campaigns.iter().any(|campaign| campaign.label.is_some());
-    let mut columns = vec!["Run"];
-    columns.extend(has_labels.then_some("Label"));
-    columns.extend(["Began (UTC)", "Agent", "Model", "Cases", "Finished", "Passed", "Failed", "Unscored"]);
-    let mut table = render::table(&columns);
-    for column in table.column_iter_mut().take(4 + usize::from(has_labels)) {
+    let has_models = !campaigns.iter().all(names_its_model);
+    let has_unscored = campaigns.iter().any(|campaign| campaign.unscored > 0);
+    let mut head = vec!["Run"];
+    head.extend(has_labels.then_some("Label"));
+    head.extend((began > 0).then_some("Began (UTC)"));
+    head.push("Agent");
+    head.extend(has_models.then_some("Model"));
+    let texts = head.len();
+    head.extend(["Cases", "Passed", "Failed"]);
+    head.extend(has_unscored.then_some("Unscored"));
+    let mut table = render::table(&head);
+    for column in table.column_iter_mut().take(texts) {
         column.set_cell_alignment(CellAlignment::Left);
     }
-    for campaign in &campaigns {
-        let model = render::short(campaign.model.as_deref().unwrap_or("-"), 40);
-        let model = if campaign.simulated { format!("{model} (simulation)") } else { model };
+    for campaign in campaigns {
+        // Agents, and programs above all, are told apart by the ends of their names.
+        let name = |text: Option<&str>| short_in_the_middle(&terminal::inline(text.unwrap_or("-")), most);
+        let (finished, total) = (campaign.finished(), campaign.total());
+        let simulation = if campaign.simulated { " (simulation)" } else { "" };
         let mut row = vec![campaign.id.clone()];
-        if has_labels {
-            row.push(render::short(campaign.label.as_deref().unwrap_or("-"), 40));
-        }
-        row.extend([
-            date(campaign.created_ms),
-            render::short(&campaign.agent, 40),
-            model,
-            campaign.total().to_string(),
-            campaign.finished().to_string(),
-            campaign.passed.to_string(),
-            campaign.failed.to_string(),
-            campaign.unscored.to_string(),
-        ]);
+        row.extend(has_labels.then(|| name(campaign.label.as_deref())));
+        row.extend(
+            (began > 0).then(|| date(campaign.created_ms).chars().skip(MOMENT - began).collect::<String>()),
+        );
+        row.push(name(Some(&campaign.agent)));
+        row.extend(has_models.then(|| name(campaign.model.as_deref()) + simulation));
+        row.push(if finished == total { total.to_string() } else { format!("{finished} of {total}") });
+        row.extend([campaign.passed, campaign.failed].map(|count| count.to_string()));
+        row.extend(has_unscored.then(|| campaign.unscored.to_string()));
         table.add_row(row);
     }
-    writeln!(terminal::text(), "{table}")?;
-    Ok(())
+    table
 }
 
 /// The cost of a campaign, in US dollars, if it is known.
@@ -140,7 +159,7 @@ fn cost(campaign: &CampaignRow) -> Option<f64> {
 pub(super) fn date(milliseconds: u64) -> String {
     let moment = std::time::UNIX_EPOCH + Duration::from_millis(milliseconds);
     let text = humantime::format_rfc3339_seconds(moment).to_string();
-    text.replace('T', " ").chars().take(16).collect()
+    text.replace('T', " ").chars().take(MOMENT).collect()
 }
 
 /// Prints the figures and the findings of a campaign.
@@ -310,9 +329,13 @@ fn show_case(
     let label = &case.card().label;
     let label = if label.is_empty() { String::new() } else { format!(", {}", terminal::inline(label)) };
     let (mut notes, mut is_judged) = (Vec::new(), true);
-    writeln!(out, "case {id}{label} ({} {with_which})", terminal::inline(&campaign.agent))?;
+    let agent = terminal::inline(&campaign.agent);
+    writeln!(out, "{}", render::text(&format!("case {id}{label} ({agent} {with_which})")))?;
     match &outcome.verdict {
-        Err(reason) => writeln!(out, "unscored: {reason}\n\n{}\n", case.prompt())?,
+        Err(reason) => {
+            let (reason, prompt) = (format!("unscored: {reason}"), render::text(case.prompt()));
+            writeln!(out, "{}\n\n{prompt}\n", render::text(&reason))?;
+        }
         Ok(verdict) => {
             let (explained, noted) = case.explain_run(verdict, &trace.events);
             let marked = render::marked(&explained, Marking::for_stdout());
@@ -320,6 +343,7 @@ fn show_case(
                 true => case.prompt().to_owned(),
                 false => case.prompt().replace(&explained.text, &marked),
             };
+            let prompt = render::text(&prompt);
             writeln!(out, "{}\n\n{prompt}\n", verdict.class().map_or("passed", Class::as_str))?;
             writeln!(out, "{}", render::explanation(&explained))?;
             if !explained.checks.is_empty() {
@@ -331,12 +355,19 @@ fn show_case(
     }
     writeln!(out, "trace:")?;
     if !is_judged {
-        writeln!(out, "  This is not the trace that was judged: its calls differ.")?;
+        let differs = "This is not the trace that was judged: its calls differ.";
+        writeln!(out, "{}", render::folded("  ", differs, 2))?;
     }
     for (place, event) in trace.events.iter().enumerate() {
-        writeln!(out, "  {}", notation::print(std::slice::from_ref(event)))?;
+        let said = match &event.kind {
+            EventKind::Query { text } if event.actor.is_none() && text == case.prompt() => {
+                "query (the text above)".to_owned()
+            }
+            _ => notation::print(std::slice::from_ref(event)),
+        };
+        writeln!(out, "{}", render::folded("  ", &said, 6))?;
         if let Some(note) = notes.iter().find(|note| note.event == place).and_then(render::event_note) {
-            writeln!(out, "    {note}")?;
+            writeln!(out, "{}", render::folded("    ", &note, 6))?;
         }
     }
     // Pages keep a number and its unit together, which a terminal has no need of.

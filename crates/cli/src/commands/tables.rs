@@ -166,27 +166,31 @@ impl Found {
 fn text(tables: &Tables) -> String {
     let mut out = String::new();
     if tables.errors.iter().any(|row| row.simulated) {
-        out += "SIMULATION: in rows with * a simulated model planned; they say nothing about any real model.\n\n";
+        let what =
+            "SIMULATION: in rows with * a simulated model planned; they say nothing about any real model.";
+        out += &format!("{}\n\n", render::text(what));
     }
     out += &format!("Errors (as table 2 of the paper)\n\n{}\n\n", errors(tables));
     for (is_time_form, number) in [(false, 3), (true, 6)] {
         if tables.classes_of(is_time_form).next().is_some() {
             let form = if is_time_form { " in the time form" } else { "" };
             out += &format!("Failures by class{form}, in per cent (as table {number})\n\n");
-            out += &format!("{}\n", classes(tables, is_time_form));
-            out += "Within: the capability limit within which failures count; - where all of the campaign do.\n\n";
+            out += &format!("{:#}\n", classes(tables, is_time_form));
+            let what =
+                "Within: the capability limit within which failures count; - where all of the campaign do.";
+            out += &format!("{}\n\n", render::text(what));
         }
     }
     for (is_time_form, number) in [(false, 4), (true, 7)] {
         if tables.causes_of(is_time_form).next().is_some() {
             let form = if is_time_form { " in the time form" } else { "" };
             out += &format!("Failures by root cause{form}, in per cent [95 %] (as table {number})\n\n");
-            out += &format!("{}\n", causes(tables, is_time_form));
-            out += &format!(
+            out += &format!("{:#}\n", causes(tables, is_time_form));
+            out += &render::text(&format!(
                 "Failed: cases within the capability limit, where Within says one; else of the whole campaign.\n\
                  Used: of the dissected ones of these at most {ERRORS_MAX}, drawn. Shares are of the used ones with a \
                  cause;\nno cause: undecided or not finished.\n\n"
-            );
+            ));
         }
     }
     for column in &tables.topics {
@@ -310,11 +314,12 @@ fn topics(column: &TopicColumn) -> String {
     for TopicCount { topic, caused, errors, cases } in &column.topics {
         table.add_row([topic.clone(), caused.to_string(), errors.to_string(), cases.to_string()]);
     }
-    format!(
-        "{head}{table}\nCount: those of {} dissected errors whose cause is the topic; no error comes from {} topics of \
-         cases that were run.\n\n",
+    let count = format!(
+        "Count: those of {} dissected errors whose cause is the topic; no error comes from {} topics of cases that \
+         were run.",
         column.used, column.never_a_cause
-    )
+    );
+    format!("{head}{table:#}\n{}\n\n", render::text(&count))
 }
 
 /// What the paper reports: other models, other cases, other prompts.
@@ -383,12 +388,16 @@ fn published(published: &PaperFigures) -> String {
         .iter()
         .map(|(form, model, limit)| format!("  {model}, {form} form: {limit}\n"))
         .collect();
+    let head = format!(
+        "PUBLISHED FIGURES ({}): other models, cases and prompts than above; not measured by planproof.",
+        published.source
+    );
     format!(
-        "PUBLISHED FIGURES ({}): other models, cases and prompts than above; not measured by planproof.\n\n\
-         Table 2\n\n{errors}\n\nTable 3\n\n{basic}\n\nTable 4\n\n{}\n\nTable 5\n\n{topics}\n\
+        "{}\n\n\
+         Table 2\n\n{errors}\n\nTable 3\n\n{basic}\n\nTable 4\n\n{}\n\nTable 5\n\n{topics:#}\n\
          Without errors: {} of 50 topics.\n\nTable 6\n\n{time}\n\nTable 7\n\n{}\n\n\
          Capability limits (figures 8 and 9), in actions:\n{limits}",
-        published.source,
+        render::text(&head),
         causes(&published.causes),
         without.join(" and "),
         causes(&published.time_causes),

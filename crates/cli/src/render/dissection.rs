@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use planproof_bench::studies::DissectionReport;
 use planproof_report::CommandLines;
 
-use super::{percent, table};
+use super::{percent, table, text};
 
 /// Errors listed with their causes.
 const CASES_SHOWN_MAX: usize = 10;
@@ -13,11 +13,11 @@ const CASES_SHOWN_MAX: usize = 10;
 pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> String {
     let mut out = String::new();
     let how = if report.original { ", as the published algorithm is printed" } else { "" };
-    let _ = writeln!(
-        out,
+    let what = format!(
         "Dissection of {} of {} failures in {} runs (K = {}, {} reruns{how})",
         report.taken, report.errors, report.runs, report.variants, report.reruns
     );
+    let _ = writeln!(out, "{}", text(&what));
     let mut causes = table(&["Cause", "Failures", "Share (% [95 %])"]);
     for cause in &report.causes {
         let share = cause.share.map_or("-".to_owned(), |share| {
@@ -25,21 +25,18 @@ pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> 
         });
         causes.add_row([cause.cause.to_owned(), cause.errors.to_string(), share]);
     }
-    let _ = writeln!(out, "\n{causes}");
+    let _ = writeln!(out, "\n{causes:#}");
     let enough = report.enough;
     if enough.wordings + enough.actions + enough.either + enough.both > 0 {
-        let _ = writeln!(
-            out,
+        let terminal = format!(
             "Terminal: other wordings alone were enough for {}, other tasks alone for {}, either for {}; {} needed both.",
             enough.wordings, enough.actions, enough.either, enough.both
         );
+        let _ = writeln!(out, "{}", text(&terminal));
     }
     if report.undecided > 0 {
-        let _ = writeln!(
-            out,
-            "Undecided: {}. For these, some kind of variant could not be made, and none of the others passed.",
-            report.undecided
-        );
+        let why = "For these, some kind of variant could not be made, and none of the others passed.";
+        let _ = writeln!(out, "{}", text(&format!("Undecided: {}. {why}", report.undecided)));
     }
     if report.unfinished > 0 {
         let _ = writeln!(out, "Not finished: {}.", report.unfinished);
@@ -69,7 +66,7 @@ pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> 
     if !found.is_empty() {
         let more = report.cases.len() - found.len();
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        let _ = writeln!(out, "\nBy case: {}{more}.", found.join(", "));
+        let _ = writeln!(out, "\n{}", text(&format!("By case: {}{more}.", found.join(", "))));
     }
     if let Some(trial) = report.cases.iter().flat_map(|case| &case.trials).find(|it| it.passed == Some(true))
     {

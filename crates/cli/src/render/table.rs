@@ -44,21 +44,32 @@ impl DerefMut for Table {
 }
 
 impl fmt::Display for Table {
+    /// With `#`, text follows on the next line. Rows that became records need a blank line before it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.shown(terminal::columns().map(usize::from)).fmt(f)
+        let columns = terminal::columns().map(usize::from);
+        let end = if f.alternate() && !self.fits() { "\n" } else { "" };
+        write!(f, "{}{end}", self.shown(columns))
     }
 }
 
 impl Table {
+    /// Whether the table fits the terminal, if there is one, so that its rows do not become records.
+    pub(crate) fn fits(&self) -> bool {
+        terminal::columns().is_none_or(|columns| width(&self.whole()) <= usize::from(columns))
+    }
+
     /// The table within `columns` columns; without a limit, row by row.
     fn shown(&self, columns: Option<usize>) -> String {
-        let whole = self.0.to_string();
-        // The last column is padded with blanks, which need no room.
-        let width = whole.lines().map(|line| line.trim_end().chars().count()).max().unwrap_or_default();
-        match columns.filter(|columns| width > *columns) {
+        let whole = self.whole();
+        match columns.filter(|columns| width(&whole) > *columns) {
             Some(columns) => self.records(columns),
             None => whole,
         }
+    }
+
+    /// Row by row, without the blanks that the last column is padded with.
+    fn whole(&self) -> String {
+        self.0.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     }
 
     /// Each row as a record.
@@ -87,6 +98,11 @@ impl Table {
         }
         records.join("\n\n")
     }
+}
+
+/// Characters of the longest line.
+fn width(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count()).max().unwrap_or_default()
 }
 
 /// A line wrapped at words if it is too long.
@@ -122,7 +138,8 @@ mod tests {
         for columns in [None, Some(120)] {
             let text = shown.shown(columns);
             assert_eq!(text.lines().count(), 4, "{text}");
-            assert!(text.lines().all(|line| line.trim_end().chars().count() <= 120), "{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+            assert!(text.lines().all(|line| line == line.trim_end()), "{text}");
         }
     }
 

@@ -43,7 +43,8 @@ fn each_simulated_model_fails_as_it_should() {
         }
     }
     let listed = place.run("runs list").code(0).out;
-    assert_eq!(listed.matches("(simulation)").count(), 6, "{listed}");
+    assert_eq!(listed.matches("tools@sim/").count(), 6, "{listed}");
+    assert!(!listed.contains("Model"), "the agents say it: {listed}");
 }
 
 #[test]

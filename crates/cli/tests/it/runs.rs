@@ -92,8 +92,9 @@ fn campaigns_are_deleted_and_their_space_given_back() {
 #[test]
 fn tables_fit_the_terminal() {
     let place = Place::new();
-    for agent in ["perfect", "careless", "in-order"] {
-        place.run(&format!("test tools@sim/{agent} --cases 12 --seed 1 --require-pass -q"));
+    let agents = ["fallback:direct,react@sim/perfect", "tools@sim/careless", "tools@sim/in-order"];
+    for agent in agents {
+        place.run(&format!("test {agent} --cases 12 --seed 1 --require-pass -q"));
     }
     let list = json_lines(&place.run("runs list --json").code(0).out);
     let ids: Vec<&str> = list.iter().map(|row| row["run"].as_str().unwrap()).collect();
@@ -103,15 +104,35 @@ fn tables_fit_the_terminal() {
             let mut command = place.command(&arguments);
             command.env("COLUMNS", columns.to_string());
             let out = Run::of(command, "").code(0).out;
-            let is_of_table = |line: &&str| !line.contains(". ") && !line.contains("SIMULATION");
-            let widest = out.lines().filter(is_of_table).map(|line| line.trim_end().chars().count()).max();
+            let widest = out.lines().map(|line| line.chars().count()).max();
             assert!(widest <= Some(columns), "{arguments:?} in {columns}: {out}");
             assert!(ids.iter().all(|id| out.contains(id)), "{arguments:?} in {columns}: {out}");
+            // A long name of an agent leaves the list a table.
+            let is_row = |line: &str| line.contains(ids[0]) && line.contains(agents[2]);
+            assert!(arguments[0] == "report" || columns == 40 || out.lines().any(is_row), "{out}");
         }
         let whole = place.run_words(&arguments).code(0).out;
-        assert!(
-            whole.lines().any(|line| line.contains(ids[0]) && line.contains("tools@sim/in-order")),
-            "{whole}"
-        );
+        assert!(whole.lines().any(|line| line.contains(ids[0]) && line.contains(agents[2])), "{whole}");
     }
+}
+
+/// Texts are wrapped as well, but no command to be copied; and what is read above is not written again in the trace.
+#[test]
+fn reports_fit_the_terminal() {
+    let place = Place::new();
+    place.run("test tools@sim/in-order --cases 60 --seed 1 -q").code(1);
+    let shown = place.run("runs show last").code(0).out;
+    let case = shown.lines().find_map(|line| line.split_once(" --case ")).unwrap().1;
+    let of_case = ["runs", "show", "last", "--case", case];
+    for arguments in [&["demo"][..], &["report", "last"], &["runs", "show", "last"], &of_case] {
+        for columns in [80, 120] {
+            let mut command = place.command(arguments);
+            command.env("COLUMNS", columns.to_string());
+            let out = Run::of(command, "").code(0).out;
+            let is_long = |line: &&str| line.chars().count() > columns && !line.contains("planproof ");
+            assert_eq!(out.lines().find(is_long), None, "{arguments:?} in {columns}: {out}");
+        }
+    }
+    let trace = place.run_words(&of_case).code(0).out;
+    assert!(trace.contains("\ntrace:\n  query (the text above)\n") && !trace.contains(r"\n"), "{trace}");
 }

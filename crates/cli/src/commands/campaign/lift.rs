@@ -10,7 +10,7 @@ use super::Prepared;
 use crate::commands::report::difference;
 use crate::failure::Failure;
 use crate::stored::{Stored, StoredTraces};
-use crate::terminal;
+use crate::{render, terminal};
 
 /// Reports the guard's gain, if the store has the bare agent on the same cases; else how to find out.
 pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
@@ -20,12 +20,16 @@ pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
         let passed = |side: &ComparedCampaign| format!("{} of {}", side.success.passed, side.success.runs);
         let [fixed, broken] = [CaseChange::Fixed, CaseChange::Broken].map(|change| lift.count(change));
         let (a, b) = (&lift.a, &lift.b);
-        write!(
-            out,
-            "On the same cases the bare agent passed {}, behind the guard {}: {fixed} fixed, {broken} broken.\n{}  {}\n",
+        let lifted = format!(
+            "On the same cases the bare agent passed {}, behind the guard {}: {fixed} fixed, {broken} broken.\n{}",
             passed(a),
             passed(b),
-            difference(&lift),
+            difference(&lift)
+        );
+        writeln!(
+            out,
+            "{}  {}",
+            render::text(&lifted),
             guarded.commands.line(&format!("report {} {}", a.campaign, b.campaign))
         )?;
         return Ok(());
@@ -40,9 +44,11 @@ pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
             row.agent.strip_prefix(GUARD_PREFIX).unwrap_or(&row.agent)
         ),
     };
+    let what = "What the guard gains is the lift over the bare agent on the same cases:";
     writeln!(
         out,
-        "What the guard gains is the lift over the bare agent on the same cases:\n  {bare}\n  {}",
+        "{}\n  {bare}\n  {}",
+        render::text(what),
         guarded.commands.line(&format!("report last {}", row.id))
     )?;
     Ok(())

@@ -57,7 +57,7 @@ fn usage(error: impl std::fmt::Display) -> Failure {
 fn text(table: &AgentTable) -> String {
     let mut out = String::new();
     if table.agents.iter().any(|row| row.simulated) {
-        out += "SIMULATION: a simulated model planned; its figures say nothing about any real model.\n\n";
+        out += &format!("{}\n\n", render::simulation());
     }
     let is_monitored = table.agents.iter().any(|row| row.monitor.is_some());
     let mut head =
@@ -75,32 +75,33 @@ fn text(table: &AgentTable) -> String {
     for row in &table.agents {
         shown.add_row(cells(row, is_monitored));
     }
-    out += &format!("{shown}\n");
-    out += &format!(
+    out += &format!("{shown:#}\n");
+    let mut say = |line: String| out += &(render::text(&line) + "\n");
+    say(format!(
         "{} cases in common, {} of them with a score in all; the figures cover these. \"vs the first\" is in \
-         percentage points; p is that of the exact McNemar test against the first, for each row by itself.\n",
+         percentage points; p is that of the exact McNemar test against the first, for each row by itself.",
         table.common, table.scored
-    );
+    ));
     for row in &table.agents {
         if let Some(apart) = &row.apart {
-            out += &format!(
-                "{} ({}): of the separately scored cases in all campaigns, {} of {} runs passed: {}.\n",
+            say(format!(
+                "{} ({}): of the separately scored cases in all campaigns, {} of {} runs passed: {}.",
                 render::short(&row.agent, 40),
                 row.campaign,
                 apart.passed,
                 apart.runs,
                 rate(apart)
-            );
+            ));
         }
         if row.unscored + row.not_run + row.left_out > 0 {
-            out += &format!(
-                "{} ({}): {} unscored, {} not finished, {} cases not in all campaigns.\n",
+            say(format!(
+                "{} ({}): {} unscored, {} not finished, {} cases not in all campaigns.",
                 render::short(&row.agent, 40),
                 row.campaign,
                 row.unscored,
                 row.not_run,
                 row.left_out
-            );
+            ));
         }
     }
     out
