@@ -5,6 +5,7 @@
 mod keys;
 mod layer;
 mod locate;
+mod mistakes;
 mod origin;
 mod schema;
 mod secrets;
@@ -66,12 +67,25 @@ fn is_help(error: &clap::Error) -> bool {
     matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand)
 }
 
+/// `planproof help COMMAND` as `planproof COMMAND --help`. Clap's own command of that name would appear in lists,
+/// manual pages and completions, with a copy of all others below it.
+fn with_help(words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_none_or(|word| word != "help") {
+        return words;
+    }
+    let mut words = words.into_iter();
+    let program = words.next();
+    let asked = words.skip_while(|word| word == "help");
+    program.into_iter().chain(asked).chain([OsString::from("--help")]).collect()
+}
+
 /// Parses the command line (the program's name first) with the named file or the one found from the current
 /// directory, and `--set`. Like clap it ends the process if help is requested or the command line itself is wrong.
 ///
 /// # Errors
 /// The file or a `--set` is wrong, and the error says where; or an option of the command line has no effect.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
+    let words = with_help(words);
     // Building the parser and parsing take most of a short command's time, so this is repeated only if necessary.
     let parsed = values::command().try_get_matches_from(&words);
     let parsed = match parsed {
@@ -106,7 +120,7 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
     let words = with_settings(words, &settings);
     let again = (!settings.is_empty()).then(|| values::command().try_get_matches_from(&words));
     if let Err(error) = again.as_ref().unwrap_or(&parsed) {
-        return Err(explain(error, &call, &settings));
+        return Err(explain(error, &call, &settings, &words));
     }
     let (command, typed) = (call.path.join(" "), call.given());
     let mut matches = again.unwrap_or(parsed).unwrap_or_else(|error| exit(&error));
@@ -411,8 +425,8 @@ fn exit(error: &clap::Error) -> ! {
 }
 
 /// Clap's message about a value from the file, with its position in the file. Faults of the command line alone end
-/// the process as in clap.
-fn explain(error: &clap::Error, call: &Call<'_>, settings: &[Setting]) -> Failure {
+/// the process as in clap, except where there is a better message.
+fn explain(error: &clap::Error, call: &Call<'_>, settings: &[Setting], words: &[OsString]) -> Failure {
     let is_about_values = matches!(
         error.kind(),
         ErrorKind::InvalidValue
@@ -435,6 +449,9 @@ fn explain(error: &clap::Error, call: &Call<'_>, settings: &[Setting]) -> Failur
     };
     let named: Vec<&Setting> = settings.iter().filter(is_named).collect();
     if !is_about_values || named.is_empty() {
+        if let Some(what) = mistakes::explain(error, call, command, words) {
+            return Failure::usage(what);
+        }
         exit(error);
     }
     let text = error.render().to_string();

@@ -8,7 +8,8 @@
 //! mode has no use for in `arguments/idle.rs`), the configuration file, which
 //! is passed to their parser as more of the command line (`config.rs`; its keys are derived from the arguments in
 //! `config/keys.rs`), the bounds of numbers among them (`values.rs`), names of agents and models (`select.rs`,
-//! `select/kinds.rs` for those of specifications), a module for each command (`commands.rs`), sources of tools opened
+//! `select/kinds.rs` for those of specifications, `select/meant.rs` for those meant, as with options in
+//! `config/mistakes.rs`), a module for each command (`commands.rs`), sources of tools opened
 //! for `run` and `topics` (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files
 //! (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), damage found in a run store (`damage.rs`), the
 //! kinds of cases (`suites.rs`) and the typed side of orders (`orders.rs`). `test`, `bench` and `limit` are one

@@ -5,7 +5,7 @@ mod shrinking;
 mod table;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use comfy_table::CellAlignment;
 use planproof_bench::{BaselineRates, Finding, MonitorUse, PassAll, Rate, Repeated, Report};
@@ -120,10 +120,16 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
         _ => String::new(),
     };
     let times = if report.repeats > 1 { format!(", each {} times", report.repeats) } else { String::new() };
-    let apart =
-        report.apart.as_ref().map_or_else(String::new, |it| format!(" and {} {} ones", it.cases, it.word));
+    let apart = report
+        .apart
+        .as_ref()
+        .map_or_else(String::new, |it| format!(" and {}", counted(it.cases, &format!("{} one", it.word))));
     let agent = terminal::inline(&report.agent);
-    let _ = writeln!(out, "{}", text(&format!("{agent}{model}, {} cases{apart}{times}", report.cases)));
+    let _ = writeln!(
+        out,
+        "{}",
+        text(&format!("{agent}{model}, {}{apart}{times}", counted(report.cases, "case")))
+    );
     if let Some(label) = &report.label {
         let _ = writeln!(out, "{}", folded("label: ", &terminal::inline(label), 2));
     }
@@ -169,8 +175,9 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
         let _ = writeln!(out, "\n{}", dissection(found, commands));
         if let Some(apart) = report.apart.as_ref().filter(|apart| apart.failed > 0) {
             let left = format!(
-                "Not dissected: {} failures of {} cases, which are no errors of a plan.",
-                apart.failed, apart.word
+                "Not dissected: {} of {} cases, which are no errors of a plan.",
+                counted(apart.failed, "failure"),
+                apart.word
             );
             let _ = writeln!(out, "{}", text(&left));
         }
@@ -356,6 +363,12 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
+/// A number with its noun, which takes an "s" unless it is one: "1 case", "2 cases".
+pub(crate) fn counted<T: Copy + Display + PartialEq + From<u8>>(count: T, noun: &str) -> String {
+    let plural = if count == T::from(1) { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
 /// At most `most` characters, in one line, with a mark where something was left out.
 pub(crate) fn short(text: &str, most: usize) -> String {
     // No more than is shown is processed: a foreign text can be long.
@@ -500,6 +513,12 @@ mod tests {
         let [begin, end] = ["1;31", "0"].map(terminal::style_begin);
         let marked = format!("aa {} cc", terminal::styled("1;31", "bb bb"));
         assert_eq!(wrap(&marked, 5), format!("aa {begin}bb\n{begin}bb{end} cc"));
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!([0_u64, 1, 2].map(|count| counted(count, "case")), ["0 cases", "1 case", "2 cases"]);
+        assert_eq!(counted(1_usize, "infeasible one"), "1 infeasible one");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! From names on the command line to objects: cases from files, agents, models.
 
 mod kinds;
+mod meant;
 mod team;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use planproof_agents::planning::PlanFormat;
 use planproof_agents::{
     Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, CommandError, FunctionCallingAgent, PlanningAgent,
-    ProgramSetting, SubTaskAgent, ToolLoop, TwoStageAgent, UrlAgent, WorkerAgent, model_with_provider,
+    ProgramSetting, SubTaskAgent, ToolLoop, TwoStageAgent, UrlAgent, WorkerAgent,
 };
 use planproof_bench::{AgentUnderTest, OfSuite};
 use planproof_isolation::MachineIsolation;
@@ -23,10 +24,10 @@ use planproof_model::{ConnectionConfig, KeepsReplies, Model, Provider};
 use planproof_order::OrderSuite;
 use planproof_order::learning::Language;
 use planproof_order::synth::file::read_case;
-use planproof_order::synth::{PlanningCase, TopicBank};
+use planproof_order::synth::{PlanningCase, SynthesisError, TopicBank};
 use planproof_runner::{FindModel, KeyNeeded, ModelForm, ProgramOptions};
 use planproof_sandbox::{Sandbox, WorkerCommand};
-use planproof_sim::{PlantedFault, SimKind, SimModel};
+use planproof_sim::{SimKind, SimModel};
 use planproof_suite::Case;
 use planproof_tools::SchemaCache;
 use planproof_trace::Tool;
@@ -37,12 +38,16 @@ use crate::failure::Failure;
 use crate::terminal::inline;
 use crate::{env_file, progress, secrets};
 pub(crate) use kinds::{made_from, options_written, with_options};
+pub(crate) use meant::{RUNS_COMMANDS, as_command, with_provider};
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
 
 /// Minimum similarity between a name and the one suggested for it: a letter or two may differ.
 const NAME_SCORE_MIN: f64 = 0.88;
+
+/// Most edits between a word and the one suggested for it.
+const EDITS_MAX: usize = 2;
 
 /// Reads a file, or stdin for `-`.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
@@ -220,9 +225,8 @@ impl<'a> ModelName<'a> {
     fn parse(name: &'a str) -> Result<Self, Failure> {
         match name.split_once('/') {
             Some(("sim", sim)) => SimKind::find(sim).map(Self::Sim).ok_or_else(|| {
-                let planted = PlantedFault::ALL.into_iter().map(PlantedFault::as_str);
-                let known: Vec<&str> = SimKind::ALL.into_iter().map(SimKind::as_str).chain(planted).collect();
-                if let Some(meant) = nearest(sim, &known) {
+                let known = meant::simulated_names();
+                if let Some(meant) = nearest(&sim.to_lowercase(), &known) {
                     return Failure::usage(format!(
                         "there is no simulated model \"{sim}\": did you mean sim/{meant}?"
                     ));
@@ -235,22 +239,14 @@ impl<'a> ModelName<'a> {
             Some(("openai", model)) => Ok(Self::OpenAi(model)),
             Some(("anthropic", model)) => Ok(Self::Anthropic(model)),
             Some(("replay", file)) => Ok(Self::Replay(file)),
-            other => {
-                Err(Failure::usage(match with_known_provider(other).or_else(|| model_with_provider(name)) {
-                    Some(meant) => format!("unknown model \"{name}\": did you mean {meant}?"),
-                    None => format!(
-                        "unknown model \"{name}\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini"
-                    ),
-                }))
-            }
+            _ => Err(Failure::usage(match meant::model(name, "") {
+                Some(meant) => format!("unknown model \"{name}\": {meant}"),
+                None => format!(
+                    "unknown model \"{name}\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini"
+                ),
+            })),
         }
     }
-}
-
-/// A model of a provider whose name is almost right, with the right name.
-fn with_known_provider(parts: Option<(&str, &str)>) -> Option<String> {
-    let (provider, model) = parts?;
-    nearest(provider, &["sim", "openai", "anthropic", "replay"]).map(|provider| format!("{provider}/{model}"))
 }
 
 /// The name that another one was probably meant to be.
@@ -258,6 +254,33 @@ pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let scored = known.iter().map(|known| (strsim::jaro_winkler(name, known), *known));
     let (score, known) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (score >= NAME_SCORE_MIN).then_some(known)
+}
+
+/// The known word that differs from this one by a typing mistake: at most [`EDITS_MAX`] edits, and fewer than half of
+/// its characters.
+pub(crate) fn near<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let edits = known.into_iter().map(|known| (strsim::osa_distance(word, known), known));
+    let (edits, known) = edits.min_by_key(|(edits, _)| *edits)?;
+    (edits <= EDITS_MAX && edits * 2 < word.chars().count()).then_some(known)
+}
+
+/// That there is no such topic, with the one that was probably meant.
+pub(crate) fn no_topic(job: &str, bank: &TopicBank) -> Failure {
+    let jobs = bank.topics().iter().map(|topic| topic.job.as_str());
+    Failure::usage(match near(job, jobs) {
+        Some(meant) => format!(
+            "no topic \"{job}\" in the topic bank: did you mean \"{meant}\"? `planproof topics` lists them"
+        ),
+        None => format!("no topic \"{job}\" in the topic bank; `planproof topics` lists them"),
+    })
+}
+
+/// Why cases cannot be synthesised from this bank.
+pub(crate) fn no_synthesis(error: SynthesisError, bank: &TopicBank) -> Failure {
+    match error {
+        SynthesisError::UnknownTopic { job } => no_topic(&job, bank),
+        other => other.into(),
+    }
 }
 
 /// The addresses of a provider's models from the environment, and the limits from the command line.
@@ -280,7 +303,8 @@ fn variable(name: &str) -> Option<String> {
 
 /// The agent of that name, taken apart.
 pub(crate) fn agent_spec(name: &str) -> Result<AgentSpec, Failure> {
-    AgentSpec::parse(name).map_err(|error| Failure::usage(error.to_string()))
+    AgentSpec::parse(name)
+        .map_err(|error| Failure::usage(meant::agent(name).unwrap_or_else(|| error.to_string())))
 }
 
 /// How the agent of that name makes its calls. Reads the specification of one that has a file of its own.

@@ -170,7 +170,7 @@ pub(crate) struct SynthArguments {
     #[command(flatten)]
     pub(crate) cases: CaseArguments,
     /// Number of cases.
-    #[arg(long, default_value_t = 10, value_name = "N", value_parser = whole(0, u64::MAX))]
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = whole(1, u64::MAX))]
     pub(crate) count: u64,
     /// Print the queries as text instead of JSON.
     #[arg(long, conflicts_with = "json")]

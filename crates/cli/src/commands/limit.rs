@@ -171,7 +171,7 @@ fn exit_code(report: &LimitReport, at_least: Option<u32>) -> ExitCode {
 fn text(report: &LimitReport, notes: &[String]) -> String {
     let LimitReport { plan, campaign, .. } = report;
     let mut out = if campaign.replay { format!("{REPLAY}\n") } else { String::new() };
-    let what = format!("{}, {} runs", terminal::inline(&campaign.agent), campaign.runs);
+    let what = format!("{}, {}", terminal::inline(&campaign.agent), render::counted(campaign.runs, "run"));
     out += &format!("{}\n", render::text(&what));
     if campaign.simulated {
         out += &format!("{}\n", render::simulation());

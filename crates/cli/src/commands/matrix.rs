@@ -90,8 +90,11 @@ pub(super) fn show(
     let table = table(store, matrix)?;
     print(&table, page, &[], global)?;
     if table.not_run() > 0 {
-        let rest = table.not_run();
-        tell!("{rest} runs are not finished; resume with `{}`", resume(store, &table));
+        let rest = match table.not_run() {
+            1 => "1 run is".to_owned(),
+            rest => format!("{rest} runs are"),
+        };
+        tell!("{rest} not finished; resume with `{}`", resume(store, &table));
     }
     Ok(())
 }
@@ -142,12 +145,12 @@ fn text(table: &MatrixTable) -> String {
     }
     let repeats = if table.repeats > 1 { format!(", each {} times", table.repeats) } else { String::new() };
     out += &format!(
-        "Matrix {}{}: {}, {} combinations on {} cases{repeats}.\n\n",
+        "Matrix {}{}: {}, {} on {}{repeats}.\n\n",
         table.matrix,
         table.label.as_deref().map_or_else(String::new, |label| format!(" ({})", render::short(label, 40))),
         table.suite,
-        table.combinations.len(),
-        table.cases
+        render::counted(table.combinations.len(), "combination"),
+        render::counted(table.cases, "case")
     );
     let keys = table.keys();
     let metrics = table.metrics();

@@ -126,9 +126,9 @@ fn text(comparison: &Comparison) -> String {
     }
     if let Some(apart) = &comparison.apart {
         let apart = format!(
-            "{}, scored separately: {} cases in common; A passed {} of {} ({}), B {} of {} ({}); {} fixed, {} broken.",
+            "{}, scored separately: {} in common; A passed {} of {} ({}), B {} of {} ({}); {} fixed, {} broken.",
             render::capitalised(&apart.what),
-            apart.common,
+            render::counted(apart.common, "case"),
             apart.a.passed,
             apart.a.runs,
             rate(&apart.a),
@@ -195,8 +195,8 @@ fn rate(success: &Success) -> String {
 fn changes(comparison: &Comparison) -> String {
     let count = |change| comparison.count(change);
     let mut lines = vec![format!(
-        "{} cases in common: {} fixed, {} broken, {} passed in both, {} failed in both ({} of them in another class).",
-        comparison.common,
+        "{} in common: {} fixed, {} broken, {} passed in both, {} failed in both ({} of them in another class).",
+        render::counted(comparison.common, "case"),
         count(CaseChange::Fixed),
         count(CaseChange::Broken),
         count(CaseChange::BothPassed),
@@ -217,8 +217,9 @@ fn changes(comparison: &Comparison) -> String {
     }
     if comparison.only_a + comparison.only_b > 0 {
         lines.push(format!(
-            "Left out: {} cases that only A has, {} that only B has.",
-            comparison.only_a, comparison.only_b
+            "Left out: {} that only A has, {} that only B has.",
+            render::counted(comparison.only_a, "case"),
+            comparison.only_b
         ));
     }
     if comparison.differing > 0 {

@@ -21,6 +21,7 @@ use crate::arguments::{
     self, DialectArguments, Global, GrammarLanguage, GraphFormat, SpecArguments, SpecCommand,
 };
 use crate::failure::{ExitCode, Failure};
+use crate::render::counted;
 use crate::spec_source::Source;
 use crate::{progress, select, terminal};
 
@@ -125,10 +126,6 @@ fn summary(automaton: &Automaton, warnings: usize) -> String {
     let positions = counted(automaton.positions(), "position");
     let warnings = if warnings == 0 { "no warnings".to_owned() } else { counted(warnings, "warning") };
     format!("{states}{requirements}, {positions}, {warnings}")
-}
-
-fn counted(count: usize, thing: &str) -> String {
-    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
 /// One line of `spec check --json`.

@@ -13,7 +13,8 @@ use crate::terminal;
 
 pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCode, Failure> {
     let bank = select::topic_bank(arguments.cases.shape.topics.as_deref())?;
-    let synthesizer = Synthesizer::new(arguments.cases.options(), Wordings::shipped(), &bank)?;
+    let synthesizer = Synthesizer::new(arguments.cases.options(), Wordings::shipped(), &bank)
+        .map_err(|error| select::no_synthesis(error, &bank))?;
     let mut counts = SynthesisCounts::default();
     let mut out = BufWriter::new(terminal::results(!arguments.text));
     for index in arguments.cases.places(arguments.count)? {

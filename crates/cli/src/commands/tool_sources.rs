@@ -64,10 +64,24 @@ pub(super) fn parse(texts: &[String]) -> Result<Vec<Source>, Failure> {
 
 fn failure(error: &ToolSourceError) -> Failure {
     let mut text = error.to_string();
-    if matches!(error, ToolSourceError::Unknown { .. }) {
+    if let ToolSourceError::Unknown { text: given } = error {
+        if let Some(meant) = meant(given) {
+            return Failure::usage(format!("unknown source of tools `{given}`: did you mean {meant}?"));
+        }
         text.push_str(", python, everyday, everyday:FILE, made:FILE");
     }
     if error.is_usage() { Failure::usage(text) } else { Failure::outside(text) }
+}
+
+/// The server that was probably meant by a URL or a program alone.
+fn meant(text: &str) -> Option<String> {
+    if text.starts_with("http://") || text.starts_with("https://") {
+        return Some(format!("mcp+{text}"));
+    }
+    let program = text.split_whitespace().next()?;
+    let interpreters = [(".py", "python"), (".js", "node"), (".mjs", "node")];
+    let (_, interpreter) = interpreters.iter().find(|(end, _)| program.ends_with(end))?;
+    Some(format!("\"mcp:{interpreter} {text}\""))
 }
 
 /// Opens all sources at once.

@@ -45,9 +45,7 @@ fn list(arguments: &TopicsArguments, global: &Global) -> Result<ExitCode, Failur
             }
         }
         Some(job) => {
-            let topic = bank.find(job).ok_or_else(|| {
-                Failure::usage(format!("no topic \"{job}\" in the topic bank; `planproof topics` lists them"))
-            })?;
+            let topic = bank.find(job).ok_or_else(|| select::no_topic(job, &bank))?;
             if global.json {
                 writeln!(out, "{}", topic.to_json())?;
             } else {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use planproof_bench::studies::DissectionReport;
 use planproof_report::CommandLines;
 
-use super::{percent, table, text};
+use super::{counted, percent, table, text};
 
 /// Errors listed with their causes.
 const CASES_SHOWN_MAX: usize = 10;
@@ -14,8 +14,12 @@ pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> 
     let mut out = String::new();
     let how = if report.original { ", as the published algorithm is printed" } else { "" };
     let what = format!(
-        "Dissection of {} of {} failures in {} runs (K = {}, {} reruns{how})",
-        report.taken, report.errors, report.runs, report.variants, report.reruns
+        "Dissection of {} of {} in {} (K = {}, {}{how})",
+        report.taken,
+        counted(report.errors, "failure"),
+        counted(report.runs, "run"),
+        report.variants,
+        counted(report.reruns, "rerun")
     );
     let _ = writeln!(out, "{}", text(&what));
     let mut causes = table(&["Cause", "Failures", "Share (% [95 %])"]);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use planproof_bench::studies::{ShrinkReport, ShrunkCase};
 use planproof_report::CommandLines;
 
-use super::{Marking, folded, marked, of_places, percent, text};
+use super::{Marking, counted, folded, marked, of_places, percent, text};
 
 /// Most cases named that cannot be shrunk for the same reason.
 const SKIPPED_SHOWN_MAX: usize = 10;
@@ -13,8 +13,12 @@ const SKIPPED_SHOWN_MAX: usize = 10;
 pub(super) fn shrinking(report: &ShrinkReport, commands: &CommandLines, marking: Marking) -> String {
     let mut out = String::new();
     let what = format!(
-        "Shrunk {} failures in {} runs: {} distinct (a case fails if {} of {} runs do, in the same way)",
-        report.reproduced, report.runs, report.distinct, report.options.failures, report.options.runs
+        "Shrunk {} in {}: {} distinct (a case fails if {} of {} do, in the same way)",
+        counted(report.reproduced, "failure"),
+        counted(report.runs, "run"),
+        report.distinct,
+        report.options.failures,
+        counted(report.options.runs, "run")
     );
     let _ = writeln!(out, "{}", text(&what));
     for number in 1..=report.distinct {
@@ -66,7 +70,7 @@ fn shrunk(
         (_, true) => ", not finished",
         (_, false) => ", cut short by --shrink-runs",
     };
-    let _ = write!(out, " ({} runs{end})", failure.runs);
+    let _ = write!(out, " ({}{end})", counted(failure.runs, "run"));
     out = folded(&format!("{number}. "), &out, 3);
     let mut line = |name: &str, text: &str| {
         out.push('\n');

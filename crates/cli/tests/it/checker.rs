@@ -62,7 +62,7 @@ fn a_program_judges_and_is_a_part_of_the_agent() {
     );
     fs::remove_file(place.path("check.sh")).unwrap();
     let gone = replay(agent).code(2);
-    assert!(gone.err.contains("the evaluator's file ./check.sh is missing or cannot be read"), "{gone:?}");
+    assert!(gone.err.contains("the evaluator: there is no file `./check.sh` in "), "{gone:?}");
 }
 
 #[test]

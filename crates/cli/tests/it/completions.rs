@@ -108,3 +108,19 @@ fn every_command_has_a_manual_page() {
     let run = place.run("man file").code(2);
     assert!(run.err.starts_with("error: cannot write file: "), "{run:?}");
 }
+
+#[test]
+fn help_before_a_command_is_the_help_of_the_command() {
+    let place = Place::new();
+    for line in ["", "test", "runs", "runs show", "topics from-mcp"] {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let before = place.run_words(&[&["help"][..], &words[..]].concat()).code(0);
+        let behind = place.run_words(&[&words[..], &["--help"][..]].concat()).code(0);
+        assert_eq!((before.out.as_str(), before.err.as_str()), (behind.out.as_str(), ""), "{line}");
+    }
+    for (line, meant) in [("help tset", "'test'"), ("help runs shw", "'show'")] {
+        let run = place.run(line).code(2);
+        assert!(run.err.contains(&format!("a similar subcommand exists: {meant}")), "{run:?}");
+    }
+    assert!(!place.run("--help").code(0).out.contains("\n  help "));
+}

@@ -53,8 +53,22 @@ fn agents_and_models_that_are_none() {
             "unknown model \"gpt\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini",
         ),
         (
+            "responses@some/large",
+            "unknown model \"some/large\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini",
+        ),
+        (
             "responses@mistral/large",
-            "unknown model \"mistral/large\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini",
+            "unknown model \"mistral/large\": write openai/large, and set OPENAI_BASE_URL=https://api.mistral.ai/v1",
+        ),
+        ("tools@Sim/Careless", "unknown model \"Sim/Careless\": did you mean sim/careless?"),
+        ("carless", "unknown agent \"carless\": did you mean tools@sim/careless?"),
+        (
+            "python my_agent.py",
+            "unknown agent \"python my_agent.py\": did you mean \"command:python my_agent.py\"?",
+        ),
+        (
+            "react",
+            "the agent \"react\" needs a model: write react@MODEL, as in react@openai/gpt-5-mini or react@sim/careless",
         ),
         ("responses@anthropic/claude-sonnet-4-5", "no API key: set ANTHROPIC_API_KEY"),
         ("tools@anthropic/claude-sonnet-4-5", "no API key: set ANTHROPIC_API_KEY"),
@@ -125,11 +139,20 @@ fn numbers_that_make_no_sense() {
         ("--iterations 0", "--iterations is 0; it must be a whole number from 1 to 4294967295"),
         ("--actions 5..3", "--actions is 5..3; it must be a number or a rising range within 2..64"),
         ("--actions 1..65", "--actions is 1..65; it must be a number or a rising range within 2..64"),
+        (
+            "--topic dentst",
+            "no topic \"dentst\" in the topic bank: did you mean \"dentist\"? `planproof topics` lists them",
+        ),
         ("--topic astronaut", "no topic \"astronaut\" in the topic bank; `planproof topics` lists them"),
     ] {
         let line = format!("test tools@sim/perfect {options}");
         assert_refused(&place, &line.split(' ').collect::<Vec<_>>(), message);
     }
+    assert_refused(
+        &place,
+        &["synth", "--count", "0"],
+        "--count is 0; it must be a whole number from 1 to 18446744073709551615",
+    );
     for line in [
         "",
         "tset",
@@ -152,6 +175,71 @@ fn numbers_that_make_no_sense() {
         let run = place.run(line).code(2);
         assert_eq!(run.out, "");
         assert!(run.err.starts_with("error: ") || ["", "runs"].contains(&line), "{run:?}");
+    }
+}
+
+#[test]
+fn arguments_that_there_are_not() {
+    let place = Place::new();
+    let one_agent =
+        "one agent is expected: a command needs quotes around it, as in \"command:python my_agent.py\"";
+    for (line, message) in [
+        (
+            "bench gsm8k cot@sim/gold --cases 5",
+            "there is no option --cases: the number of cases is --limit 5",
+        ),
+        ("synth --cases=5", "there is no option --cases: the number of cases is --count 5"),
+        ("test tools@sim/careless --count 5", "there is no option --count: the number of cases is --cases 5"),
+        ("test tools@sim/careless -n 5", "there is no option -n: the number of cases is --cases 5"),
+        ("test tools@sim/careless --n", "there is no option --n: the number of cases is --cases N"),
+        ("test tools@sim/careless --jobs 4", "there is no option --jobs: write --concurrency 4"),
+        ("report last --format json", "there is no option --format: write --json"),
+        ("runs list --format=json", "there is no option --format: write --json"),
+        ("report last --format html", "there is no option --format: write --html <FILE>"),
+        (
+            "report last --format yaml",
+            "unexpected argument '--format': `planproof report --help` shows what there is",
+        ),
+        (
+            "test --agent tools@sim/careless",
+            "there is no option --agent: the agent stands by itself, as in `planproof test tools@sim/careless`",
+        ),
+        (
+            "test --model gpt-5-mini",
+            "there is no option --model: the model is a part of the agent's name, as in \
+             `planproof test tools@openai/gpt-5-mini`",
+        ),
+        (
+            "test react --model sim/careless",
+            "there is no option --model: the model is a part of the agent's name, as in \
+             `planproof test react@sim/careless`",
+        ),
+        ("test tools@sim/careless --case 5", "unexpected argument '--case': did you mean --cases?"),
+        (
+            "test tools@sim/careless --ace",
+            "unexpected argument '--ace': `planproof test --help` shows what there is",
+        ),
+        ("--cases 5", "unexpected argument '--cases': `planproof --help` shows what there is"),
+        ("test tools@sim/careless –cases 2", "`–cases` begins with a dash that is no hyphen: write --cases"),
+        ("test tools@sim/careless —json", "`—json` begins with a dash that is no hyphen: write --json"),
+        ("test python my_agent.py --cases 2", one_agent),
+        ("test command:python my_agent.py", one_agent),
+        (
+            "test tools@sim/careless tools@sim/perfect",
+            "one agent is expected: test each by itself, with the same --seed, and compare the campaigns with \
+             `planproof report RUN RUN`",
+        ),
+        ("test tools@sim/careless 20", "the number of cases needs its option: write --cases 20"),
+        ("runs show last 999", "one campaign is expected: to see one of its cases, write --case 999"),
+        ("check nosuch.jsonl", "the file of cases needs its option: write --case nosuch.jsonl"),
+        ("run list", "`planproof run` runs an agent: did you mean `planproof runs list`?"),
+        (
+            "test",
+            "name an agent, as in `planproof test tools@sim/careless` or \
+             `planproof test \"command:python my_agent.py\"`",
+        ),
+    ] {
+        assert_refused(&place, &line.split(' ').collect::<Vec<_>>(), message);
     }
 }
 

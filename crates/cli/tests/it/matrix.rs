@@ -260,6 +260,7 @@ fn what_cannot_be_combined_is_said_before_anything_runs() {
     let too_many = format!("bench gsm8k direct --model sim/gold --set samples={}", many.join(","));
     for (line, error) in [
         ("bench gsm8k direct cot", "; or name its model with --model\n"),
+        ("bench gsm8k cot@sim/gold carless", "unknown agent \"carless\": did you mean tools@sim/careless?\n"),
         ("bench gsm8k nobody cot --model sim/gold", "unknown kind of agent \"nobody\""),
         ("bench gsm8k direct cot@ --model sim/gold", "combination 2, cot@: unknown model \"\""),
         ("bench gsm8k direct@sim/gold cot@sim/gold --model sim/gold", "--model sim/gold has no effect"),

@@ -249,6 +249,14 @@ fn what_the_user_got_wrong_is_said_before_anything_starts() {
             "unknown source of tools `abacus`",
         ),
         (
+            &["tools@sim/perfect", "x", "--tools", "my_tools.py"],
+            "unknown source of tools `my_tools.py`: did you mean \"mcp:python my_tools.py\"?",
+        ),
+        (
+            &["tools@sim/perfect", "x", "--tools", "mail=http://h/mcp"],
+            "unknown source of tools `http://h/mcp`: did you mean mcp+http://h/mcp?",
+        ),
+        (
             &["tools@sim/perfect", "x", "--tools", mark, "--tools", "a b=calculator"],
             "`a b` cannot name a source",
         ),

@@ -51,10 +51,23 @@ pub(super) fn asked_for(
     let noise: Vec<String> =
         noise.into_iter().filter_map(|set| agent_setting(set)).flat_map(|(_, text)| values(text)).collect();
     let (agents, models) = with_noise(agents, arguments.models.clone(), &noise)?;
+    if models.is_empty() {
+        agents.iter().try_for_each(|agent| must_be_agent(agent))?;
+    }
     let agents = combinations(&agents, &models, &settings)?;
     let options = &arguments.campaign.agent_options;
     let with_options = |agent: &AgentSpec| select::with_options(agent.as_str(), options);
     agents.iter().map(with_options).collect::<Result<_, _>>().map(Some)
+}
+
+/// Refuses a text that names no agent. A kind of agent is one beside `--model`.
+fn must_be_agent(name: &str) -> Result<(), Failure> {
+    select::agent_spec(name).map(drop).map_err(|failure| match failure {
+        Failure::Usage(what) if what.contains("@MODEL") => {
+            Failure::Usage(format!("{what}; or name its model with --model"))
+        }
+        other => other,
+    })
 }
 
 /// Agents and models, with each `sim/gold` among them repeated for each share of wrong answers.
@@ -200,13 +213,17 @@ fn run(
     if let Some(budget) = &table.ended_by {
         let larger = planproof_runner::larger(budget);
         notes.push(format!(
-            "Ended by the budget of {budget}: {} runs were not finished. Resume with: {resume}{larger}",
-            table.not_run()
+            "Ended by the budget of {budget}: {} not finished. Resume with: {resume}{larger}",
+            match table.not_run() {
+                1 => "1 run was".to_owned(),
+                rest => format!("{rest} runs were"),
+            }
         ));
     }
     let unscored: u64 = table.combinations.iter().map(|row| row.unscored).sum();
     if unscored > 0 {
-        notes.push(format!("{unscored} runs are unscored. Try them again: {resume}"));
+        let runs = if unscored == 1 { "1 run is".to_owned() } else { format!("{unscored} runs are") };
+        notes.push(format!("{runs} unscored. Try them again: {resume}"));
     }
     if let Some(failure) = ended.failure {
         if let Some(page) = page {

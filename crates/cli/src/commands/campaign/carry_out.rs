@@ -14,6 +14,7 @@ use super::shrink::shrink;
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
 use crate::failure::{ExitCode, Failure};
+use crate::render::counted;
 use crate::stream::Stream;
 use crate::{orders, progress, signals};
 
@@ -146,7 +147,8 @@ impl Watch for Watcher<'_> {
         };
         let resumed = if done == 0 { String::new() } else { format!(", {done} done already") };
         let replay = if is_replay { ", a replay" } else { "" };
-        progress::say(self.global, &format!("campaign {campaign}: {cases} cases{times}{resumed}{replay}"));
+        let cases = counted(cases, "case");
+        progress::say(self.global, &format!("campaign {campaign}: {cases}{times}{resumed}{replay}"));
         // If all runs are finished, no further key seals the campaign.
         if done < total {
             progress::say(self.global, &format!("seal {seal}"));

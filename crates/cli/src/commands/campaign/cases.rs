@@ -244,7 +244,8 @@ impl Drawn {
         let wrong = || Failure::usage("the seed or the number of the drawn cases is invalid");
         let seed: u64 = self.seed.parse().map_err(|_| wrong())?;
         let end = self.first.checked_add(self.count).filter(|_| self.count <= CASES_MAX).ok_or_else(wrong)?;
-        let synthesizer = Synthesizer::new(self.options(), Wordings::shipped(), bank)?;
+        let synthesizer = Synthesizer::new(self.options(), Wordings::shipped(), bank)
+            .map_err(|error| select::no_synthesis(error, bank))?;
         let mut counts = SynthesisCounts::default();
         let mut solver = SolverMeter::default();
         let start = Instant::now();

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::derived::{Derived, Keeper};
 use super::prepared::Prepared;
 use crate::arguments::Global;
+use crate::render::counted;
 use crate::{orders, progress};
 
 /// Whether nothing is left to be tried.
@@ -38,7 +39,7 @@ pub(super) async fn dissect(
 ) -> Result<(CampaignEnd, Dissection), CampaignError> {
     let (writer, stop, supervision) = watch;
     let errors = pick_errors(&orders::outcomes(outcomes), &options, campaign.seed);
-    progress::say(global, &format!("dissecting {} failures", errors.len()));
+    progress::say(global, &format!("dissecting {}", counted(errors.len(), "failure")));
     let run = DissectionRun {
         campaign,
         cases,

@@ -14,6 +14,7 @@ use super::derived::{Derived, Keeper};
 use super::prepared::Prepared;
 use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::render::counted;
 use crate::{orders, progress};
 
 /// Whether nothing is left to be run.
@@ -45,7 +46,7 @@ pub(super) async fn shrink(
 ) -> Result<(CampaignEnd, Shrinking), CampaignError> {
     let (writer, stop, supervision) = watch;
     let failures = pick_failures(cases, &orders::outcomes(outcomes), &options);
-    progress::say(global, &format!("shrinking {} failures", failures.len()));
+    progress::say(global, &format!("shrinking {}", counted(failures.len(), "failure")));
     let id = Derived::Shrinking.id(&campaign.id);
     let run = ShrinkRun { campaign, cases, id, options, failures, shrinker: shrinker() };
     let seed = ShrinkRun::seed(campaign.seed);

@@ -78,9 +78,10 @@ fn text(table: &AgentTable) -> String {
     out += &format!("{shown:#}\n");
     let mut say = |line: String| out += &(render::text(&line) + "\n");
     say(format!(
-        "{} cases in common, {} of them with a score in all; the figures cover these. \"vs the first\" is in \
+        "{} in common, {} of them with a score in all; the figures cover these. \"vs the first\" is in \
          percentage points; p is that of the exact McNemar test against the first, for each row by itself.",
-        table.common, table.scored
+        render::counted(table.common, "case"),
+        table.scored
     ));
     for row in &table.agents {
         if let Some(apart) = &row.apart {
@@ -95,12 +96,12 @@ fn text(table: &AgentTable) -> String {
         }
         if row.unscored + row.not_run + row.left_out > 0 {
             say(format!(
-                "{} ({}): {} unscored, {} not finished, {} cases not in all campaigns.",
+                "{} ({}): {} unscored, {} not finished, {} not in all campaigns.",
                 render::short(&row.agent, 40),
                 row.campaign,
                 row.unscored,
                 row.not_run,
-                row.left_out
+                render::counted(row.left_out, "case")
             ));
         }
     }

@@ -11,6 +11,7 @@ use crate::arguments::Global;
 use crate::commands::print_json;
 use crate::failure::Failure;
 use crate::progress::tell;
+use crate::render::counted;
 use crate::stored;
 use crate::terminal;
 
@@ -58,7 +59,6 @@ pub(super) fn run(path: &Path, names: &[String], is_agreed: bool, global: &Globa
         let deleted = json!({"deleted": campaigns, "runs": runs, "lessons": lessons, "bytes_freed": freed});
         return print_json(&deleted);
     }
-    let counted = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let taught = if lessons == 0 { String::new() } else { format!(" and {}", counted(lessons, "lesson")) };
     let mut out = terminal::text();
     writeln!(
@@ -91,11 +91,11 @@ fn meant(store: &Store, names: &[String]) -> Result<Vec<CampaignRow>, Failure> {
 fn in_words(campaign: &CampaignRow) -> String {
     let label = campaign.label.as_deref().map(|label| format!(" \"{}\"", terminal::inline(label)));
     format!(
-        "{}{} of {}: {} cases, {} of {} runs finished",
+        "{}{} of {}: {}, {} of {} runs finished",
         campaign.id,
         label.unwrap_or_default(),
         terminal::inline(&campaign.agent),
-        campaign.cases,
+        counted(campaign.cases, "case"),
         campaign.finished(),
         campaign.total()
     )
