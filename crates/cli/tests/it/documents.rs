@@ -1,12 +1,53 @@
 //! Every command line of the README, the manual and the help does what it is said to do, and so do the recipes for CI.
 
 use std::fs;
+use std::process::Command;
 use std::thread;
 
-use crate::support::documents::{Desk, Document, Rules, documents, help, workflow_commands};
+use crate::support::documents::{Desk, Document, Rules, commands, documents, workflow_commands};
 
 /// Most commands of all documents that are not run. One more needs a better reason than a line in a file.
 const NOT_RUN_MAX: usize = 6;
+
+/// The examples in the help: a document for each command, with those of its sub-commands' help. An example that several
+/// of these have in common is there once.
+fn help() -> Vec<Document> {
+    let listed = help_of(&[]);
+    let names = listed.lines().take_while(|line| *line != "Options:").filter_map(name_in_list);
+    let documents = names.map(|command| {
+        let mut blocks: Vec<Vec<String>> = Vec::new();
+        let mut paths = vec![vec![command.to_owned()]];
+        while let Some(path) = paths.pop() {
+            let text = help_of(&path);
+            let examples = text.split_once("\nExamples:\n").map(|(_, rest)| rest).unwrap_or_default();
+            let lines: Vec<&str> = examples.lines().map_while(|line| line.strip_prefix("  ")).collect();
+            assert!(!lines.is_empty(), "the help of {path:?} has no example");
+            let mut examples = commands(&lines.join("\n"));
+            examples.retain(|example| !blocks.iter().flatten().any(|other| other == example));
+            blocks.push(examples);
+            let below = text.split_once("\nCommands:\n").and_then(|(_, rest)| rest.split("\n\n").next());
+            let below = below.unwrap_or_default().lines().filter_map(name_in_list);
+            // What is pushed last comes next.
+            paths.extend(below.rev().map(|name| path.iter().cloned().chain([name.to_owned()]).collect()));
+        }
+        Document { path: format!("planproof {command} --help"), blocks }
+    });
+    documents.collect()
+}
+
+fn help_of(path: &[String]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_planproof"));
+    command.args(path).arg("--help").env("PLANPROOF_CONFIG", "none").env("NO_COLOR", "1");
+    let out = command.output().unwrap();
+    assert!(out.status.success(), "{path:?}");
+    String::from_utf8(out.stdout).unwrap()
+}
+
+/// The command that a line of a list of commands is about.
+fn name_in_list(line: &str) -> Option<&str> {
+    let name = line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty())?;
+    (name != "help").then_some(name)
+}
 
 #[test]
 fn every_command_of_the_documents_runs() {
