@@ -160,7 +160,7 @@ fn step_summaries_are_added_to_the_file_that_github_names() {
     for agent in ["tools@sim/perfect", "command:python a.py", "url:http://127.0.0.1:1/run"] {
         let refused = run(&["test", "--step-summary", agent]).code(2);
         assert!(
-            refused.err.contains("looks like the agent") || refused.err.contains("<AGENT>"),
+            refused.err.contains("looks like the agent") || refused.err.contains("name an agent"),
             "{refused:?}"
         );
     }

@@ -375,7 +375,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "a page for people",
         once,
         |_| Some(vec![reply("200 OK", "content-type: text/html\r\n", "<html>Welcome</html>")]),
-        |_| not_understood("<html>Welcome</html>"),
+        |_| not_understood("Welcome"),
     ),
     fault(
         "an empty body",
