@@ -1,7 +1,8 @@
-//! Checks repository rules that the compiler does not see: crate edges, purity, licences, actions pinned to commits,
-//! documents that name only what exists, one meaning for each public type name, and no leftovers.
+//! Checks repository rules that the compiler does not see: crate edges, purity, features, licences, actions pinned to
+//! commits, documents that name only what exists, one meaning for each public type name, and no leftovers.
 
 mod documents;
+mod features;
 mod manifests;
 mod names;
 mod purity;
@@ -54,6 +55,7 @@ pub(crate) fn check(root: &Path) -> Result<(usize, Vec<Finding>)> {
     let mut findings = manifests::check(&repository, &edges)?;
     findings.extend(purity::check(&repository, &edges, &purity)?);
     findings.extend(purity::check_trees(root, &repository, &edges, &purity)?);
+    findings.extend(features::check(root)?);
     findings.extend(documents::check(&repository));
     findings.extend(names::check(&repository));
     findings.extend(supply::check_licences(root, &repository)?);

@@ -17,6 +17,7 @@ use thiserror::Error;
 
 use crate::behaviour::summary::{Choice, Otherwise};
 use crate::planning::{Feedback, PlanFormat, PlanOptions, Strategy};
+use crate::similar::most_similar;
 use crate::subtasks::SubTaskOptions;
 use crate::team::{Deliver, ManagerPrompt, TeamOptions};
 use crate::{FunctionCallingAgent, PlanningAgent, TeamAgent, TwoStageAgent};
@@ -31,9 +32,6 @@ const COMMAND_PREFIX: &str = "command:";
 const WORKER_PREFIX: &str = "worker:";
 
 const URL_PREFIX: &str = "url:";
-
-/// Minimum similarity between a kind and the one suggested for it: a letter or two may differ.
-const KIND_SCORE_MIN: f64 = 0.88;
 
 /// Prefix of a kind of agent that is made from a user's specification.
 const SPEC_PREFIX: &str = "spec:";
@@ -627,13 +625,6 @@ fn known() -> String {
     format!("{}, {SPEC_PREFIX}FILE, {PAIR_PREFIX}KIND,KIND", kinds().join(", "))
 }
 
-/// The kind that the user probably meant.
-fn nearest(kind: &str) -> Option<&'static str> {
-    let scored = kinds().into_iter().map(|known| (strsim::jaro_winkler(kind, known), known));
-    let (score, known) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    (score >= KIND_SCORE_MIN).then_some(known)
-}
-
 fn kinds() -> Vec<&'static str> {
     let mut kinds = vec![
         FunctionCallingAgent::KIND,
@@ -678,7 +669,7 @@ fn unknown(kind: &str) -> AgentSpecError {
             Err(error) => error.0,
             Ok(_) => format!("\"{kind}\" has a colon and no option behind it: write {base}"),
         },
-        None => match nearest(kind) {
+        None => match most_similar(kind, kinds()) {
             Some(meant) => format!("unknown kind of agent \"{kind}\": did you mean {meant}?"),
             None => format!("unknown kind of agent \"{kind}\"; there are {}", known()),
         },

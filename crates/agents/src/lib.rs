@@ -3,11 +3,11 @@
 //! # Module layout
 //!
 //! The trait that all of them implement (`agent.rs`), their surroundings (`surroundings.rs`), and the parser of their
-//! names (`agent_spec.rs`). The function-calling loop, which sends the conversation with each request (`tools@`) or
+//! names (`agent_spec.rs`, with suggestions by `similar.rs`). The function-calling loop, which sends the conversation with each request (`tools@`) or
 //! stores it at the model's server (`responses@`), `command:` (`external/command.rs`), `worker:`
 //! (`external/worker.rs`: its protocol in `external/worker/process.rs`, the free ones in `external/worker/pool.rs`),
 //! `url:` (`external/url.rs`), the task as JSON (`external/question.rs`), the programs of the user's that they start
-//! (`program.rs`, in process groups of `tools`) without the keys of our environment (`external/environment.rs`), and
+//! (`program.rs`, in process groups of `tools`; a missing script is found in `program/script.rs`) without the keys of our environment (`external/environment.rs`), and
 //! the limits of a run (`limits.rs`). The planning agent (`planning.rs`): its options (`planning/options.rs`), its
 //! prompts (`planning/prompt.rs`), its feedback on a plan (`planning/feedback.rs`), and the execution of one
 //! (`planning/carry_out.rs`). The agents that write sub-tasks with their tools, at once or one by one (`subtasks.rs`,
@@ -34,6 +34,7 @@ mod limits;
 pub mod memory;
 pub mod planning;
 mod program;
+mod similar;
 pub mod subtasks;
 mod surroundings;
 pub mod team;
@@ -52,7 +53,8 @@ pub use external::{
 pub use function_calling::FunctionCallingAgent;
 pub use limits::RunLimits;
 pub use planning::PlanningAgent;
-pub use program::CommandError;
+pub use program::{CommandError, is_interpreter};
+pub use similar::most_similar;
 pub use subtasks::SubTaskAgent;
 pub use surroundings::{ServedModel, ServedWatch, Surroundings};
 pub use team::TeamAgent;

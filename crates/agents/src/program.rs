@@ -28,6 +28,7 @@ use self::unix as system;
 use self::windows as system;
 
 pub(crate) use output::Output;
+pub use script::is_interpreter;
 
 /// A program with its arguments, which is started directly, without a shell.
 #[derive(Debug, Clone)]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use planproof_agents::planning::PlanFormat;
 use planproof_agents::{
     Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, CommandError, FunctionCallingAgent, PlanningAgent,
-    ProgramSetting, SubTaskAgent, ToolLoop, TwoStageAgent, UrlAgent, WorkerAgent,
+    ProgramSetting, SubTaskAgent, ToolLoop, TwoStageAgent, UrlAgent, WorkerAgent, most_similar,
 };
 use planproof_bench::{AgentUnderTest, OfSuite};
 use planproof_isolation::MachineIsolation;
@@ -42,9 +42,6 @@ pub(crate) use meant::{RUNS_COMMANDS, as_command, with_provider};
 
 /// Largest file of cases or traces that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
-
-/// Minimum similarity between a name and the one suggested for it: a letter or two may differ.
-const NAME_SCORE_MIN: f64 = 0.88;
 
 /// Most edits between a word and the one suggested for it.
 const EDITS_MAX: usize = 2;
@@ -226,7 +223,7 @@ impl<'a> ModelName<'a> {
         match name.split_once('/') {
             Some(("sim", sim)) => SimKind::find(sim).map(Self::Sim).ok_or_else(|| {
                 let known = meant::simulated_names();
-                if let Some(meant) = nearest(&sim.to_lowercase(), &known) {
+                if let Some(meant) = most_similar(&sim.to_lowercase(), &known) {
                     return Failure::usage(format!(
                         "there is no simulated model \"{sim}\": did you mean sim/{meant}?"
                     ));
@@ -247,13 +244,6 @@ impl<'a> ModelName<'a> {
             })),
         }
     }
-}
-
-/// The name that another one was probably meant to be.
-pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let scored = known.iter().map(|known| (strsim::jaro_winkler(name, known), *known));
-    let (score, known) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    (score >= NAME_SCORE_MIN).then_some(known)
 }
 
 /// The known word that differs from this one by a typing mistake: at most [`EDITS_MAX`] edits, and fewer than half of

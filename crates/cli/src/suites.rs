@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use planproof_agents::most_similar;
 use planproof_apibank::suite::ApiBank;
 use planproof_mnms::Mnms;
 use planproof_order::OrderSuite;
@@ -16,7 +17,6 @@ use planproof_travel::suite::TravelPlanner;
 
 use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
-use crate::select::nearest;
 use crate::{media, pages, tptu, travel};
 
 /// The additional suites of this program. They are set once, before anything else happens.
@@ -62,7 +62,7 @@ pub(crate) fn find(name: &str, judge: JudgeOptions) -> Result<Arc<dyn Suite>, Fa
     let registry = registry(judge);
     registry.find(name).map(Arc::clone).map_err(|error| {
         let known: Vec<&str> = registry.iter().map(|suite| suite.name()).collect();
-        Failure::usage(match nearest(name, &known) {
+        Failure::usage(match most_similar(name, &known) {
             Some(meant) => format!("there is no suite `{name}`: did you mean {meant}?"),
             None => error.to_string(),
         })

@@ -1,14 +1,16 @@
 //! The file that an interpreter is to run: a name that is misspelt is found before anything is started.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
 use super::CommandError;
+use crate::similar::most_similar;
 
-/// Programs that run the file named by their first argument, without the version in their names.
-const INTERPRETERS: [&str; 11] =
-    ["bash", "bun", "deno", "node", "pypy", "python", "ruby", "sh", "tsx", "uv", "zsh"];
+/// Programs that run the file or package named by their first argument, without the version in their names.
+const INTERPRETERS: [&str; 13] =
+    ["bash", "bun", "deno", "node", "npx", "pypy", "python", "ruby", "sh", "tsx", "uv", "uvx", "zsh"];
 
 /// What some of them want before the file, as in `uv run agent.py`.
 const RUN: &str = "run";
@@ -18,9 +20,6 @@ const SCRIPTS: [&str; 6] = ["js", "mjs", "py", "rb", "sh", "ts"];
 
 /// Options that are followed by code, or by a name that is no path.
 const OF_SOMETHING_ELSE: [&str; 4] = ["-c", "-e", "-m", "-r"];
-
-/// How similar two names of files must be for the one to be taken for the other.
-const NAME_SCORE_MIN: f64 = 0.85;
 
 /// Refuses the command of an interpreter whose script is not there.
 pub(super) fn must_exist(
@@ -47,12 +46,17 @@ pub(super) fn must_exist(
     Err(CommandError::NoScript { script: script.to_owned(), place, hint })
 }
 
+/// Whether a program, by its name or path, runs what its first argument names.
+#[must_use]
+pub fn is_interpreter(program: &str) -> bool {
+    let stem = Path::new(program).file_stem().and_then(OsStr::to_str);
+    // `python3.12` has the stem `python3`.
+    stem.is_some_and(|stem| INTERPRETERS.contains(&stem.trim_end_matches(|c: char| c.is_ascii_digit())))
+}
+
 /// The script of an interpreter, if it is plain which argument that is.
 fn script<'a>(program: &str, arguments: &'a [String]) -> Option<&'a str> {
-    let name = Path::new(program).file_stem()?.to_str()?;
-    // `python3.12` has the stem `python3`.
-    let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    if !INTERPRETERS.contains(&name) {
+    if !is_interpreter(program) {
         return None;
     }
     let is_flag = |argument: &&str| {
@@ -73,10 +77,7 @@ fn nearest(path: &Path) -> Option<String> {
     let entries = fs::read_dir(path.parent()?).ok()?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let alike = names.filter(|name| Path::new(name).extension() == path.extension());
-    let scored = alike.map(|name| (strsim::jaro_winkler(wanted, &name), name));
-    // Folders have no order, so that of the names decides between equals.
-    let (score, name) = scored.max_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)))?;
-    (score >= NAME_SCORE_MIN).then_some(name)
+    most_similar(wanted, alike)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! What a user probably meant with a text that names no agent or no model.
 
-use planproof_agents::{AgentSpec, CommandAgent, GUARD_PREFIX, model_with_provider};
+use planproof_agents::{
+    AgentSpec, CommandAgent, GUARD_PREFIX, is_interpreter, model_with_provider, most_similar,
+};
 use planproof_sim::{PlantedFault, SimKind};
 
-use super::{near, nearest};
+use super::near;
 
 /// The providers of models, each with a model as an example.
 const PROVIDERS: [(&str, &str); 3] =
@@ -40,10 +42,6 @@ const FAMILIES: [(&str, &str); 8] = [
     ("gpt-oss", OLLAMA_URL),
     ("gemini-", GEMINI_URL),
 ];
-
-/// Programs that execute others, also where the usual one of them has another name.
-const INTERPRETERS: [&str; 11] =
-    ["python", "python3", "node", "npx", "uv", "uvx", "bun", "deno", "ruby", "bash", "sh"];
 
 /// Words behind `runs` that are easily typed behind another command.
 pub(crate) const RUNS_COMMANDS: [&str; 6] = ["list", "show", "export", "verify", "label", "delete"];
@@ -153,7 +151,8 @@ pub(crate) fn as_command(text: &str) -> Option<String> {
         return None;
     }
     let is_found = || CommandAgent::parse(text).is_ok_and(|agent| agent.resolve().is_ok());
-    (INTERPRETERS.contains(&first) || is_found()).then(|| format!("\"command:{text}\""))
+    // An interpreter is meant even where it is not installed, or has another name here.
+    (is_interpreter(first) || is_found()).then(|| format!("\"command:{text}\""))
 }
 
 /// A model whose provider is almost right, or has a colon behind it.
@@ -164,7 +163,7 @@ fn of_provider(name: &str) -> Option<String> {
         return Some(format!("{provider}/{model}"));
     }
     let (provider, model) = name.split_once('/')?;
-    let provider = nearest(&provider.to_lowercase(), &MODEL_PREFIXES)?;
+    let provider = most_similar(&provider.to_lowercase(), MODEL_PREFIXES)?;
     let simulated = if provider == "sim" { simulated(model) } else { None };
     Some(format!("{provider}/{}", simulated.unwrap_or(model)))
 }
