@@ -38,6 +38,7 @@ struct File {
 /// The file cannot be read, or its resources are unusable.
 pub(crate) fn tools(path: &Path) -> Result<MakeCaseTools, Failure> {
     let Read { media, folders, player, is_shared } = read(path)?;
+    // The configuration file serves the everyday tools as well, so its player is no mistake here.
     if player.is_some() && !is_shared {
         let what =
             "`player` is for the tools of everyday work (`--tools everyday:FILE`), not for those of m&m's";
@@ -88,6 +89,7 @@ pub(crate) fn everyday(path: &Path) -> Result<(Arc<Media>, MediaFolders, Option<
 
 /// The section of servers, where the text is that of a configuration file: no server has its name.
 fn of_configuration(text: &str) -> Option<toml::Table> {
+    // A text that is no TOML is refused by the caller, who parses it again for the message.
     match text.parse::<toml::Table>().ok()?.remove(MEDIA) {
         Some(toml::Value::Table(section)) => Some(section),
         _ => None,
@@ -129,6 +131,7 @@ fn read(path: &Path) -> Result<Read, Failure> {
     let output = beside(file.output.unwrap_or_else(|| OUTPUT.into()));
     let folders =
         MediaFolders::new(file.input.map(beside).as_deref(), &output).map_err(|error| fail(&error))?;
+    // Before any server is asked: its answers may repeat the key that it was sent.
     secrets::hold(endpoints.keys().map(str::to_owned));
     let media = Media::new(endpoints).map_err(|error| fail(&error))?;
     Ok(Read { media, folders, player: file.player, is_shared })

@@ -32,6 +32,7 @@ pub(crate) fn find(source: &str) -> Result<Option<OpenSource>, Failure> {
             let library = library.map_err(|error| Failure::usage(error.to_string()))?;
             Arc::new(MadeTools::new(Arc::new(library), python::sandbox(), SandboxLimits::default()))
         }
+        // The caller parses these as sources of the crate `tools`, which also has the error for unknown ones.
         _ => return Ok(None),
     };
     Ok(Some(OpenSource::new(rest, name.map(str::to_owned), toolbox)))

@@ -13,6 +13,8 @@ use crate::failure::Failure;
 /// The source with its folder as an absolute path, so that a campaign finds it from wherever it is resumed.
 pub(crate) fn absolute(source: &str) -> Result<String, Failure> {
     match source.split_once(':') {
+        // Options may follow the word, as in `search+react:FOLDER`. Other sources have a URL, which is the same
+        // everywhere.
         Some((kind, folder)) if kind.starts_with("search") => {
             let path = planproof_runner::absolute(Path::new(folder))?;
             Ok(format!("{kind}:{}", path.display()))

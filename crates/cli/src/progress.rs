@@ -60,6 +60,7 @@ impl Phases {
         if self.0.message() != phase {
             self.0.set_message(phase);
         }
+        // A bar of length 0 shows 100 %.
         self.0.set_length(of.max(1));
         self.0.set_position(done);
     }

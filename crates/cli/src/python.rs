@@ -10,6 +10,8 @@ use crate::select;
 /// One sandbox, which is started when it is first needed.
 pub(crate) fn sandbox() -> SandboxSource {
     let started: OnceLock<Arc<Sandbox>> = OnceLock::new();
+    // A failure is not kept, so that the next call tries again. If two threads make a sandbox at the same time, one of
+    // them is dropped.
     Arc::new(move || match started.get() {
         Some(sandbox) => Ok(Arc::clone(sandbox)),
         None => match select::sandbox() {

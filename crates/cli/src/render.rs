@@ -116,6 +116,7 @@ pub(crate) fn labelled(label: Option<&str>, agent: &str) -> String {
 pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     let mut out = String::new();
     let model = match &report.model {
+        // The names of our own agents contain their model, so it is only named for the others.
         Some(model) if !report.agent.contains(model.as_str()) => format!(" with {}", terminal::inline(model)),
         _ => String::new(),
     };
@@ -133,6 +134,7 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     if let Some(label) = &report.label {
         let _ = writeln!(out, "{}", folded("label: ", &terminal::inline(label), 2));
     }
+    // Above all figures, so that nobody takes them for those of a real model.
     if report.simulated {
         let _ = writeln!(out, "{}", simulation());
     }
@@ -141,6 +143,7 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     }
     let _ = write!(out, "\n{}", came_to(report));
     if report.scored() > 0 {
+        // In the form with `#`, because the legend follows directly.
         let _ = writeln!(out, "\n{:#}", size_table(report));
         let _ = writeln!(out, "{}", legend(&report.baselines()));
         if !report.metrics.0.is_empty() {
@@ -168,6 +171,7 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
             let _ = writeln!(out, "{}", text(&what));
         }
     }
+    // Denied calls are called so in files and traces, and a published format keeps its words.
     if let Some(held_back @ 1..) = report.flags.get(HELD_BACK) {
         let _ = writeln!(out, "\nDenied by the guard: calls of {held_back} of {} runs.", report.scored());
     }
@@ -200,6 +204,7 @@ fn legend(baselines: &BaselineRates) -> String {
 
 /// A part of the report that only this kind of case has.
 pub(crate) fn section_lines(section: &planproof_suite::Section) -> String {
+    // A suite writes lines where figures and tables would be less clear on a terminal.
     if !section.lines.is_empty() {
         return section.lines.join("\n");
     }
@@ -251,6 +256,8 @@ fn came_to(report: &Report) -> String {
     if report.failed > 0 {
         line("Failed:", &format!("{} ({})", report.failed, classes_in_words(&report.classes)));
     }
+    // Unlike the lines above, this one and the next include cases that are scored separately, because they say what is
+    // missing from the whole campaign.
     let unscored = report.all_unscored();
     if unscored > 0 {
         let runs = if unscored == 1 { "run says" } else { "runs say" };
@@ -306,6 +313,7 @@ fn size_table(report: &Report) -> Table {
     for group in &report.by_size {
         row(group.size.to_string(), [group.runs, group.passed], group.success(), &group.baselines);
     }
+    // With a single size its row is the sum already.
     if report.by_size.len() > 1 {
         row("all".to_owned(), [report.scored(), report.passed], report.success(), &overall);
     }
@@ -320,6 +328,7 @@ pub(crate) fn capitalised(word: &str) -> String {
 
 /// Several agents on the same cases, one per line, followed by the results of agents without a plan.
 pub(crate) fn comparison(reports: &[Report]) -> String {
+    // All agents had the same cases, so the baselines of one report hold for all.
     let baselines = reports.first().map(Report::baselines).unwrap_or_default();
     let mut table = table(&["Agent", "Passed", "% [95 %]", "Fails mostly by"]);
     for report in reports {
@@ -402,6 +411,7 @@ pub(crate) fn finding(
     let _ = writeln!(out, "{}", folded(&format!("Finding {number}: "), &what, 2));
     let _ = writeln!(out, "{}", wrapped("  ", &marked(&explained, marking), text_columns(TASK_WIDTH), 2));
     out += &explanation(&explained);
+    // Not wrapped, so that the command can be copied as a whole.
     let _ = writeln!(out, "  see it:   {again}");
     out
 }
@@ -413,6 +423,7 @@ pub(crate) fn sized(size: u32, unit: SizeUnit) -> String {
 
 /// The text on one line of bounded length, keeping its end; texts of agents and tools can be anything.
 fn one_line_with_its_end(text: &str) -> String {
+    // `inline` would turn each line break into `\n`, of which the output of a program has many.
     let text = text.trim().replace(|c: char| c.is_whitespace() && c.is_control(), " ");
     short_in_the_middle(&terminal::inline(&text), 300)
 }
@@ -462,6 +473,7 @@ fn wrapped(begin: &str, text: &str, width: usize, indent: usize) -> String {
     let mut style: Option<&str> = None;
     for word in text.split(' ') {
         let length = terminal::width(word);
+        // The first word of a line stays even if it is too long, because no other line has more room.
         if column > start && column.saturating_add(1 + length) > width {
             out.truncate(out.trim_end_matches(' ').len());
             out.push('\n');

@@ -175,6 +175,7 @@ fn is_agent(path: &Path) -> bool {
     let text = path.to_string_lossy();
     let text = text.strip_prefix(GUARD_PREFIX).unwrap_or(&text);
     let is_kind = |kind: &str| kind.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    // The name of a file may contain an `@` as well, but the name of a model also has a provider, and so a `/`.
     ["command:", "url:"].iter().any(|prefix| text.starts_with(prefix))
         || text.split_once('@').is_some_and(|(kind, model)| is_kind(kind) && model.contains('/'))
 }
@@ -311,6 +312,7 @@ impl ReportFile {
             // A link keeps pointing where it does.
             Ok(found) if found.is_file() => Temporary::beside(&path.canonicalize()?).map(Place::New),
             Ok(_) => Ok(Place::Existing(path.to_owned())),
+            // Usually it does not exist. Any other obstacle shows when a file is created beside it.
             Err(_) => Temporary::beside(&in_real_folder(path)?).map(Place::New),
         }
     }
@@ -353,6 +355,7 @@ impl ReportFile {
         let fail = |error: io::Error| Failure::outside(format!("cannot write {}: {error}", asked.display()));
         match place {
             Place::Stdout => {
+                // Not with `fail`: the conversion recognises a reader that has closed the pipe, which is no fault.
                 let mut out = BufWriter::new(terminal::document());
                 report(&mut out).and_then(|()| out.flush()).map_err(Failure::from)
             }
@@ -420,6 +423,7 @@ fn remove_left_parts(target: &Path, name: &OsStr) {
         let found = entry.file_name();
         let digits =
             found.as_encoded_bytes().strip_prefix(first).and_then(|rest| rest.strip_suffix(b".part"));
+        // The folder is the user's, so only names of exactly our form are removed.
         let is_part =
             digits.is_some_and(|it| it.len() == RANDOM_DIGITS && it.iter().all(u8::is_ascii_hexdigit));
         if is_part && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {

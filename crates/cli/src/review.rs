@@ -159,6 +159,7 @@ fn introduce(review: &Review, is_new: bool) {
         return;
     }
     match &review.moment {
+        // After a change the person is asked about the same moment again, and only the graph is different.
         _ if !is_new => {}
         ReviewReason::Planned => {
             tell!("the task: {}", shortened(&review.task.split_whitespace().collect::<Vec<_>>().join(" ")));
@@ -200,10 +201,12 @@ impl<'l> Command<'l> {
         let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         let id = || rest.to_owned();
+        // Words that take no id must stand alone: `stop 3` could be meant for one sub-task, and would end the run.
         match (verb, rest.is_empty()) {
             ("a" | "approve", true) => Self::Decided(ReviewDecision::Approve),
             ("stop", true) => Self::Decided(ReviewDecision::Stop),
             ("graph", true) => Self::Graph,
+            // An empty line decides nothing, because Enter is easily pressed once too often.
             ("" | "h" | "help" | "?", _) => Self::Help,
             ("drop", false) => Self::Decided(ReviewDecision::Drop { id: id() }),
             ("rerun", false) => Self::Decided(ReviewDecision::Rerun { id: id() }),

@@ -18,6 +18,7 @@ static NAMED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// The keys of the environment, those of variables whose names suggest one, and those that were [registered](hold)
 /// since.
 pub(crate) fn held() -> Secrets {
+    // A panic elsewhere must not make the keys unknown to what is still written.
     let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Secrets::new(of_environment(std::env::vars_os()).chain(named))
 }
@@ -70,6 +71,7 @@ pub(crate) fn held_apart_from(cases: &[Arc<dyn Case>]) -> Result<Secrets, Failur
     }
     for case in cases {
         let text = text_of(&**case);
+        // Before the next step, which would take a real key in a case for a placeholder and no longer search for it.
         refuse_keys_in(&text, &case.card().id)?;
         secrets = secrets.apart_from([text.as_str()]);
     }

@@ -114,6 +114,7 @@ pub(crate) fn topic_bank(path: Option<&Path>) -> Result<TopicBank, Failure> {
         .map_err(|error| fail(format!("{error}; `planproof topics --json` shows the form of such a file")))?;
     let schemas = SchemaCache::default();
     for tool in bank.topics().iter().flat_map(|topic| &topic.activities).filter_map(|it| it.tool.as_ref()) {
+        // Otherwise an unusable schema would only show when a run calls the tool.
         schemas.check_schema(&tool.input_schema).map_err(|reason| {
             fail(format!("the input schema of tool `{}` cannot be used: {reason}", tool.name))
         })?;
@@ -149,6 +150,7 @@ pub(crate) fn warn_of_tools(
     for (source, automaton) in concerned {
         for diagnostic in automaton.check_tools(&tools) {
             let help = diagnostic.help.map(|help| format!("; {help}")).unwrap_or_default();
+            // Every diagnostic has at least one label.
             let line =
                 format!("{source}, line {}: {}{help}", diagnostic.labels[0].span.line, diagnostic.message);
             progress::warn(&inline(&line));
@@ -184,6 +186,7 @@ pub(crate) fn model(
         }
         (ModelName::OpenAi(model), ModelForm::Chat) => {
             let mut config = OpenAiConfig::from_env(model, variable);
+            // The same addresses, with the limits of the command line.
             config.connection = connection(&OPENAI, asking, key)?;
             Arc::new(OpenAiModel::new(config)?)
         }
@@ -198,6 +201,7 @@ pub(crate) fn model(
             // No server of this protocol stores conversations, so we do.
             Arc::new(KeepsReplies::new(Arc::new(model)))
         }
+        // A recording also has the ids of kept replies, so it serves either form.
         (ModelName::Replay(file), _) => {
             let recording = Recording::read(Path::new(file))?;
             if let Some(line) = recording.torn_line() {
@@ -336,6 +340,7 @@ pub(crate) fn agent(
             Ok(external(Arc::new(agent), name))
         }
         AgentForm::OfSuite(of_suite) => {
+            // A stand-in that never acts: the campaign asks the case itself for the actions of this agent.
             let agent = under_test(Arc::new(OfSuite), name, None, false);
             Ok(AgentUnderTest { of_suite: Some((*of_suite).to_owned()), ..agent })
         }

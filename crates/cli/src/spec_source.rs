@@ -36,6 +36,7 @@ impl Source {
         let path = Path::new(name);
         match shipped(name).filter(|_| !path.exists()) {
             Some(text) => Ok(Self::of_shipped(name, text)),
+            // Otherwise the message would be about a missing file without a name.
             None if name.is_empty() => {
                 let names = SHIPPED.map(|(name, _)| name).join(", ");
                 Err(Failure::usage(format!("the specification has no name: give a file, or one of {names}")))

@@ -70,6 +70,7 @@ impl Stored {
         let options = options(&row)?;
         let commands = options.commands(&row.agent, store.path());
         let campaign = StoredCampaign::read(store, row, options.suite()?, options.kept.clone())?;
+        // Damaged runs are left out of everything that follows, which must not happen silently.
         damage::note(store, &campaign.row.id, &campaign.named_damage(), campaign.seals.as_ref());
         Ok(Self { campaign, options, commands, dissection: None, shrinking: None })
     }
@@ -120,6 +121,7 @@ impl Stored {
     /// The campaign summed up, with what it led to.
     pub(crate) fn report(&self) -> Result<Report, Failure> {
         let mut report = self.campaign.report();
+        // Cases of other suites cannot be read as orders, but they never lead to either of these.
         if self.dissection.is_none() && self.shrinking.is_none() {
             return Ok(report);
         }

@@ -101,6 +101,7 @@ impl Stream {
         // The list contains the stream itself.
         let others: Vec<_> = files.iter().copied().filter(|(option, _)| *option != OPTION).collect();
         must_differ(path, &others)?;
+        // Only after the comparison, because this empties a file that exists.
         let file = File::create(path).map_err(|error| {
             Failure::usage(format!("{OPTION} {}: it cannot be written: {error}", path.display()))
         })?;

@@ -99,6 +99,7 @@ fn stderr() -> io::Stderr {
 }
 
 fn is_coloured(stream: &impl IsTerminal) -> bool {
+    // By no-color.org an empty value counts as unset.
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
@@ -125,6 +126,7 @@ pub(crate) fn from_ansi(text: &str) -> String {
     while let Some((before, after)) = rest.split_once("\u{1b}[") {
         out += before;
         let end = after.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(after.len());
+        // Only styles are taken over. Any other sequence stays as it is, and the writer shows it as an escape.
         rest = match after[end..].strip_prefix('m') {
             Some(behind) => {
                 let _ = write!(out, "{STYLE_OPEN}{}{STYLE_CLOSE}", &after[..end]);

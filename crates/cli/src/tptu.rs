@@ -26,6 +26,7 @@ pub(crate) fn tools() -> MakeEvaluationTools {
         let made =
             everyday.get_or_init(|| own_tools::everyday(None).map_err(|failure: Failure| failure.describe()));
         let shared = made.as_ref().map_err(CaseError::new)?;
+        // Servers and programs are shared, but the files that calls write belong to one run.
         let unrelated: Arc<dyn Toolbox> = Arc::new(Unrelated(toolbox_for_run(shared)));
         let sources = [("python", python), ("the tools of everyday work", unrelated)];
         let sources = sources.map(|(label, toolbox)| OpenSource::new(label, None, toolbox));

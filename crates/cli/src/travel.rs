@@ -88,6 +88,7 @@ pub(crate) fn options<'a, const N: usize>(given: [(&'a str, Option<&'a str>); N]
 /// Refuses options that only this suite has for another one.
 pub(crate) fn must_have(suite: &dyn Suite, options: &[(&str, &str)], global: &Global) -> Result<(), Failure> {
     let set = data_set(global)?;
+    // For other suites a `--set` without a value is a key whose value was forgotten.
     let named = options.first().map(|(name, _)| *name).or(set.map(|_| "set"));
     match named.filter(|_| suite.name() != NAME) {
         Some("set") => Err(Failure::usage(format!(
@@ -110,6 +111,7 @@ pub(crate) fn with_roles(agent: &AgentSpec, hints: bool) -> Result<AgentSpec, Fa
     let AgentForm::Asking { kind: AgentKind::Team(options), .. } = agent.form() else {
         return Ok(agent.clone());
     };
+    // A manager that composes its executors needs none from a file.
     if options.roles.is_some() || options.compose == Some(true) {
         return Ok(agent.clone());
     }
@@ -138,6 +140,7 @@ pub(crate) fn must_have_planner(
 
 /// The queries of a set, as the suite reads them, with the tables opened.
 pub(crate) fn published(folder: &Path, set: Option<&str>, global: &Global) -> Result<String, Failure> {
+    // Before the set is looked for, so that a wrong folder is called one, and not a folder without sets.
     let (tables, _) = opened(folder, global.quiet)?;
     let Some(set) = set else {
         return Err(Failure::usage(format!(

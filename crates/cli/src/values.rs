@@ -182,6 +182,7 @@ where
                 argument.and_then(Arg::get_long).map_or_else(String::new, |name| format!("--{name}"));
             let value = short(&text, VALUE_CHARACTERS_MAX);
             let what = format!("{option} is {value}; it must be {}", self.allowed);
+            // Clap prints a raw message as it is and adds no line break.
             let mut error = clap::Error::raw(ErrorKind::ValueValidation, what + "\n");
             if let Some(argument) = argument {
                 // The configuration file uses this to find the key of the value.

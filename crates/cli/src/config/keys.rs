@@ -206,6 +206,8 @@ impl Section {
     fn of_media() -> Self {
         let key = |name: &str, kind: Kind, help: &str| Key {
             name: name.to_owned(),
+            // All keys stand for the one option that takes such a file: the command gets the configuration file as its
+            // value.
             argument: Id::from(MEDIA),
             is_positional: false,
             kind,
@@ -310,9 +312,11 @@ impl Key {
             is_positional: argument.is_positional(),
             kind: Kind::of(argument),
             is_list: matches!(argument.get_action(), ArgAction::Append),
+            // A switch does without a value as well, but it is no option that takes one.
             is_value_optional: argument.get_num_args().is_some_and(|range| range.min_values() == 0)
                 && argument.get_action().takes_values(),
             help: help.map(ToString::to_string).unwrap_or_default(),
+            // To clap every switch has the default `false`, which says nothing to a reader.
             default: (!default.is_empty() && argument.get_action().takes_values()).then(|| default.join(",")),
         })
     }
@@ -328,12 +332,15 @@ impl Kind {
         if !choices.is_empty() {
             return Self::Choice(choices);
         }
+        // A parser reveals only its type. If the option has narrower bounds, as `--cases` has, its parser applies them
+        // to the word that is made of the value.
         let taken = argument.get_value_parser().type_id();
         let whole = [
             (TypeId::of::<u8>(), 0, i128::from(u8::MAX)),
             (TypeId::of::<u16>(), 0, i128::from(u16::MAX)),
             (TypeId::of::<u32>(), 0, i128::from(u32::MAX)),
             (TypeId::of::<u64>(), 0, i128::from(u64::MAX)),
+            // Taken for 64 bits everywhere, so that the schema is the same on every machine.
             (TypeId::of::<usize>(), 0, i128::from(u64::MAX)),
             (TypeId::of::<NonZeroU8>(), 1, i128::from(u8::MAX)),
             (TypeId::of::<NonZeroU16>(), 1, i128::from(u16::MAX)),

@@ -61,6 +61,7 @@ fn dotted(path: &[String], name: &str) -> String {
 /// All its mistakes, in the order of the text.
 pub(crate) fn read(text: &str, root: &Section, reading: Reading<'_>) -> Result<Vec<Entry>, Vec<Problem>> {
     let table = DeTable::parse(text).map_err(|error| {
+        // Without a parsed document, no key tells where a secret could be, so any suspicious line of the text counts.
         let span = error.span().unwrap_or(0..0);
         vec![Problem { span, what: error.message().to_owned(), is_secret: secrets::may_hold_secret(text) }]
     })?;
@@ -130,6 +131,7 @@ impl Walk<'_> {
         value: &Spanned<DeValue<'_>>,
     ) {
         let shown: &str = name.get_ref();
+        // Before any advice, which would tell the user another place for the secret.
         if holds_secret(shown, value.get_ref()) {
             let what = format!(
                 "`{}`: no key or password belongs in this file, which others may read; set OPENAI_API_KEY in the \
@@ -154,6 +156,7 @@ impl Walk<'_> {
 
     /// The section that has this key, where only one has.
     fn place_elsewhere(&self, section: &Section, name: &str) -> Option<&str> {
+        // Only a key above all sections is taken for one whose header was forgotten.
         let mut others = self.root.sections.iter().filter(|other| other.key(name).is_some());
         let found = others.next().filter(|_| section.name.is_empty() && others.next().is_none());
         // Most of the shared options are for `test`.
@@ -218,6 +221,8 @@ fn words(key: &Key, value: &DeValue<'_>, reading: Reading<'_>) -> Result<Vec<Opt
         return values.iter().map(|value| word(key, value.get_ref(), reading).map(Some)).collect();
     }
     if let (DeValue::Boolean(is_set), Kind::Switch) = (value, &key.kind) {
+        // Without words nothing is added to the command line. The entry still counts, so a nearer `false` hides a
+        // `true` above all sections.
         return Ok(if *is_set { vec![None] } else { Vec::new() });
     }
     if let DeValue::Boolean(true) = value
@@ -232,6 +237,7 @@ fn word(key: &Key, value: &DeValue<'_>, reading: Reading<'_>) -> Result<OsString
     let name = &key.name;
     let takes = || Err(format!("`{name}` takes {}", key.kind.describe()));
     let word = match (&key.kind, value) {
+        // Written in decimal, because the command line knows no other notation, such as `0xff`.
         (Kind::Whole(least, most), DeValue::Integer(number)) => match whole(number) {
             Some(number) if (*least..=*most).contains(&number) => number.to_string().into(),
             _ => return takes(),
@@ -240,6 +246,7 @@ fn word(key: &Key, value: &DeValue<'_>, reading: Reading<'_>) -> Result<OsString
             Some(number) => number.to_string().into(),
             None => return takes(),
         },
+        // The digits of the file, which a conversion to a float and back could change.
         (Kind::Number | Kind::Scalar, DeValue::Float(number)) => number.as_str().into(),
         (Kind::Path, DeValue::String(text)) if text.is_empty() => {
             return Err(format!("`{name}` takes the name of a file, but this is empty"));
@@ -249,6 +256,7 @@ fn word(key: &Key, value: &DeValue<'_>, reading: Reading<'_>) -> Result<OsString
         (Kind::Choice(choices), DeValue::String(text)) if choices.iter().any(|choice| choice == text) => {
             text.as_ref().into()
         }
+        // A value of `--set` needs no quotes, so what is meant as a text may be a number or a date to TOML.
         _ => match (reading.raw, &key.kind) {
             (Some(raw), Kind::Path) => resolve(raw, reading.folder),
             (Some(raw), Kind::Text | Kind::Scalar) => raw.into(),

@@ -31,10 +31,12 @@ pub(crate) fn find(asked: Option<&Path>, start: &Path) -> Result<Option<PathBuf>
             ))),
         };
     }
+    // A folder or a file: the root of a worktree has a file of that name.
     let is_root = |folder: &&Path| folder.join(".git").exists();
     let looked_at = start.ancestors().position(|folder| is_root(&folder)).unwrap_or(0);
     let mut folders = start.ancestors().take(looked_at + 1);
     let found = folders.find(|folder| folder.join(NAME).exists());
+    // Messages name the file in the current directory without the path to it.
     Ok(found.map(|folder| if folder == start { PathBuf::from(NAME) } else { folder.join(NAME) }))
 }
 
@@ -46,6 +48,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
     let fail = |error: std::io::Error| Failure::usage(format!("cannot read {shown}: {error}"));
     let mut bytes = Vec::new();
+    // One byte more than allowed shows that there is more, also in a pipe, whose length nobody knows.
     File::open(path).map_err(fail)?.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(fail)?;
     if bytes.len() as u64 > BYTES_MAX {
         return Err(Failure::usage(format!(

@@ -41,6 +41,7 @@ pub(super) fn explain(
     words: &[OsString],
 ) -> Option<String> {
     let line = Line { call, command, path: call.path.join(" "), words };
+    // First, because clap takes an option with such a dash for a value, and its error is then about something else.
     line.dash().or_else(|| match error.kind() {
         ErrorKind::UnknownArgument => {
             let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else {
@@ -75,6 +76,7 @@ impl Line<'_> {
             let is_option = bare.len() > name.len()
                 && name.starts_with(|c: char| c.is_ascii_alphabetic())
                 && !name.contains(char::is_whitespace);
+            // Word processors replace two hyphens by one dash, so the number of dashes says nothing.
             let hyphens = if name.len() == 1 { "-" } else { "--" };
             is_option.then(|| format!("`{word}` begins with a dash that is no hyphen: write {hyphens}{name}"))
         })
@@ -106,6 +108,8 @@ impl Line<'_> {
             }
             "--model" => self.of_model(value).map(none),
             _ => {
+                // A suggested option must be listed in the help and must have an effect here, or it would be refused as
+                // well.
                 let arguments = self.command.get_arguments().filter(|argument| !argument.is_hide_set());
                 let names = arguments.filter_map(Arg::get_long);
                 let used = names.filter(|name| has_use(&self.path, &name.replace('-', "_")));
@@ -164,6 +168,7 @@ impl Line<'_> {
         let agent = self.call.agents().first().copied()?;
         let parsed = AgentSpec::parse(agent);
         let is_program = parsed.as_ref().is_ok_and(AgentSpec::is_program);
+        // Two agents are probably meant to be compared.
         if parsed.is_ok() && AgentSpec::parse(word).is_ok() {
             let path = &self.path;
             return Some(match path.as_str() {
@@ -176,6 +181,7 @@ impl Line<'_> {
         if self.path == "test" && word.parse::<u64>().is_ok() {
             return Some(format!("the number of cases needs its option: write --cases {word}"));
         }
+        // What the shell has split into words may be one command, whose program has to exist or be a known interpreter.
         let joined = format!("{agent} {word}");
         let command = if is_program { Some(format!("\"{joined}\"")) } else { as_command(&joined) };
         match command {

@@ -71,6 +71,7 @@ impl Source {
                 format!("{}, line {}: {}", self.path.display(), self.line(problem.span.start), problem.what)
             })
             .collect();
+        // The first line gets its `error: ` where the failure is printed.
         Failure::usage(lines.join("\nerror: "))
     }
 }
@@ -102,12 +103,14 @@ impl Origins {
         let is_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
         let speaks_of = |text: &str| {
             message.match_indices(text).any(|(place, text)| {
+                // `--cases` is about the key `cases`, but `--max-cases` is not.
                 let before = message[..place].trim_end_matches("--");
                 !before.ends_with(is_word) && !message[place + text.len()..].starts_with(is_word)
             })
         };
         let is_meant = |setting: &&Setting| {
             let values = setting.entry.words.iter().flatten().filter_map(|word| word.to_str());
+            // Shorter values, such as `5`, occur in messages by chance.
             speaks_of(&setting.entry.key.name) || values.filter(|value| value.len() > 2).any(speaks_of)
         };
         self.0.iter().filter(is_meant).map(Setting::note).collect()

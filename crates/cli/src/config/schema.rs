@@ -70,6 +70,7 @@ fn value(kind: &Kind) -> Value {
 
 /// The default as a value of the key's type.
 fn default(key: &Key) -> Option<Value> {
+    // The command line keeps all defaults as texts, which would contradict a numeric type in the schema.
     let text = key.default.as_deref()?;
     match key.kind {
         Kind::Whole(..) => text.parse::<u64>().ok().map(Value::from),

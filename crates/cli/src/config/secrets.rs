@@ -6,6 +6,7 @@ const KEY_CHARACTERS_MIN: usize = 16;
 /// Whether the name suggests a key or a password.
 pub(crate) fn is_name_of_secret(name: &str) -> bool {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+    // The second group counts only at the end of a name: `keyboard` and `tokens-max` are harmless.
     ["apikey", "secret", "password", "passwd", "credential", "authorization"]
         .iter()
         .any(|word| plain.contains(word))
@@ -17,6 +18,7 @@ pub(crate) fn holds_secret(text: &str) -> bool {
     let is_key_character = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.';
     let is_followed_by_key = |mark: &str| {
         text.match_indices(mark).any(|(place, _)| {
+            // `--ask-...` and `task-...` contain an `sk-` too.
             let begins_word = !text[..place].ends_with(|c: char| c.is_ascii_alphanumeric());
             let rest = &text[place + mark.len()..];
             begins_word && rest.chars().take_while(|c| is_key_character(*c)).count() >= KEY_CHARACTERS_MIN
@@ -35,6 +37,7 @@ pub(crate) fn holds_secret(text: &str) -> bool {
 pub(crate) fn may_hold_secret(text: &str) -> bool {
     text.lines().any(|line| {
         let name = line.split(['=', ':']).next().unwrap_or_default();
+        // A comment may mention keys, as one of `planproof init` does. What looks like a key counts even there.
         let is_assignment = name.len() < line.len() && !line.trim_start().starts_with('#');
         (is_assignment && is_name_of_secret(name)) || holds_secret(line)
     })

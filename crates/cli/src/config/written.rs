@@ -36,6 +36,7 @@ fn value(entry: &Entry) -> String {
     let one = |word: &std::ffi::OsString| {
         let text = word.to_string_lossy();
         match entry.key.kind {
+            // All other kinds accept a text, so the quoted word can be read again.
             Kind::Whole(..) | Kind::Number => text.into_owned(),
             _ => toml::Value::from(text.as_ref()).to_string(),
         }

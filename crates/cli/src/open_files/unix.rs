@@ -31,6 +31,7 @@ pub(crate) fn must_have_some() -> Result<(), Failure> {
                  (`ulimit -n`)"
             )))
         }
+        // Any other error, such as a missing `/dev/null`, says nothing about the limit.
         _ => Ok(()),
     }
 }
@@ -44,6 +45,7 @@ pub(crate) fn allow_runs(concurrency: usize) -> Result<(), Failure> {
     let runs = u64::try_from(concurrency).unwrap_or(u64::MAX);
     let of_runs = runs.saturating_mul(FILES_PER_RUN);
     let limit = raise_to(of_runs.saturating_add(OWN_FILES + WAITING_FILES));
+    // Runs seldom have all their files open at once, and fewer connections can wait, so a lower limit will do.
     let least = runs.saturating_add(OWN_FILES);
     if limit >= least {
         return Ok(());
@@ -62,6 +64,7 @@ pub(crate) fn allow_all() {
 /// Raises the limit to `wanted`, or to the hard limit if that is lower; never lowers it. Returns the limit there is.
 fn raise_to(wanted: u64) -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    // A limit of `None` is none at all.
     let current = current.unwrap_or(u64::MAX);
     let reachable = wanted.min(maximum.unwrap_or(u64::MAX));
     if reachable <= current {

@@ -31,6 +31,7 @@ pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> 
     }
     let _ = writeln!(out, "\n{causes:#}");
     let enough = report.enough;
+    // Only failures with a terminal cause are divided further.
     if enough.wordings + enough.actions + enough.either + enough.both > 0 {
         let terminal = format!(
             "Terminal: other wordings alone were enough for {}, other tasks alone for {}, either for {}; {} needed both.",
@@ -72,6 +73,7 @@ pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> 
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let _ = writeln!(out, "\n{}", text(&format!("By case: {}{more}.", found.join(", "))));
     }
+    // A trial that passed is the evidence for a cause, so one of these serves as the example.
     if let Some(trial) = report.cases.iter().flat_map(|case| &case.trials).find(|it| it.passed == Some(true))
     {
         let _ = writeln!(

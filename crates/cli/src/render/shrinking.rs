@@ -65,6 +65,7 @@ fn shrunk(
     for (place, (noun, from, to)) in failure.sizes().into_iter().enumerate() {
         let _ = write!(out, "{} {noun} {from} to {to}", if place == 0 { ":" } else { "," });
     }
+    // A minimal case is what shrinking aims at, so only another end is worth a word.
     let end = match (failure.end, failure.is_open) {
         ("minimal", _) => "",
         (_, true) => ", not finished",
@@ -91,6 +92,7 @@ fn shrunk(
         line("", &format!("Of {runs} more runs {confirmed} failed so: {share}."));
     }
     if let Some(example) = &failure.example {
+        // `runs show` takes the first run by default.
         let repeat = (example.repeat > 0).then_some(example.repeat);
         let _ = write!(out, "\n   See it:   {}", commands.see(campaign, &example.case, repeat));
         let _ = write!(out, "\n   Again:    {}", commands.run_again(campaign, &example.case));

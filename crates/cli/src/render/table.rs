@@ -111,6 +111,7 @@ fn folded(line: &str, columns: usize) -> String {
         return line.to_owned();
     }
     let begin = line.len() - line.trim_start().len();
+    // All lines are wrapped to one width, which leaves room for the larger of both indentations.
     let folded = wrap(line.trim_start(), columns.saturating_sub(INDENT.len()));
     let below = format!("\n{INDENT}");
     format!("{}{}", &line[..begin], folded.lines().collect::<Vec<_>>().join(&below))

@@ -122,6 +122,8 @@ fn sha256_of(file: &str) -> Option<String> {
 pub(super) fn language(name: &AgentSpec) -> Result<Option<Language>, Failure> {
     let Some(options) = name.options() else { return Ok(None) };
     Ok(Some(match Kinds::read(name)? {
+        // Samples call no tools. In a pair only the second agent can, and what it writes by a specification can be put
+        // right.
         Kinds::One(one) if is_one_sample(options.samples) => {
             Language::Text(Retracer::new(one.loaded.automaton))
         }
@@ -137,6 +139,7 @@ fn is_one_sample(samples: Option<NonZeroU32>) -> bool {
 /// The specifications of an agent, with where they come from; none where it is not made from any.
 pub(super) fn specifications(name: &AgentSpec) -> Result<Vec<(String, Arc<Automaton>)>, Failure> {
     let read = |name: &SpecName| {
+        // Whether examples are shown changes no requirement.
         let specified = Specified::read(name, None)?;
         Ok((specified.source.name, specified.loaded.automaton))
     };

@@ -63,6 +63,7 @@ pub(super) fn agent(text: &str) -> Option<String> {
         return Some(format!("unknown agent \"{bare}\": did you mean `planproof runs {bare}`?"));
     }
     let lower = bare.to_lowercase();
+    // First as it is written, because the name of a specification's file may have capitals.
     if let Some(kind) = [bare, lower.as_str()].into_iter().find(|kind| is_kind(kind)) {
         return Some(format!(
             "the agent \"{bare}\" needs a model: write {kind}@MODEL, as in {kind}@openai/gpt-5-mini or {kind}@sim/careless"
@@ -86,6 +87,7 @@ pub(super) fn agent(text: &str) -> Option<String> {
 /// What to say of this text, which names no model, if it is known what was meant; `before` is what the model's name
 /// has to stand behind.
 pub(super) fn model(name: &str, before: &str) -> Option<String> {
+    // First, because open models may be called like those of a provider: `gpt-oss` would be taken for one of OpenAI's.
     if let Some((model, url)) = of_service(name) {
         return Some(format!("write {before}openai/{model}, and set OPENAI_BASE_URL={url}"));
     }
@@ -121,6 +123,7 @@ fn simulated(name: &str) -> Option<&'static str> {
 
 /// Whether the text is a kind of agent that lacks its model.
 fn is_kind(text: &str) -> bool {
+    // A command or a URL takes any `@` for a part of itself, so it has no model even with this one added.
     let whole = AgentSpec::parse(&format!("{text}@{ANY_MODEL}"));
     !text.contains('@') && whole.is_ok_and(|spec| spec.model() == Some(ANY_MODEL))
 }
@@ -150,6 +153,8 @@ pub(crate) fn as_command(text: &str) -> Option<String> {
     if first == text.trim() && !first.contains(['/', '\\']) {
         return None;
     }
+    // An interpreter may be missing here or have another name. Any other program has to exist, or every sentence would
+    // be a command.
     let is_found = || CommandAgent::parse(text).is_ok_and(|agent| agent.resolve().is_ok());
     // An interpreter is meant even where it is not installed, or has another name here.
     (is_interpreter(first) || is_found()).then(|| format!("\"command:{text}\""))

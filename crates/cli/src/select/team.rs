@@ -95,9 +95,11 @@ pub(super) fn agent(
         supervisor: of_role(Role::Supervisor)?,
         deliverer: of_role(Role::Deliverer)?,
     };
+    // Each executor may name a model of its own, so this role has a default and not one model.
     let usual = file.models.of(Role::Executor).map_or(model_name, String::as_str);
     let executors = file.executor.iter().map(|table| executor(table, path, usual, find_model));
     let mut executors = executors.collect::<Result<Vec<_>, _>>()?;
+    // A file may describe only models and prompts. The work is then done as in a team without a file.
     if executors.is_empty() {
         let found = find_model(usual, ModelForm::Chat)?;
         executors.push(TeamAgent::worker(function_calling(&found)?));
@@ -146,6 +148,7 @@ fn read(path: &str) -> Result<File, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::usage(format!("{path}: {what}"));
     let file: File =
         toml::from_str(&text_of(Path::new(path), Path::new(path))?).map_err(|error| fail(&error))?;
+    // First, because the names below are compared in pairs.
     if file.executor.len() > EXECUTORS_MAX {
         let count = file.executor.len();
         return Err(fail(&format_args!("it describes {count} executors; {EXECUTORS_MAX} is the maximum")));
@@ -200,6 +203,7 @@ fn executor(
         about: about.clone(),
         tools: tools.clone(),
         prompt: instructions.clone(),
+        // No program can be an executor, so no options of programs and no isolation are needed.
         agent: super::agent(
             &spec,
             &planproof_runner::ProgramOptions::default(),
