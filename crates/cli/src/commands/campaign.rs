@@ -122,6 +122,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     }
     let shrunk = shrinking.iter().flat_map(|shrinking| &shrinking.failures);
     let smallest: Vec<String> = shrunk
+        // A failure that did not happen again has no smaller case.
         .filter(|failure| failure.is_reproduced())
         .map(|failure| write_case(&failure.shrunk.case))
         .collect();
@@ -142,6 +143,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         }
         return Err(failure);
     }
+    // Without tables and findings, because nothing can be said about the agent.
     if let Some(why) = &report.broken_setup {
         let commands = prepared.commands();
         tell!("{}", Failure::outside(broken_setup(why, &commands.resume(&run.campaign.id))).describe());
@@ -164,6 +166,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
             global,
         ),
     };
+    // Not behind a document on stdout, which has to stay the only one.
     let printed = printed.and_then(|()| match run.campaign.agent.guarded && !takes_stdout && !global.json {
         true => lift::print(&prepared),
         false => Ok(()),

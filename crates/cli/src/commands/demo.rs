@@ -162,6 +162,7 @@ fn open_page(asked: Option<&Path>, folder: &Path) -> Result<Page, Failure> {
         .map_err(|error| Failure::usage(format!("cannot make the folder {}: {error}", folder.display())))?;
     must_differ(&path, &[("the demonstration's run store", folder.join(STORE).as_path())])?;
     let file = ReportFile::open("--html", &path)?;
+    // Under another name until it is complete, so that a demonstration that breaks off leaves an earlier one as it is.
     let new_store = folder.join(format!(".demo-{:016x}.db", u64::from_le_bytes(random_bytes())));
     Ok(Page { file, path, new_store: NewStore(new_store), store: folder.join(STORE) })
 }

@@ -27,6 +27,7 @@ pub(crate) struct HelperModel {
 impl HelperModel {
     /// The model with that name. Sends no request yet.
     pub(crate) fn find(name: &str, arguments: &AskingArguments) -> Result<Self, Failure> {
+        // The store is hidden from programs, and this is a model.
         let world = Outside { asking: &arguments.model, is_quiet: false, store: Path::new("") };
         let models = Models::live(&world, key_needed(arguments.cache.as_deref()));
         // Looked up once without its wrapping, so that its name is known below, where budgets and prices are checked.

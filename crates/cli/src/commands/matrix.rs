@@ -217,6 +217,7 @@ fn text(table: &MatrixTable) -> String {
             out +=
                 &format!("Combination {number}: isolation: {}\n", terminal::inline(&isolation.to_string()));
         }
+        // Each combination is a campaign with its own key, so one fingerprint cannot stand for all.
         if let Some(seal) = &row.seal {
             out += &format!("Combination {number}: seal {seal}\n");
         }
@@ -234,6 +235,7 @@ fn in_lines(title: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in title.split(' ') {
         match lines.last_mut() {
+            // One less than the width, for the blank between them.
             Some(line) if line.chars().count() + word.chars().count() < HEAD_CHARACTERS => {
                 line.push(' ');
                 line.push_str(word);

@@ -140,6 +140,7 @@ fn text(comparison: &Comparison) -> String {
         );
         out += &format!("{}\n", render::text(&apart));
     }
+    // A single size would repeat the figures above.
     if comparison.by_size.len() > 1 {
         out += &format!("\n{}\n", by_size(comparison));
     }
@@ -252,6 +253,7 @@ fn changed_cases(comparison: &Comparison) -> String {
     let order = [CaseChange::Broken, CaseChange::Fixed, CaseChange::OtherClass];
     let of_change =
         |change| comparison.cases.iter().filter(move |case: &&ComparedCase| case.change == change);
+    // At the end, because the figures above do not count them.
     let apart = comparison.apart.iter().flat_map(|apart| &apart.cases);
     let apart = apart.filter(|case| order.contains(&case.change));
     let changed: Vec<&ComparedCase> = order.into_iter().flat_map(of_change).chain(apart).collect();

@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: &ServeMediaArguments, global: &Global) -> Result<Ex
             write!(out, "{HEAD}\n{text}")?;
         }
         out.flush()?;
+        // It would keep stdout locked for as long as the server runs.
         drop(out);
         progress::say(global, "serving a SIMULATION of the servers of tools, until Ctrl-C");
         stop.await;

@@ -64,6 +64,7 @@ fn known_tools(
             let opened = tool_sources::open(&sources, ClientLimits::default(), global).await?;
             let combined = CombinedTools::new(opened).map_err(|error| Failure::usage(error.to_string()))?;
             let tools = combined.tools().to_vec();
+            // Only the list is needed: no tool is called.
             combined.close().await;
             Ok::<_, Failure>(tools)
         })?;

@@ -187,7 +187,9 @@ impl From<Making> for CasesOrigin {
 
 impl Drawn {
     pub(super) fn of(draw: &CaseArguments, seed: u64, count: u64) -> Result<Self, Failure> {
+        // Only for its error: the sequence of a seed has an end.
         draw.places(count)?;
+        // All fields are named, so that a new option cannot be left out of recordings.
         let SynthesisOptions {
             actions_min,
             actions_max,
