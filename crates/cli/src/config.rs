@@ -361,6 +361,7 @@ fn check_use(set: &str, layer: &Layer, call: &Call<'_>, command: &Command) -> Re
     let path = call.path.join(" ");
     let is_used = |entry: &Entry| {
         let is_argument = |argument: &Arg| *argument.get_id() == entry.key.argument;
+        // Before the slice, which would panic for a longer path.
         call.path.len() >= entry.path.len()
             && entry.path == call.path[..entry.path.len()]
             && command.get_arguments().any(is_argument)
