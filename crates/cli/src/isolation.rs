@@ -62,5 +62,6 @@ fn isolated(options: &ProgramOptions, store: &Path, program: &Path) -> Result<Ma
 
 fn is_same(one: &Path, other: &Path) -> bool {
     let whole = |path: &Path| -> Option<PathBuf> { path.canonicalize().ok() };
+    // Either may be a link to the other.
     whole(one).is_some_and(|one| whole(other) == Some(one))
 }

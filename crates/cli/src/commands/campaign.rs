@@ -107,6 +107,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     let mut report = run.options.completed(report, &progress);
     report.wall = Some(wall);
     report.seal = seal.map(|seal| seal.to_string());
+    // From the store, because a resumed campaign has its label there alone.
     report.label = run.store.campaign(&run.campaign.id)?.label;
     if dissection.is_some() || shrinking.is_some() {
         let cases = orders::cases(prepared.order.judge(), &run.campaign.cases)?;

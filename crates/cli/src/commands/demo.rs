@@ -65,6 +65,7 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
         let name = format!("tools@sim/{}", kind.as_str());
         let campaign = campaign(&name, kind, &cases, global.seed)?;
         let new_store = match &page {
+            // The page has the failures of one model, so the runs of the others need not be kept.
             Some(page) if kind == SHOWN => {
                 let store = page.new_store()?;
                 let options = of_simulation(&campaign, synthesis);

@@ -53,6 +53,7 @@ impl HelperModel {
     pub(crate) fn stop(&self) -> CancellationToken {
         let (stop, deadline) = (CancellationToken::new(), self.deadline);
         let (cancelled, signal) = (stop.clone(), signals::stop_requested());
+        // In a task of its own, because the caller waits for the model meanwhile.
         tokio::spawn(async move {
             let over = async {
                 match deadline {
@@ -88,6 +89,7 @@ impl HelperModel {
     pub(crate) fn tell_spent(&self, global: &Global) {
         let Spent { usage, cost, is_estimate } = self.meter.spent();
         let about = if is_estimate { "about " } else { "" };
+        // Nobody is paid for a simulation.
         let cost = cost.filter(|_| !self.model.is_simulated()).map(|cost| format!(", {about}{cost}"));
         progress::say(
             global,

@@ -68,6 +68,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     }
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let notes = notes(&report.campaign, unscored, &prepared.commands().resume(&prepared.run.campaign.id));
+    // Stdout is one document then.
     if global.json || is_stdout_taken {
         notes.iter().for_each(|note| tell!("{note}"));
     }

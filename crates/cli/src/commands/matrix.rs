@@ -119,6 +119,7 @@ pub(super) fn print(
     if let Some(page) = page {
         page.write(global, |out| html::write_matrix(table, out))?;
     }
+    // Stdout is one document then.
     if global.json || is_stdout_taken {
         notes.iter().for_each(|note| tell!("{note}"));
     }
@@ -166,6 +167,7 @@ fn text(table: &MatrixTable) -> String {
     head.extend(["Tokens", "Cost"]);
     let mut shown = render::table(&head);
     for (place, column) in shown.column_iter_mut().enumerate() {
+        // The first column has the numbers of the combinations.
         let is_text = place > 0 && place < texts;
         column.set_cell_alignment(if is_text { CellAlignment::Left } else { CellAlignment::Right });
     }

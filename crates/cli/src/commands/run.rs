@@ -225,6 +225,7 @@ async fn run_agent(
 ) -> Result<(), Failure> {
     let toolbox = Arc::clone(tools) as Arc<dyn Toolbox>;
     let surroundings = Surroundings::new(select::random_bytes);
+    // No campaign: there is no earlier part of a run to resume from, and `prepare` has refused agents with a memory.
     let run = RunContext {
         query: &prepared.task,
         toolbox: &toolbox,

@@ -58,6 +58,7 @@ fn settings(stand_in: &StandIn, folders: [(&str, Option<&Path>); 2]) -> Result<M
     for service in Service::ALL {
         let Some(endpoint) = endpoints.get(service) else { continue };
         let mut of_service = Map::from_iter([("url".to_owned(), Value::from(endpoint.url.as_str()))]);
+        // The file of `--media` must not name a model for a service that has none.
         if let Some(model) = endpoint.model.as_deref().filter(|_| service.settings().any(|it| it == "model"))
         {
             of_service.insert("model".to_owned(), model.into());

@@ -93,6 +93,7 @@ fn check(
             // Faults about tools are shown among the others, in the order of the text.
             diagnostics.sort_by_key(Diagnostic::span);
         }
+        // A specification that loads may still have errors about tools.
         let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
         let is_good = automaton.is_some() && !has_errors && (diagnostics.is_empty() || !deny_warnings);
         // One unusable file does not end the command, so that all of them are reported.

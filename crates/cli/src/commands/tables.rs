@@ -37,6 +37,7 @@ pub(crate) fn run(arguments: &TablesArguments, global: &Global) -> Result<ExitCo
     must_exist(path)?;
     planproof_runner::must_be_no_folder(path)?;
     let store = Store::open_read_only(path)?;
+    // All of them first, because the limit that a search found counts for other campaigns of its agent as well.
     let found = arguments.runs.iter().map(|name| Found::new(&store, name)).collect::<Result<Vec<_>, _>>()?;
     let load = |of: &Found| of.load(&store, &found);
     let loaded = found.iter().map(load).collect::<Result<Vec<_>, _>>()?;

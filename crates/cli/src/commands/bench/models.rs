@@ -153,6 +153,7 @@ impl Models<'_> {
 
     /// The newest campaign of that agent and label.
     fn find(&self, agent: &AgentSpec, label: &str) -> Result<Option<CampaignRow>, Failure> {
+        // Opening a store that does not exist would create it.
         if !self.store.exists() {
             return Ok(None);
         }

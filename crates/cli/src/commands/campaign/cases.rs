@@ -275,6 +275,7 @@ impl Drawn {
         };
         let time = self.time.as_ref();
         let durations = time.and_then(|time| Some(range(&time.duration_min?, &time.duration_max?)));
+        // An id that no argument has would not be noticed: as it can never be given, it would never be compared.
         vec![
             ("cases", Some(self.count.to_string())),
             ("first", Some(self.first.to_string())),

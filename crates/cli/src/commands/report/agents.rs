@@ -86,6 +86,7 @@ fn text(table: &AgentTable) -> String {
         table.scored
     ));
     for row in &table.agents {
+        // Below the table, because no figure in it covers such cases.
         if let Some(apart) = &row.apart {
             say(format!(
                 "{} ({}): of the separately scored cases in all campaigns, {} of {} runs passed: {}.",
