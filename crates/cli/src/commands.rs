@@ -35,6 +35,7 @@ const THREADS_BESIDE: usize = 6;
 
 /// The async runtime of the commands that need one.
 fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    // Tokio starts one worker for each processor.
     must_have_threads(std::thread::available_parallelism().map_or(1, usize::from) + THREADS_BESIDE)?;
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()

@@ -179,6 +179,7 @@ fn settings(call: &Call<'_>, lenient: &ArgMatches, words: &[OsString]) -> Result
         let asked = lenient.get_one::<PathBuf>("config").map(PathBuf::as_path);
         locate::find(asked, &std::env::current_dir().unwrap_or_default())
     };
+    // Otherwise the definition of every command would be built for nothing, which takes most of a short command's time.
     if set_options.is_empty() && locate()?.is_none() {
         return Ok(Vec::new());
     }
@@ -241,6 +242,8 @@ fn servers_of_file(call: &Call<'_>, command: &Command, file: &Layer, chosen: &[S
 fn choose(call: &Call<'_>, command: &Command, sets: &[Layer], file: &[Layer]) -> Vec<Setting> {
     let arguments: Vec<&Arg> = command.get_arguments().collect();
     let in_layers = |layers: &[Layer], argument: &Arg| in_effect(layers, &call.path, argument);
+    // A `--set` yields to the same option alone. What contradicts it is left to the parser to refuse, because both were
+    // typed for this call, while the file is for all commands.
     let given: Vec<&Arg> = arguments.iter().copied().filter(|argument| call.gives(argument)).collect();
     let by_set: Vec<(&Arg, Setting)> = arguments
         .iter()
@@ -358,6 +361,7 @@ fn check_use(set: &str, layer: &Layer, call: &Call<'_>, command: &Command) -> Re
     let path = call.path.join(" ");
     let is_used = |entry: &Entry| {
         let is_argument = |argument: &Arg| *argument.get_id() == entry.key.argument;
+        // Before the slice, which would panic for a longer path.
         call.path.len() >= entry.path.len()
             && entry.path == call.path[..entry.path.len()]
             && command.get_arguments().any(is_argument)
@@ -389,6 +393,7 @@ fn with_settings(words: Vec<OsString>, settings: &[Setting]) -> Vec<OsString> {
     let behind = all.split_off(end);
     for Setting { entry, .. } in named {
         all.extend(entry.words.iter().map(|word| {
+            // In one word, so that a value that begins with a hyphen is no option.
             let mut option = OsString::from(format!("--{}", entry.key.name));
             if let Some(word) = word {
                 option.push("=");
@@ -399,6 +404,7 @@ fn with_settings(words: Vec<OsString>, settings: &[Setting]) -> Vec<OsString> {
     }
     let unnamed: Vec<&OsString> =
         unnamed.iter().flat_map(|setting| setting.entry.words.iter().flatten()).collect();
+    // So that such a value is no option either, unless the command line has a `--` already.
     if behind.is_empty() && !unnamed.is_empty() {
         all.push("--".into());
     }
@@ -448,12 +454,14 @@ fn explain(error: &clap::Error, call: &Call<'_>, settings: &[Setting], words: &[
         })
     };
     let named: Vec<&Setting> = settings.iter().filter(is_named).collect();
+    // Settings become options that exist, so they cannot be the cause of any other error.
     if !is_about_values || named.is_empty() {
         if let Some(what) = mistakes::explain(error, call, command, words) {
             return Failure::usage(what);
         }
         exit(error);
     }
+    // Only its first paragraph: tips and usage follow, which are about the command line.
     let text = error.render().to_string();
     let what =
         text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").trim_end().to_owned();

@@ -24,7 +24,8 @@ pub(crate) fn is_found() -> bool {
 pub(crate) fn note(store: &Store, campaign: &str, damaged: &[DamagedRunRow], seals: Option<&Seals>) {
     let lines = lines(campaign, damaged, seals);
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-    // One command may look at a campaign several times; each fault is reported once.
+    // One command may look at a campaign several times; each fault is reported once. The new ones are counted, because
+    // `any` would stop at the first of them and leave the others unsaid.
     let is_new =
         lines.into_iter().filter(|line| found.insert(line.clone())).map(|line| tell!("{line}")).count() > 0;
     if is_new {

@@ -32,6 +32,7 @@ pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting
         variables,
         folder,
         hosts,
+        // It depends on the file of the program, which is looked for with this setting.
         isolation: MachineIsolation::default(),
     })
 }
@@ -119,6 +120,7 @@ fn variables(text: &str) -> Result<Vec<(String, String)>, (usize, &'static str)>
             ));
         }
         let value = value.trim();
+        // The system would refuse it as well, but only when a run starts, and without the line.
         if value.contains('\0') {
             return Err((number, "a value cannot hold a zero byte"));
         }
@@ -130,6 +132,7 @@ fn variables(text: &str) -> Result<Vec<(String, String)>, (usize, &'static str)>
 /// A value without the quotes around it; `None` if the opening quote is not closed at its end.
 fn unquoted(value: &str) -> Option<&str> {
     match value.chars().next() {
+        // Each quote is one byte, so the slice begins at a character.
         Some(quote @ ('"' | '\'')) => value[1..].strip_suffix(quote),
         _ => Some(value),
     }

@@ -69,6 +69,7 @@ impl Failure {
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Usage(what) | Self::Outside(what) => format!("error: {what}"),
+            // Miette draws the source in its `Debug` form only.
             Self::Diagnosis(report) => terminal::from_ansi(&format!("{report:?}")),
             Self::OutputClosed => String::new(),
         }
@@ -117,6 +118,7 @@ impl From<ModelError> for Failure {
 impl From<RecordingError> for Failure {
     fn from(error: RecordingError) -> Self {
         match error {
+            // The request is right, and may succeed later as it is.
             RecordingError::CannotWrite { .. } | RecordingError::InUse { .. } => {
                 Self::outside(error.to_string())
             }

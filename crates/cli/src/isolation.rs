@@ -23,6 +23,7 @@ pub(crate) fn of_program(
         Isolate::None => find_memory(memory),
         Isolate::Best | Isolate::Strict => isolated(options, store, program)?,
     };
+    // A default that cannot be enforced is said in the report. A limit that somebody set has to hold.
     if memory.bytes().is_some() && !memory.is_default() && found.account.memory_bytes.is_none() {
         return Err(Failure::outside(format!(
             "--agent-memory {memory}: this machine cannot enforce the limit; --agent-memory none runs it \
@@ -41,11 +42,13 @@ fn isolated(options: &ProgramOptions, store: &Path, program: &Path) -> Result<Ma
     let folders = [folder, here];
     let mut hidden = Hidden::of_store(store, &folders);
     options.hidden.iter().for_each(|path| hidden.add(path));
-    // It is no secret, and would yield the cases of any seed that the program learns.
+    // It is no secret, and would yield the cases of any seed that the program learns. It stays in sight if it is
+    // itself under test, because it could not start otherwise.
     if let Some(own) = env::current_exe().ok().filter(|own| !is_same(own, program)) {
         hidden.add(&own);
     }
     let mut found = find(&hidden, &folders, options.agent_memory);
+    // Before the check below, because `strict` requires this layer as well.
     found.account.note(Layer::NotDumpable, close_this_process());
     if options.isolate == Isolate::Strict
         && let Some(lacks) = found.account.lacks()
@@ -59,5 +62,6 @@ fn isolated(options: &ProgramOptions, store: &Path, program: &Path) -> Result<Ma
 
 fn is_same(one: &Path, other: &Path) -> bool {
     let whole = |path: &Path| -> Option<PathBuf> { path.canonicalize().ok() };
+    // Either may be a link to the other.
     whole(one).is_some_and(|one| whole(other) == Some(one))
 }

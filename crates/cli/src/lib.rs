@@ -117,6 +117,7 @@ fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
         Err(failure) => {
             let text = failure.describe();
             tell!("{text}");
+            // Only then can the fault lie in a setting, which the user may not have typed for this command.
             if failure.exit_code() == ExitCode::Usage {
                 origins.notes(&text).iter().for_each(|note| tell!("{note}"));
             }
@@ -129,6 +130,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     open_files::must_have_some()?;
     signals::survive_large_files();
     let global = &arguments.global;
+    // Before the command writes anything that may hold one of them.
     secrets::hold_variables(&global.secret)?;
     match &arguments.command {
         Command::Demo(options) => commands::demo::run(options, global),

@@ -138,6 +138,7 @@ impl ModelArguments {
 
     /// The longest time of a run that `--timeout` gives, or whose requests `--request-timeout` bounds.
     pub(crate) fn run_time(&self, timeout: Option<f64>) -> Duration {
+        // A request has to be over before its run, so a long one makes the default of the run longer.
         let request = self.request_timeout.filter(|request| *request >= TIMEOUT_SECONDS);
         let default = request.map_or(TIMEOUT_SECONDS, |request| request / REQUEST_SHARE);
         seconds(timeout.unwrap_or(default))

@@ -321,6 +321,7 @@ impl CampaignArguments {
             (crate::stream::OPTION, &self.stream),
         ];
         let named = named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
+        // The store is among them, so that no report replaces it.
         named.chain([("--store", self.store.store.as_path())]).collect()
     }
 }

@@ -128,6 +128,7 @@ impl ShapeArguments {
                 duration_max: self.durations.map(|(_, longest)| longest),
                 restarts_max: self.restarts_max,
             }),
+            // Not a matter of shape: a search for a limit shares the shapes and has no infeasible cases.
             infeasible: None,
             hard: self.hard,
         }
@@ -157,6 +158,7 @@ pub(super) fn parse_range(text: &str) -> Result<(u32, u32), &'static str> {
     };
     match text.split_once("..") {
         None => number(text).map(|both| (both, both)),
+        // Both ends are included either way, so `3..=5`, as Rust writes it, is the same as `3..5`.
         Some((low, high)) => Ok((number(low)?, number(high.strip_prefix('=').unwrap_or(high))?)),
     }
 }

@@ -29,12 +29,14 @@ pub(crate) fn in_groups(command: Command) -> Command {
             let about = found.get_about().map(ToString::to_string).unwrap_or_default();
             let mut lines = textwrap::wrap(&about, WIDTH - INDENT).into_iter();
             let first = lines.next().unwrap_or_default();
+            // The longest names have 11 characters, which make `INDENT` columns with the blanks around them.
             let _ = writeln!(help, "  {name}{:<11}{name:#}  {first}", found.get_name());
             for line in lines {
                 let _ = writeln!(help, "{:INDENT$}{line}", "");
             }
         }
     }
+    // `{all-args}` would list the commands once more.
     let _ = write!(help, "\n{heading}Options:{heading:#}\n{{options}}{{after-help}}");
     command.help_template(help)
 }

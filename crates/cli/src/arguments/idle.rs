@@ -163,6 +163,7 @@ fn are_programs(agents: &[&str]) -> bool {
         let agent = agent.strip_prefix("repair:").unwrap_or(agent);
         ["command:", "worker:", "url:"].iter().any(|kind| agent.starts_with(kind))
     };
+    // Without a name, as with `--resume`, only the store knows the agent.
     !agents.is_empty() && agents.iter().all(is_program)
 }
 

@@ -70,6 +70,7 @@ fn parse_percent(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|percent| *percent > 0.0 && *percent < 100.0)
         .ok_or("write a number of per cent between 0 and 100, as in 80%")?;
+    // Whoever writes 0.8 probably means a share.
     if without_sign.is_none() && percent < 1.0 {
         // Rounded to six decimals: 0.55 * 100 is not 55 in floating point.
         let share = (percent * 1e8).round() / 1e6;

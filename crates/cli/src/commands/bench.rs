@@ -58,6 +58,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     if !options.is_empty() {
         suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
     }
+    // The parser accepts them, because they are among the options of all campaigns.
     if let Some(option) = OF_ORDERS.iter().find(|option| global.given.has(option)) {
         let option = option.replace('_', "-");
         return Err(Failure::usage(format!("--{option} is for `planproof test`, not for {name}")));
@@ -71,6 +72,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     }
     let agents = matrix::asked_for(arguments, global)?;
     travel::must_have_planner(&*suite, arguments.mode.as_deref(), agents.as_deref().unwrap_or_default())?;
+    // The roles become a part of the name, so that a resumed campaign has them too.
     let agents = match (agents, suite.name()) {
         (Some(agents), planproof_travel::suite::NAME) if travel::has_tools(arguments.mode.as_deref()) => {
             let hints = arguments.hints.as_deref() == Some("on");
@@ -112,6 +114,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
 /// The matrix that the command line resumes, if it is one.
 fn resumed_matrix(arguments: &BenchArguments) -> Result<Option<(Store, Matrix)>, Failure> {
     let Some(name) = &arguments.campaign.resume else { return Ok(None) };
+    // Opening a store that does not exist would create it.
     must_exist(&arguments.campaign.store.store)?;
     let store = StoreOptions::from(&arguments.campaign.store).open()?;
     Ok(store.matrix(name)?.map(|row| (store, row)))
@@ -210,6 +213,8 @@ pub(super) fn load(
     };
     let cases = match &choice.data {
         Some(path) => {
+            // The published data of two suites are folders of several files. A suite reads no file, so it gets all of
+            // them as one text.
             let (text, path) = match suite.name() {
                 planproof_apibank::suite::NAME if path.is_dir() => (apibank::published(path)?, path.clone()),
                 planproof_travel::suite::NAME => {
@@ -254,6 +259,7 @@ fn data_file(path: &Path) -> Result<PathBuf, Failure> {
 /// The cases of a file of case lines.
 fn from_lines(suite: &dyn Suite, path: &Path) -> Result<Vec<Arc<dyn Case>>, Failure> {
     let text = select::read_text(path)?;
+    // Numbered before blank lines are left out, so that an error names the line that an editor shows.
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let read = |(number, line): (usize, &str)| {
         suite
@@ -281,6 +287,7 @@ fn fit(cases: Vec<Arc<dyn Case>>, path: Option<&Path>) -> Result<Vec<Arc<dyn Cas
         if !ids.insert(id) {
             return Err(Failure::usage(format!("{file}: there is a case \"{id}\" already")));
         }
+        // Without a key, the texts of all cases would be put together for nothing.
         if !secrets::held().is_empty() {
             secrets::refuse_keys(&**case)?;
         }

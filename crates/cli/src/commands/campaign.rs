@@ -107,6 +107,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     let mut report = run.options.completed(report, &progress);
     report.wall = Some(wall);
     report.seal = seal.map(|seal| seal.to_string());
+    // From the store, because a resumed campaign has its label there alone.
     report.label = run.store.campaign(&run.campaign.id)?.label;
     if dissection.is_some() || shrinking.is_some() {
         let cases = orders::cases(prepared.order.judge(), &run.campaign.cases)?;
@@ -122,6 +123,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     }
     let shrunk = shrinking.iter().flat_map(|shrinking| &shrinking.failures);
     let smallest: Vec<String> = shrunk
+        // A failure that did not happen again has no smaller case.
         .filter(|failure| failure.is_reproduced())
         .map(|failure| write_case(&failure.shrunk.case))
         .collect();
@@ -142,6 +144,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         }
         return Err(failure);
     }
+    // Without tables and findings, because nothing can be said about the agent.
     if let Some(why) = &report.broken_setup {
         let commands = prepared.commands();
         tell!("{}", Failure::outside(broken_setup(why, &commands.resume(&run.campaign.id))).describe());
@@ -164,6 +167,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
             global,
         ),
     };
+    // Not behind a document on stdout, which has to stay the only one.
     let printed = printed.and_then(|()| match run.campaign.agent.guarded && !takes_stdout && !global.json {
         true => lift::print(&prepared),
         false => Ok(()),

@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
             vec![Plan { case, events }]
         }
     };
+    // Collected first, so that every verdict counts for the exit status even if the reader of stdout has stopped.
     let mut out = String::new();
     let (mut failed, mut unscored) = (false, false);
     let suite = OrderSuite::new(judge_options(&arguments.judge));
@@ -133,6 +134,7 @@ fn from_calls(case: &PlanningCase, calls: &[String]) -> Result<Vec<Event>, Failu
         };
         let id = CallId::new(format!("c{}", number + 1));
         let call = ToolCall { id, name: tool.to_owned(), arguments };
+        // The mock tools of the case answer, so that a refused call counts as it does in a run.
         let result = tools.answer(&call);
         kinds.push(EventKind::Call(call));
         kinds.push(EventKind::Result(result));

@@ -65,6 +65,7 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
         let name = format!("tools@sim/{}", kind.as_str());
         let campaign = campaign(&name, kind, &cases, global.seed)?;
         let new_store = match &page {
+            // The page has the failures of one model, so the runs of the others need not be kept.
             Some(page) if kind == SHOWN => {
                 let store = page.new_store()?;
                 let options = of_simulation(&campaign, synthesis);
@@ -162,6 +163,7 @@ fn open_page(asked: Option<&Path>, folder: &Path) -> Result<Page, Failure> {
         .map_err(|error| Failure::usage(format!("cannot make the folder {}: {error}", folder.display())))?;
     must_differ(&path, &[("the demonstration's run store", folder.join(STORE).as_path())])?;
     let file = ReportFile::open("--html", &path)?;
+    // Under another name until it is complete, so that a demonstration that breaks off leaves an earlier one as it is.
     let new_store = folder.join(format!(".demo-{:016x}.db", u64::from_le_bytes(random_bytes())));
     Ok(Page { file, path, new_store: NewStore(new_store), store: folder.join(STORE) })
 }

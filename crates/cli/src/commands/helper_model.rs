@@ -27,6 +27,7 @@ pub(crate) struct HelperModel {
 impl HelperModel {
     /// The model with that name. Sends no request yet.
     pub(crate) fn find(name: &str, arguments: &AskingArguments) -> Result<Self, Failure> {
+        // The store is hidden from programs, and this is a model.
         let world = Outside { asking: &arguments.model, is_quiet: false, store: Path::new("") };
         let models = Models::live(&world, key_needed(arguments.cache.as_deref()));
         // Looked up once without its wrapping, so that its name is known below, where budgets and prices are checked.
@@ -52,6 +53,7 @@ impl HelperModel {
     pub(crate) fn stop(&self) -> CancellationToken {
         let (stop, deadline) = (CancellationToken::new(), self.deadline);
         let (cancelled, signal) = (stop.clone(), signals::stop_requested());
+        // In a task of its own, because the caller waits for the model meanwhile.
         tokio::spawn(async move {
             let over = async {
                 match deadline {
@@ -87,6 +89,7 @@ impl HelperModel {
     pub(crate) fn tell_spent(&self, global: &Global) {
         let Spent { usage, cost, is_estimate } = self.meter.spent();
         let about = if is_estimate { "about " } else { "" };
+        // Nobody is paid for a simulation.
         let cost = cost.filter(|_| !self.model.is_simulated()).map(|cost| format!(", {about}{cost}"));
         progress::say(
             global,

@@ -67,6 +67,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<ExitCode, Failure> {
 fn write_new(path: &Path, text: &str, is_replaced: bool) -> Result<(), Failure> {
     let mut options = OpenOptions::new();
     let options = options.write(true);
+    // The system checks and creates the file in one step, so that none that appears in between is lost.
     let options = if is_replaced { options.create(true).truncate(true) } else { options.create_new(true) };
     let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {

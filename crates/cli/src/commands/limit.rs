@@ -48,6 +48,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     report.campaign.seal = seal.map(|seal| seal.to_string());
     report.campaign.label = prepared.run.store.campaign(&prepared.run.campaign.id)?.label;
     let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
+    // Written even if the search was halted, because it shows what is finished.
     if let Some(page) = page {
         let write = |reported: &ReportedCampaign<'_>| {
             page.write(global, |out| html::write_limit(&report, reported, &HtmlLimits::default(), out))
@@ -67,6 +68,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     }
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let notes = notes(&report.campaign, unscored, &prepared.commands().resume(&prepared.run.campaign.id));
+    // Stdout is one document then.
     if global.json || is_stdout_taken {
         notes.iter().for_each(|note| tell!("{note}"));
     }
@@ -86,6 +88,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     if prepared.tell_differences(&outcomes, None, None) {
         return Ok(ExitCode::Outside);
     }
+    // A replay that is as recorded has passed, unless `--at-least` asks for a verdict on the limit itself.
     Ok(match prepared.run.is_as_recorded(&outcomes, &progress) && arguments.at_least.is_none() {
         true => ExitCode::Passed,
         false => exit_code(&report, arguments.at_least),

@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: &ManArguments) -> Result<ExitCode, Failure> {
 /// The pages of a command and of all below it, with the names of their files, as in `planproof-runs-show.1`.
 fn pages(command: &Command) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let mut all = vec![page(command)?];
+    // Clap adds a `help` below each command that has others; it is none of ours.
     for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
         all.extend(pages(below)?);
     }

@@ -119,6 +119,7 @@ pub(super) fn print(
     if let Some(page) = page {
         page.write(global, |out| html::write_matrix(table, out))?;
     }
+    // Stdout is one document then.
     if global.json || is_stdout_taken {
         notes.iter().for_each(|note| tell!("{note}"));
     }
@@ -166,6 +167,7 @@ fn text(table: &MatrixTable) -> String {
     head.extend(["Tokens", "Cost"]);
     let mut shown = render::table(&head);
     for (place, column) in shown.column_iter_mut().enumerate() {
+        // The first column has the numbers of the combinations.
         let is_text = place > 0 && place < texts;
         column.set_cell_alignment(if is_text { CellAlignment::Left } else { CellAlignment::Right });
     }
@@ -217,6 +219,7 @@ fn text(table: &MatrixTable) -> String {
             out +=
                 &format!("Combination {number}: isolation: {}\n", terminal::inline(&isolation.to_string()));
         }
+        // Each combination is a campaign with its own key, so one fingerprint cannot stand for all.
         if let Some(seal) = &row.seal {
             out += &format!("Combination {number}: seal {seal}\n");
         }
@@ -234,6 +237,7 @@ fn in_lines(title: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in title.split(' ') {
         match lines.last_mut() {
+            // One less than the width, for the blank between them.
             Some(line) if line.chars().count() + word.chars().count() < HEAD_CHARACTERS => {
                 line.push(' ');
                 line.push_str(word);

@@ -96,6 +96,7 @@ fn graph(arguments: &ToolGraphArguments, global: &Global) -> Result<ExitCode, Fa
     if global.json {
         let mut document = graph.to_json();
         document["walks"] = walks()
+            // As text, because many readers of JSON lose precision above 2^53.
             .map(|(tools, walks)| json!({"tools": tools, "walks": walks.map(|walks| walks.to_string())}))
             .collect();
         return print_json(&document).map(|()| ExitCode::Passed);

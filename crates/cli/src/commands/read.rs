@@ -108,6 +108,7 @@ fn point_at(text: &str, error: &ReadError) -> Failure {
     let ReadError::Unexpected { start, end, expected, .. } = error else {
         return Failure::usage(error.to_string());
     };
+    // The reader counts characters, a label takes bytes.
     let byte = |character: usize| text.char_indices().nth(character).map_or(text.len(), |(byte, _)| byte);
     let label = LabeledSpan::at(byte(*start)..byte(*end), format!("expected {}", expected.join(" or ")));
     let diagnosis = MietteDiagnostic::new(error.to_string())

@@ -140,6 +140,7 @@ fn text(comparison: &Comparison) -> String {
         );
         out += &format!("{}\n", render::text(&apart));
     }
+    // A single size would repeat the figures above.
     if comparison.by_size.len() > 1 {
         out += &format!("\n{}\n", by_size(comparison));
     }
@@ -152,6 +153,7 @@ pub(super) fn difference(comparison: &Comparison) -> String {
         return String::new();
     };
     let p_value = if p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p_value:.3}") };
+    // With one run of each case, the sign-flip test is McNemar's, digit for digit.
     let (what, test) = if comparison.is_repeated() {
         ("A difference as large as this", "sign-flip test over cases")
     } else {
@@ -207,6 +209,7 @@ fn changes(comparison: &Comparison) -> String {
         let what = "Fixed: passed in a larger share of its runs in B than in A; broken: in a smaller one.";
         lines.push(what.to_owned());
     }
+    // Without a score in both, a case is neither fixed nor broken, and no rate covers it.
     let without = count(CaseChange::Unscored) + count(CaseChange::NotRun);
     if without > 0 {
         lines.push(format!(
@@ -222,6 +225,7 @@ fn changes(comparison: &Comparison) -> String {
             comparison.only_b
         ));
     }
+    // Ids of drawn cases consist of a seed and an index, so cases that were drawn with other options can share one.
     if comparison.differing > 0 {
         lines.push(format!(
             "{} ids are in both with different cases behind them, and count as left out.",
@@ -252,6 +256,7 @@ fn changed_cases(comparison: &Comparison) -> String {
     let order = [CaseChange::Broken, CaseChange::Fixed, CaseChange::OtherClass];
     let of_change =
         |change| comparison.cases.iter().filter(move |case: &&ComparedCase| case.change == change);
+    // At the end, because the figures above do not count them.
     let apart = comparison.apart.iter().flat_map(|apart| &apart.cases);
     let apart = apart.filter(|case| order.contains(&case.change));
     let changed: Vec<&ComparedCase> = order.into_iter().flat_map(of_change).chain(apart).collect();

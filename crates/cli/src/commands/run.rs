@@ -97,6 +97,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
         return Err(Failure::usage("the task is empty: say what the agent is to do"));
     }
     let trace = arguments.trace.as_deref().map(trace_file).transpose()?;
+    // A person could not answer on an input that holds the task.
     let is_watched = terminal::is_interactive() && !is_from_stdin;
     let asks = !arguments.yes && is_watched && sources.iter().any(Source::is_foreign);
     if arguments.review != ReviewChoice::None && is_from_stdin {
@@ -134,6 +135,7 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
     let mut stop = Box::pin(signals::stop_requested());
     let interrupted = || Failure::outside("interrupted before the agent started");
     let sources = tokio::select! {
+        // In this order: if the signal is there already, nothing is started any more.
         biased;
         () = &mut stop => return Err(interrupted()),
         opened = tool_sources::open(&prepared.sources, prepared.tool_limits, global) => opened?,
@@ -223,6 +225,7 @@ async fn run_agent(
 ) -> Result<(), Failure> {
     let toolbox = Arc::clone(tools) as Arc<dyn Toolbox>;
     let surroundings = Surroundings::new(select::random_bytes);
+    // No campaign: there is no earlier part of a run to resume from, and `prepare` has refused agents with a memory.
     let run = RunContext {
         query: &prepared.task,
         toolbox: &toolbox,
@@ -252,6 +255,7 @@ fn conclude(end: Option<EventKind>, live: &LiveTrace, global: &Global) -> Result
         Some(EventKind::End(EndReason::LimitReached { .. } | EndReason::AgentFailed { .. })) => {
             ExitCode::Failed
         }
+        // Unscored, or without an end: this says nothing about the agent.
         _ => ExitCode::Outside,
     };
     Ok(code)

@@ -204,6 +204,7 @@ pub(crate) fn show(
 
 /// Reports damaged runs of a campaign, as far as their summaries show it.
 fn note_summaries(store: &Store, campaign: &CampaignRow) -> Result<(), Failure> {
+    // Checking signatures would make a list of many campaigns slow; `runs verify` does that.
     let seals = store.seals(&campaign.id, Signatures::None)?;
     let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
     for run in store.run_summaries(&campaign.id)? {
@@ -339,6 +340,7 @@ fn show_case(
         Ok(verdict) => {
             let (explained, noted) = case.explain_run(verdict, &trace.events);
             let marked = render::marked(&explained, Marking::for_stdout());
+            // An empty text would be found between all characters.
             let prompt = match explained.text.is_empty() {
                 true => case.prompt().to_owned(),
                 false => case.prompt().replace(&explained.text, &marked),
@@ -478,6 +480,7 @@ fn learning(
             damaged.push(DamagedRun { unit, damage });
             continue;
         }
+        // One run at a time, because the traces of a large campaign may not fit into memory.
         let (case, run) = stored::load_one(store, campaign, &options, unit)?;
         let Some((outcome, trace)) = run else { continue };
         if outcome.passed() != Some(false) {

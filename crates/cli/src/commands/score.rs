@@ -50,6 +50,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     let cases = load(&*suite, choice, global)?;
     let (text, file) = (select::read_text(predictions)?, predictions.display().to_string());
     let data = Data { text: &text, file: &file };
+    // A suite reads no file, so it gets the texts.
     let log =
         log.as_deref().map(|path| Ok::<_, Failure>((select::read_text(path)?, path.display().to_string())));
     let log = log.transpose()?;
@@ -85,6 +86,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
             Some((judge, false)) => format!("predictions of {file}, judged by {judge}"),
             Some((judge, true)) => format!("predictions of {file}, judged by {judge}, a SIMULATION"),
         },
+        // Which model wrote the predictions, and whether it was a simulated one, is not known.
         model: None,
         simulated: false,
         cases: &cases,

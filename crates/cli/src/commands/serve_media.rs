@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: &ServeMediaArguments, global: &Global) -> Result<Ex
             write!(out, "{HEAD}\n{text}")?;
         }
         out.flush()?;
+        // It would keep stdout locked for as long as the server runs.
         drop(out);
         progress::say(global, "serving a SIMULATION of the servers of tools, until Ctrl-C");
         stop.await;
@@ -57,6 +58,7 @@ fn settings(stand_in: &StandIn, folders: [(&str, Option<&Path>); 2]) -> Result<M
     for service in Service::ALL {
         let Some(endpoint) = endpoints.get(service) else { continue };
         let mut of_service = Map::from_iter([("url".to_owned(), Value::from(endpoint.url.as_str()))]);
+        // The file of `--media` must not name a model for a service that has none.
         if let Some(model) = endpoint.model.as_deref().filter(|_| service.settings().any(|it| it == "model"))
         {
             of_service.insert("model".to_owned(), model.into());

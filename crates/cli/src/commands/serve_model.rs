@@ -55,6 +55,7 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
             }
         }
         out.flush()?;
+        // It would keep stdout locked for as long as the server runs.
         drop(out);
         let note = if model.is_simulated() { ", a simulated model" } else { "" };
         progress::say(global, &format!("serving {}{note}, until Ctrl-C", arguments.model));

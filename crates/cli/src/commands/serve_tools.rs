@@ -54,6 +54,7 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
     recorder.end(EndReason::Answered { text: String::new() });
     let trace = Trace {
         header: Header {
+            // Who makes the calls is not known here.
             agent: "serve-tools".to_owned(),
             model: None,
             simulated: false,
@@ -86,6 +87,7 @@ async fn serve(arguments: &ServeToolsArguments, global: &Global, tools: RunTools
         writeln!(out, "PLANPROOF_MCP_URL={}", run.url())?;
     }
     out.flush()?;
+    // It would keep stdout locked for as long as the server runs.
     drop(out);
     progress::say(global, "serving the case's tools; Ctrl-C ends and judges");
     stop.await;

@@ -64,6 +64,7 @@ fn known_tools(
             let opened = tool_sources::open(&sources, ClientLimits::default(), global).await?;
             let combined = CombinedTools::new(opened).map_err(|error| Failure::usage(error.to_string()))?;
             let tools = combined.tools().to_vec();
+            // Only the list is needed: no tool is called.
             combined.close().await;
             Ok::<_, Failure>(tools)
         })?;
@@ -92,6 +93,7 @@ fn check(
             // Faults about tools are shown among the others, in the order of the text.
             diagnostics.sort_by_key(Diagnostic::span);
         }
+        // A specification that loads may still have errors about tools.
         let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
         let is_good = automaton.is_some() && !has_errors && (diagnostics.is_empty() || !deny_warnings);
         // One unusable file does not end the command, so that all of them are reported.

@@ -25,8 +25,10 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
             writeln!(out, "{}", write_case(&case))?;
         }
     }
+    // By hand, because dropping the buffer would swallow an error.
     out.flush()?;
     if arguments.statistics {
+        // All fields are named, so that a new count cannot be forgotten here.
         let SynthesisCounts {
             sentences_drawn,
             unsatisfiable,
@@ -41,6 +43,7 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
         tell!(
             "sentences drawn {sentences_drawn}: contradicted the paragraph so far {unsatisfiable}, had two readings {ambiguous}, wanted more actions than there are {too_wide}"
         );
+        // Only the time form is decided by a search that may reach its limit.
         if arguments.cases.shape.time {
             tell!("not known within the limit of the search whether they did: {undecided}");
         }

@@ -37,6 +37,7 @@ pub(crate) fn run(arguments: &TablesArguments, global: &Global) -> Result<ExitCo
     must_exist(path)?;
     planproof_runner::must_be_no_folder(path)?;
     let store = Store::open_read_only(path)?;
+    // All of them first, because the limit that a search found counts for other campaigns of its agent as well.
     let found = arguments.runs.iter().map(|name| Found::new(&store, name)).collect::<Result<Vec<_>, _>>()?;
     let load = |of: &Found| of.load(&store, &found);
     let loaded = found.iter().map(load).collect::<Result<Vec<_>, _>>()?;
@@ -151,6 +152,7 @@ impl Found {
             (None, _) => format!("{} {dissect}", commands.resume(&campaign.id)),
             (Some(plan), Some(limit)) => {
                 let time = if self.is_time_form { " --time" } else { "" };
+                // Failures in larger cases would not count in the tables.
                 let draw = format!("--actions {}..{limit}{time} {dissect}", plan.from);
                 format!(
                     "a search for a limit is not dissected; name it together with a campaign of the same agent \
@@ -171,6 +173,7 @@ fn text(tables: &Tables) -> String {
         out += &format!("{}\n\n", render::text(what));
     }
     out += &format!("Errors (as table 2 of the paper)\n\n{}\n\n", errors(tables));
+    // As in the paper, each form has a table of its own: the time form has one class more.
     for (is_time_form, number) in [(false, 3), (true, 6)] {
         if tables.classes_of(is_time_form).next().is_some() {
             let form = if is_time_form { " in the time form" } else { "" };
@@ -267,6 +270,7 @@ fn classes(tables: &Tables, is_time_form: bool) -> Table {
         ];
         match row.shares() {
             Some(shares) => cells.extend(shares.iter().map(|share| format!("{share:.2}"))),
+            // There are no shares without a failure.
             None => cells.resize(head.len(), "-".to_owned()),
         }
         table.add_row(cells);

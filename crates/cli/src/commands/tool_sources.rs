@@ -68,6 +68,7 @@ fn failure(error: &ToolSourceError) -> Failure {
         if let Some(meant) = meant(given) {
             return Failure::usage(format!("unknown source of tools `{given}`: did you mean {meant}?"));
         }
+        // The error names the sources of the crate `tools`. These are the ones of this program.
         text.push_str(", python, everyday, everyday:FILE, made:FILE");
     }
     if error.is_usage() { Failure::usage(text) } else { Failure::outside(text) }

@@ -32,6 +32,7 @@ fn list(arguments: &TopicsArguments, global: &Global) -> Result<ExitCode, Failur
     let bank = select::topic_bank(arguments.topics.as_deref())?;
     let mut out = terminal::results(global.json);
     match &arguments.job {
+        // The whole bank in the form of `--topics`, so that the output can be edited and used.
         None if global.json => out.write_all(bank.to_json().as_bytes())?,
         None => {
             for topic @ Topic { job, industry, activities, .. } in bank.topics() {

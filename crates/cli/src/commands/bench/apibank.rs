@@ -52,6 +52,7 @@ fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
         if path.extension().is_some_and(|it| it == ending) {
             paths.push(path);
         }
+        // Checked while the folder is listed, because `--data` may name any folder by mistake.
         if paths.len() > FILES_MAX {
             return Err(fail(&format_args!("it has more than {FILES_MAX} files")));
         }

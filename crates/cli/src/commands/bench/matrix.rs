@@ -51,6 +51,7 @@ pub(super) fn asked_for(
     let noise: Vec<String> =
         noise.into_iter().filter_map(|set| agent_setting(set)).flat_map(|(_, text)| values(text)).collect();
     let (agents, models) = with_noise(agents, arguments.models.clone(), &noise)?;
+    // Beside `--model`, a kind of agent alone is right, and `combinations` checks the whole names.
     if models.is_empty() {
         agents.iter().try_for_each(|agent| must_be_agent(agent))?;
     }
@@ -107,6 +108,7 @@ fn settings(sets: &[&String]) -> Result<Vec<(&'static str, Vec<String>)>, Failur
             ))
         })?;
         let values = values(text);
+        // Elsewhere the last `--set` of a key counts. Here each one adds values to try.
         match all.iter_mut().find(|(other, _)| *other == option) {
             Some((_, before)) => before.extend(values),
             None => all.push((option, values)),
@@ -142,6 +144,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
             "--replay is for one campaign: a matrix has a recording for each of its combinations; replay them one by one",
         ));
     }
+    // Before the campaigns are created: a page that cannot be written is a mistake in the request.
     let page = page(request)?;
     let asking = campaign.model.within(campaign.model.run_time(campaign.timeout))?;
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
@@ -161,6 +164,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
 pub(super) fn go_on(request: &Request<'_>, store: &Store, row: Matrix) -> Result<ExitCode, Failure> {
     let first = store.campaigns_of_matrix(&row.id)?.into_iter().next();
     let first = first.ok_or_else(|| Failure::usage(format!("the matrix {} holds no campaign", row.id)))?;
+    // One command began all combinations, so the first one speaks for them.
     let options: CampaignOptions = crate::stored::options(&first)?;
     let what = format!("the matrix {}", row.id);
     request.command.must_fit(&options.kept, &what, ("resume it with", &format!("--resume {}", row.id)))?;
@@ -292,6 +296,7 @@ async fn carry_on(
         prepared.stream.clone_from(&stream);
         let run = &prepared.run;
         let came = carry_out(&prepared, global, stop, |outcomes| run.all_at_once(outcomes)).await?;
+        // A store that cannot be written or an interruption would end the next combination, too.
         if let Some(failure) = came.failure {
             ended.failure = Some(failure);
             break;

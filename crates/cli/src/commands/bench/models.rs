@@ -58,6 +58,7 @@ pub(super) fn run(
                 let row = match arguments.estimate {
                     true => models.estimate(agent, form, &stop).await?,
                     false => {
+                        // Added up anew for each row, because the rows before it have spent something.
                         let left = match limit {
                             Some(limit) => Some(limit.minus(models.paid(&agents)?)),
                             None => None,
@@ -87,6 +88,7 @@ fn prices(file: Option<&Path>) -> Result<Prices, Failure> {
 
 /// The agent of that name; a model alone is that of our function-calling loop.
 fn agent(name: &str) -> Result<AgentSpec, Failure> {
+    // A colon stands in the name of a program or a service, which may hold slashes as well.
     let is_model = !name.contains('@') && name.contains('/') && !name.contains(':');
     let spec = select::agent_spec(&if is_model { format!("{KIND}@{name}") } else { name.to_owned() })?;
     match parts(&spec).model {
@@ -139,6 +141,8 @@ impl Models<'_> {
     /// What all rows of a form have in common, by which their campaigns are found again.
     fn label(&self, form: TestForm, is_estimate: bool) -> String {
         let ModelsArguments { cases, actions: (least, most), .. } = self.arguments;
+        // Otherwise the row of the simulated model that stands in for others would be found as their estimate, and the
+        // other way round.
         let what = if is_estimate { "estimate of models" } else { "models" };
         format!(
             "{what}: {}, {cases} cases, {least}..{most} actions, seed {}",
@@ -149,6 +153,7 @@ impl Models<'_> {
 
     /// The newest campaign of that agent and label.
     fn find(&self, agent: &AgentSpec, label: &str) -> Result<Option<CampaignRow>, Failure> {
+        // Opening a store that does not exist would create it.
         if !self.store.exists() {
             return Ok(None);
         }
@@ -291,6 +296,7 @@ impl Models<'_> {
         budget: Option<Money>,
         stop: &CancellationToken,
     ) -> Result<(), Failure> {
+        // Without the configuration file: all rows follow one protocol, which keys of `[test]` would change unseen.
         let mut line = ["planproof", "--config", "none", "test"].map(str::to_owned).to_vec();
         line.extend(words);
         line.extend(["--store".to_owned(), self.store.to_string_lossy().into_owned()]);
@@ -321,6 +327,7 @@ impl Models<'_> {
     }
 
     fn of_campaign(&self, campaign: &CampaignRow, form: TestForm) -> Result<Row, Failure> {
+        // Judged again, by the version that the row names.
         let stored = Stored::load(&self.open()?, &campaign.id)?;
         let report = stored.report()?;
         let unscored = stored.campaign.unscored().map(|why| reason(&why.to_string()));

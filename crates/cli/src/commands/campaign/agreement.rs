@@ -32,6 +32,7 @@ struct Agreement<'a> {
 impl Agreement<'_> {
     /// Compares one option, if the command line gives it.
     fn option(&mut self, id: &str, recorded: Option<&str>, now: Option<&str>) {
+        // A default is no statement: only what is typed can contradict a recording.
         if self.given.has(id) && recorded != now {
             self.contradictions.push(format!("recorded {}, now {}", words(id, recorded), words(id, now)));
         }
@@ -86,6 +87,7 @@ pub(super) fn must_agree(
         }
         Some(_) => {}
         None => {
+            // Options of agents may be given without an agent. They are about the recorded one then.
             let now = select::options_written(&arguments.agent_options);
             let then = AGENT_OPTIONS
                 .map(|option| (option, recorded.agent.option_written(option).map(str::to_owned)));
@@ -122,6 +124,7 @@ pub(super) fn must_agree(
             let shape = &arguments.shape;
             agreement.options(options.limit.as_ref().map(searching).unwrap_or_default(), &searching(plan));
             if let Some(Making::Levels(levels)) = made(note.drawn.as_ref().unwrap_or(&note.cases))? {
+                // Any number of actions will do here, because it is not compared.
                 let now = CaseArguments {
                     actions: (plan.from, plan.from),
                     first: 0,
@@ -174,6 +177,7 @@ fn made(origin: &CasesOrigin) -> Result<Option<Making>, Failure> {
 fn topics(agreement: &mut Agreement<'_>, order: &OrderOptions, file: Option<&Path>) -> Result<(), Failure> {
     let Some(file) = file.filter(|_| agreement.given.has("topics")) else { return Ok(()) };
     let shown = file.display();
+    // By content: the recording holds the topics themselves, and their file may be elsewhere by now.
     match &order.topics {
         Some(bank) if *bank == select::topic_bank(Some(file))? => {}
         Some(_) => {
@@ -188,6 +192,7 @@ fn topics(agreement: &mut Agreement<'_>, order: &OrderOptions, file: Option<&Pat
 
 /// Whether these are the same cases in the same order.
 fn are_same(now: &[Arc<dyn Case>], recorded: &[Arc<dyn Case>]) -> bool {
+    // By their whole lines, because different cases may have the same id.
     now.len() == recorded.len() && now.iter().zip(recorded).all(|(now, it)| now.to_line() == it.to_line())
 }
 

@@ -59,6 +59,7 @@ pub(in crate::commands) async fn carry_out(
 ) -> Result<Ended, Failure> {
     let Prepared { run, order, .. } = prepared;
     let leads_on = order.dissect.is_some() || order.shrink.is_some();
+    // Only what follows a campaign reads its cases as orders, and nothing follows one of another suite.
     let typed = if leads_on { orders::cases(order.judge(), &run.campaign.cases)? } else { Vec::new() };
     let (mut dissection, mut shrinking) = (None, None);
     // The finished runs of derived campaigns, with their number.

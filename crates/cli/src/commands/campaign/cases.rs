@@ -187,7 +187,9 @@ impl From<Making> for CasesOrigin {
 
 impl Drawn {
     pub(super) fn of(draw: &CaseArguments, seed: u64, count: u64) -> Result<Self, Failure> {
+        // Only for its error: the sequence of a seed has an end.
         draw.places(count)?;
+        // All fields are named, so that a new option cannot be left out of recordings.
         let SynthesisOptions {
             actions_min,
             actions_max,
@@ -273,6 +275,7 @@ impl Drawn {
         };
         let time = self.time.as_ref();
         let durations = time.and_then(|time| Some(range(&time.duration_min?, &time.duration_max?)));
+        // An id that no argument has would not be noticed: as it can never be given, it would never be compared.
         vec![
             ("cases", Some(self.count.to_string())),
             ("first", Some(self.first.to_string())),

@@ -59,6 +59,8 @@ impl Derived {
         stored: Option<T>,
         begun: Option<T>,
     ) -> Result<Option<T>, Failure> {
+        // What was begun decides: it may have been requested only on an earlier resume, of which the campaign's own
+        // options say nothing.
         let before = begun.or(stored);
         match (now, before) {
             (Some(now), Some(before)) if now != before => Err(Failure::usage(format!(
@@ -108,6 +110,7 @@ impl<'a> Keeper<'a> {
         if !self.is_created && self.of.find(&campaign.id, &store.derived(&campaign.id)?).is_none() {
             let mut options = options.clone();
             (options.seed, options.limit) = (self.seed, None);
+            // Nobody typed a command for it, and what its runs take is booked with the campaign that led to it.
             let row = NewCampaign {
                 id: &id,
                 created_ms: milliseconds_now(),

@@ -23,6 +23,7 @@ pub(super) fn is_over(
 ) -> bool {
     match begun {
         Some((_, dissection)) => dissection.is_complete(),
+        // Any seed will do: it decides which errors are drawn, not whether there are any.
         None => pick_errors(&orders::outcomes(outcomes), options, 0).is_empty(),
     }
 }

@@ -71,6 +71,7 @@ fn over_bare(store: &Store, guarded: &Stored) -> Result<Option<Comparison>, Fail
         let bare = Stored::load(store, &row.id)?;
         let report = bare.report()?;
         let traces = StoredTraces { store, campaign: &row.id };
+        // Having no case in common is an error of a comparison, but only a reason to look further here.
         let comparison = Comparison::new(&bare.reported(&report, &traces), &after).ok();
         // The gain is shown only if it is about all of the guarded cases.
         let is_whole = |found: &Comparison| found.is_lift && found.only_b == 0;

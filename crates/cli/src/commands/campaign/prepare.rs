@@ -229,6 +229,7 @@ pub(in crate::commands) fn resume_stored(
     };
     // Derived campaigns are stored with these options and are read back by them, even if they are requested only now.
     options.kept.of_suite = order.to_map();
+    // The engine knows neither dissection nor shrinking, so it gets their runs as cases with outcomes.
     let mut further = Vec::new();
     let trials = dissection.map(|(_, dissection)| dissection.into_scored_trials()).unwrap_or_default();
     let candidates = shrinking.map(|(_, shrinking)| shrinking.into_scored_candidates()).unwrap_or_default();
@@ -244,6 +245,7 @@ pub(in crate::commands) fn resume_stored(
             further.push((case.clone() as _, untyped(&case, outcome)));
         }
     }
+    // By the stored limit of a run, which a resumed campaign keeps.
     let asking = asking.within(options.kept.timeout())?;
     // `resume` takes the store, and the world refers to its path.
     let path = store.path().to_owned();
@@ -275,6 +277,7 @@ fn replay(
     let recorded = RecordedCampaign::read(&world, file, may_differ.as_deref())?;
     let note = &recorded.campaign;
     let shown = file.display();
+    // First, because all that follows relies on a recording of this command.
     command.must_fit(
         &note.options,
         &format!("the recording {shown}"),

@@ -32,6 +32,7 @@ pub(super) fn drafts(path: &Path) -> Result<(Vec<Draft>, Vec<String>), Failure> 
     if drafts.is_empty() {
         return Err(wrong(path, &"it holds no query"));
     }
+    // Blank lines are left out as `read_drafts` leaves them out, so that a draft and its line have the same place.
     let lines = text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned);
     Ok((drafts, lines.collect()))
 }

@@ -43,6 +43,7 @@ pub(super) fn run(arguments: &GenerateMnmsArguments, global: &Global) -> Result<
     if arguments.show_prompt {
         return show_prompt(&tasks, arguments.queries);
     }
+    // Before a model is asked, and paid, for what could not be written.
     let out = Out::open(&arguments.out)?;
     match &arguments.model {
         None => {
@@ -119,6 +120,7 @@ fn write(
     global: &Global,
 ) -> Result<(), Failure> {
     let text: String = drafts.iter().map(|draft| draft.to_line() + "\n").collect();
+    // Walks are counted in text, like the seed, because many readers of JSON lose precision above 2^53.
     let walks: Vec<Value> = tasks
         .sequences
         .walks

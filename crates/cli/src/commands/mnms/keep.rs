@@ -45,6 +45,7 @@ pub(super) fn filter(arguments: &FilterArguments, global: &Global) -> Result<Exi
                     "--poor: id \"{id}\" does not belong to a query"
                 ))));
             }
+            // A single 0 is enough, as it is in an execution log.
             if row.contains(&Some(0.0)) {
                 poor.extend(id.parse::<i64>());
             }

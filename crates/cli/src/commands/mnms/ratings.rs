@@ -110,6 +110,7 @@ fn as_json(found: &RaterAgreement, unanimous: usize) -> Value {
 }
 
 pub(super) fn rate(sheets: &[PathBuf], metrics: Option<&Path>, global: &Global) -> Result<ExitCode, Failure> {
+    // With halves, because the figures of the paper's table 15 are only possible with them.
     let ratings = files::ratings(sheets, Scale::Halves)?;
     let rated = accuracies(&ratings).map_err(|error| Failure::usage(inline(&error.to_string())))?;
     let found = match metrics {

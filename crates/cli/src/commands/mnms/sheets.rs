@@ -106,6 +106,7 @@ pub(super) fn results(
         }
         settings.push((setting, results_of(Path::new(path))?));
     }
+    // Settings can only be compared on the same queries.
     let has_all = |draft: &&Draft| settings.iter().all(|(_, results)| results.contains_key(&draft.id));
     let mut chosen: Vec<&Draft> = drafts.iter().filter(has_all).collect();
     if chosen.is_empty() {

@@ -17,6 +17,7 @@ use crate::stored::{Stored, StoredTraces};
 use crate::terminal;
 
 pub(super) fn run(store: &Store, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
+    // Before any campaign is read, because reading one judges all of its runs again.
     if arguments.others.len() >= CAMPAIGNS_MAX {
         return Err(Failure::usage(format!("a table holds at most {CAMPAIGNS_MAX} campaigns")));
     }
@@ -59,6 +60,7 @@ fn text(table: &AgentTable) -> String {
     if table.agents.iter().any(|row| row.simulated) {
         out += &format!("{}\n\n", render::simulation());
     }
+    // Most agents have no monitor, and three columns of dashes would leave the others less room.
     let is_monitored = table.agents.iter().any(|row| row.monitor.is_some());
     let mut head =
         vec!["Agent", "Run", "Passed", "Success (% [95 %])", "vs the first", "p", "Tokens", "Time"];
@@ -84,6 +86,7 @@ fn text(table: &AgentTable) -> String {
         table.scored
     ));
     for row in &table.agents {
+        // Below the table, because no figure in it covers such cases.
         if let Some(apart) = &row.apart {
             say(format!(
                 "{} ({}): of the separately scored cases in all campaigns, {} of {} runs passed: {}.",

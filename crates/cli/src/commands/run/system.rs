@@ -52,6 +52,7 @@ impl Model for Instructed {
         &'a self,
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
+        // Never called: `must_take_instructions` refuses agents that do more than chat.
         self.model.complete(request)
     }
 }

@@ -126,6 +126,7 @@ impl Transcript {
                 line("task", "1", &cut(text, WORDS_SHOWN), "")
             }
             EventKind::Turn { text, calls, finish, usage } => {
+                // Agents within the agent may work at the same time, so each has a count of its own.
                 let number = self.turns.entry(event.actor.clone()).or_default();
                 *number += 1;
                 self.usage += *usage;
@@ -153,6 +154,7 @@ impl Transcript {
                 result.text.trim().clone_into(&mut self.answered);
                 let (number, begun) = match paired {
                     Some(number) => (number + 1, self.begun.get(number).copied().unwrap_or(event.at)),
+                    // A result without a call: calls count from 1.
                     None => (0, event.at),
                 };
                 let (label, colour) = if result.is_error { ("error", "1;31") } else { ("ok", "1;32") };

@@ -26,6 +26,7 @@ pub(super) fn list(
     let which = WhichLessons { campaign, tool, ..WhichLessons::default() };
     let rows = store.lessons(&which, most)?;
     let left = store.count_lessons(&which)?.saturating_sub(rows.len() as u64);
+    // On stderr, because stdout has nothing but lessons, for programs a document in each line.
     if left > 0 {
         tell!("{left} older lessons are left out; list more with --most");
     }

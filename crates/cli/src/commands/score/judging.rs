@@ -42,6 +42,7 @@ pub(super) fn answers(
                 let request = ChatRequest { messages, tools: [].into(), settings, previous: None };
                 asking.spawn(async move { (key, model.chat(&request).await) });
             }
+            // A score takes all answers, so the first failure ends the others, too. A cache keeps those that have come.
             let joined = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Err(helper.stopped_by()),

@@ -101,11 +101,13 @@ fn proposals<'t>(automaton: &Automaton, text: &'t str) -> Result<Vec<Proposal<'t
                 "--states: \"{name}\" has arguments but no tool: write {name}=TOOL{{...}}"
             )));
         }
+        // The id is never looked at: requirements are about tools and their arguments.
         let call = tool.map(|tool| ToolCall {
             id: CallId::new("1"),
             name: tool.to_owned(),
             arguments: Arguments::Object(arguments),
         });
+        // Elsewhere the call would count for nothing, and the answer would seem to be about it.
         if call.is_some() && !automaton.state(state).completes_call() {
             return Err(Failure::usage(format!(
                 "--states: \"{name}\" completes no call: the tool belongs to the state with (:content arguments)"

@@ -42,6 +42,7 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
     let named = own.topic(&tools).map_err(|what| of_names(inline(&what)))?;
     tell(&named, global);
     let usable = named.topic.activities.len();
+    // A single activity has no order.
     if usable < 2 {
         return Err(Failure::usage(format!(
             "a topic needs at least 2 tools; of {} there {} {usable} that can be used",
@@ -85,6 +86,7 @@ async fn list(sources: &[Source], global: &Global) -> Result<(Vec<Tool>, BTreeMa
         opened = tool_sources::open(sources, ClientLimits::default(), global) => opened?,
     };
     let combined = CombinedTools::new(opened);
+    // The message is worded for `planproof run`. Here a source is no option.
     let combined = combined.map_err(|error| Failure::usage(error.to_string().replace("--tools ", "")))?;
     tool_sources::introduce(&combined, global);
     let mut renamed = BTreeMap::new();

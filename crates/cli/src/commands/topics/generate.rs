@@ -38,6 +38,7 @@ pub(super) fn run(arguments: &GenerateArguments, global: &Global) -> Result<Exit
         }));
     }
     let bank = TopicBank::new(topics).map_err(|error| Failure::outside(error.to_string()))?;
+    // As in `from_mcp`: a text with two readings must show here and not in a campaign.
     prove_topics(&bank).map_err(|why| Failure::outside(inline(&why)))?;
     let drop = |Dropped { job, text, why }: &Dropped| json!({"job": job, "text": text, "why": why});
     let summary = json!({
