@@ -128,6 +128,7 @@ impl Suite for ApiBank {
         selection: &CaseSelection,
         limit: Option<usize>,
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
+        // A caller assembles the files of the published data into one text.
         if let Some(published) = data.and_then(|data| PublishedDialogues::of_text(data.text)) {
             let calls = selection.take(published.cases(self.is_original)?, limit)?;
             return Ok(calls.into_iter().map(|call| Arc::new(call) as Arc<dyn Case>).collect());
@@ -254,6 +255,7 @@ fn read_lines(text: &str, file: &str) -> Result<Vec<UserTask>, CaseError> {
         let (number, line) = line.map_err(CaseError::new)?;
         let refuse = |what: String| CaseError::new(format!("{file}:{number}: {what}"));
         let task = UserTask::read(line).map_err(|error| refuse(error.to_string()))?;
+        // The databases of published tasks are not at hand, so their calls cannot be executed here.
         if task.origin == TaskOrigin::Own {
             prove(&task).map_err(refuse)?;
         }

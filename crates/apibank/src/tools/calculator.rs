@@ -42,6 +42,7 @@ fn calculate(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, 
 /// than signs and one other character.
 fn is_valid(formula: &str) -> bool {
     let signs = formula.matches(['+', '-', '*', '/']).count();
+    // The last condition is the original's way to refuse incomplete formulas such as `1+`.
     formula.bytes().all(|it| it.is_ascii_digit() || b"+-*/()".contains(&it))
         && formula.matches('(').count() == formula.matches(')').count()
         && signs > 0
