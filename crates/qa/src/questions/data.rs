@@ -218,6 +218,7 @@ pub(super) fn official_facts(text: &str) -> Result<Option<HashMap<String, Vec<Su
     struct Whole {
         sp: Option<Value>,
     }
+    // Lines of predictions are no single object, and so name no facts.
     let Ok(Whole { sp: Some(named) }) = serde_json::from_str(text) else { return Ok(None) };
     serde_json::from_value(named).map(Some).map_err(|error| {
         format!("the supporting facts are no lists of titles with places ({error}): write {{\"answer\": {{...}}, \"sp\": {{\"ID\": [[\"TITLE\", 0]]}}}}")
