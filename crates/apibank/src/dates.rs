@@ -145,6 +145,7 @@ fn take<'t>(part: Part, text: &'t str, moment: &mut LocalDateTime) -> Option<&'t
             return (after.len() < text.len()).then_some(after);
         }
         Part::Year => {
+            // Exactly four digits, as for Python's `%Y`, which is why some tools pad the year first.
             let digits = text.get(..4).filter(|it| it.bytes().all(|byte| byte.is_ascii_digit()))?;
             (&mut moment.year, digits.parse().ok()?, 4)
         }

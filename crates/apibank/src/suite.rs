@@ -134,6 +134,7 @@ impl Suite for ApiBank {
             return Ok(calls.into_iter().map(|call| Arc::new(call) as Arc<dyn Case>).collect());
         }
         let tasks = match data {
+            // At least the default number, so that a sample of fewer is drawn from all of these.
             None => own(limit.unwrap_or(OWN_TASKS).max(OWN_TASKS))?,
             Some(Data { text, file }) => read_lines(text, file)?,
         };
@@ -165,6 +166,7 @@ impl Suite for ApiBank {
     /// "..."}`; for calls of levels 1 and 2, the form of the published evaluator, `{"file": "...", "id": 0, "pred":
     /// "[...]"}`.
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
+        // All cases of a file are of one kind, so the first one tells which.
         match cases.first().map(|case| case.to_line()) {
             Some(line) if CallCase::is_named_by(&line) => predictions::score_calls(cases, predictions),
             _ if self.is_original => Err(CaseError::new(

@@ -80,8 +80,8 @@ fn value(text: &str, is_named: bool) -> Option<(PythonValue, &str)> {
     if let Some(quote) = text.chars().next().filter(|it| matches!(it, '\'' | '"')) {
         let inside = &text[1..];
         let places = inside.match_indices(quote).map(|(place, _)| place);
+        // An escaped quote belongs to the text.
         let mut places =
-            // An escaped quote belongs to the text.
             places.filter(|place| !inside[..*place].ends_with('\\') && ends(&inside[place + 1..]));
         let place = places.next()?;
         return Some((unescaped(&inside[..place]).into(), &inside[place + 1..]));

@@ -105,6 +105,7 @@ impl List {
             if place(&inner, "(").is_some() {
                 return Err(unpaired());
             }
+            // Steps within parentheses count, too: the limit is that of the whole formula.
             let mut inner = Self { items: inner, steps: self.steps };
             let value = inner.solve_flat()?;
             self.steps = inner.steps + 1;
@@ -117,6 +118,7 @@ impl List {
 
     fn solve_flat(&mut self) -> Result<Item, PythonError> {
         for signs in [["*", "/"], ["+", "-"]] {
+            // The first of either sign, so that signs of one rank are applied from left to right.
             while let Some(index) = self.items.iter().position(|it| signs.iter().any(|sign| it.is(sign))) {
                 self.step(index)?;
             }

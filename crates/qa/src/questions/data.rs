@@ -119,6 +119,7 @@ pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<Que
     let whole =
         |error: serde_json::Error| DataError::of_json(file, None, &error).expecting(example(benchmark));
     match benchmark {
+        // The published list begins with a bracket, a file of lines with a brace.
         Benchmark::HotpotQa if text.trim_start().starts_with('[') => {
             for row in serde_json::from_str::<Vec<HotpotRow>>(text).map_err(whole)? {
                 read.hotpot(row, None)?;
