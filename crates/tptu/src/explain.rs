@@ -22,7 +22,7 @@ fn gist(detail: &EvaluationDetail) -> String {
         (None, ..) => "passed".to_owned(),
         (Some("agent_failed"), Some(reason), _) => format!("the agent broke: {}", short(reason)),
         (Some(class), ended, _) => {
-            // The class is that of the fault with precedence, which need not be the first one in the list.
+            // The class is that of the fault that takes precedence, which need not be the first one in the list.
             let of_class = detail.faults.iter().find(|fault| fault.class() == class);
             let what = of_class.map(|fault| short(&fault.to_string()));
             match (what, ended) {

@@ -240,7 +240,7 @@ impl fmt::Display for OutputFault {
             }
             Self::MissingStep { place, tool } => write!(f, "step {place} is missing: {tool}"),
             Self::ExtraStep { place } => write!(f, "step {place} is one too many"),
-            // This mark is that of facts that must not be named.
+            // With this mark, a fact is one that must not be named.
             Self::WrongSubtask { place, fact } => match fact.strip_prefix('!') {
                 Some(fact) => write!(f, "step {place}: the sub-task says `{fact}`, which is something else"),
                 None => write!(f, "step {place}: the sub-task does not name `{fact}`"),
