@@ -38,6 +38,7 @@ fn find(text: &str) -> Option<Found<'_>> {
 
 fn find_in_line(line: &str) -> Option<Found<'_>> {
     let end = line.rfind(")]")?;
+    // A bracket without a name and a parenthesis behind it, such as that of a note, begins no call.
     line.match_indices('[').take_while(|(start, _)| *start < end).find_map(|(start, _)| {
         let rest = &line[start + 1..];
         let name = &rest[..word_length(rest)];
@@ -86,6 +87,8 @@ fn argument<'t>(text: &'t str, name: &str, until_bracket: Option<usize>) -> Opti
     let is_quote = |it: char| matches!(it, '\'' | '"');
     let after = &text[name.len()..];
     let value = after.trim_start_matches(is_space).strip_prefix('=')?;
+    // The alternatives of the pattern, in its order: a quoted text, a list, word characters. The two quotes may be of
+    // different kinds, as in the pattern.
     if let Some(inside) = value.trim_start_matches(is_space).strip_prefix(is_quote) {
         // The pattern wants at least one character, so the closing quote is searched after the first.
         let first = inside.chars().next().map_or(0, char::len_utf8);
@@ -94,11 +97,13 @@ fn argument<'t>(text: &'t str, name: &str, until_bracket: Option<usize>) -> Opti
             return Some((&inside[..end], text.len() - inside.len() + end + 1));
         }
     }
+    // A quote that is never closed gets here, too. It is no word character, so the argument is not found.
     let value = value.trim_start_matches(is_space);
     let from = text.len() - value.len();
     if value.starts_with('[')
         && let Some(until) = until_bracket.filter(|until| *until > from)
     {
+        // The list stays a text: the original converts numbers and truth values only.
         return Some((&text[from..until], until));
     }
     let length = word_length(value);
@@ -133,6 +138,7 @@ pub fn coerce(spec: &ApiSpec, arguments: &Dict) -> Result<Dict, PythonError> {
             }
             // Anything but the text `True` is false, even a true from JSON.
             ("bool", value) => PythonValue::Bool(*value == PythonValue::from("True")),
+            // Lists and texts are passed on as they are, so a list in a text never becomes a list.
             ("int" | "float" | "str" | "list" | "list(str)", value) => value.clone(),
             _ => return Err(PythonError::new("Exception", "invalid parameter type.")),
         };
@@ -157,6 +163,8 @@ pub fn bind(spec: &ApiSpec, optional: &[&str], mut arguments: Dict) -> Result<Di
             None => missing.push(name),
         }
     }
+    // The original raises this before its tool runs, so the tool does not catch it: a missing argument is no exception
+    // of a record.
     if missing.is_empty() {
         return Ok(bound);
     }

@@ -100,6 +100,7 @@ impl ApiCatalogue {
         let is_wanted = |record: &PythonValue| {
             set.is_none_or(|set| field(record, "set").and_then(PythonValue::as_text) == Some(set))
         };
+        // Counted before other sets are left out, so that an error names the place in the file.
         let specs = records.iter().enumerate().filter(|(_, record)| is_wanted(record));
         let specs: Result<Vec<ApiSpec>, CatalogueError> = specs
             .map(|(place, record)| {

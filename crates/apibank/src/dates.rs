@@ -61,6 +61,7 @@ impl LocalDateTime {
     /// Rejects values that the fields can hold but the calendar lacks.
     fn check(self) -> Result<Self, PythonError> {
         let wrong = |text: &str| Err(PythonError::new("ValueError", text));
+        // In the order of Python's `datetime`, which reports only the first fault.
         if self.year == 0 {
             return wrong("year 0 is out of range");
         }
@@ -121,6 +122,7 @@ pub fn strptime(text: &str, format: DateFormat) -> Result<LocalDateTime, PythonE
         };
         rest = after;
     }
+    // Before the check of the calendar, because Python matches the whole text before it makes a date.
     if !rest.is_empty() {
         return Err(PythonError::new("ValueError", format!("unconverted data remains: {rest}")));
     }
@@ -143,6 +145,7 @@ fn take<'t>(part: Part, text: &'t str, moment: &mut LocalDateTime) -> Option<&'t
             return (after.len() < text.len()).then_some(after);
         }
         Part::Year => {
+            // Exactly four digits, as for Python's `%Y`, which is why some tools pad the year first.
             let digits = text.get(..4).filter(|it| it.bytes().all(|byte| byte.is_ascii_digit()))?;
             (&mut moment.year, digits.parse().ok()?, 4)
         }

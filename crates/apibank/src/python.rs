@@ -61,6 +61,7 @@ fn write_repr(to: &mut String, value: &PythonValue) {
             }
             to.push('}');
         }
+        // As Python writes an exception: its class, and its text in parentheses.
         PythonValue::Object(object) => {
             to.push_str(&object.kind);
             to.push('(');

@@ -128,11 +128,13 @@ impl Suite for ApiBank {
         selection: &CaseSelection,
         limit: Option<usize>,
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
+        // A caller assembles the files of the published data into one text.
         if let Some(published) = data.and_then(|data| PublishedDialogues::of_text(data.text)) {
             let calls = selection.take(published.cases(self.is_original)?, limit)?;
             return Ok(calls.into_iter().map(|call| Arc::new(call) as Arc<dyn Case>).collect());
         }
         let tasks = match data {
+            // At least the default number, so that a sample of fewer is drawn from all of these.
             None => own(limit.unwrap_or(OWN_TASKS).max(OWN_TASKS))?,
             Some(Data { text, file }) => read_lines(text, file)?,
         };
@@ -164,6 +166,7 @@ impl Suite for ApiBank {
     /// "..."}`; for calls of levels 1 and 2, the form of the published evaluator, `{"file": "...", "id": 0, "pred":
     /// "[...]"}`.
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
+        // All cases of a file are of one kind, so the first one tells which.
         match cases.first().map(|case| case.to_line()) {
             Some(line) if CallCase::is_named_by(&line) => predictions::score_calls(cases, predictions),
             _ if self.is_original => Err(CaseError::new(
@@ -254,6 +257,7 @@ fn read_lines(text: &str, file: &str) -> Result<Vec<UserTask>, CaseError> {
         let (number, line) = line.map_err(CaseError::new)?;
         let refuse = |what: String| CaseError::new(format!("{file}:{number}: {what}"));
         let task = UserTask::read(line).map_err(|error| refuse(error.to_string()))?;
+        // The databases of published tasks are not at hand, so their calls cannot be executed here.
         if task.origin == TaskOrigin::Own {
             prove(&task).map_err(refuse)?;
         }

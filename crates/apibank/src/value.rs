@@ -205,6 +205,7 @@ impl Serialize for PythonValue {
             },
             Self::Float(number) => to.serialize_f64(*number),
             Self::Text(text) => to.serialize_str(text),
+            // JSON has no exceptions, and a record shows the text of one.
             Self::Object(object) => to.serialize_str(&object.text),
             Self::List(items) => {
                 let mut list = to.serialize_seq(Some(items.len()))?;

@@ -128,6 +128,7 @@ fn definition(kind: Kind) -> (&'static str, Value, &'static [&'static str]) {
         ),
         Kind::Office => (
             "Makes a document (.docx), a spreadsheet (.xlsx) or slides (.pptx), and answers with the name of the file.",
+            // No list is required here, because each belongs to one kind; a call without that of its kind is refused.
             json!({
                 "kind": {"type": "string", "enum": ["document", "spreadsheet", "slides"]},
                 "title": text("The title."),

@@ -84,12 +84,14 @@ impl MadeTools {
 
     async fn make(&self, arguments: &Map<String, Value>) -> Result<String, Fault> {
         let tool = MadeTool::read(Value::Object(arguments.clone()), &self.schemas)?;
+        // Calls of a tool with that name would never reach it.
         if tool.name() == MAKE_TOOL || self.find(tool.name()).is_some() {
             return Err(Fault::Call(format!(
                 "there is a tool named `{}` already: choose another name",
                 tool.name()
             )));
         }
+        // Only now, so that the faults of a call are reported even where there is no sandbox.
         let sandbox = (self.sandbox)().map_err(Fault::World)?;
         let tested = tool.test(&sandbox, &self.limits).await?;
         let tool = Arc::new(tool);
@@ -137,6 +139,7 @@ fn make_tool() -> Tool {
                     "type": "object",
                     "properties": {
                         "arguments": {"type": "object", "description": "The parameters by their names."},
+                        // A function may return any JSON value, so no type is stated.
                         "result": {"description": "What the function returns, as JSON."},
                     },
                     "required": ["arguments", "result"],
@@ -173,6 +176,7 @@ impl Toolbox for MadeTools {
     }
 
     fn restoring(&self) -> Restoring {
+        // A repeated call of `make_tool` would be refused, because its tool is in the library by now.
         Restoring::Impossible
     }
 }

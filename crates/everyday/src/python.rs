@@ -49,6 +49,7 @@ impl PythonTool {
             return error(format!("there is no tool `{}`", call.name));
         }
         let code = match &call.arguments {
+            // Other arguments would be ignored without a word, so a call that has any is refused.
             Arguments::Object(object) if object.len() == 1 => object.get(CODE).and_then(Value::as_str),
             Arguments::Object(_) | Arguments::Malformed(_) => None,
         };

@@ -247,6 +247,7 @@ fn figures(found: &InfeasibleReport, feasible: u64) -> Vec<Figure> {
             value: of(found.detected, found.scored()),
             note: interval(found.detection()),
         },
+        // Beside it stands what an agent would reach that always reports all sentences.
         Figure {
             name: "Named exactly",
             value: count(found.exact),
@@ -259,6 +260,7 @@ fn figures(found: &InfeasibleReport, feasible: u64) -> Vec<Figure> {
         Figure { name: "Named with more", value: count(found.superset), note: of_scored(found.superset) },
         Figure { name: "Named otherwise", value: count(found.other), note: of_scored(found.other) },
         Figure { name: "Did tasks", value: count(found.acted), note: of_scored(found.acted) },
+        // Of feasible cases alone: in the others a report is no false alarm.
         Figure {
             name: "False alarms",
             value: of(found.false_alarms, feasible),
@@ -288,6 +290,8 @@ fn lines(found: &InfeasibleReport, feasible: u64, repeats: u32) -> Vec<String> {
     };
     let scored = found.scored();
     let head = ["Infeasible", runs, "of", "% [95 %]", "All named"].map(str::to_owned);
+    // An agent that always reports all sentences detects every conflict and raises every false alarm, so that only
+    // exactness needs it as a baseline.
     let rows = [
         row("detected", found.detected, scored, found.detection(), None),
         row("named exactly", found.exact, scored, found.exactness(), found.all_exact),
@@ -307,6 +311,7 @@ fn lines(found: &InfeasibleReport, feasible: u64, repeats: u32) -> Vec<String> {
         lines.push(format!("Tasks were done in {} {runs} of infeasible cases.", found.acted));
     }
     if found.failed > 0 {
+        // Classes that did not occur are there for programs, which expect every field.
         let mut classes: Vec<_> = found.classes.iter().filter(|(_, count)| **count > 0).collect();
         classes.sort_by_key(|(class, count)| (std::cmp::Reverse(**count), **class));
         let classes: Vec<String> = classes.iter().map(|(class, count)| format!("{class} {count}")).collect();

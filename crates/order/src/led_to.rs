@@ -129,6 +129,7 @@ impl LedTo {
             return None;
         }
         let both = cases.into_iter().zip(origins);
+        // A case without an origin was not made by a dissection or a shrinking.
         let mut records = both.map(|(case, origin)| read(case, &origin?)).collect::<Option<Vec<R>>>()?;
         for outcome in outcomes {
             add(records.get_mut(outcome.ordinal as usize)?, outcome);

@@ -112,6 +112,7 @@ impl Suite for Gsm8k {
     }
 
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
+        // The engine knows cases only by their traits, so the problems are read from their lines again.
         let problems = cases
             .iter()
             .map(|case| WordProblem::read(&case.to_line()))

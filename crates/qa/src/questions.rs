@@ -189,6 +189,7 @@ impl Suite for Questions {
     /// Lines such as `{"id": "...", "prediction": "..."}`, or the file format of the official scripts: one object
     /// with the answer of each question by its id, for HotpotQA under `answer`, with supporting facts under `sp`.
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
+        // The engine knows cases only by their traits, so the questions are read from their lines again.
         let questions = cases
             .iter()
             .map(|case| QuestionCase::read(self.benchmark, &case.to_line()))

@@ -75,7 +75,7 @@ pub fn refuse_schema(value: &Value, suite: &str, schema: &str) -> Result<(), Cas
     Err(CaseError::new(what))
 }
 
-/// Numbers the calls of a run, and marks those with an error; `None` if their number differs from that of the judged
+/// Numbers the calls of a run, and marks those with an error; no notes if their number differs from that of the judged
 /// run.
 pub fn call_notes(calls_total: u64, events: &[Event]) -> Vec<EventNote> {
     let calls = paired_calls(events);

@@ -59,6 +59,7 @@ fn number(item: &Value) -> Option<f64> {
     match item {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => {
+            // Rust also parses `inf` and `nan`, which are no answers.
             if let Ok(number) = text.trim().parse::<f64>() {
                 return number.is_finite().then_some(number);
             }
@@ -68,8 +69,10 @@ fn number(item: &Value) -> Option<f64> {
                 digits.parse::<f64>().ok().filter(|number| number.is_finite())
             });
             let first = numbers.next();
+            // With two numbers it would be unknown which one is the answer.
             first.filter(|_| numbers.next().is_none())
         }
+        // A number may be in a list of its own, like a row with one cell.
         Value::Array(items) => match &items[..] {
             [only @ (Value::Number(_) | Value::String(_))] => number(only),
             _ => None,
@@ -142,6 +145,7 @@ fn rows_difference(found: &[String], right: &[Vec<SqlValue>]) -> Option<String> 
     let missing = rows.iter().find(|(_, is_named)| !is_named).map(|(row, _)| row.join(" "));
     match (missing, extra.is_empty()) {
         (None, true) => None,
+        // What is missing comes first: a row that is named wrongly is missing, and its words are too much as well.
         (Some(row), _) => Some(format!("it does not name `{row}`")),
         (None, false) => Some(format!("it says more than was asked: {}", shown(&extra))),
     }
@@ -149,6 +153,7 @@ fn rows_difference(found: &[String], right: &[Vec<SqlValue>]) -> Option<String> 
 
 fn is_same_word(right: &str, found: &str) -> bool {
     match (right.parse::<f64>(), found.parse::<f64>()) {
+        // By value, so that a number may be written with other digits behind its point.
         (Ok(right), Ok(found)) => is_near(found, right, false),
         _ => right == found,
     }

@@ -17,6 +17,7 @@ pub(crate) fn judge(
     run: &Run,
     plan: &PlanOfRun,
 ) -> (String, Vec<OutputFault>) {
+    // An agent that did nothing lacks the demanded list, which says more than that each of its steps is missing.
     if plan.pairs.is_empty() {
         return (String::new(), vec![OutputFault::NoList { what: "it is empty".to_owned() }]);
     }

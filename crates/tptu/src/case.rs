@@ -91,6 +91,7 @@ impl TptuCase {
             return Err(CaseError::new(format!("the question is longer than {LINE_BYTES_MAX} bytes")));
         }
         let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {CASE_SCHEMA}: {error}"));
+        // The schema is looked at first, so that a case of another suite or version is named as such.
         let value: Value = serde_json::from_str(line).map_err(refuse)?;
         match value.get("schema").and_then(Value::as_str) {
             Some(CASE_SCHEMA) => {}
@@ -150,6 +151,7 @@ impl TptuCase {
                 let step = GoldStep { tool: ToolName::MoviePlayer, subtask, facts: Vec::new(), reference };
                 plan::written(it, &[step])
             }
+            // It runs, so that it is wrong because of its rows.
             it if it.is_sql() => "SELECT 'nobody', 'knows', 'this'".to_owned(),
             it => {
                 let wrong = |part: &AnswerPart| match part {
@@ -160,6 +162,7 @@ impl TptuCase {
                     }
                 };
                 let wrong: Vec<AnswerPart> = question.answer.iter().map(wrong).collect();
+                // Mathematical questions are answered with the value itself, not with a list.
                 match (it, &wrong[..]) {
                     (PaperEvaluation::MathCode, [only]) => part_text(only),
                     _ => answer_text(&wrong),
@@ -234,6 +237,7 @@ impl Case for TptuCase {
     }
 
     fn needs_tools(&self) -> bool {
+        // A plan can be written without a call, so an agent that makes none is not taken for broken.
         !self.evaluation().is_planning()
     }
 
@@ -253,6 +257,7 @@ impl Case for TptuCase {
 
     fn questions(&self, events: &[Event], _end: &EndReason) -> Vec<questions::Question> {
         match self.evaluation() {
+            // Only the tools count here, and about these there is nothing to ask.
             PaperEvaluation::ToolOrder => Vec::new(),
             it if it.is_planning() => sub_task_questions::about(self.question(), events),
             _ => Vec::new(),

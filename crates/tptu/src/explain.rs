@@ -22,6 +22,7 @@ fn gist(detail: &EvaluationDetail) -> String {
         (None, ..) => "passed".to_owned(),
         (Some("agent_failed"), Some(reason), _) => format!("the agent broke: {}", short(reason)),
         (Some(class), ended, _) => {
+            // The class is that of the fault that takes precedence, which need not be the first one in the list.
             let of_class = detail.faults.iter().find(|fault| fault.class() == class);
             let what = of_class.map(|fault| short(&fault.to_string()));
             match (what, ended) {
@@ -112,6 +113,7 @@ fn steps(detail: &EvaluationDetail) -> Vec<SequenceStep> {
 /// Numbers the calls, and marks those with an error.
 pub(crate) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
     let calls = paired_calls(events);
+    // Another number of calls shows that these are not the events that were judged.
     if EvaluationDetail::of(verdict).is_none_or(|detail| detail.calls_total != calls.len() as u64) {
         return Vec::new();
     }

@@ -185,6 +185,7 @@ impl OutputFault {
                 Some(PlanFaultKind::UnknownTool) => "task_not_understood",
                 Some(PlanFaultKind::Endless) => "endless_extension",
                 Some(PlanFaultKind::NoSummary) => "missing_summary",
+                // A verdict from another version can have a kind that this one does not know.
                 Some(PlanFaultKind::Format | PlanFaultKind::Lengths) | None => "wrong_format",
             },
             Self::NoList { .. }
@@ -239,6 +240,7 @@ impl fmt::Display for OutputFault {
             }
             Self::MissingStep { place, tool } => write!(f, "step {place} is missing: {tool}"),
             Self::ExtraStep { place } => write!(f, "step {place} is one too many"),
+            // With this mark, a fact is one that must not be named.
             Self::WrongSubtask { place, fact } => match fact.strip_prefix('!') {
                 Some(fact) => write!(f, "step {place}: the sub-task says `{fact}`, which is something else"),
                 None => write!(f, "step {place}: the sub-task does not name `{fact}`"),

@@ -178,6 +178,7 @@ fn evaluations_section(runs: &[Judged<'_>]) -> Section {
         let count: u32 = of_row.iter().map(|case| case.runs).sum();
         let rate = success_rate(&of_row);
         let accuracy = rate.map_or("–".to_owned(), |rate| format!("{:.1}", 100.0 * rate.rate));
+        // Programs get only the evaluations that were run; the table has a row for each of the paper's.
         if let Some(rate) = rate {
             let value = json!({"runs": count, "accuracy": rate.rate, "low": rate.low, "high": rate.high});
             let name = published.evaluation.name().to_owned() + &published.agents.suffix();
@@ -227,6 +228,7 @@ fn published() -> Value {
 fn failures_section(runs: &[Judged<'_>]) -> Option<Section> {
     let mut counts: BTreeMap<PaperEvaluation, [u64; CLASSES.len()]> = BTreeMap::new();
     for run in runs {
+        // Runs that passed have no class. A name of another version, which this one does not know, is left out.
         if let (Some(evaluation), Some(class)) = (evaluation(run), run.scored.and_then(|scored| scored.class))
             && let Some(place) = CLASSES.iter().position(|info| info.name == class.as_str())
         {

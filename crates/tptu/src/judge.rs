@@ -211,6 +211,7 @@ fn of_code(question: &ToolQuestion, run: &Run, text: &str) -> Judged {
     if !call.is_done() {
         return Judged::fault(call.text.clone(), OutputFault::DoesNotRun { what: on_one_line(&result) });
     }
+    // The check of a question guarantees that this is a number.
     let Some(AnswerPart::Number(right)) = question.answer.first() else { return Judged::default() };
     let wrong = |found: String| OutputFault::WrongValue { wanted: right.to_string(), found };
     match last_number(&result) {
@@ -247,6 +248,7 @@ fn of_answer(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, U
             continue;
         };
         let Some(what) = answer::difference(item, right, question.printed) else { continue };
+        // The check of a question guarantees a step for every part.
         let Some(tool) = question.step_of(index).map(|step| step.tool) else { continue };
         let done: Vec<&Call> = run.calls_of(tool).filter(|call| call.is_done()).collect();
         let mut gave = false;
@@ -276,6 +278,7 @@ fn of_answer(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, U
 fn gives(call: &Call, tool: ToolName, right: &AnswerPart, is_printed: bool) -> Result<bool, Unscored> {
     match (tool, right, &call.argument) {
         (ToolName::Sql, _, Some(statement)) => {
+            // Executed again, because the trace has rows only as text.
             let selected = execute(statement)?;
             let right = right.rows();
             Ok(selected.is_ok_and(|rows| rows::difference(&rows, &right, false, is_printed).is_none()))

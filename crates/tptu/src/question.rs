@@ -167,6 +167,7 @@ impl ToolQuestion {
         if self.plan.iter().any(|step| step.subtask.trim().is_empty() || step.reference.trim().is_empty()) {
             return Err("a step has an empty `subtask` or `reference`".to_owned());
         }
+        // A single statement or program is judged against the only part of the answer.
         let is_single = self.plan.len() == 1 && self.answer.len() == 1;
         let mut single = self.evaluations.iter().filter(|it| it.wants_one_step());
         if let Some(evaluation) =

@@ -16,6 +16,7 @@ pub fn is_near(found: f64, right: f64, is_printed: bool) -> bool {
     // NaN is close to nothing, and infinite values only to themselves.
     found == right
         || distance <= RELATIVE_DISTANCE * right.abs()
+        // Relative to zero, every distance would be too large.
         || (right == 0.0 && distance <= RELATIVE_DISTANCE)
         || (is_printed && distance <= PRINTED_DISTANCE)
 }
@@ -35,6 +36,7 @@ pub fn difference(
     }
     let same = |a: &[SqlValue], b: &[SqlValue]| is_same_row(a, b, is_printed);
     let width = right.first().map(Vec::len);
+    // First, because with other columns every single row is another one.
     if let (Some(width), Some(row)) = (width, found.rows.first())
         && row.len() != width
     {

@@ -58,6 +58,7 @@ impl Tptu {
 
     /// The cases of the questions: one evaluation after the other, in the order of the paper.
     fn cases(&self, questions: &[ToolQuestion]) -> Result<Vec<TptuCase>, CaseError> {
+        // In the order of the paper, in whatever order they were chosen.
         let evaluations = PaperEvaluation::ALL.into_iter().filter(|it| self.evaluations.contains(it));
         let asked = evaluations.flat_map(|evaluation| {
             let asked = questions.iter().filter(move |question| question.evaluations.contains(&evaluation));

@@ -82,6 +82,7 @@ impl Defaults {
                 self.unanswered.push(call.id.clone());
             }
             EventKind::Result(result) => {
+                // The latest one, because a foreign trace may use an id again.
                 if let Some(index) = self.unanswered.iter().rposition(|id| *id == result.id) {
                     self.unanswered.remove(index);
                 }

@@ -99,6 +99,7 @@ impl Recorder {
             if part.is_over.load(Ordering::Relaxed) || state.ended || state.closed_at.is_some() {
                 return false;
             }
+            // The end of a part is not recorded: the run goes on, and only its own end is an event.
             if is_end {
                 part.is_over.store(true, Ordering::Relaxed);
                 return true;
@@ -108,6 +109,7 @@ impl Recorder {
             return false;
         }
         state.ended = is_end;
+        // A closed run ended when it was closed, and not when it became known how.
         let at = state.closed_at.unwrap_or_else(|| self.run.clock.now().saturating_add(state.offset));
         let actor = self.part.as_ref().map(|part| part.actor.clone());
         let event = Event { at, actor, kind };
@@ -132,6 +134,7 @@ impl Recorder {
             }
         }
         state.events.extend_from_slice(events);
+        // The clock of a resumed run begins at 0 again.
         state.offset = events.iter().map(|event| event.at.saturating_add(1)).max().unwrap_or(0);
         true
     }

@@ -154,6 +154,7 @@ fn merge(whole: &mut Map<String, Value>, part: &Map<String, Value>) {
             (Some(Value::Array(known)), Value::Array(more)) if key == "required" => {
                 known.extend(more.iter().cloned());
             }
+            // Of two demands that cannot simply be added, the later one counts: the result need not fit.
             _ => {
                 whole.insert(key.clone(), value.clone());
             }

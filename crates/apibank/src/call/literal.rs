@@ -39,6 +39,7 @@ impl Reader<'_> {
     }
 
     fn value(&mut self, depth: usize) -> Option<PythonValue> {
+        // The reader is recursive, so the brackets in a model's text must not determine the depth of the stack.
         if depth > MAX_DEPTH {
             return None;
         }
@@ -54,6 +55,7 @@ impl Reader<'_> {
     fn list(&mut self, depth: usize) -> Option<PythonValue> {
         self.take('[');
         let mut items = Vec::new();
+        // As in Python, a comma may precede the closing bracket.
         while !self.take(']') {
             items.push(self.value(depth + 1)?);
             if !self.take(',') {
@@ -67,6 +69,7 @@ impl Reader<'_> {
         self.take('{');
         let mut entries = Dict::new();
         while !self.take('}') {
+            // Dictionaries have texts as keys here, as in JSON, so one of Python with other keys is no value.
             let PythonValue::Text(key) = self.value(depth + 1)? else { return None };
             if !self.take(':') {
                 return None;
@@ -137,6 +140,7 @@ pub(super) fn unescaped(text: &str) -> String {
             Some('n') => plain.push('\n'),
             Some('t') => plain.push('\t'),
             Some(escaped @ ('\\' | '\'' | '"')) => plain.push(escaped),
+            // Python keeps the backslash of an escape that it does not know.
             Some(other) => plain.extend(['\\', other]),
             None => plain.push('\\'),
         }

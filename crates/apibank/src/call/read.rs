@@ -14,6 +14,7 @@ const MAX_CALL: usize = 16 * 1024;
 /// without names are skipped, and if a name occurs twice, the last value counts. Arguments are texts, except for
 /// unquoted lists and dictionaries.
 pub fn read(text: &str) -> Option<(String, Dict)> {
+    // A bracket that begins no complete call is skipped: models also write lists and remarks in brackets.
     text.match_indices('[').find_map(|(start, _)| {
         let rest = text[start + 1..].trim_start_matches(is_space);
         let (name, rest) = word(rest)?;
@@ -65,6 +66,8 @@ fn arguments(text: &str) -> Option<Dict> {
         if let Some(name) = name {
             arguments.insert(name.to_owned(), value);
         }
+        // A value ends only before a comma or at the end of the call, so each round makes progress, even with an empty
+        // value.
         rest = behind.trim_start_matches(is_space);
         rest = rest.strip_prefix(',').unwrap_or(rest);
     }
@@ -77,6 +80,7 @@ fn value(text: &str, is_named: bool) -> Option<(PythonValue, &str)> {
     if let Some(quote) = text.chars().next().filter(|it| matches!(it, '\'' | '"')) {
         let inside = &text[1..];
         let places = inside.match_indices(quote).map(|(place, _)| place);
+        // An escaped quote belongs to the text.
         let mut places =
             places.filter(|place| !inside[..*place].ends_with('\\') && ends(&inside[place + 1..]));
         let place = places.next()?;

@@ -41,6 +41,7 @@ fn integer(value: &PythonValue) -> Option<PythonValue> {
         PythonValue::Float(float) if float.fract() == 0.0 && float.abs() < 1e15 => {
             Some(PythonValue::Int(*float as i128))
         }
+        // Read as any number first, so that the text `3.0` is as good as the number.
         PythonValue::Text(text) => number(strip(text)).and_then(|number| match number {
             PythonValue::Text(_) => None,
             other => integer(&other),

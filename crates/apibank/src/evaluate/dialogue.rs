@@ -87,6 +87,8 @@ impl Dialogue {
     /// call is therefore predicted twice, from the same turns.
     pub fn samples(&self) -> Vec<Sample> {
         let calls = self.turns.iter().enumerate().filter(|(_, turn)| matches!(turn, Turn::Call(_)));
+        // As in the original: the shares in the paper's table fit whole numbers of calls only if such calls count
+        // twice.
         calls
             .flat_map(|(place, _)| [place, place + 1])
             .filter(|place| *place < self.turns.len())

@@ -67,6 +67,7 @@ pub fn judge_call(
         Err(ApiFault::Raised(raised)) => {
             return JudgedPrediction::without_record(CallOutcome::NotCarriedOut(raised));
         }
+        // A tool writes what it catches into its record, so this does not occur. It would be the call's fault.
         Err(ApiFault::Caught(text)) => {
             return JudgedPrediction::without_record(CallOutcome::NotCarriedOut(PythonError::new(
                 "Exception",
@@ -112,6 +113,7 @@ pub fn carry_out(name: &str, arguments: &Dict, world: &mut ApiWorld) -> Result<A
         .get(name)
         .cloned()
         .ok_or_else(|| PythonError::new("Exception", "invalid tool name."))?;
+    // Before the arguments are bound, as in the original, which reports an unknown parameter rather than a missing one.
     let typed = match world.compat {
         ApiCompat::Original => call::coerce(&spec, arguments)?,
         ApiCompat::Right => call::typed(&spec, arguments)?,

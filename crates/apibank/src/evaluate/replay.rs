@@ -8,6 +8,7 @@ use crate::world::ApiWorld;
 /// Executes a gold call for its side effects, and replaces the number or token drawn now with the recorded one, so
 /// that later calls of the dialogue can refer to it. A call that fails changes nothing.
 pub fn replay(gold: &DialogueCall, world: &mut ApiWorld) {
+    // The arguments of the record have their types. Those of the dialogue are texts, even the lists.
     let arguments = gold.result.input.as_dict().unwrap_or(&gold.arguments);
     let Ok(record) = carry_out(&gold.api_name, arguments, world) else { return };
     match gold.api_name.as_str() {
@@ -36,6 +37,7 @@ fn adopt_number(drawn: &PythonValue, gold: &PythonValue, world: &mut ApiWorld) {
 }
 
 fn rename(table: &mut Dict, from: &str, to: &str) {
+    // If the gold number is taken, renaming would overwrite another appointment.
     if !table.contains_key(to)
         && let Some(row) = table.shift_remove(from)
     {

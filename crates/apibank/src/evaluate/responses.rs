@@ -52,6 +52,7 @@ impl Replies {
 }
 
 fn rounded(score: f64) -> f64 {
+    // Python's `round` resolves ties to even numbers.
     (score * SCALE).round_ties_even() / SCALE
 }
 

@@ -92,6 +92,7 @@ impl CallScores {
                 return;
             }
             self.samples += 1;
+            // A sample without a prediction stays in the denominator, as in the published accuracy.
             let Some(text) = predictions.get(file, sample) else {
                 self.missing += 1;
                 return;

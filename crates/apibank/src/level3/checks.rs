@@ -152,6 +152,7 @@ pub(super) fn result(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<
 /// The right check of `ToolSearcher`: the same tool was found, whatever the keywords and its description.
 pub(super) fn same_tool(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
     let found = found(&predicted.output);
+    // A search that found nothing has found no right tool, whatever the gold record says.
     Ok(found.is_some() && found == self::found(&gold.output))
 }
 

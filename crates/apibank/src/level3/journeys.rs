@@ -35,6 +35,7 @@ fn flights(arguments: &Dict, world: &mut ApiWorld) -> Outcome {
         if is_original(world) && given.contains(&place) {
             return Err(ApiFault::caught("'str' object has no attribute 'date'"));
         }
+        // Flights are stored with their time of departure; users ask for a day.
         if stored(row, "departure_date")
             .is_some_and(|it| it.write(DateFormat::Date) == day.write(DateFormat::Date))
         {

@@ -33,6 +33,7 @@ pub(super) fn add_meeting(arguments: Dict, world: &mut ApiWorld) -> Result<ApiRe
 
 /// Adds the meeting to a list that no tool reads.
 fn append(arguments: &Dict, world: &mut ApiWorld) -> Outcome {
+    // Only for its errors: the original never compares the two times.
     checked(arguments)?;
     if let PythonValue::List(meetings) = part_mut(world, "AddMeeting", "database")? {
         meetings.push(PythonValue::Dict(arguments.clone()));

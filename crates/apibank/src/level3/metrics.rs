@@ -135,6 +135,7 @@ impl TaskTally {
             repeats: count(|it| matches!(it, Worth::Repeat(_))),
             complete: usize::from(unique == task.calls.len()),
             replies: usize::from(reply.is_some()),
+            // The published script aborts at a reply that cannot be compared; here it counts as 0.
             rouge: reply.map_or(0.0, |reply| reply_score(reply, &task.reply).unwrap_or(0.0)),
         }
     }

@@ -104,6 +104,7 @@ impl CallCase {
             detail_sizes: [count(line.gold.arguments.len()), count(line.prompt.len())],
             baselines: Vec::new(),
             apart: None,
+            // By this, figures and classes tell calls from tasks.
             marks: u32::from(line.level),
         };
         Ok(Self { line, card })
@@ -248,6 +249,7 @@ impl Case for CallCase {
 
     fn gold(&self) -> Option<Gold> {
         Some(Gold {
+            // The agent has no tools: it writes the call as its answer.
             calls: Vec::new(),
             sub_tasks: Vec::new(),
             reasoning: String::new(),
@@ -261,6 +263,7 @@ impl Case for CallCase {
     }
 
     fn run_cells(&self, verdict: &Verdict) -> Vec<String> {
+        // The columns are those of tasks: one call is made, none is repeated, and there is no reply to compare.
         let right = u8::from(verdict.passed()).to_string();
         vec!["1".to_owned(), right, "0".to_owned(), String::new()]
     }

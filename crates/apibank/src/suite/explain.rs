@@ -37,6 +37,7 @@ pub(super) fn explain(case: &TaskCase, verdict: &Verdict) -> Explanation {
         let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
         return Explanation { text, gist, ..Explanation::default() };
     };
+    // Even without calls, because "nothing" is then the first thing to know.
     let mut facts = vec![Fact { label: "called", content: Content::Steps(steps(&detail)) }];
     if !detail.missing.is_empty() {
         facts.push(Fact::text("missing", detail.missing.join("; ")));

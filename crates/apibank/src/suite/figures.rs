@@ -95,6 +95,7 @@ pub(super) fn sections(runs: &[Judged<'_>]) -> Vec<Section> {
 
 fn counted_section(sums: &Sums, runs: &[Judged<'_>]) -> Section {
     let mut kinds: BTreeMap<&str, Vec<&Judged<'_>>> = BTreeMap::new();
+    // Only runs with a verdict, as in the sums, so that the numbers of runs fit the other figures.
     for run in runs.iter().filter(|run| run.scored.is_some()) {
         kinds.entry(&run.card.label).or_default().push(run);
     }
@@ -111,6 +112,7 @@ fn counted_section(sums: &Sums, runs: &[Judged<'_>]) -> Section {
             format!("{:.0}", sums.repeats),
         ]
     };
+    // Scores are floats, and these are numbers of calls.
     let figure =
         |name: &'static str, value: f64| Figure { name, value: format!("{value:.0}"), note: String::new() };
     let columns = ["kind", "runs", "Correctness in %", "Completeness in %", "ROUGE-L", "Tool Repeats"]
@@ -152,6 +154,7 @@ fn published_section() -> Section {
             row.repeats.to_string(),
         ]
     };
+    // The names contain the unit, because the figures of this run in the same document are fractions.
     let entry = |row: &PublishedRow| -> Json {
         json!({
             "system": row.system, "correctness_in_per_cent": row.correctness,

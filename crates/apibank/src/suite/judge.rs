@@ -91,6 +91,8 @@ pub(super) fn judge(case: &TaskCase, events: &[Event]) -> Result<Verdict, Unscor
     let mut made = Vec::new();
     let mut called = Vec::new();
     for paired in paired_calls(events) {
+        // A call that cannot be executed is a wrong one. There is no outage, because the databases are part of the
+        // crate.
         let record = arguments(paired.call).and_then(|it| carry_out(&paired.call.name, &it, &mut world).ok());
         let text = format!("{} {}", paired.call.name, paired.call.arguments.to_text());
         called.push(RatedCall {
@@ -137,6 +139,7 @@ pub(super) fn verdict(
     for (called, worth) in called.iter_mut().zip(&worth) {
         called.worth = word(*worth).to_owned();
     }
+    // A blank answer has no words to compare, and counts as none.
     let answer = ended.answer().filter(|answer| !answer.trim().is_empty());
     let tally = TaskTally::of(task, &worth, answer);
     let class = match ended {

@@ -32,6 +32,7 @@ struct Row {
 /// Judges lines of predictions. Their calls are executed one after the other, with separate databases for each
 /// task; a text without a call counts as wrong.
 pub(super) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
+    // The engine knows cases only by their traits, so the tasks are read from their lines again.
     let cases =
         cases.iter().map(|case| TaskCase::read(&case.to_line())).collect::<Result<Vec<TaskCase>, _>>()?;
     let places: HashMap<&str, usize> =
@@ -50,6 +51,7 @@ pub(super) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Pr
         let place = places.get(row.id.as_str());
         let place = place
             .ok_or_else(|| refuse(format!("none of the tasks that are scored has the id `{}`", row.id)))?;
+        // A second prediction would silently replace the first.
         match found.get_mut(*place) {
             Some(empty @ None) => *empty = Some(row),
             _ => return Err(refuse(format!("the task `{}` has a prediction already", row.id))),
@@ -60,6 +62,7 @@ pub(super) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Pr
         if row.is_none() {
             predicted.missing.push(case.task().id.clone());
         }
+        // Judged like an empty prediction, so that the needed calls of the task count.
         let row = row.unwrap_or_else(|| Row { id: String::new(), calls: Vec::new(), reply: String::new() });
         let mut world = TaskCase::world();
         let (made, called) =
@@ -94,6 +97,7 @@ pub(super) fn score_calls(
     let mut predicted = PredictionVerdicts { verdicts: Vec::new(), missing: Vec::new() };
     for case in cases {
         let id = &case.card().id;
+        // The id of a case consists of the file of its dialogue and the number of the sample.
         let of_sample = id.rsplit_once('#').and_then(|(file, number)| Some((file, number.parse().ok()?)));
         let answer = of_sample.and_then(|(file, number)| found.get(file, number));
         if answer.is_none() {

@@ -43,6 +43,7 @@ impl Level3Tools {
                 ToolResult::ok(call.id.clone(), output)
             }
             Err(fault) => {
+                // The agent gets an answer in any case; whether the run counts is decided after it.
                 if let ApiFault::Outage { .. } = fault {
                     self.outage.get_or_init(|| fault.to_string());
                 }

@@ -20,6 +20,7 @@ pub(super) const TOOLS: [ApiTool; 4] = [
 const TABLE: &str = "Agenda";
 
 fn add(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
+    // The order of the checks is the original's, because it decides which error a record has.
     strptime_value(argument(arguments, "time")?, DateFormat::Time)?;
     if stripped(arguments, "content")?.is_empty() {
         return fail("Content should not be null");

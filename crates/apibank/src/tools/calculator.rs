@@ -42,6 +42,7 @@ fn calculate(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, 
 /// than signs and one other character.
 fn is_valid(formula: &str) -> bool {
     let signs = formula.matches(['+', '-', '*', '/']).count();
+    // The last condition is the original's way to refuse incomplete formulas such as `1+`.
     formula.bytes().all(|it| it.is_ascii_digit() || b"+-*/()".contains(&it))
         && formula.matches('(').count() == formula.matches(')').count()
         && signs > 0
@@ -104,6 +105,7 @@ impl List {
             if place(&inner, "(").is_some() {
                 return Err(unpaired());
             }
+            // Steps within parentheses count, too: the limit is that of the whole formula.
             let mut inner = Self { items: inner, steps: self.steps };
             let value = inner.solve_flat()?;
             self.steps = inner.steps + 1;
@@ -116,6 +118,7 @@ impl List {
 
     fn solve_flat(&mut self) -> Result<Item, PythonError> {
         for signs in [["*", "/"], ["+", "-"]] {
+            // The first of either sign, so that signs of one rank are applied from left to right.
             while let Some(index) = self.items.iter().position(|it| signs.iter().any(|sign| it.is(sign))) {
                 self.step(index)?;
             }

@@ -30,6 +30,7 @@ fn moment(value: &PythonValue) -> Result<Result<LocalDateTime, PythonError>, Pyt
 
 fn query(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let user = user(argument(arguments, "user_id")?)?;
+    // The original parses both times before it checks the user, but reports their faults after it.
     let start = moment(argument(arguments, "start_time")?)?;
     let end = moment(argument(arguments, "end_time")?)?;
     if user.is_empty() {
@@ -77,6 +78,7 @@ fn record(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, Api
             return fail("The health data has invalid format.");
         }
         let name = item(measurement, "name")?;
+        // Python collects the names in a set, for which they have to be hashable.
         if matches!(name, PythonValue::List(_) | PythonValue::Dict(_)) {
             return fail(format!("unhashable type: '{}'", name.class()));
         }

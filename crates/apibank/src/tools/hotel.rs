@@ -32,6 +32,7 @@ fn book(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFa
         return fail("The number of adults is greater than 2. Two rooms are ordered.");
     }
     let hotel = argument(arguments, "hotel_name")?;
+    // The numbers of rooms and children are ignored, as in the original: one order takes the whole hotel.
     for order in world.table(TABLE)?.values() {
         if field(order, "hotel_name")? != hotel {
             continue;

@@ -242,6 +242,7 @@ pub(super) fn overlaps(
     let (one, other) = (text(predicted)?, text(gold)?);
     let [one, other] = [&one, &other].map(|text| text.split(' ').collect::<BTreeSet<&str>>());
     let common = one.intersection(&other).count();
+    // More than half, without a division that could round.
     Ok(2 * common > one.union(&other).count())
 }
 

@@ -102,6 +102,7 @@ pub fn index_text(spec: &ApiSpec) -> String {
 
 fn search(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let keywords = with_method(argument(arguments, "keywords")?, "lower")?;
+    // The search never finds itself, as in the original.
     let specs: Vec<&ApiSpec> =
         world.catalogue.specs().iter().filter(|spec| spec.name != "ToolSearcher").collect();
     let texts: Vec<String> = specs.iter().map(|spec| index_text(spec)).collect();

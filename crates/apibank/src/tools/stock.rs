@@ -25,6 +25,7 @@ fn query(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiF
     if code.is_empty() {
         return fail("The stock code cannot be empty.");
     }
+    // The fault of a date is reported only after a blank code.
     let date = date?;
     let Some(prices) = world.table("Stock")?.get(&code) else {
         return fail("The stock code does not exist.");

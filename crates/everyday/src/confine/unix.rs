@@ -174,6 +174,7 @@ async fn read(mut output: ChildStdout, most: usize, bytes: &mut Vec<u8>) -> bool
 fn mounts() -> Vec<OsString> {
     let mut words: Vec<OsString> = ["--ro-bind", "/usr", "/usr"].map(OsString::from).to_vec();
     for folder in SYSTEM {
+        // On most systems these are links into `/usr`, which is mounted already.
         match fs::read_link(folder) {
             Ok(target) => words.extend(["--symlink".into(), target.into_os_string(), folder.into()]),
             Err(_) if Path::new(folder).is_dir() => {
@@ -188,6 +189,7 @@ fn mounts() -> Vec<OsString> {
         name.is_some_and(|name| name.starts_with(JAVA_SETTINGS)) && path.is_dir()
     };
     for path in SETTINGS.into_iter().map(PathBuf::from).chain(java.filter(is_java)) {
+        // A machine may lack any of these.
         words.extend(["--ro-bind-try".into(), path.clone().into_os_string(), path.into_os_string()]);
     }
     words

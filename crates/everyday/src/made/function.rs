@@ -185,6 +185,7 @@ fn write_literal(value: &Value, out: &mut String) {
             out.push('[');
             for item in items {
                 write_literal(item, out);
+                // Python allows a comma after the last item.
                 out.push_str(", ");
             }
             out.push(']');

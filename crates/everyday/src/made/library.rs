@@ -69,6 +69,7 @@ impl ToolLibrary {
         let mut text = String::new();
         match OpenOptions::new().read(true).open(path) {
             Ok(file) => {
+                // One byte more than is allowed, so that a file that is too large shows.
                 let read = file.take(LIBRARY_BYTES_MAX + 1).read_to_string(&mut text);
                 read.map_err(|source| LibraryError::Unreadable { path: path.to_owned(), source })?;
             }

@@ -89,6 +89,7 @@ fn shapes(inner: &str) -> String {
 
 /// A place for text: `title`, or `body` for points.
 fn shape(id: u32, kind: &str, place: Option<[u32; 4]>, paragraphs: &str) -> String {
+    // A slide finds the place of its points in the layout by this index, and that of its title by the type.
     let index = if kind == "body" { " idx=\"1\"" } else { "" };
     let place = place.map_or(String::new(), |[left, top, width, height]| {
         format!(
@@ -121,6 +122,7 @@ fn slide(title: &str, points: &[String]) -> String {
 fn fixed_parts() -> Vec<Part> {
     let empty = "<a:p><a:endParaRPr lang=\"en-GB\"/></a:p>";
     let places = [("title", TITLE_BOX), ("body", POINTS_BOX)];
+    // The group around all shapes has the number 1.
     let places: String =
         (2..).zip(places).map(|(id, (kind, place))| shape(id, kind, Some(place), empty)).collect();
     let level = |size: u32, bullet: &str| {
@@ -134,6 +136,7 @@ fn fixed_parts() -> Vec<Part> {
         level(4400, ""),
         level(2800, "<a:buChar char=\"&#8226;\"/>")
     );
+    // Masters and layouts are numbered in one series, in which no number occurs twice.
     let layout_id = MASTER_ID + 1;
     let master = format!(
         "{}<p:clrMap bg1=\"lt1\" tx1=\"dk1\" bg2=\"lt2\" tx2=\"dk2\" accent1=\"accent1\" accent2=\"accent2\" \
@@ -179,6 +182,7 @@ fn theme() -> String {
         .map(|(name, value)| format!("<a:{name}><a:srgbClr val=\"{value}\"/></a:{name}>"))
         .collect();
     let font = "<a:latin typeface=\"Calibri\"/><a:ea typeface=\"\"/><a:cs typeface=\"\"/>";
+    // A theme has to have three of each, for subtle, moderate and intense effects.
     let fill = "<a:solidFill><a:schemeClr val=\"phClr\"/></a:solidFill>".repeat(3);
     let line = "<a:ln w=\"6350\"><a:solidFill><a:schemeClr val=\"phClr\"/></a:solidFill></a:ln>".repeat(3);
     let effect = "<a:effectStyle><a:effectLst/></a:effectStyle>".repeat(3);

@@ -105,6 +105,7 @@ fn dissected_cases(
             passed: outcome.and_then(OrderRun::passed),
             class: outcome.and_then(class_of),
             unscored: outcome.and_then(|outcome| Some(outcome.verdict.as_ref().err()?.to_string())),
+            // The paragraph of a rerun is that of the failed case, which is reported once.
             paragraph: (record.trial.step != TrialStep::Rerun).then(|| record.case.paragraph.clone()),
             changes: record.changes.iter().map(changed_piece).collect(),
         }

@@ -59,6 +59,8 @@ impl DissectionRun<'_> {
             // Its runs have other seeds than those of the original campaign.
             seed: Self::seed(seed),
             repeats: NonZeroU32::MIN,
+            // A trial recalls what the failed run could recall, so that the variant is the only difference between
+            // them.
             memory: self.campaign.memory.clone().map(Memory::without_learning),
             ..self.campaign.clone()
         };

@@ -168,6 +168,7 @@ impl Rounds for Search<'_> {
 
     fn take(&mut self, outcome: Outcome) {
         let record = &mut self.trials[outcome.ordinal as usize];
+        // A trial without a score would be asked for again in every round.
         if outcome.passed().is_none() {
             self.halted.insert(record.error);
         }

@@ -44,6 +44,7 @@ pub(super) fn lines(
         if is_right && !turn.has_failed && (!turn.is_end || state.is_complete()) {
             continue;
         }
+        // From the state before this turn: its reply is replaced as a whole, with the calls in it that were right.
         let plan = rest_of_plan(case, verdict, before)?;
         let mocks = tools_of(case).ok_or(LeftOut::NoPlan)?;
         let mut answer = |call: &ToolCall| mocks.answer(call).text;

@@ -61,6 +61,7 @@ pub fn report(
     });
     let infeasible = infeasible.map(|outcome| (outcome.ordinal, &NoShrinking::Infeasible));
     let picked = skipped.iter().map(|(error, why)| (*error, why));
+    // By case, so that several failed repeats of a case are listed once.
     let skipped: BTreeMap<u32, &NoShrinking> = picked.chain(infeasible).collect();
     let skipped = skipped.into_iter().map(|(error, why)| NotShrunk {
         case: cases[error as usize].case().id.clone(),

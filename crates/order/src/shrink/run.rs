@@ -63,6 +63,7 @@ impl ShrinkRun<'_> {
         let may_run = |record: &CandidateRecord, repeat| may_run(&record.case, repeat);
         let watch = RoundWatch { store, stop, supervision };
         let end = run_rounds(&mut search, &candidates, watch, may_run, keep, observe).await?;
+        // After an interruption, the outcomes of the last round are not evaluated yet.
         search.follow();
         Ok((end, search.conclude()))
     }

@@ -236,6 +236,7 @@ impl Rounds for Search<'_> {
                     self.failures[place].begin(record, number, repeats);
                 }
             }
+            // A halted failure keeps its wave, whose missing run would be asked for for ever.
             let going_on = self.failures.iter().filter(|failure| !failure.is_halted);
             let waves: Vec<(usize, Range<u32>)> =
                 going_on.filter_map(|failure| failure.wave.clone()).collect();

@@ -43,6 +43,7 @@ pub(super) fn explain(problem: &WordProblem, verdict: &Verdict) -> Explanation {
         facts.push(Fact::text("found", detail.extracted.as_deref().unwrap_or("no number")));
     }
     facts.push(Fact::text("right", &*detail.gold));
+    // Without an answer the strict rule has nothing to look at, and its result would say nothing new.
     if detail.answer.is_some() {
         facts.push(Fact::text("strict", strict_in_words(&detail)));
     }

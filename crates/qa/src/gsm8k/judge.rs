@@ -112,6 +112,7 @@ pub(super) fn verdict(problem: &WordProblem, ended: &Ended<'_>, mut calls: Vec<C
         Scoring::Official => (strict, &extracted_strict),
     };
     let class = match ended {
+        // Only an answer can pass, so the other ends below are failures.
         _ if passed => None,
         Ended::AtLimit(_) => Some("timeout"),
         Ended::Broken(_) => Some("agent_failed"),
@@ -128,6 +129,7 @@ pub(super) fn verdict(problem: &WordProblem, ended: &Ended<'_>, mut calls: Vec<C
     };
     let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
     let calls_total = calls.len();
+    // Only now, because flags and numbers are about all calls.
     calls.truncate(CALLS_KEPT_MAX);
     let detail = WordProblemDetail {
         schema: VERDICT_SCHEMA.to_owned(),

@@ -184,6 +184,7 @@ impl Case for WordProblem {
     }
 
     fn needs_tools(&self) -> bool {
+        // The calculator is an offer: an agent that never asks for tools may still have solved the problem.
         false
     }
 
@@ -225,6 +226,7 @@ impl Case for WordProblem {
             calls: solution.expressions.into_iter().map(call).collect(),
             sub_tasks: Vec::new(),
             reasoning: solution.words,
+            // In the form that both rules find.
             answer: format!("{STRICT_MARK}{}", self.right.as_str()),
             wrong_answer: format!("{STRICT_MARK}{}", self.wrong()),
         })

@@ -29,6 +29,7 @@ impl Solution {
             solution.annotations = solution.annotations.saturating_add(1);
             let (left, _) = inside.split_once('=').unwrap_or((inside, ""));
             let expression = left.replace(',', "").trim().to_owned();
+            // An agent that is right makes these calls, so each has to have a result.
             if calculator::evaluate(&expression).is_ok() {
                 solution.expressions.push(expression);
             }

@@ -19,6 +19,7 @@ pub fn short_answer(text: &str) -> &str {
 /// The text after the label in a line that begins with it. Bold marks around the label are ignored.
 fn behind_label(line: &str) -> Option<&str> {
     let line = line.trim().trim_start_matches('*');
+    // The label is ASCII, so a text whose character is cut here does not begin with it.
     let head = line.get(..ANSWER_LINE.len())?;
     let rest = line.get(ANSWER_LINE.len()..)?;
     let rest = rest.trim_start_matches('*').trim();

@@ -205,6 +205,7 @@ impl QuestionCase {
 
     /// An answer that is not right, the same every time.
     fn wrong(&self) -> String {
+        // Each of them could be a right answer, so the first one that is not is taken.
         let candidates = ["nobody knows", "somewhere else", "the opposite"];
         let is_right = |answer: &str| self.officially(answer).is_exact || self.by_paper(answer).is_exact;
         candidates.into_iter().find(|it| !is_right(it)).unwrap_or("none of these").to_owned()
@@ -232,16 +233,18 @@ impl Case for QuestionCase {
     }
 
     fn identity(&self) -> String {
+        // Titles and facts are left out: they change neither what the agent gets nor whether its answer passes.
         let line = &self.line;
         json!([line.schema, self.prompt, line.answer, line.accepted, line.scoring, line.own_pages])
             .to_string()
     }
 
-    /// `search` and `lookup` over the named pages, for our own questions over ours; otherwise none.
     fn needs_tools(&self) -> bool {
+        // Agents such as `direct` and `cot` answer from what their model knows.
         false
     }
 
+    /// `search` and `lookup` over the named pages, for our own questions over ours; otherwise none.
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
         match &self.tools {
             Some(tools) => tools(),

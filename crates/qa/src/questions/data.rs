@@ -119,6 +119,7 @@ pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<Que
     let whole =
         |error: serde_json::Error| DataError::of_json(file, None, &error).expecting(example(benchmark));
     match benchmark {
+        // The published list begins with a bracket, a file of lines with a brace.
         Benchmark::HotpotQa if text.trim_start().starts_with('[') => {
             for row in serde_json::from_str::<Vec<HotpotRow>>(text).map_err(whole)? {
                 read.hotpot(row, None)?;
@@ -218,6 +219,7 @@ pub(super) fn official_facts(text: &str) -> Result<Option<HashMap<String, Vec<Su
     struct Whole {
         sp: Option<Value>,
     }
+    // Lines of predictions are no single object, and so name no facts.
     let Ok(Whole { sp: Some(named) }) = serde_json::from_str(text) else { return Ok(None) };
     serde_json::from_value(named).map(Some).map_err(|error| {
         format!("the supporting facts are no lists of titles with places ({error}): write {{\"answer\": {{...}}, \"sp\": {{\"ID\": [[\"TITLE\", 0]]}}}}")

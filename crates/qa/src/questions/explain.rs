@@ -38,6 +38,7 @@ pub(super) fn explain(question: &QuestionCase, verdict: &Verdict) -> Explanation
         facts.push(Fact::text("found", detail.found.as_deref().unwrap_or("no answer")));
     }
     facts.push(Fact::text("right", &*detail.gold));
+    // Without an answer there is nothing that the rules could disagree about.
     if detail.answer.is_some() {
         facts.push(Fact::text("rules", rules_in_words(&detail)));
     }
@@ -47,6 +48,7 @@ pub(super) fn explain(question: &QuestionCase, verdict: &Verdict) -> Explanation
     Explanation {
         text,
         gist: gist(&detail),
+        // The short answer rather than the whole text, because it is what was judged.
         answer: detail.found.unwrap_or_default(),
         facts,
         ..Explanation::default()

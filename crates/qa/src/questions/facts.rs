@@ -93,6 +93,7 @@ impl FactFigures {
 /// The means over all runs with the figures; `None` if there are none.
 fn means(runs: &[Judged<'_>]) -> Option<(u64, [f64; 8])> {
     let scored: Vec<&Scored> = runs.iter().filter_map(|run| run.scored).collect();
+    // Only predictions with supporting facts have these figures; runs of agents have none.
     let with: Vec<&&Scored> = scored.iter().filter(|it| it.score(SCORE_NAMES[0]).is_some()).collect();
     if with.is_empty() {
         return None;

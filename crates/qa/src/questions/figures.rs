@@ -113,6 +113,7 @@ fn rules_section(counts: &Counts, runs: &[Judged<'_>]) -> Section {
         |name: &'static str, value: String, note: &str| Figure { name, value, note: note.to_owned() };
     let mut kinds: BTreeMap<&str, Counts> = BTreeMap::new();
     for run in runs {
+        // The published questions of TriviaQA have no kind, and get no row for a kind without a name.
         if let Some(scored) = run.scored.filter(|_| !run.card.label.is_empty()) {
             kinds.entry(&run.card.label).or_default().add(scored);
         }

@@ -132,6 +132,7 @@ pub(super) fn verdict(
     };
     let passed = agreement.is_exact;
     let class = match ended {
+        // Only an answer can pass, so the other ends below are failures.
         _ if passed => None,
         Ended::AtLimit(_) => Some("timeout"),
         Ended::Broken(_) => Some("agent_failed"),
@@ -148,8 +149,10 @@ pub(super) fn verdict(
         _ => false,
     };
     let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
+    // The official script combines facts with its own rule for answers, whatever rule decides here.
     let facts = named.map(|named| FactFigures::of(question, officially, named));
     let calls_total = calls.len();
+    // Only now, because flags and numbers are about all calls.
     calls.truncate(CALLS_KEPT_MAX);
     let detail = QuestionDetail {
         schema: question.benchmark().verdict_schema().to_owned(),

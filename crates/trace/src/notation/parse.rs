@@ -196,6 +196,7 @@ impl<'t> Parser<'t> {
         let name = self.name("the tool's name")?;
         let arguments = match self.peek() {
             Some(b'{') => Arguments::Object(self.json::<Map<_, _>>("a JSON object")?),
+            // No other word can stand here, so its first letter decides.
             Some(b'm') => {
                 self.one_of(&[("malformed", ())], "`{`, `malformed`, `#` or `|`")?;
                 Arguments::Malformed(self.string()?)
@@ -257,6 +258,7 @@ impl<'t> Parser<'t> {
     /// Reads one JSON value, which determines its own end.
     fn json<T: serde::de::DeserializeOwned>(&mut self, what: &str) -> Result<T, NotationError> {
         let rest = self.text.get(self.offset..).unwrap_or_default();
+        // Read as a stream, which stops behind the first value whatever follows it.
         let mut values = serde_json::Deserializer::from_str(rest).into_iter();
         match values.next() {
             Some(Ok(value)) => {

@@ -46,6 +46,7 @@ fn print_kind(out: &mut String, kind: &EventKind, defaults: &Defaults) {
         }
         EventKind::Section { state, author, text, note } => {
             push(out, format_args!("section {} {author}", name(state)));
+            // Where a text is optional, the parser takes a missing one for an empty one.
             if !text.is_empty() {
                 push(out, format_args!(" {}", quoted(text)));
             }

@@ -12,6 +12,7 @@ pub(super) fn of(secret: &str) -> Vec<String> {
     let escaped = Value::from(secret).to_string();
     let mut forms = vec![
         secret.to_owned(),
+        // Without the quotes, because a secret may be a part of a longer text.
         escaped[1..escaped.len() - 1].to_owned(),
         secret.chars().rev().collect(),
         secret.bytes().map(|byte| format!("{byte:02x}")).collect(),

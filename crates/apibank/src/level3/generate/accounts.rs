@@ -38,8 +38,10 @@ pub(super) fn moving(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Opt
     let account = pick(draw, &facts.accounts)?;
     let new = pick(draw, &facts.addresses)?;
     let updated = update(script, account, new, &[])?;
+    // The update returns only a status. Reading the account makes the address come from a call.
     let read = log_in(script, &account.username, &account.password, &[updated])?;
     let stored = info(script, read, "address")?;
+    // The stored address rather than the drawn one, so that this call depends on the one before it.
     let located = script.call("Geocoding", &[("address", stored.as_str().into())], &[read])?;
     let [latitude, longitude] = [script.number(located, "latitude")?, script.number(located, "longitude")?];
     let (username, password) = (&account.username, &account.password);
@@ -73,11 +75,13 @@ pub(super) fn moving(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Opt
 /// Copy the address of one account to another.
 pub(super) fn two_accounts(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
     let (old, new) = (pick(draw, &facts.accounts)?, pick(draw, &facts.accounts)?);
+    // With only one account there is nothing to copy.
     if old.username == new.username {
         return None;
     }
     let (place, address) = address(script, &old.username, &old.password)?;
     let updated = update(script, new, &address, &[place])?;
+    // As the requirement demands: the update itself does not return the account.
     let read = log_in(script, &new.username, &new.password, &[updated])?;
     let stored = info(script, read, "address")?;
     let phone = info(script, read, "phone")?;
@@ -101,6 +105,7 @@ pub(super) fn two_accounts(draw: &mut Draw, facts: &Facts, script: &mut Script) 
     let reply = say(
         draw,
         [
+            // The address contains a comma, which a second one has to close within the sentence.
             format!(
                 "The account {} now has the address {} and the phone number {phone}.",
                 new.username,

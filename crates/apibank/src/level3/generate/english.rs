@@ -73,6 +73,7 @@ pub(super) fn small(text: &str) -> String {
 
 /// `84,000`, `3,966.67`: with two decimals, or none.
 pub(super) fn amount(number: f64) -> String {
+    // Rounded before it is split into whole and cents, so that there are never 100 of these.
     let cents = (number.abs() * 100.0).round();
     let whole = (cents / 100.0).floor();
     let mut text = String::new();

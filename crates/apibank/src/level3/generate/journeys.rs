@@ -25,6 +25,7 @@ fn cheapest(rows: &[PythonValue]) -> Option<PythonValue> {
     let lowest = rows.iter().filter_map(price).min_by(f64::total_cmp)?;
     let mut all = rows.iter().filter(|row| price(row) == Some(lowest));
     let first = all.next()?;
+    // With two of them, the requirement would have two right answers.
     all.next().is_none().then(|| first.clone())
 }
 
@@ -114,6 +115,7 @@ pub(super) fn stay_and_eat(draw: &mut Draw, facts: &Facts, script: &mut Script) 
     let from = room.from.plus(i64::from(draw.below(2)));
     let to = from.plus(1 + i64::from(draw.below(NIGHTS_MAX)));
     let distance = *pick(draw, &DISTANCES)?;
+    // The drawn room has to be free for the whole stay: otherwise the search may find none.
     if to > room.to {
         return None;
     }
@@ -157,6 +159,7 @@ pub(super) fn packing(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Op
     ];
     let flights = script.call("FlightSearch", &arguments, &[])?;
     let flight = cheapest(script.list(flights, "flights")?)?;
+    // The destination of the flight that was found, so that the call depends on the search for it.
     let located = locate(script, text(&flight, "destination")?, &[flights])?;
     let weather = Weather::ask(script, located)?;
     let clothes = weather.clothes(script)?;

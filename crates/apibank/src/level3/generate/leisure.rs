@@ -39,6 +39,7 @@ pub(super) fn new_films(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
     let (_, films) = recommended(script, &genres, &[place])?;
     let seen = watched(script, user)?;
     let new: Vec<&str> = films.iter().filter(|film| !seen.contains(film)).map(String::as_str).collect();
+    // An empty list is no recommendation, and a long one makes an unreadable reply.
     if new.is_empty() || new.len() > FILMS_MAX {
         return None;
     }
@@ -72,6 +73,7 @@ pub(super) fn film_night(draw: &mut Draw, facts: &Facts, script: &mut Script) ->
     }
     let (first, liked) = preferences(script, one)?;
     let (second, also) = preferences(script, other)?;
+    // In the order of the first user, which the requirement states: arguments that are lists are compared in order.
     let common: Vec<String> = liked.into_iter().filter(|genre| also.contains(genre)).collect();
     if common.is_empty() {
         return None;
@@ -105,6 +107,7 @@ pub(super) fn film_night(draw: &mut Draw, facts: &Facts, script: &mut Script) ->
 fn likes(script: &mut Script, user: i128) -> Option<Vec<(Place, i128, f64)>> {
     let posts = script.call("UserPosts", &[("user_id", PythonValue::Int(user))], &[])?;
     let ids = script.list(posts, "post_ids")?.to_vec();
+    // The likes of a single post would leave nothing to add up or compare.
     if !(2..=POSTS_MAX).contains(&ids.len()) {
         return None;
     }
@@ -128,6 +131,7 @@ pub(super) fn all_likes(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
     let is_mean = draw.chance(1, 2);
     let likes = likes(script, user)?;
     let places: Vec<Place> = likes.iter().map(|(place, ..)| *place).collect();
+    // Any order of the addends is right, because the check of the calculator compares results only.
     let sum = likes.iter().map(|(.., likes)| likes.to_string()).collect::<Vec<_>>().join("+");
     let formula = if is_mean { format!("({sum})/{}", likes.len()) } else { sum };
     let result = calculate(script, formula, &places)?;

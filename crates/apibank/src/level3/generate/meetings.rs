@@ -49,6 +49,7 @@ pub(super) fn reminder(draw: &mut Draw, facts: &Facts, script: &mut Script) -> O
     let first = meetings.iter().min_by_key(|row| time(row))?.clone();
     let part = |name: &str| field(&first, name)?.as_text();
     let (topic, time, location) = (part("meeting_name")?, part("meeting_time")?, part("meeting_location")?);
+    // An agent may use other words: the check of this tool does not compare the content.
     let content = format!("{topic} starts at {time} in {location}.");
     let arguments = [
         ("content", content.into()),
@@ -192,6 +193,7 @@ pub(super) fn staff_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script)
     let (place, members) = members(script, organisation)?;
     let added = plan.add(script, &members, &[place])?;
     let first = members.first()?;
+    // After the meeting was added, so that the calendar includes it and the number in the reply is right.
     let queried = script.call("QueryMeeting", &[("user_name", first.as_str().into())], &[place, added])?;
     let total = script.list(queried, "meetings")?.len();
     let (topic, details) = (plan.topic, plan.details());

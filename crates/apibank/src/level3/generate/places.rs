@@ -40,6 +40,7 @@ pub(super) fn restaurants(
     let found = script.call("NearbyRestaurants", &arguments, &[place])?;
     let names: Option<Vec<String>> =
         script.list(found, "restaurants")?.iter().map(|row| Some(text(row, "name")?.to_owned())).collect();
+    // Without a restaurant there is nothing to list, and with many the reply is unreadable.
     names.filter(|names| (1..=RESTAURANTS_MAX).contains(&names.len()))
 }
 

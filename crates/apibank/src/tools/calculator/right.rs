@@ -37,6 +37,7 @@ pub(super) fn calculate(formula: &str) -> Result<f64, String> {
             }
             ('(', true) => signs.push(Sign::Open),
             ('-', true) => signs.push(Sign::Minus),
+            // A plus sign in front of a number changes nothing.
             ('+', true) => {}
             (')', false) => {
                 while let Some(sign) = signs.pop_if(|sign| *sign != Sign::Open) {
