@@ -139,7 +139,7 @@ pub(crate) enum Command {
     Mnms(Box<Signed<MnmsArguments>>),
     /// Print stored campaigns in the layout of the paper's tables, beside the published figures.
     ///
-    /// For campaigns of `planproof test` and `planproof limit`. The paper describes PDoctor (arXiv 2404.17833).
+    /// For campaigns of `planproof test` and `planproof limit`. The paper is the one on PDoctor (arXiv 2404.17833).
     Tables(Signed<TablesArguments>),
     /// Run an agent on a task with your own tools, and show its trace.
     Run(Signed<RunArguments>),
@@ -147,7 +147,7 @@ pub(crate) enum Command {
     ServeModel(Signed<ServeModelArguments>),
     /// Serve the mock tools of a case over MCP, and judge the calls.
     ServeTools(Signed<ServeToolsArguments>),
-    /// Serve a SIMULATION of all servers that the tools of mnms use, and print settings for it.
+    /// Serve a SIMULATION of all servers that the tools of mnms use, and print the settings that point to it.
     ServeMedia(Signed<ServeMediaArguments>),
     /// List, show, export, verify, label or delete stored campaigns, and list or delete lessons.
     Runs(Signed<RunsArguments>),

@@ -1,4 +1,4 @@
-//! Figures of a campaign's infeasible cases. They are scored apart: an agent that reports infeasibility has not
+//! Figures of a campaign's infeasible cases. They are scored separately: an agent that reports infeasibility has not
 //! planned, so the success rate and its baselines count feasible cases alone.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -98,8 +98,8 @@ impl Suite for OrderSuite {
         &FLAGS
     }
 
-    /// A conflict can be missed only in cases that are scored apart, a false alarm raised only if there is a tool for
-    /// it, and a wrong value passed only if rules define the right one.
+    /// A conflict can be missed only in cases that are scored separately, a false alarm raised only if there is a tool
+    /// for it, and a wrong value passed only if rules define the right one.
     fn can_occur(&self, class: suite::Class, mut cards: &mut dyn Iterator<Item = &Card>) -> bool {
         match class.as_str() {
             it if it == OrderClass::ConflictMissed.as_str() => Iterator::any(&mut cards, Card::is_apart),

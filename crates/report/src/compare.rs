@@ -61,7 +61,7 @@ fn same_ids(differing: u64) -> String {
 }
 
 /// Comparison v1, as written to files. Rates, the difference and the test cover the cases that both campaigns have
-/// and have a score for; cases that are [scored apart](planproof_suite::Card::apart) are only in
+/// and have a score for; cases that are [scored separately](planproof_suite::Card::apart) are only in
 /// [`apart`](Self::apart).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
@@ -100,12 +100,12 @@ pub struct Comparison {
     pub by_size: Vec<ComparedSize>,
     /// The common cases in the order of A, except those that passed in both.
     pub cases: Vec<ComparedCase>,
-    /// The common cases that are scored apart; absent if there are none.
+    /// The common cases that are scored separately; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apart: Option<ComparedApart>,
 }
 
-/// The common cases of both campaigns that are scored apart.
+/// The common cases of both campaigns that are scored separately.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedApart {
     /// The name of this kind, such as `infeasible`.

@@ -2,10 +2,10 @@
 //! view` and Inspect's data frames.
 //!
 //! A case becomes a sample, a repeat an epoch, the prompt the input, the right answer according to the suite the
-//! target, the trace the messages, and the verdict the score `planproof`: `C` or `I`. Cases that are scored apart
-//! have a score of their own, such as `planproof_infeasible`, so that Inspect keeps them apart too. An unscored run
-//! is a sample with an error and without a score. A case that was not run is not a sample, but is counted in the
-//! results. Inspect's events are left out, because they would repeat the messages.
+//! target, the trace the messages, and the verdict the score `planproof`: `C` or `I`. Cases that are scored
+//! separately have a score of their own, such as `planproof_infeasible`, so that Inspect keeps them apart too. An
+//! unscored run is a sample with an error and without a score. A case that was not run is not a sample, but is
+//! counted in the results. Inspect's events are left out, because they would repeat the messages.
 
 mod format;
 mod messages;
@@ -149,9 +149,9 @@ fn eval_spec<'a>(campaign: &ReportedCampaign<'a>) -> EvalSpec<'a> {
 /// The cases that a score covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ScoreOf {
-    /// All cases that are not scored apart.
+    /// All cases that are not scored separately.
     Usual,
-    /// Cases that are scored apart, with the name of their kind.
+    /// Cases that are scored separately, with the name of their kind.
     Apart(String),
 }
 

@@ -109,8 +109,8 @@ pub(crate) struct ModelArguments {
     pub(crate) requests_per_second: Option<NonZeroU32>,
     /// Time limit of one model request, in seconds.
     ///
-    /// By default 600. In a run with a time limit it must be below that limit, and is by default two thirds of it, at
-    /// most 600.
+    /// The default is 600. In a run with a time limit, it must be below that limit, and the default is two thirds of
+    /// the limit, at most 600.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) request_timeout: Option<f64>,
     /// Maximum number of attempts at a model request, including the first.
@@ -197,8 +197,8 @@ pub(crate) struct RunArguments {
     /// tools for programs, documents, translations and more, and calls the servers that FILE names. `made:FILE` has the
     /// tools that agents make and keep in FILE.
     ///
-    /// `NAME=` before a source puts `NAME_` before the names of its tools, and sends the token in PLANPROOF_TOKEN_NAME.
-    /// The tools are real, and so are the effects of calls.
+    /// `NAME=` before a source puts `NAME_` before the names of its tools, and makes planproof send the token in
+    /// PLANPROOF_TOKEN_NAME to the server. The tools are real, and so are the effects of calls.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) tools: Vec<String>,
     /// Write the trace (trace v1) to this file while the agent runs.
@@ -214,8 +214,8 @@ pub(crate) struct RunArguments {
     pub(crate) system: Option<String>,
     /// Time limit of the run, in seconds.
     ///
-    /// Time spent waiting for rate limits and further attempts does not count. By default 180, or 1.5 times
-    /// --request-timeout if that is 180 or more.
+    /// Time spent waiting for rate limits and between attempts at a request does not count. By default 180, or 1.5
+    /// times `--request-timeout` if that is 180 or more.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) timeout: Option<f64>,
     /// Maximum number of model turns (of tool calls, for external agents).

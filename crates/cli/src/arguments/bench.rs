@@ -32,7 +32,7 @@ pub(crate) struct BenchArguments {
     pub(crate) campaign: CampaignArguments,
     /// More agents to run on the same cases, compared in one table.
     ///
-    /// The campaigns of such a command are a matrix: they have one budget, and one id, for `--resume`,
+    /// The campaigns of such a command form a matrix. They share one budget, and one id for `--resume`,
     /// `planproof report`, and `planproof runs show`, `verify` and `delete`.
     #[arg(value_name = "AGENT", conflicts_with = "resume")]
     pub(crate) others: Vec<String>,
@@ -56,8 +56,8 @@ pub(crate) struct BenchArguments {
     pub(crate) media: Option<PathBuf>,
     /// Pages that the tools of `hotpotqa` and `triviaqa` search.
     ///
-    /// `search:FOLDER` or `wiki:URL`, as with `--tools` of `planproof run`. Without it, questions from your own data
-    /// have no tools.
+    /// `search:FOLDER` or `wiki:URL`, as with `--tools` of `planproof run`. Without `--pages`, questions from your own
+    /// data have no tools.
     #[arg(long, value_name = "SOURCE", conflicts_with = "resume")]
     pub(crate) pages: Option<String>,
     /// Scoring rule of `hotpotqa`, `triviaqa` and `gsm8k`: `official` or `paper`.
@@ -68,7 +68,7 @@ pub(crate) struct BenchArguments {
     pub(crate) scoring: Option<String>,
     /// Task for agents of `travelplanner`: `two-stage`, `sole-planning` or `reading`.
     ///
-    /// `two-stage`: plan with the tools of the sandbox. `sole-planning`: plan from a prompt that holds all the
+    /// `two-stage`: plan with the tools of the sandbox. `sole-planning`: plan from a prompt that contains all the
     /// information needed. `reading`: write the fields of the query, and no plan.
     #[arg(long, value_name = "MODE", conflicts_with_all = ["resume", "from"])]
     pub(crate) mode: Option<String>,

@@ -120,13 +120,13 @@ pub(crate) struct CampaignArguments {
     /// cases), `url:URL`.
     ///
     /// With `planproof test` and `planproof limit`, `repair:` before any of these denies calls after which no correct
-    /// plan is left, and tells the agent which calls would be right. With `planproof bench travelplanner`, there are
-    /// also `two-stage@MODEL` and agents without a model, such as `greedy`.
+    /// plan is left, and names the right calls to the agent. With `planproof bench travelplanner`, there are also
+    /// `two-stage@MODEL` and agents without a model, such as `greedy`.
     ///
     /// MODEL is `openai/NAME` (reads OPENAI_API_KEY and OPENAI_BASE_URL), `anthropic/NAME` (reads ANTHROPIC_API_KEY and
     /// ANTHROPIC_BASE_URL; works with every kind of agent, `responses` included), `sim/NAME` (a simulated model that
     /// needs no key: perfect, parallel, in-order, forgetful, careless, clumsy, endless; or gold, which is given the
-    /// right answers), or `replay/FILE` (the answers of a recording).
+    /// right answers), or `replay/FILE` (the answers in a recording).
     #[arg(conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     #[command(flatten)]
@@ -199,7 +199,7 @@ pub(crate) struct CampaignArguments {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Programs and services under test")]
 pub(crate) struct ProgramArguments {
-    /// Pass this environment variable to the agent although it may hold a key.
+    /// Pass this environment variable to the agent even if it may hold a key.
     ///
     /// For `command:` and `worker:` agents. With `--serve-model` the agent gets no variables whose names suggest a key
     /// (*_API_KEY, *_TOKEN, *_SECRET, *_PASSWORD, AWS_* and more; docs/ci.md lists them). Repeatable.
@@ -220,8 +220,8 @@ pub(crate) struct ProgramArguments {
     /// Host name by which the agent reaches this machine, for example from a container.
     ///
     /// An example is host.docker.internal. The URLs that a `command:`, `worker:` or `url:` agent gets contain the name,
-    /// and requests to it are accepted. planproof still listens on 127.0.0.1 only. Repeatable; the URLs contain the
-    /// first name.
+    /// and requests to that name are accepted. planproof still listens on 127.0.0.1 only. Repeatable; the URLs contain
+    /// the first name.
     #[arg(long, value_name = "NAME", value_parser = host_name)]
     pub(crate) allow_host: Vec<String>,
     /// How strictly to isolate the agent from the run store, planproof and other runs.
@@ -332,7 +332,7 @@ impl CampaignArguments {
 pub(crate) struct BudgetArguments {
     /// Maximum cost of model tokens, in US dollars.
     ///
-    /// A request that would exceed it is not sent, and what is finished is kept. A campaign continues with `--resume`
+    /// A request that would exceed it is not sent, and finished work is kept. A campaign can be resumed with `--resume`
     /// and a larger budget.
     #[arg(long, value_name = "USD", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
     pub(crate) max_cost: Option<f64>,
@@ -341,7 +341,7 @@ pub(crate) struct BudgetArguments {
     pub(crate) max_tokens: Option<u64>,
     /// Maximum wall time of this command, in minutes.
     ///
-    /// Work that is still in progress then is stopped; such runs of a campaign count as not run.
+    /// Work that is in progress at that time is stopped; runs of a campaign that were stopped count as not run.
     #[arg(long, value_name = "M", value_parser = above_zero(MINUTES_MAX, "minutes"))]
     pub(crate) minutes: Option<f64>,
     /// File of model prices, instead of the built-in ones.
@@ -365,7 +365,7 @@ pub(crate) struct RecordingArguments {
     pub(crate) force: bool,
     /// Cache of model answers: reuse those in this file, and add new ones.
     ///
-    /// A campaign that crashed or is repeated does not pay twice.
+    /// You do not pay twice for a campaign that crashed or is repeated.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) cache: Option<PathBuf>,
     /// Repeat a recorded campaign with the answers in this file only.

@@ -195,7 +195,7 @@ pub(crate) struct ReadArguments {
     pub(crate) file: Option<PathBuf>,
     /// Check the text against the constraints of the case.
     ///
-    /// Both must have the same pairs, the text must have one reading, and it must mention every action.
+    /// Both must state the same pairs of actions, the text must have one reading, and it must mention every action.
     #[arg(long, conflicts_with = "text")]
     pub(crate) verify: bool,
     /// Paragraph to read.
@@ -251,7 +251,7 @@ pub(crate) struct JudgeArguments {
     pub(crate) allow_distractors: bool,
     /// Fail cases in which one model reply contains calls that must follow each other.
     ///
-    /// This holds even if they are in the right order, because many frameworks execute the calls of a reply
+    /// Such a case fails even if the calls are in the right order, because many frameworks execute the calls of a reply
     /// concurrently. By default such calls are only flagged.
     #[arg(long)]
     pub(crate) fail_at_once: bool,

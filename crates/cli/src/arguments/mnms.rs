@@ -65,8 +65,8 @@ pub(crate) enum MnmsCommand {
     },
     /// Drop drafts that raters reject, whose results are poor, or whose tools are too frequent.
     ///
-    /// A draft is a query with its plan. Which of these checks are made depends on the files given: `--sheet`, `--poor`
-    /// and `--log`. The check for frequent tools is always made.
+    /// A draft is a query with its plan. Each of `--sheet`, `--poor` and `--log` adds a check. The check for frequent
+    /// tools is always made.
     Filter(FilterArguments),
     /// Add plans in which tools are replaced by their alternatives.
     Alternatives(AlternativesArguments),
@@ -267,7 +267,7 @@ pub(crate) struct FilterArguments {
     /// File of queries with their plans, in the published form or as case lines; `-` for stdin.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Filled sheet of these drafts: drops drafts that not all raters rated 1. Repeatable.
+    /// Filled sheet of these drafts: drops drafts unless all raters rated them 1. Repeatable.
     #[arg(long, value_name = "SHEET")]
     pub(crate) sheet: Vec<PathBuf>,
     /// Filled sheet of results: drops drafts that any rater rated 0. Repeatable.
@@ -276,7 +276,7 @@ pub(crate) struct FilterArguments {
     /// Execution log, JSON lines with `id` and `res`: drops drafts whose `res` is 0.
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
-    /// Tools that are too frequent, whose queries `--queries-max` limits.
+    /// Tools that count as too frequent; `--queries-max` limits their queries.
     #[arg(long, value_name = "TOOL,...", value_delimiter = ',', default_value = "image generation")]
     pub(crate) frequent: Vec<String>,
     /// Maximum number of different queries per sequence with a frequent tool.

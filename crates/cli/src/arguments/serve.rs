@@ -14,8 +14,8 @@ use crate::values::{host_name, whole};
 pub(crate) struct ServeModelArguments {
     /// Model to serve: `sim/NAME`, `openai/NAME` or `anthropic/NAME`.
     ///
-    /// Requests to the last two are forwarded to the provider, whichever of the protocols the client uses. Clients must
-    /// send the key that PLANPROOF_SERVE_KEY holds, or else the random one that is printed.
+    /// Requests to a model of the last two kinds are forwarded to its provider, whichever of the protocols the client
+    /// uses. Clients must send the key that PLANPROOF_SERVE_KEY holds, or else the random one that is printed.
     pub(crate) model: String,
     #[command(flatten)]
     pub(crate) asking: ModelArguments,
@@ -68,12 +68,12 @@ pub(crate) struct ServeMediaArguments {
     /// Port on 127.0.0.1; 0 chooses a free one.
     #[arg(long, default_value_t = 0, value_parser = whole(0, u16::MAX))]
     pub(crate) port: u16,
-    /// Folder with the input files of the tools, to be named in the settings.
+    /// Folder with the input files of the tools; the printed settings name it.
     ///
     /// A relative path is resolved from the folder of the settings file.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) input: Option<PathBuf>,
-    /// Folder for the files that the tools write, to be named in the settings.
+    /// Folder for the files that the tools write; the printed settings name it.
     ///
     /// A relative path is resolved from the folder of the settings file.
     #[arg(long, value_name = "FOLDER")]

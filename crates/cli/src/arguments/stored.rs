@@ -95,7 +95,7 @@ pub(crate) enum RunsCommand {
     Verify {
         /// Campaign or matrix: its id, a prefix of the id, or `last`.
         run: String,
-        /// Expected fingerprint of the seal, as printed when it was run.
+        /// Expected fingerprint of the seal, as printed when the campaign or matrix was run.
         #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint)]
         seal: Option<Fingerprint>,
     },
@@ -112,8 +112,8 @@ pub(crate) enum RunsCommand {
     },
     /// Delete campaigns with their runs and lessons, and free their space.
     ///
-    /// Without --yes it only says what would be deleted, and exits with 2. A campaign that another process is running
-    /// is not deleted.
+    /// Without `--yes`, it only lists what would be deleted, and exits with 2. A campaign that another process is
+    /// running is not deleted.
     #[command(after_help = "Examples:\n  \
                   planproof runs delete 1a20e65\n  \
                   planproof runs delete 1a20e65 --yes")]
@@ -121,7 +121,7 @@ pub(crate) enum RunsCommand {
         /// Campaigns or matrices: their ids, prefixes of the ids, or `last`.
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<String>,
-        /// Delete them; without it, only say what would be deleted.
+        /// Really delete; otherwise only list what would be deleted.
         #[arg(long)]
         yes: bool,
     },

@@ -58,7 +58,8 @@ pub(crate) struct DissectArguments {
     /// Find the cause of each failure.
     ///
     /// Reruns the failed case, then runs variants of it: with other words, with another topic, and with another
-    /// paragraph of the same meaning. With `--resume`, also for a campaign that finished without it.
+    /// paragraph of the same meaning. With `--resume`, this also works for a campaign that finished without
+    /// `--dissect`.
     #[arg(long)]
     pub(crate) dissect: bool,
     /// Number of variants of each kind per failure; by default 5.
@@ -69,7 +70,7 @@ pub(crate) struct DissectArguments {
     pub(crate) dissect_reruns: Option<u32>,
     /// Maximum number of failures to dissect; by default all.
     ///
-    /// If there are more, the seed draws them.
+    /// If there are more, this many are drawn with the seed.
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "dissect")]
     pub(crate) dissect_max: Option<u32>,
     /// Dissect as the published algorithm does.

@@ -51,7 +51,7 @@ pub(crate) struct GenerateArguments {
     pub(crate) jobs: u32,
     /// Number of activities per job.
     ///
-    /// A job with fewer than half of them is left out.
+    /// A job with fewer than half as many is left out.
     #[arg(long, default_value_t = ACTIVITIES_SHIPPED as u32, value_name = "N", value_parser = whole(2, ACTIVITIES_MAX as u32))]
     pub(crate) activities: u32,
     #[command(flatten)]
@@ -68,8 +68,8 @@ pub(crate) struct FromMcpArguments {
     /// Sources of the tools, as with `planproof run --tools`.
     ///
     /// `mcp:COMMAND` starts an MCP server; `mcp+http://...` and `mcp+https://...` connect to one. `NAME=` before a
-    /// source puts `NAME_` before the names of its tools, and sends the token in PLANPROOF_TOKEN_NAME. The tools are
-    /// listed, and never called.
+    /// source puts `NAME_` before the names of its tools, and makes planproof send the token in PLANPROOF_TOKEN_NAME to
+    /// the server. The tools are listed, and never called.
     #[arg(required = true, value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
     /// JSON file of texts for the tools: an object that maps tool names to noun phrases.
@@ -111,7 +111,7 @@ pub(crate) struct AskingArguments {
     pub(crate) budget: BudgetArguments,
     /// Cache of model answers: reuse those in this file, and add new ones.
     ///
-    /// An interrupted command does not pay twice. A model `replay/FILE` gives the same answers again.
+    /// You do not pay twice if the command is interrupted. A model `replay/FILE` gives the same answers again.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) cache: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! Infeasible cases in campaigns: who detects them, and that they are scored apart.
+//! Infeasible cases in campaigns: who detects them, and that they are scored separately.
 
 use std::sync::Arc;
 

@@ -92,8 +92,8 @@ pub struct AgentRow {
     pub agent_seconds: f64,
     /// Its difference from the first campaign; null for the first campaign itself.
     pub against_first: Option<Difference>,
-    /// Success on the cases that are scored apart and that all campaigns have and have a score for. Absent if there
-    /// are none. No other figure covers such cases.
+    /// Success on the cases that are scored separately and that all campaigns have and have a score for. Absent if
+    /// there are none. No other figure covers such cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apart: Option<Success>,
     /// Common cases without a scored run.
