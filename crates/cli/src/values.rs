@@ -28,6 +28,28 @@ const HOST_CHARACTERS_MAX: usize = 253;
 /// Characters shown of a rejected value.
 const VALUE_CHARACTERS_MAX: usize = 30;
 
+/// What is wrong with a text that is no number of per cent.
+pub(crate) const NO_PERCENT: &str = "write a number of per cent between 0 and 100, as in 80%";
+
+/// A rate in per cent, above 0 and up to 100, with or without the sign.
+///
+/// # Errors
+/// It is none, or probably a share.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    let without_sign = text.strip_suffix('%');
+    let number = without_sign.unwrap_or(text).trim().parse::<f64>();
+    let percent = number.ok().filter(|percent| *percent > 0.0 && *percent <= 100.0).ok_or(NO_PERCENT)?;
+    // Whoever writes 0.8 probably means a share.
+    if without_sign.is_none() && percent < 1.0 {
+        // Rounded to six decimals: 0.55 * 100 is not 55 in floating point.
+        let share = (percent * 1e8).round() / 1e6;
+        return Err(format!(
+            "write {share}% for a share of {percent}, or {percent}% for less than one per cent"
+        ));
+    }
+    Ok(percent)
+}
+
 /// The fingerprint of a seal.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ use planproof_runner::CASES_MAX;
 use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments};
 use super::{bench, limit, test};
 use crate::report_files::ReportFileArguments;
-use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, host_name, label, whole};
+use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, host_name, label, percent, whole};
 
 /// Most runs at once: more than there can be cases would be of no use.
 const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX as usize - 1);
@@ -291,6 +291,12 @@ pub(crate) struct AllCasesArguments {
     /// anyway.
     #[arg(long)]
     pub(crate) require_pass: bool,
+    /// Exit with 0 despite failures if at least this share of the scored runs passed.
+    ///
+    /// With several agents, each of them has to. A replay is held to it as well, even if all failures are as recorded.
+    /// Runs without a score give exit status 3 all the same.
+    #[arg(long, value_name = "P%", value_parser = percent)]
+    pub(crate) success_min: Option<f64>,
     /// Maximum number of findings (distinct failures) shown.
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,

@@ -8,7 +8,7 @@ use planproof_order::synth::ACTIONS_MAX;
 
 use super::campaign::{BEGINNING, SHAPE};
 use super::{CampaignArguments, ShapeArguments};
-use crate::values::whole;
+use crate::values::{NO_PERCENT, percent, whole};
 
 /// Options that say how a limit is searched for.
 pub(super) const SEARCHING: [&str; 7] =
@@ -64,19 +64,10 @@ pub(crate) struct LimitArguments {
 }
 
 fn parse_percent(text: &str) -> Result<f64, String> {
-    let without_sign = text.strip_suffix('%');
-    let number = without_sign.unwrap_or(text).trim().parse::<f64>();
-    let percent = number
-        .ok()
-        .filter(|percent| *percent > 0.0 && *percent < 100.0)
-        .ok_or("write a number of per cent between 0 and 100, as in 80%")?;
-    // Whoever writes 0.8 probably means a share.
-    if without_sign.is_none() && percent < 1.0 {
-        // Rounded to six decimals: 0.55 * 100 is not 55 in floating point.
-        let share = (percent * 1e8).round() / 1e6;
-        return Err(format!(
-            "write {share}% for a share of {percent}, or {percent}% for less than one per cent"
-        ));
+    let percent = percent(text)?;
+    // Each pass rate would be on the same side of 100 %.
+    if percent >= 100.0 {
+        return Err(NO_PERCENT.to_owned());
     }
     Ok(percent / 100.0)
 }

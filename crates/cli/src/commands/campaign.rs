@@ -181,13 +181,20 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     if prepared.tell_differences(&outcomes, dissection.as_ref(), shrinking.as_ref()) {
         return Ok(ExitCode::Outside);
     }
-    Ok(match run.is_as_recorded(&outcomes, &progress) && !request.all.require_pass {
-        true => {
-            say_as_recorded(&report, global);
-            ExitCode::Passed
-        }
-        false => exit_code(&report),
-    })
+    let AllCasesArguments { require_pass, success_min, .. } = *request.all;
+    if run.is_as_recorded(&outcomes, &progress) && !require_pass && success_min.is_none() {
+        say_as_recorded(&report, global);
+        return Ok(ExitCode::Passed);
+    }
+    let counts = Counts {
+        passed: report.all_scored() - report.all_failed(),
+        failed: report.all_failed(),
+        rest: report.all_unscored() + report.all_not_run(),
+    };
+    if let Some(least) = success_min.filter(|_| counts.failed > 0) {
+        progress::say(global, &counts.against(least));
+    }
+    Ok(counts.exit_code(success_min))
 }
 
 /// The message about a campaign whose set-up is broken. Output of a program is shown after a bar, line by line.
@@ -223,12 +230,35 @@ fn say_as_recorded(report: &Report, global: &Global) {
     }
 }
 
-/// Failures found: 1. Unrun cases, or runs without a score: 3. Otherwise 0.
-fn exit_code(report: &Report) -> ExitCode {
-    match (report.all_failed(), report.all_unscored() + report.all_not_run()) {
-        (1.., _) => ExitCode::Failed,
-        (0, 1..) => ExitCode::Outside,
-        (0, 0) => ExitCode::Passed,
+/// How the runs of an agent ended.
+pub(super) struct Counts {
+    pub(super) passed: u64,
+    pub(super) failed: u64,
+    /// Without a score, or not run.
+    pub(super) rest: u64,
+}
+
+impl Counts {
+    /// Failures found, if they are more than `success_min` (in per cent of the scored runs) allows: 1. Unrun cases, or
+    /// runs without a score: 3. Otherwise 0.
+    pub(super) fn exit_code(&self, success_min: Option<f64>) -> ExitCode {
+        let is_excused = success_min.is_some_and(|least| self.reaches(least));
+        match (self.failed, self.rest) {
+            (1.., _) if !is_excused => ExitCode::Failed,
+            (_, 1..) => ExitCode::Outside,
+            (_, 0) => ExitCode::Passed,
+        }
+    }
+
+    fn reaches(&self, least: f64) -> bool {
+        // Not divided: 55 of 100 is not below 55 %, whatever floating point makes of 0.55.
+        100.0 * self.passed as f64 >= least * (self.passed + self.failed) as f64
+    }
+
+    fn against(&self, least: f64) -> String {
+        let Self { passed, failed, .. } = self;
+        let verdict = if self.reaches(least) { "which reaches" } else { "which is below" };
+        format!("{passed} of {} scored runs passed, {verdict} --success-min {least}%", passed + failed)
     }
 }
 
@@ -347,4 +377,29 @@ fn ended(report: &Report, resumed: &str) -> Option<String> {
     let again = format!(" Resume with: {resumed}{}", planproof_runner::larger(budget));
     let again = if report.replay { "" } else { &again };
     Some(format!("Ended by the budget of {budget}: {what}.{again}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_excused_from_the_minimum_on() {
+        use ExitCode::{Failed, Outside, Passed};
+        for (passed, failed, rest, least, expected) in [
+            (9, 1, 0, None, Failed),
+            (10, 0, 0, None, Passed),
+            (10, 0, 1, None, Outside),
+            (9, 1, 0, Some(90.0), Passed),
+            (9, 1, 0, Some(90.1), Failed),
+            // 0.55 * 100 is more than 55 in floating point.
+            (55, 45, 0, Some(55.0), Passed),
+            (9, 1, 1, Some(90.0), Outside),
+            (0, 0, 5, Some(90.0), Outside),
+            (0, 1, 0, Some(0.1), Failed),
+        ] {
+            let counts = Counts { passed, failed, rest };
+            assert_eq!(counts.exit_code(least), expected, "{passed} {failed} {rest} {least:?}");
+        }
+    }
 }

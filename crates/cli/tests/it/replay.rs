@@ -94,6 +94,13 @@ fn a_replay_that_is_as_recorded_passes_unless_more_is_asked_for() {
     let said = format!("as recorded: {failed} runs of 20 failed then and now; --require-pass exits with 1\n");
     assert!(replayed.err.ends_with(&said), "{replayed:?}");
     place.run("test --replay r.jsonl --require-pass -q").code(1);
+    let passed = recorded["passed"].as_u64().unwrap();
+    for (least, code, verdict) in [("100%", 1, "is below"), ("1", 0, "reaches")] {
+        let run = place.run(&format!("test --replay r.jsonl --success-min {least}")).code(code);
+        let least = least.trim_end_matches('%');
+        let said = format!("{passed} of 20 scored runs passed, which {verdict} --success-min {least}%\n");
+        assert!(run.err.ends_with(&said), "{run:?}");
+    }
     place.run("test tools@sim/in-order --cases 20 --require-pass -q").code(1);
     place.run("test tools@sim/perfect --cases 2 --require-pass -q").code(0);
     // A replay that its own budget ends did not show that all is as recorded.

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{
-    CampaignCommand, CampaignOptions, OrderOptions, Outside, carry_out, new_campaign, resume_stored,
+    CampaignCommand, CampaignOptions, Counts, OrderOptions, Outside, carry_out, new_campaign, resume_stored,
     stop_on_signal,
 };
 use super::super::{matrix, runtime};
@@ -241,11 +241,15 @@ fn run(
         Ok(()) | Err(Failure::OutputClosed) => {}
         Err(failure) => return Err(failure),
     }
-    let failed: u64 = table.combinations.iter().map(|row| row.failed).sum();
-    Ok(match (failed, unscored + table.not_run()) {
-        (1.., _) => ExitCode::Failed,
-        (0, 1..) => ExitCode::Outside,
-        (0, 0) => ExitCode::Passed,
+    let least = arguments.all.success_min;
+    let has_failed = table.combinations.iter().any(|row| {
+        let counts = Counts { passed: row.passed, failed: row.failed, rest: 0 };
+        counts.exit_code(least) == ExitCode::Failed
+    });
+    Ok(match (has_failed, unscored + table.not_run()) {
+        (true, _) => ExitCode::Failed,
+        (false, 1..) => ExitCode::Outside,
+        (false, 0) => ExitCode::Passed,
     })
 }
 
