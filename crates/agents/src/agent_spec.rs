@@ -36,6 +36,9 @@ const URL_PREFIX: &str = "url:";
 /// Prefix of a kind of agent that is made from a user's specification.
 const SPEC_PREFIX: &str = "spec:";
 
+/// Standard input where the name of a file is expected. It can be read only once, but an agent is made more than once.
+const STANDARD_INPUT: &str = "-";
+
 /// Prefix of a pair of kinds: the second one answers if samples of the first disagree.
 const PAIR_PREFIX: &str = "fallback:";
 
@@ -473,6 +476,12 @@ impl ToolLoop {
 impl SpecName {
     fn parse(name: &str) -> Result<Self, AgentSpecError> {
         if let Some(file) = name.strip_prefix(SPEC_PREFIX) {
+            if file == STANDARD_INPUT {
+                return Err(AgentSpecError(format!(
+                    "{name} is standard input, which can be read only once, and the agent is made more than once: write the \
+                     specification to a file, and name it with {SPEC_PREFIX}FILE"
+                )));
+            }
             return Ok(Self::File(file.to_owned()));
         }
         let shipped = SHIPPED.iter().find(|(shipped, _)| *shipped == name);
@@ -588,6 +597,12 @@ impl AgentOptions {
                 PLANNER_OPTION => read.planner = Some(value.to_owned()),
                 "judge" => read.judge = Some(value.to_owned()),
                 "roles" if value.is_empty() => return Err(wrong("the name of a file of TOML")),
+                "roles" if value == STANDARD_INPUT => {
+                    return Err(wrong(
+                        "the name of a file of TOML, because standard input can be read only once, and the agent is made \
+                         more than once",
+                    ));
+                }
                 "roles" => read.roles = Some(value.to_owned()),
                 "evaluator" => {
                     let evaluator = EvaluatorName::parse(value).ok_or_else(|| {
@@ -773,6 +788,7 @@ mod tests {
         let program = parsed("repair:command:python agent.py a@b");
         assert!(program.is_guarded() && program.is_program() && program.model().is_none());
         assert_eq!(program.bare(), "command:python agent.py a@b");
+        assert_eq!(parsed("spec:./-@sim/x").specifications(), [&SpecName::File("./-".to_owned())]);
         let file = parsed("spec:a@b.spec:samples=3,evaluator=openai/ft:x@openai/gpt-5");
         assert_eq!(file.model(), Some("openai/gpt-5"));
         assert_eq!(file.specifications(), [&SpecName::File("a@b.spec".to_owned())]);
@@ -828,6 +844,10 @@ mod tests {
             ("react:memory=on@sim/x", "react has no option memory: that is for agents that write sub-tasks"),
             ("tools:memory=on@sim/x", "tools has no options"),
             ("plan:@sim/x", "has a colon and no option behind it: write plan"),
+            ("team:roles=-@sim/x", "the option roles: write the name of a file of TOML, because"),
+            ("spec:-@sim/x", "spec:- is standard input, which can be read only once"),
+            ("spec:-:samples=2@sim/x", "spec:- is standard input, which can be read only once"),
+            ("fallback:direct,spec:-@sim/x", "spec:- is standard input, which can be read only once"),
         ] {
             let error = AgentSpec::parse(text).expect_err("it is no agent").to_string();
             assert!(error.contains(expected), "{text}: {error}");

@@ -37,8 +37,11 @@ pub struct AgentUnderTest {
     pub name: String,
     /// The model, where it is known.
     pub model: Option<String>,
-    /// The model is one of our simulations.
+    /// One of its models is a simulation of ours: its results say nothing about any real model.
     pub simulated: bool,
+    /// It asks a model that is no simulation, as far as its models are known: its runs then take time, even if another
+    /// of its models is a simulation.
+    pub asks_real_models: bool,
     /// Whether a guard stands between it and the tools, if the cases have one. The guard denies calls after which the
     /// run could no longer pass.
     pub guarded: bool,
@@ -461,10 +464,10 @@ impl Shared {
         self.supervision.meter.as_ref().is_some_and(|meter| meter.is_used_up())
     }
 
-    /// Whether no event depends on the time, as with a simulated model of ours in process.
+    /// Whether no event depends on the time, as with simulated models of ours in process and no others.
     fn is_repeatable(&self) -> bool {
         let agent = &self.campaign.agent;
-        agent.simulated && agent.agent.is_in_process() && !self.over_http()
+        agent.simulated && !agent.asks_real_models && agent.agent.is_in_process() && !self.over_http()
     }
 
     /// Runs one unit.
@@ -529,7 +532,9 @@ impl Shared {
         let needs_tools = self.case_of(unit).needs_tools();
         let nothing = recorder.look(|events| Nothing::of(events, &ran, needs_tools));
         let requests = ran.contact.and_then(|contact| contact.model_answers);
-        let simulated = agent.simulated.then(|| agent.model.as_deref().unwrap_or("the simulated model"));
+        // The named model may be a real one that has a simulation beside it.
+        let named = agent.model.as_deref().filter(|_| !agent.asks_real_models);
+        let simulated = agent.simulated.then(|| named.unwrap_or("the simulated model"));
         let end = end_of(ran.end, simulated);
         let ended = Ended { unit, run, recorder, end, wall, requests };
         match nothing {

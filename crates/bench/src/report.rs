@@ -27,7 +27,7 @@ pub struct ReportInput<'a> {
     pub agent: &'a str,
     /// The model, where it is known.
     pub model: Option<&'a str>,
-    /// The model is one of our simulations.
+    /// A model of the agent is one of our simulations.
     pub simulated: bool,
     /// All cases of the campaign.
     pub cases: &'a [Arc<dyn Case>],
@@ -63,7 +63,7 @@ pub struct SummaryInput<'a> {
     pub agent: &'a str,
     /// The model, where it is known.
     pub model: Option<&'a str>,
-    /// The model is one of our simulations.
+    /// A model of the agent is one of our simulations.
     pub simulated: bool,
     /// The data of all cases of the campaign for figures.
     pub cards: &'a [Card],
@@ -102,7 +102,7 @@ pub struct Report {
     pub agent: String,
     /// The model, where it is known.
     pub model: Option<String>,
-    /// The model is one of our simulations: the figures say nothing about any real model.
+    /// A model of the agent is one of our simulations: the figures say nothing about any real model.
     pub simulated: bool,
     /// The model's answers came from a recording alone. Unknown to [`Report::new`]; the caller sets it for a replay.
     pub replay: bool,

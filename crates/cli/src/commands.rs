@@ -33,14 +33,26 @@ use crate::terminal;
 /// Threads in addition to those of the runtime: the writer of the run store, the signals, and blocking work.
 const THREADS_BESIDE: usize = 6;
 
+/// Tokio's variable for the number of its workers.
+const WORKERS_VARIABLE: &str = "TOKIO_WORKER_THREADS";
+
 /// The async runtime of the commands that need one.
 fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    // Tokio starts one worker for each processor.
-    must_have_threads(std::thread::available_parallelism().map_or(1, usize::from) + THREADS_BESIDE)?;
+    let workers = workers();
+    must_have_threads(workers + THREADS_BESIDE)?;
     tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
         .enable_all()
         .build()
         .map_err(|error| Failure::outside(format!("cannot start the async runtime: {error}")))
+}
+
+/// The number of workers: one for each processor, or fewer if [`WORKERS_VARIABLE`] says so. Tokio itself would panic at
+/// 0 and at what is no number, and would start any number of threads.
+fn workers() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let asked = std::env::var(WORKERS_VARIABLE).ok().and_then(|text| text.parse::<usize>().ok());
+    asked.map_or(processors, |asked| asked.clamp(1, processors))
 }
 
 /// Makes sure that this many threads are available: otherwise the runtime panics.

@@ -12,12 +12,14 @@ use crate::failure::Failure;
 
 /// The source with its folder as an absolute path, so that a campaign finds it from wherever it is resumed.
 pub(crate) fn absolute(source: &str) -> Result<String, Failure> {
-    match source.split_once(':') {
+    let (name, rest) = ToolSource::split_name(source).map_err(|error| Failure::usage(error.to_string()))?;
+    let before = name.map(|name| format!("{name}=")).unwrap_or_default();
+    match rest.split_once(':') {
         // Options may follow the word, as in `search+react:FOLDER`. Other sources have a URL, which is the same
         // everywhere.
         Some((kind, folder)) if kind.starts_with("search") => {
             let path = planproof_runner::absolute(Path::new(folder))?;
-            Ok(format!("{kind}:{}", path.display()))
+            Ok(format!("{before}{kind}:{}", path.display()))
         }
         _ => Ok(source.to_owned()),
     }
@@ -50,4 +52,25 @@ pub(crate) fn tools(source: &str) -> Result<MakePageTools, Failure> {
     let toolbox = Arc::clone(opened.toolbox());
     // A toolbox without a state of its own can serve all runs.
     Ok(Arc::new(move || Ok(toolbox.for_run().unwrap_or_else(|| Arc::clone(&toolbox)))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_absolute_behind_any_name() {
+        let folder = std::env::current_dir().expect("there is a folder").join("pages");
+        let folder = folder.display();
+        for (source, expected) in [
+            ("search:pages", format!("search:{folder}")),
+            ("search+react:pages", format!("search+react:{folder}")),
+            ("docs=search:pages", format!("docs=search:{folder}")),
+            ("wiki:https://a.example/w/api.php", "wiki:https://a.example/w/api.php".to_owned()),
+            ("search=wiki:https://a.example/?b=c", "search=wiki:https://a.example/?b=c".to_owned()),
+        ] {
+            assert_eq!(absolute(source).expect("a source"), expected, "{source}");
+        }
+        assert!(absolute("two words=search:pages").is_err());
+    }
 }

@@ -4,6 +4,7 @@ mod kinds;
 mod meant;
 mod team;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
@@ -314,6 +315,27 @@ pub(crate) fn agent(
     isolate: &dyn Fn(&Path) -> Result<MachineIsolation, Failure>,
     find_model: &FindModel<'_, Failure>,
 ) -> Result<AgentUnderTest, Failure> {
+    let (asks_simulated, asks_real) = (Cell::new(false), Cell::new(false));
+    // Noted wherever a model is found, because judges, evaluators and the roles of a team have models of their own.
+    let noting = |model: &str, form: ModelForm| -> Result<Arc<dyn Model>, Failure> {
+        let found = find_model(model, form)?;
+        let noted = if is_simulated(&*found) { &asks_simulated } else { &asks_real };
+        noted.set(true);
+        Ok(found)
+    };
+    let agent = with_models(name, program, isolate, &noting)?;
+    // A report about a simulation in any role says nothing of a real model.
+    let simulated = agent.simulated || asks_simulated.get();
+    Ok(AgentUnderTest { simulated, asks_real_models: asks_real.get(), ..agent })
+}
+
+/// The agent, without what its models are.
+fn with_models(
+    name: &AgentSpec,
+    program: &ProgramOptions,
+    isolate: &dyn Fn(&Path) -> Result<MachineIsolation, Failure>,
+    find_model: &FindModel<'_, Failure>,
+) -> Result<AgentUnderTest, Failure> {
     let usage = |error: CommandError| Failure::usage(error.to_string());
     match name.form() {
         AgentForm::Command(command) => {
@@ -341,7 +363,7 @@ pub(crate) fn agent(
         }
         AgentForm::OfSuite(of_suite) => {
             // A stand-in that never acts: the campaign asks the case itself for the actions of this agent.
-            let agent = under_test(Arc::new(OfSuite), name, None, false);
+            let agent = under_test(Arc::new(OfSuite), name, None);
             Ok(AgentUnderTest { of_suite: Some((*of_suite).to_owned()), ..agent })
         }
         AgentForm::Asking { kind: AgentKind::Tools(of_tools), model } => {
@@ -351,14 +373,14 @@ pub(crate) fn agent(
                 ToolLoop::ServerState => (ModelForm::KeepsReplies, FunctionCallingAgent::with_server_state),
             };
             let found = find_model(model, form)?;
-            let (shown_name, simulated) = (found.name().to_owned(), is_simulated(&*found));
+            let shown_name = found.name().to_owned();
             let agent = make(found)
                 .ok_or_else(|| Failure::usage(format!("{model} cannot call tools, which the agent needs")))?;
-            Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
+            Ok(under_test(Arc::new(agent), name, Some(shown_name)))
         }
         AgentForm::Asking { kind: AgentKind::Planning(of_agent), model } => {
             let model = find_model(model, ModelForm::Chat)?;
-            let (shown_name, simulated) = (model.name().to_owned(), is_simulated(&*model));
+            let shown_name = model.name().to_owned();
             let options = of_agent.planning();
             let mut agent = PlanningAgent::new(model, options);
             if let Some(judge) = &of_agent.judge {
@@ -367,35 +389,33 @@ pub(crate) fn agent(
             if options.format == PlanFormat::Code {
                 agent = agent.with_sandbox(Arc::new(sandbox()?));
             }
-            Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
+            Ok(under_test(Arc::new(agent), name, Some(shown_name)))
         }
         AgentForm::Asking { kind: AgentKind::SubTasks(division, options), model } => {
             let model = find_model(model, ModelForm::Chat)?;
-            let (shown_name, simulated) = (model.name().to_owned(), is_simulated(&*model));
+            let shown_name = model.name().to_owned();
             let mut agent = SubTaskAgent::new(model, *division, options.sub_tasks());
             if let Some(judge) = &options.judge {
                 agent = agent.with_judge(find_model(judge, ModelForm::Chat)?);
             }
-            Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
+            Ok(under_test(Arc::new(agent), name, Some(shown_name)))
         }
         AgentForm::Asking { kind: AgentKind::TwoStage(options), model } => {
             let model = find_model(model, ModelForm::Chat)?;
             let planner =
                 options.planner.as_ref().map(|name| find_model(name, ModelForm::Chat)).transpose()?;
             let planner = planner.unwrap_or_else(|| Arc::clone(&model));
-            // A report about a simulation in any role says nothing of a real model.
-            let (shown_name, simulated) =
-                (model.name().to_owned(), is_simulated(&*model) || is_simulated(&*planner));
+            let shown_name = model.name().to_owned();
             let agent = TwoStageAgent::new(model, planner);
-            Ok(under_test(Arc::new(agent), name, Some(shown_name), simulated))
+            Ok(under_test(Arc::new(agent), name, Some(shown_name)))
         }
         AgentForm::Asking { kind: AgentKind::Team(options), model } => {
             let (agent, model) = team::agent(options, model, find_model)?;
-            Ok(under_test(Arc::new(agent), name, Some(model.name().to_owned()), is_simulated(&*model)))
+            Ok(under_test(Arc::new(agent), name, Some(model.name().to_owned())))
         }
         AgentForm::Asking { kind: AgentKind::Specified(..) | AgentKind::Pair(..), model } => {
             let (agent, model) = kinds::agent(name, model, find_model)?;
-            Ok(under_test(agent, name, Some(model.name().to_owned()), is_simulated(&*model)))
+            Ok(under_test(agent, name, Some(model.name().to_owned())))
         }
     }
 }
@@ -413,21 +433,24 @@ pub(crate) fn sandbox() -> Result<Sandbox, Failure> {
     Ok(Sandbox::new(command, workers))
 }
 
-fn under_test(
-    agent: Arc<dyn Agent>,
-    name: &AgentSpec,
-    model: Option<String>,
-    simulated: bool,
-) -> AgentUnderTest {
+fn under_test(agent: Arc<dyn Agent>, name: &AgentSpec, model: Option<String>) -> AgentUnderTest {
     let guarded = name.is_guarded();
-    AgentUnderTest { agent, name: name.to_string(), model, simulated, guarded, of_suite: None }
+    AgentUnderTest {
+        agent,
+        name: name.to_string(),
+        model,
+        simulated: false,
+        asks_real_models: false,
+        guarded,
+        of_suite: None,
+    }
 }
 
 /// An external agent. Its model is its own affair, unless its environment names a simulation.
 fn external(agent: Arc<dyn Agent>, name: &AgentSpec) -> AgentUnderTest {
     let model = std::env::var("OPENAI_MODEL").ok().filter(|model| is_simulation(model));
     let simulated = model.is_some();
-    under_test(agent, name, model, simulated)
+    AgentUnderTest { simulated, ..under_test(agent, name, model) }
 }
 
 fn is_simulated(model: &dyn Model) -> bool {
@@ -435,7 +458,7 @@ fn is_simulated(model: &dyn Model) -> bool {
 }
 
 /// A simulated model can also be reached as `openai/sim/NAME`, through `serve-model`.
-fn is_simulation(model: &str) -> bool {
+pub(crate) fn is_simulation(model: &str) -> bool {
     model.starts_with("sim/") || model.starts_with("openai/sim/")
 }
 
@@ -445,4 +468,69 @@ pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
     // Without the system's randomness no secret can be created.
     getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, ModelError};
+
+    use super::*;
+
+    /// A model that is no simulation. Nobody asks it.
+    struct Real;
+
+    impl Model for Real {
+        fn name(&self) -> &str {
+            "openai/x"
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            Capabilities { tool_calls: true, partial_turn: true, completion: true, ..Capabilities::default() }
+        }
+
+        fn chat<'a>(&'a self, _: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    /// Whether the agent of that name is a simulation, and whether it asks a real model.
+    fn asked(name: &str) -> (bool, bool) {
+        let find_model = |model: &str, _: ModelForm| -> Result<Arc<dyn Model>, Failure> {
+            Ok(match model.strip_prefix("sim/").and_then(SimKind::find) {
+                Some(kind) => Arc::new(SimModel::new(kind)),
+                None => Arc::new(Real),
+            })
+        };
+        let spec = agent_spec(name).expect("a name");
+        let agent = agent(&spec, &ProgramOptions::default(), &no_isolation, &find_model).expect("an agent");
+        (agent.simulated, agent.asks_real_models)
+    }
+
+    #[test]
+    fn a_simulation_in_any_role_makes_a_simulation() {
+        for (name, expected) in [
+            ("tools@openai/x", (false, true)),
+            ("team@openai/x", (false, true)),
+            ("tools@sim/perfect", (true, false)),
+            ("team@sim/perfect", (true, false)),
+            ("plan:judge=sim/perfect@sim/perfect", (true, false)),
+            ("plan:judge=sim/perfect@openai/x", (true, true)),
+            ("one-step:judge=sim/perfect@openai/x", (true, true)),
+            ("react:evaluator=sim/perfect@openai/x", (true, true)),
+            ("two-stage:planner=sim/perfect@openai/x", (true, true)),
+            ("two-stage:planner=openai/x@sim/perfect", (true, true)),
+        ] {
+            assert_eq!(asked(name), expected, "{name}");
+        }
+        let file = format!("planproof-simulated-roles-{}.toml", std::process::id());
+        let path = std::env::temp_dir().join(file);
+        let executor = "[[executor]]\nname = \"reckoner\"\nabout = \"You reckon.\"\n";
+        let manager = "[models]\nmanager = \"sim/perfect\"\n".to_owned();
+        for roles in [manager, format!("{executor}model = \"sim/perfect\"\n")] {
+            fs::write(&path, &roles).expect("the file is written");
+            let name = format!("team:roles={}@openai/x", path.display());
+            assert_eq!(asked(&name), (true, true), "{roles}");
+        }
+        let _ = fs::remove_file(&path);
+    }
 }

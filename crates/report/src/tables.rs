@@ -67,7 +67,7 @@ pub struct ErrorRow {
     pub agent: String,
     /// The model, if known.
     pub model: Option<String>,
-    /// Whether the model is one of our simulations, in which case the row says nothing about any real model.
+    /// Whether a model of the agent is a simulation, in which case the row says nothing about any real model.
     pub simulated: bool,
     /// Whether the cases are of the time form.
     pub time: bool,
@@ -94,7 +94,7 @@ pub struct ClassRow {
     pub campaign: String,
     /// The agent, as on the command line.
     pub agent: String,
-    /// Whether the model is one of our simulations.
+    /// Whether a model of the agent is one of our simulations.
     pub simulated: bool,
     /// Whether the cases are of the time form, so that the row belongs to table 6.
     pub time: bool,

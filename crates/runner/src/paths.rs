@@ -7,11 +7,20 @@ use crate::error::RunnerError;
 /// The path from any folder in which a campaign may resume.
 ///
 /// # Errors
-/// It is empty, or there is no current folder.
+/// It is empty or not UTF-8, or there is no current folder.
 pub fn absolute(path: &Path) -> Result<PathBuf, RunnerError> {
     // Standard input has no path.
     if path.as_os_str() == "-" {
         return Ok(path.to_owned());
     }
-    std::path::absolute(path).map_err(|error| RunnerError::usage(format!("{}: {error}", path.display())))
+    let whole = std::path::absolute(path)
+        .map_err(|error| RunnerError::usage(format!("{}: {error}", path.display())))?;
+    // Options are stored as JSON, which has no other texts.
+    if whole.to_str().is_none() {
+        return Err(RunnerError::usage(format!(
+            "{}: this path is not UTF-8, so the campaign cannot store it: use another name",
+            whole.display()
+        )));
+    }
+    Ok(whole)
 }

@@ -69,6 +69,7 @@ impl<W: World> AgentRequest<'_, W> {
         let model = find_model(name, ModelForm::Chat)?;
         // The served model is the one that the agent asks, so reports name it.
         agent.simulated = model.is_simulated();
+        agent.asks_real_models = !agent.simulated;
         agent.model = Some(name.to_owned());
         Ok((agent, Some(model)))
     }

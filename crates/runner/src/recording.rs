@@ -28,7 +28,7 @@ pub struct CampaignNote {
     pub agent: String,
     /// Its model, if it is known.
     pub model: Option<String>,
-    /// Whether the model is one of our simulations.
+    /// Whether a model of the agent is one of our simulations.
     pub simulated: bool,
     /// What is kept of it.
     pub options: StoredOptions,

@@ -33,7 +33,7 @@ pub struct CampaignRow {
     pub agent: String,
     /// The model, if the agent's loop is ours.
     pub model: Option<String>,
-    /// Whether the model is one of our simulations.
+    /// Whether a model of the agent is one of our simulations.
     pub simulated: bool,
     /// All options, as the JSON it was created with.
     pub options: String,

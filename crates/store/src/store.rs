@@ -47,7 +47,7 @@ pub struct NewCampaign<'a> {
     pub agent: &'a str,
     /// The model, if the agent's loop is ours.
     pub model: Option<&'a str>,
-    /// Whether the model is one of our simulations.
+    /// Whether a model of the agent is one of our simulations.
     pub simulated: bool,
     /// All options, as JSON; stored unchanged.
     pub options: &'a str,

@@ -191,7 +191,7 @@ pub struct CombinationFigures<'a> {
     pub settings: &'a BTreeMap<String, String>,
     /// The suite's figures of its runs.
     pub metrics: &'a [Metric],
-    /// The model is one of our simulations.
+    /// A model of the agent is one of our simulations.
     pub simulated: bool,
 }
 

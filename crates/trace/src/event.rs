@@ -263,7 +263,7 @@ pub struct Header {
     pub agent: String,
     /// The model, if the agent's loop is ours.
     pub model: Option<String>,
-    /// The model is one of our simulations: its results say nothing about any real model.
+    /// A model of the agent is one of our simulations: its results say nothing about any real model.
     pub simulated: bool,
     /// Id of the case.
     pub case: String,

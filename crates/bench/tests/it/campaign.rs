@@ -41,6 +41,7 @@ pub(crate) fn campaign(fates: &[Fate]) -> Campaign {
             name: "tools@openai/done".into(),
             model: Some("openai/done".into()),
             simulated: false,
+            asks_real_models: true,
             guarded: false,
             of_suite: None,
         },
@@ -152,5 +153,46 @@ async fn a_judge_that_panics_leaves_the_run_unscored_and_the_campaign_goes_on() 
     drop(store);
     for end in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(format!("{}{end}", path.display()));
+    }
+}
+
+/// The times of a real model are facts, also if another model of the agent is a simulation.
+#[tokio::test]
+async fn only_runs_of_simulations_alone_are_dated_by_a_count() {
+    for (asks_real_models, clock) in [(false, "logical"), (true, "milliseconds")] {
+        let name = format!("planproof-clocks-{clock}-{}.db", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let store = Store::open(&path, StoreLimits::default()).expect("a new store");
+        let mut campaign = campaign(&[Fate::Passes]);
+        campaign.agent.model = Some("sim/done".into());
+        campaign.agent.simulated = true;
+        campaign.agent.asks_real_models = asks_real_models;
+        let row = NewCampaign {
+            id: "test",
+            created_ms: 0,
+            command_line: "",
+            agent: "tools@openai/done",
+            model: Some("sim/done"),
+            simulated: true,
+            options: "{}",
+            repeats: 2,
+            budgets: "{}",
+        };
+        let lines = campaign.cases.iter().map(|case| (case.card().id.clone(), case.to_line()));
+        store.create_campaign(&row, lines).expect("a new campaign");
+        let writer = store.writer().expect("the store can be written");
+        let (units, stop) = (campaign.units_but(&HashSet::new()), CancellationToken::new());
+        campaign.run(Work::new(Some(writer), &units, &stop), |_| {}).await.expect("the campaign goes on");
+        let mut headers = Vec::new();
+        for run in store.runs("test").expect("reads") {
+            let run = run.expect("reads").run;
+            headers.push(store.trace_lines(run).next().expect("a header").expect("reads"));
+        }
+        let wanted = format!("\"clock\":\"{clock}\"");
+        assert!(headers.len() == 2 && headers.iter().all(|line| line.contains(&wanted)), "{headers:?}");
+        drop(store);
+        for end in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{end}", path.display()));
+        }
     }
 }

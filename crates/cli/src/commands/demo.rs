@@ -200,6 +200,7 @@ fn campaign(name: &str, kind: SimKind, cases: &Arc<[Arc<dyn Case>]>, seed: u64) 
             name: name.to_owned(),
             model: Some(format!("sim/{}", kind.as_str())),
             simulated: true,
+            asks_real_models: false,
         },
         cases: Arc::clone(cases),
         repeats: NonZeroU32::MIN,

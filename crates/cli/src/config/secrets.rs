@@ -26,7 +26,8 @@ pub(crate) fn holds_secret(text: &str) -> bool {
     };
     let has_password = text.match_indices("://").any(|(place, mark)| {
         let rest = &text[place + mark.len()..];
-        let end = rest.find(|c: char| c == '/' || c == '"' || c == '\'' || c.is_whitespace());
+        // Behind these characters an `@` belongs to a path, a query, a fragment or another word.
+        let end = rest.find(|c: char| matches!(c, '/' | '?' | '#' | '"' | '\'') || c.is_whitespace());
         let authority = &rest[..end.unwrap_or(rest.len())];
         authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
     });
@@ -64,6 +65,7 @@ mod tests {
             "command:env K=sk-0123456789abcdef python a.py",
             "Authorization: Bearer 0123456789abcdef",
             "url:http://user:word@127.0.0.1:8000/run",
+            "url:http://user:word@127.0.0.1:8000?mail=a",
         ] {
             assert!(holds_secret(value), "{value}");
         }
@@ -72,6 +74,8 @@ mod tests {
             "sk-short",
             "tools@openai/task-0123456789abcdefghij",
             "url:http://127.0.0.1:8000/run?a=x@y",
+            "url:http://127.0.0.1:8000?mail=a@b.c",
+            "url:http://127.0.0.1:8000#a@b.c",
         ] {
             assert!(!holds_secret(value), "{value}");
         }

@@ -148,6 +148,14 @@ fn read(path: &str) -> Result<File, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::usage(format!("{path}: {what}"));
     let file: File =
         toml::from_str(&text_of(Path::new(path), Path::new(path))?).map_err(|error| fail(&error))?;
+    // It can be read only once, but prompts are read each time the team is made.
+    let from_input = |role: &Role| file.prompts.of(*role).is_some_and(|prompt| prompt.as_os_str() == "-");
+    if let Some(role) = Role::ALL.into_iter().find(from_input) {
+        return Err(fail(&format_args!(
+            "the prompt of the {role} is `-`, which is standard input and can be read only once: name a file (`./-` if it \
+             is called that)"
+        )));
+    }
     // First, because the names below are compared in pairs.
     if file.executor.len() > EXECUTORS_MAX {
         let count = file.executor.len();

@@ -144,6 +144,17 @@ fn no_threads_are_an_error() {
 }
 
 #[test]
+fn no_number_of_workers_breaks_the_runtime() {
+    let place = Place::new();
+    for workers in ["0", "x", "", "1", "1000000"] {
+        let mut command = place.command(&["test", "tools@sim/perfect", "--cases", "2", "-q"]);
+        command.env("TOKIO_WORKER_THREADS", workers);
+        let run = Run::of(command, "");
+        assert!(run.code == 0 && !run.err.contains("panicked"), "{workers}: {run:?}");
+    }
+}
+
+#[test]
 fn a_store_that_nobody_can_write_is_read() {
     let (place, program) = open_place();
     place.run("test tools@sim/careless --cases 5 -q --store folder/runs.db").code(0);

@@ -673,3 +673,29 @@ fn a_refused_temperature_is_in_the_report() {
     resumed.env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
     assert_eq!(Run::of(resumed, "").code(1).json()["without_temperature"], json!(["openai/m"]));
 }
+
+/// Other systems refuse to make files of such names.
+#[cfg(target_os = "linux")]
+#[test]
+fn arguments_need_not_be_utf_8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let place = Place::new();
+    let settings = OsStr::from_bytes(b"a\xff.toml");
+    fs::write(place.path("").join(settings), "[test]\ncases = 2\n").unwrap();
+    for option in ["--record", "--cache"] {
+        let mut command = place.command(&["test", "tools@sim/perfect", "-q", option, "r.jsonl", "--config"]);
+        command.arg(settings);
+        Run::of(command, "").code(0);
+        let recorded = fs::read_to_string(place.path("r.jsonl")).unwrap();
+        assert!(recorded.contains("--config a\u{fffd}.toml"), "{recorded}");
+        fs::remove_file(place.path("r.jsonl")).unwrap();
+    }
+    // A campaign stores the names of reports.
+    let mut command = place.command(&["test", "tools@sim/perfect", "-q", "--record", "r.jsonl", "--html"]);
+    command.arg(OsStr::from_bytes(b"a\xff.html"));
+    let run = Run::of(command, "").code(2);
+    assert!(run.err.contains(".html: this path is not UTF-8"), "{run:?}");
+    assert!(!place.path("r.jsonl").exists(), "nothing is begun");
+}

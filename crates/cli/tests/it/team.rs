@@ -91,6 +91,7 @@ fn a_file_describes_the_roles() {
     for (text, words) in [
         ("[prompts]\nmanager = \"short.txt\"\n".to_owned(), "the prompt of the manager lacks {{executors}}"),
         ("[prompts]\nmanager = \"none.txt\"\n".to_owned(), "cannot read none.txt"),
+        ("[prompts]\nmanager = \"-\"\n".to_owned(), "crew.toml: the prompt of the manager is `-`"),
         ("[[executor]]\nname = \"a\"\n".to_owned(), "missing field `about`"),
         (format!("{executor}{executor}"), "two executors have the name `reckoner`"),
         (executor.replace("You reckon.", " "), "`about` is empty"),

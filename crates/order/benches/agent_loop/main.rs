@@ -279,6 +279,7 @@ async fn campaign(
             name: agent_name.clone(),
             model: Some(model_name.clone()),
             simulated: true,
+            asks_real_models: false,
         },
         cases: cases.into_iter().map(|case| suite.wrap(case) as _).collect(),
         repeats: NonZeroU32::MIN,

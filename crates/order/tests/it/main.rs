@@ -87,6 +87,7 @@ fn campaign(model: Arc<dyn Model>, cases: impl AsRef<[PlanningCase]>) -> Campaig
             of_suite: None,
             model: Some(model.name().to_owned()),
             simulated: model.is_simulated(),
+            asks_real_models: !model.is_simulated(),
             agent: Arc::new(FunctionCallingAgent::new(model).expect("the model calls tools")),
             name,
         },

@@ -75,7 +75,7 @@ pub struct AgentRow {
     pub agent: String,
     /// The model, if known.
     pub model: Option<String>,
-    /// Whether the model is one of our simulations, in which case the figures say nothing about any real model.
+    /// Whether a model of the agent is a simulation, in which case the figures say nothing about any real model.
     pub simulated: bool,
     /// How often each case is run.
     pub repeats: u32,

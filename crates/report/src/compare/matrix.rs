@@ -48,7 +48,7 @@ pub struct Combination {
     /// The parts that it combines.
     #[serde(flatten)]
     pub parts: CombinationParts,
-    /// Whether the model is one of our simulations, in which case the figures say nothing about any real model.
+    /// Whether a model of the agent is a simulation, in which case the figures say nothing about any real model.
     pub simulated: bool,
     /// Passed runs.
     pub passed: u64,

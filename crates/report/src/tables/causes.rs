@@ -42,7 +42,7 @@ pub struct CauseRow {
     pub campaign: String,
     /// The agent, as on the command line.
     pub agent: String,
-    /// Whether the model is one of our simulations.
+    /// Whether a model of the agent is one of our simulations.
     pub simulated: bool,
     /// Whether the cases are of the time form, so that the row belongs to table 7.
     pub time: bool,
@@ -69,7 +69,7 @@ pub struct CauseRow {
 pub struct TopicColumn {
     /// The model; if it is unknown, the agent.
     pub model: String,
-    /// Whether the model is one of our simulations.
+    /// Whether a model of the agent is one of our simulations.
     pub simulated: bool,
     /// Whether the cases are of the time form, which the paper's table does not have.
     pub time: bool,

@@ -175,6 +175,7 @@ async fn run(model: Arc<dyn Model>, cases: Cases<'_>, store: &Path) -> Vec<Outco
             name: "tools".into(),
             model: Some(name),
             simulated: true,
+            asks_real_models: false,
             guarded: false,
             of_suite: None,
         },

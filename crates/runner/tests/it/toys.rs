@@ -185,7 +185,15 @@ impl World for Playground {
         let (name, model_name, simulated) = (name.to_string(), model.name().to_owned(), model.is_simulated());
         let agent = FunctionCallingAgent::new(model).ok_or_else(|| RunnerError::usage("no tools"))?;
         let agent = Arc::new(agent);
-        Ok(AgentUnderTest { agent, name, model: Some(model_name), simulated, guarded: false, of_suite: None })
+        Ok(AgentUnderTest {
+            agent,
+            name,
+            model: Some(model_name),
+            simulated,
+            asks_real_models: !simulated,
+            guarded: false,
+            of_suite: None,
+        })
     }
 
     fn made_from(&self, _: &AgentSpec) -> Result<MadeFrom, RunnerError> {

@@ -403,9 +403,11 @@ fn is_of(row: &CampaignRow, agent: &AgentSpec, label: &str) -> bool {
     row.agent == agent.as_str() && row.label.as_deref() == Some(label)
 }
 
-/// What was paid for a campaign, also for runs that were cut off. Nobody is paid for a simulation.
+/// What was paid for a campaign, also for runs that were cut off. Nobody is paid for a simulation, but a real model is,
+/// whatever is simulated beside it.
 fn paid_for(row: &CampaignRow) -> Money {
-    let paid = row.progress.spent.picodollars.filter(|_| !row.simulated);
+    let is_simulation = row.model.as_deref().is_some_and(select::is_simulation);
+    let paid = row.progress.spent.picodollars.filter(|_| !is_simulation);
     paid.map(Money::from_picodollars).unwrap_or_default()
 }
 
