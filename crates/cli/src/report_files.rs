@@ -5,7 +5,7 @@
 //! is never half a report.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -384,10 +384,9 @@ impl Temporary {
             let path = target.with_file_name(part_name(name, &format!("{random:08x}")));
             let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
             // As long as it is locked nobody takes it for one that was left behind. Before that somebody may have.
-            if file.try_lock().is_err() || fs::metadata(&path).is_err() {
-                continue;
+            if is_still_ours(&file.try_lock(), &path) {
+                return Ok(Self { path, target: target.to_owned(), file, is_kept: false });
             }
-            return Ok(Self { path, target: target.to_owned(), file, is_kept: false });
         }
     }
 
@@ -400,6 +399,15 @@ impl Temporary {
         fs::rename(&self.path, &self.target)?;
         self.is_kept = true;
         Ok(())
+    }
+}
+
+/// Whether nobody has taken a new file for one that was left behind, given what came of locking it.
+fn is_still_ours(locked: &Result<(), TryLockError>, path: &Path) -> bool {
+    match locked {
+        Err(TryLockError::WouldBlock) => false,
+        // Some file systems have no locks. Nobody removes a file there, and another one could not be locked either.
+        Ok(()) | Err(TryLockError::Error(_)) => path.try_exists().unwrap_or(true),
     }
 }
 
@@ -473,4 +481,22 @@ fn folder_of(path: &Path) -> io::Result<&Path> {
 
 fn cannot(option: &str, path: &Path, error: &io::Error) -> Failure {
     Failure::usage(format!("{option} {}: cannot write it: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_without_locks_is_written_to_all_the_same() {
+        let there = std::env::current_exe().unwrap();
+        let gone = there.with_file_name("no such file");
+        let no_locks = || Err(TryLockError::Error(io::ErrorKind::Unsupported.into()));
+        assert!(is_still_ours(&Ok(()), &there));
+        assert!(is_still_ours(&no_locks(), &there));
+        assert!(!is_still_ours(&Err(TryLockError::WouldBlock), &there));
+        for locked in [Ok(()), no_locks()] {
+            assert!(!is_still_ours(&locked, &gone));
+        }
+    }
 }
