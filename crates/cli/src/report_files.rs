@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use planproof_agents::GUARD_PREFIX;
+use planproof_agents::{AgentSpec, GUARD_PREFIX};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::inspect::InspectError;
 use planproof_report::{ReportedCampaign, csv, inspect, junit, step_summary};
@@ -173,11 +173,15 @@ impl ReportFileArguments {
 /// Whether what was taken for the file of an option that needs none is the agent that stands behind it.
 fn is_agent(path: &Path) -> bool {
     let text = path.to_string_lossy();
+    // The name of a file may contain an `@` as well, but the name of a model also has a provider, and so a `/`.
+    let is_model = |text: &str| text.contains('/');
+    if AgentSpec::parse(&text).is_ok_and(|agent| agent.model().is_none_or(is_model)) {
+        return true;
+    }
+    // A misspelt kind is still meant as an agent.
     let text = text.strip_prefix(GUARD_PREFIX).unwrap_or(&text);
     let is_kind = |kind: &str| kind.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-    // The name of a file may contain an `@` as well, but the name of a model also has a provider, and so a `/`.
-    ["command:", "url:"].iter().any(|prefix| text.starts_with(prefix))
-        || text.split_once('@').is_some_and(|(kind, model)| is_kind(kind) && model.contains('/'))
+    text.split_once('@').is_some_and(|(kind, model)| is_kind(kind) && is_model(model))
 }
 
 fn step_summary_of_github() -> Result<PathBuf, Failure> {
@@ -486,6 +490,38 @@ fn cannot(option: &str, path: &Path, error: &io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn agents_of_every_form_are_no_files() {
+        for agent in [
+            "tools@sim/perfect",
+            "repair:tools@openai/gpt-5",
+            "tolls@sim/perfect",
+            "react:samples=3@sim/perfect",
+            "team:deliver=solver@sim/gold",
+            "spec:my.spec@sim/perfect",
+            "fallback:direct,react@sim/perfect",
+            "command:python a.py",
+            "worker:python a.py",
+            "url:http://127.0.0.1:1/run",
+            "greedy",
+        ] {
+            assert!(is_agent(Path::new(agent)), "{agent}");
+        }
+        for file in [
+            "summary.md",
+            "out/summary.md",
+            "/tmp/summary.md",
+            "react",
+            "a@b.md",
+            "tools@b.md",
+            "Out@x/summary.md",
+            "./greedy",
+            "./tools@sim/perfect",
+        ] {
+            assert!(!is_agent(Path::new(file)), "{file}");
+        }
+    }
 
     #[test]
     fn a_file_system_without_locks_is_written_to_all_the_same() {

@@ -171,11 +171,11 @@ fn step_summaries_are_added_to_the_file_that_github_names() {
         "[test]\nagent = \"tools@sim/perfect\"\ncases = 2\nquiet = true\nstep-summary = true\n",
     );
     run(&["test"]).code(0);
-    let refused = run(&["test", "--step-summary", "tools@sim/perfect"]).code(2);
-    assert!(
-        refused.err.contains("--step-summary tools@sim/perfect: this looks like the agent"),
-        "{refused:?}"
-    );
+    for agent in ["tools@sim/perfect", "react:samples=3@sim/perfect", "worker:python a.py"] {
+        let refused = run(&["test", "--step-summary", agent]).code(2);
+        let said = format!("--step-summary {agent}: this looks like the agent");
+        assert!(refused.err.contains(&said), "{refused:?}");
+    }
     assert_eq!(read(&place, "summary.md").matches("SIMULATION").count(), 3);
 }
 
