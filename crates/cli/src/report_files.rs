@@ -228,7 +228,10 @@ pub(crate) fn must_differ(report: &Path, taken: &[(&str, &Path)]) -> Result<(), 
 
 /// The file behind a path, as far as it is there.
 fn resolved(path: &Path) -> PathBuf {
-    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+    path.canonicalize()
+        .or_else(|_| in_real_folder(&created_at(path)?))
+        .or_else(|_| std::path::absolute(path))
+        .unwrap_or_else(|_| path.to_owned())
 }
 
 impl ReportFiles {
@@ -317,7 +320,7 @@ impl ReportFile {
             Ok(found) if found.is_file() => Temporary::beside(&path.canonicalize()?).map(Place::New),
             Ok(_) => Ok(Place::Existing(path.to_owned())),
             // Usually it does not exist. Any other obstacle shows when a file is created beside it.
-            Err(_) => Temporary::beside(&in_real_folder(path)?).map(Place::New),
+            Err(_) => Temporary::beside(&in_real_folder(&created_at(path)?)?).map(Place::New),
         }
     }
 
@@ -461,6 +464,17 @@ fn write_to(file: &File, report: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
 
 fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// Where a file is created that does not exist yet: a link to it stays, and leads to it then.
+fn created_at(path: &Path) -> io::Result<PathBuf> {
+    let Ok(next) = fs::read_link(path) else { return Ok(path.to_owned()) };
+    match fs::metadata(path) {
+        // Links in a circle, for one, which would be followed without end.
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        // A link is relative to its own folder. What it names may be another link.
+        _ => created_at(&folder_of(path)?.join(next)),
+    }
 }
 
 /// The path with its folder as the file system knows it, so that two names of one file are the same.
