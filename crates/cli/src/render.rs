@@ -409,7 +409,7 @@ pub(crate) fn finding(
     let what = format!(
         "{} ({alike} {plural} of this class), case {} with {}",
         class.as_str(),
-        card.id,
+        terminal::inline(&card.id),
         sized(card.size, unit)
     );
     let _ = writeln!(out, "{}", folded(&format!("Finding {number}: "), &what, 2));
