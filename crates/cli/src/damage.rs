@@ -9,6 +9,7 @@ use planproof_store::{Seals, Store};
 
 use crate::failure::Failure;
 use crate::progress::tell;
+use crate::terminal::inline;
 
 /// Most damaged runs of a campaign that are named.
 const NAMED_MAX: usize = 20;
@@ -61,7 +62,7 @@ fn lines(campaign: &str, damaged: &[DamagedRunRow], seals: Option<&Seals>) -> Ve
         .take(NAMED_MAX)
         .map(|run| {
             let repeat = if run.repeat == 0 { String::new() } else { format!(", repeat {}", run.repeat) };
-            format!("damaged: campaign {campaign}, case {}{repeat}: {}", run.case, run.why)
+            format!("damaged: campaign {campaign}, case {}{repeat}: {}", inline(&run.case), run.why)
         })
         .collect();
     if damaged.len() > NAMED_MAX {

@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use crate::config::MEDIA;
 use crate::failure::Failure;
+use crate::terminal::inline;
 use crate::{secrets, select};
 
 /// The default folder for files that tools make.
@@ -67,7 +68,7 @@ pub(crate) fn must_have(path: &Path, cases: &[Arc<dyn Case>]) -> Result<(), Fail
         return Ok(());
     }
     let named: Vec<String> =
-        missing.iter().map(|(setting, case)| format!("{setting} (case {case})")).collect();
+        missing.iter().map(|(setting, case)| format!("{setting} (case {})", inline(case))).collect();
     let what = format!(
         "right plans need tools whose servers it does not name: {}; name them, as `url` below `[SERVICE]`, or \
          choose other \

@@ -9,6 +9,7 @@ use planproof_order::{OrderCase, OrderOutcome, OrderSuite, typed};
 use planproof_suite::Case;
 
 use crate::failure::Failure;
+use crate::terminal::inline;
 
 /// The cases as orders that are judged so. Takes some ten microseconds a case.
 ///
@@ -25,8 +26,10 @@ pub(crate) fn cases(judge: JudgeOptions, cases: &[Arc<dyn Case>]) -> Result<Vec<
 /// It is of another kind.
 pub(crate) fn case(case: &dyn Case) -> Result<PlanningCase, Failure> {
     // Cases cross the boundary of suites as lines of JSON and never by a downcast.
-    read_case(&case.to_line())
-        .map_err(|error| Failure::usage(format!("case {}: it is not an order: {error}", case.card().id)))
+    read_case(&case.to_line()).map_err(|error| {
+        let id = inline(&case.card().id);
+        Failure::usage(format!("case {id}: it is not an order: {}", inline(&error.to_string())))
+    })
 }
 
 /// The outcomes with the verdicts of orders.

@@ -361,14 +361,18 @@ pub(crate) fn percent(rate: f64) -> String {
 
 /// A time as people read it.
 pub(crate) fn seconds(seconds: f64) -> String {
-    if seconds < 1e-3 {
-        format!("{:.0} µs", seconds * 1e6)
-    } else if seconds < 1.0 {
-        format!("{:.1} ms", seconds * 1e3)
-    } else if seconds < 60.0 {
-        format!("{seconds:.1} s")
+    // Rounded to what each unit shows before the unit is chosen, so that none shows as much as the next one begins
+    // with ("60.0 s").
+    let rounded = |parts: f64| (seconds * parts).round_ties_even();
+    let (micros, tenths_of_millis, tenths) = (rounded(1e6), rounded(1e4), rounded(10.0));
+    if micros < 1000.0 {
+        format!("{micros:.0} µs")
+    } else if tenths_of_millis < 10_000.0 {
+        format!("{:.1} ms", tenths_of_millis / 10.0)
+    } else if tenths < 600.0 {
+        format!("{:.1} s", tenths / 10.0)
     } else {
-        format!("{}:{:04.1}", (seconds / 60.0) as u64, seconds % 60.0)
+        format!("{}:{:04.1}", (tenths / 600.0) as u64, tenths % 600.0 / 10.0)
     }
 }
 
@@ -405,7 +409,7 @@ pub(crate) fn finding(
     let what = format!(
         "{} ({alike} {plural} of this class), case {} with {}",
         class.as_str(),
-        card.id,
+        terminal::inline(&card.id),
         sized(card.size, unit)
     );
     let _ = writeln!(out, "{}", folded(&format!("Finding {number}: "), &what, 2));
@@ -538,5 +542,24 @@ mod tests {
         assert_eq!(seconds(0.000_25), "250 µs");
         assert_eq!(seconds(0.25), "250.0 ms");
         assert_eq!(seconds(75.25), "1:15.2");
+        assert_eq!(seconds(0.0), "0 µs");
+        assert_eq!(seconds(2.5), "2.5 s");
+        assert_eq!(seconds(3600.0), "60:00.0");
+    }
+
+    #[test]
+    fn times_are_rounded_before_their_unit_is_chosen() {
+        for (time, shown) in [
+            (0.000_999_4, "999 µs"),
+            (0.000_999_7, "1.0 ms"),
+            (0.999_94, "999.9 ms"),
+            (0.999_97, "1.0 s"),
+            (59.94, "59.9 s"),
+            (59.96, "1:00.0"),
+            (119.94, "1:59.9"),
+            (119.97, "2:00.0"),
+        ] {
+            assert_eq!(seconds(time), shown);
+        }
     }
 }

@@ -5,12 +5,12 @@
 //! is never half a report.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use planproof_agents::GUARD_PREFIX;
+use planproof_agents::{AgentSpec, GUARD_PREFIX};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::inspect::InspectError;
 use planproof_report::{ReportedCampaign, csv, inspect, junit, step_summary};
@@ -173,11 +173,15 @@ impl ReportFileArguments {
 /// Whether what was taken for the file of an option that needs none is the agent that stands behind it.
 fn is_agent(path: &Path) -> bool {
     let text = path.to_string_lossy();
+    // The name of a file may contain an `@` as well, but the name of a model also has a provider, and so a `/`.
+    let is_model = |text: &str| text.contains('/');
+    if AgentSpec::parse(&text).is_ok_and(|agent| agent.model().is_none_or(is_model)) {
+        return true;
+    }
+    // A misspelt kind is still meant as an agent.
     let text = text.strip_prefix(GUARD_PREFIX).unwrap_or(&text);
     let is_kind = |kind: &str| kind.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-    // The name of a file may contain an `@` as well, but the name of a model also has a provider, and so a `/`.
-    ["command:", "url:"].iter().any(|prefix| text.starts_with(prefix))
-        || text.split_once('@').is_some_and(|(kind, model)| is_kind(kind) && model.contains('/'))
+    text.split_once('@').is_some_and(|(kind, model)| is_kind(kind) && is_model(model))
 }
 
 fn step_summary_of_github() -> Result<PathBuf, Failure> {
@@ -224,7 +228,10 @@ pub(crate) fn must_differ(report: &Path, taken: &[(&str, &Path)]) -> Result<(), 
 
 /// The file behind a path, as far as it is there.
 fn resolved(path: &Path) -> PathBuf {
-    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+    path.canonicalize()
+        .or_else(|_| in_real_folder(&created_at(path)?))
+        .or_else(|_| std::path::absolute(path))
+        .unwrap_or_else(|_| path.to_owned())
 }
 
 impl ReportFiles {
@@ -313,7 +320,7 @@ impl ReportFile {
             Ok(found) if found.is_file() => Temporary::beside(&path.canonicalize()?).map(Place::New),
             Ok(_) => Ok(Place::Existing(path.to_owned())),
             // Usually it does not exist. Any other obstacle shows when a file is created beside it.
-            Err(_) => Temporary::beside(&in_real_folder(path)?).map(Place::New),
+            Err(_) => Temporary::beside(&in_real_folder(&created_at(path)?)?).map(Place::New),
         }
     }
 
@@ -384,10 +391,9 @@ impl Temporary {
             let path = target.with_file_name(part_name(name, &format!("{random:08x}")));
             let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
             // As long as it is locked nobody takes it for one that was left behind. Before that somebody may have.
-            if file.try_lock().is_err() || fs::metadata(&path).is_err() {
-                continue;
+            if is_still_ours(&file.try_lock(), &path) {
+                return Ok(Self { path, target: target.to_owned(), file, is_kept: false });
             }
-            return Ok(Self { path, target: target.to_owned(), file, is_kept: false });
         }
     }
 
@@ -400,6 +406,15 @@ impl Temporary {
         fs::rename(&self.path, &self.target)?;
         self.is_kept = true;
         Ok(())
+    }
+}
+
+/// Whether nobody has taken a new file for one that was left behind, given what came of locking it.
+fn is_still_ours(locked: &Result<(), TryLockError>, path: &Path) -> bool {
+    match locked {
+        Err(TryLockError::WouldBlock) => false,
+        // Some file systems have no locks. Nobody removes a file there, and another one could not be locked either.
+        Ok(()) | Err(TryLockError::Error(_)) => path.try_exists().unwrap_or(true),
     }
 }
 
@@ -451,6 +466,17 @@ fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Where a file is created that does not exist yet: a link to it stays, and leads to it then.
+fn created_at(path: &Path) -> io::Result<PathBuf> {
+    let Ok(next) = fs::read_link(path) else { return Ok(path.to_owned()) };
+    match fs::metadata(path) {
+        // Links in a circle, for one, which would be followed without end.
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        // A link is relative to its own folder. What it names may be another link.
+        _ => created_at(&folder_of(path)?.join(next)),
+    }
+}
+
 /// The path with its folder as the file system knows it, so that two names of one file are the same.
 fn in_real_folder(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::other("it does not name a file"))?;
@@ -473,4 +499,54 @@ fn folder_of(path: &Path) -> io::Result<&Path> {
 
 fn cannot(option: &str, path: &Path, error: &io::Error) -> Failure {
     Failure::usage(format!("{option} {}: cannot write it: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_of_every_form_are_no_files() {
+        for agent in [
+            "tools@sim/perfect",
+            "repair:tools@openai/gpt-5",
+            "tolls@sim/perfect",
+            "react:samples=3@sim/perfect",
+            "team:deliver=solver@sim/gold",
+            "spec:my.spec@sim/perfect",
+            "fallback:direct,react@sim/perfect",
+            "command:python a.py",
+            "worker:python a.py",
+            "url:http://127.0.0.1:1/run",
+            "greedy",
+        ] {
+            assert!(is_agent(Path::new(agent)), "{agent}");
+        }
+        for file in [
+            "summary.md",
+            "out/summary.md",
+            "/tmp/summary.md",
+            "react",
+            "a@b.md",
+            "tools@b.md",
+            "Out@x/summary.md",
+            "./greedy",
+            "./tools@sim/perfect",
+        ] {
+            assert!(!is_agent(Path::new(file)), "{file}");
+        }
+    }
+
+    #[test]
+    fn a_file_system_without_locks_is_written_to_all_the_same() {
+        let there = std::env::current_exe().unwrap();
+        let gone = there.with_file_name("no such file");
+        let no_locks = || Err(TryLockError::Error(io::ErrorKind::Unsupported.into()));
+        assert!(is_still_ours(&Ok(()), &there));
+        assert!(is_still_ours(&no_locks(), &there));
+        assert!(!is_still_ours(&Err(TryLockError::WouldBlock), &there));
+        for locked in [Ok(()), no_locks()] {
+            assert!(!is_still_ours(&locked, &gone));
+        }
+    }
 }

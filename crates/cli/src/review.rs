@@ -3,7 +3,7 @@
 //! Questions go to stderr, so that stdout is only the report. Each answer is a line; a program that replaces the
 //! person writes decisions as JSON.
 
-use std::io::{self, BufRead as _, Write as _};
+use std::io::{self, BufRead, Read as _, Write as _};
 use std::sync::Arc;
 
 use planproof_agents::team::{ReviewWhen, Reviewer, Reviewing};
@@ -103,7 +103,9 @@ impl AtTerminal {
                 return ReviewDecision::Stop;
             };
             if line.len() > LINE_BYTES_MAX {
-                tell!("the line has {} bytes; {LINE_BYTES_MAX} is the maximum", line.len());
+                tell!(
+                    "the line has more than {LINE_BYTES_MAX} bytes, so it is not read; write a shorter one"
+                );
                 continue;
             }
             match Command::read(line.trim()) {
@@ -142,14 +144,24 @@ fn read_lines() -> mpsc::Receiver<String> {
         let mut input = io::stdin().lock();
         let mut line = Vec::new();
         // Whatever bytes there are, they are a line.
-        while input.read_until(b'\n', &mut line).is_ok_and(|bytes| bytes > 0) {
+        while next_line(&mut input, &mut line).unwrap_or(false) {
             if sender.blocking_send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                 break;
             }
-            line.clear();
         }
     });
     receiver
+}
+
+/// Reads a line; of one that is too long, only as much as shows that it is. Returns whether there was one.
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let bytes = input.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', line)?;
+    if bytes > LINE_BYTES_MAX && !line.ends_with(b"\n") {
+        // Otherwise its rest would be the next command.
+        input.skip_until(b'\n')?;
+    }
+    Ok(bytes > 0)
 }
 
 /// Shows the progress of the team, and why a person is asked.
@@ -224,5 +236,22 @@ impl<'l> Command<'l> {
             }
             _ => Self::Unknown(format!("`{}` is unknown", shortened(line))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_line_that_is_too_long_only_the_beginning_is_kept() {
+        let long = io::repeat(b'x').take(8 * LINE_BYTES_MAX as u64);
+        let mut input = io::BufReader::new(long.chain(&b"\nstop\nend"[..]));
+        let mut line = Vec::new();
+        let mut next = || next_line(&mut input, &mut line).unwrap().then(|| line.clone());
+        assert!(next().is_some_and(|line| line.len() == LINE_BYTES_MAX + 1));
+        assert_eq!(next().as_deref(), Some(&b"stop\n"[..]));
+        assert_eq!(next().as_deref(), Some(&b"end"[..]));
+        assert_eq!(next(), None);
     }
 }

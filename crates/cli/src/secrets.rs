@@ -8,6 +8,7 @@ use planproof_trace::{SECRET_BYTES_MIN, Secrets};
 
 use crate::config::{holds_secret, is_name_of_secret};
 use crate::failure::Failure;
+use crate::terminal::inline;
 
 /// The environment variables that hold keys of model providers.
 const KEY_VARIABLES: [&str; 2] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
@@ -97,7 +98,8 @@ fn refuse_keys_in(text: &str, id: &str) -> Result<(), Failure> {
         }
         if text.contains(key) {
             return Err(Failure::usage(format!(
-                "case \"{id}\" holds the key of {variable}: take it out, because cases are stored and shown as they are"
+                "case \"{}\" holds the key of {variable}: take it out, because cases are stored and shown as they are",
+                inline(id)
             )));
         }
     }

@@ -6,6 +6,7 @@ mod team;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
@@ -72,8 +73,8 @@ pub(crate) fn read_cases(path: &Path) -> Result<Vec<PlanningCase>, Failure> {
     let mut ids = std::collections::HashSet::new();
     // A single case may be spread over several lines by an editor or a JSON tool.
     if text.trim().contains('\n') && serde_json::from_str::<IgnoredAny>(&text).is_ok() {
-        let case =
-            read_case(&text).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        let case = read_case(&text)
+            .map_err(|error| Failure::usage(format!("{}: {}", path.display(), inline(&error.to_string()))))?;
         refuse_keys(&case)?;
         return Ok(vec![case]);
     }
@@ -83,13 +84,15 @@ pub(crate) fn read_cases(path: &Path) -> Result<Vec<PlanningCase>, Failure> {
             // For JSON, which is read by the line, every line is the first.
             let error = error.to_string().replace(" at line 1 column ", " at column ");
             Failure::usage(format!(
-                "{}: {error}; each line is a case as `planproof synth` writes it",
-                place()
+                "{}: {}; each line is a case as `planproof synth` writes it",
+                place(),
+                inline(&error)
             ))
         })?;
         refuse_keys(&case)?;
         if !ids.insert(case.id.clone()) {
-            return Err(Failure::usage(format!("{}: there is a case \"{}\" already", place(), case.id)));
+            let id = inline(&case.id);
+            return Err(Failure::usage(format!("{}: there is a case \"{id}\" already", place())));
         }
         cases.push(case);
     }
@@ -123,12 +126,16 @@ pub(crate) fn topic_bank(path: Option<&Path>) -> Result<TopicBank, Failure> {
     Ok(bank)
 }
 
+/// A fault of a case, in one line: its id comes from a file, and so may words of the fault.
+pub(crate) fn fault_of_case(id: &str, error: &impl Display) -> Failure {
+    Failure::usage(inline(&format!("case {id}: {error}")))
+}
+
 /// The tools of some cases, each name once.
 pub(crate) fn tools_of_cases(cases: &[Arc<dyn Case>]) -> Result<Vec<Tool>, Failure> {
     let mut tools: BTreeMap<String, Tool> = BTreeMap::new();
     for case in cases {
-        let toolbox =
-            case.toolbox().map_err(|error| Failure::usage(format!("case {}: {error}", case.card().id)))?;
+        let toolbox = case.toolbox().map_err(|error| fault_of_case(&case.card().id, &error))?;
         for tool in toolbox.tools().iter() {
             tools.entry(tool.name.clone()).or_insert_with(|| tool.clone());
         }

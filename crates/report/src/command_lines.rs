@@ -29,7 +29,7 @@ impl CommandLines {
     /// Shows one run with its trace. The repeat can be omitted if there is only one.
     pub fn see(&self, campaign: &str, case: &str, repeat: Option<u32>) -> String {
         let repeat = repeat.map(|repeat| format!(" --repeat {repeat}")).unwrap_or_default();
-        self.line(&format!("runs show {} --case {}{repeat}", shell_word(campaign), shell_word(case)))
+        self.line(&format!("runs show {} --case {}{repeat}", shell_word(campaign), one_line_word(case)))
     }
 
     /// Runs the rest of a campaign and retries unscored runs.
@@ -39,7 +39,7 @@ impl CommandLines {
 
     /// Tests the same agent again on one case of a campaign.
     pub fn run_again(&self, campaign: &str, case: &str) -> String {
-        let (campaign, case) = (shell_word(campaign), shell_word(case));
+        let (campaign, case) = (shell_word(campaign), one_line_word(case));
         let case = self.line(&format!("runs export {campaign} --format cases --case {case}"));
         // A single case is not enough to search for a limit.
         let command = if self.command == "limit" { "test" } else { &self.command };
@@ -68,6 +68,29 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
+/// The same for the id of a case, in one line. Ids come from files, and one with a line break could otherwise begin a
+/// line that looks like another command of ours. `$'...'` is of POSIX since 2024, and known to most shells.
+fn one_line_word(text: &str) -> String {
+    if !text.contains(char::is_control) {
+        return shell_word(text);
+    }
+    let mut word = String::from("$'");
+    for c in text.chars() {
+        match c {
+            '\n' => word.push_str(r"\n"),
+            '\'' | '\\' => word.extend(['\\', c]),
+            c if c.is_control() => {
+                for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                    word += &format!("\\{byte:03o}");
+                }
+            }
+            c => word.push(c),
+        }
+    }
+    word.push('\'');
+    word
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,7 +105,17 @@ mod tests {
             ("it's;$(x)", r"'it'\''s;$(x)'"),
         ] {
             assert_eq!(shell_word(text), word);
+            assert_eq!(one_line_word(text), word);
         }
+    }
+
+    #[test]
+    fn ids_of_cases_begin_no_line() {
+        let lines = CommandLines::new("test", None, ["tools@sim/x"]);
+        let id = "a\n  see it:   it's \\ \u{1b}1\u{9b}";
+        let word = r"$'a\n  see it:   it\'s \\ \0331\302\233'";
+        assert_eq!(lines.see("c", id, None), format!("planproof runs show c --case {word}"));
+        assert!(lines.run_again("c", id).contains(&format!(" --case {word} | planproof test ")));
     }
 
     #[test]

@@ -285,6 +285,7 @@ fn fit(cases: Vec<Arc<dyn Case>>, path: Option<&Path>) -> Result<Vec<Arc<dyn Cas
     for case in &cases {
         let id = case.card().id.as_str();
         if !ids.insert(id) {
+            let id = terminal::inline(id);
             return Err(Failure::usage(format!("{file}: there is a case \"{id}\" already")));
         }
         // Without a key, the texts of all cases would be put together for nothing.

@@ -15,7 +15,7 @@ use crate::arguments::{CheckArguments, Global, JudgeArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render::{self, Marking};
 use crate::select;
-use crate::terminal;
+use crate::terminal::{self, inline};
 
 /// One run of a case.
 struct Plan {
@@ -39,6 +39,7 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
     let suite = OrderSuite::new(judge_options(&arguments.judge));
     for Plan { case, events } in &plans {
         let order = suite.wrap(case.clone());
+        let id = inline(&case.id);
         match order.judge(events) {
             Ok(verdict) => {
                 failed |= !verdict.passed();
@@ -46,7 +47,7 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
                     let _ = writeln!(out, "{}", verdict.detail);
                 } else {
                     let class = verdict.class().map_or("passed", Class::as_str);
-                    let _ = writeln!(out, "case {}: {class}", case.id);
+                    let _ = writeln!(out, "case {id}: {class}");
                     // A passed infeasible case may still have a report with unnecessary sentences.
                     if !verdict.passed() || order.card().is_apart() {
                         let explained = order.explain(&verdict);
@@ -61,7 +62,7 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
                 if global.json {
                     let _ = writeln!(out, "{}", json!({"case": case.id, "unscored": reason.to_string()}));
                 } else {
-                    let _ = writeln!(out, "case {}: unscored, {reason}", case.id);
+                    let _ = writeln!(out, "case {id}: unscored, {reason}");
                 }
             }
         }
@@ -88,8 +89,9 @@ pub(crate) fn judge_options(arguments: &JudgeArguments) -> JudgeOptions {
 
 /// The events of an agent that makes these calls one after the other and then answers.
 fn from_calls(case: &PlanningCase, calls: &[String]) -> Result<Vec<Event>, Failure> {
-    let tools = mock_tools(case, &SchemaCache::default())
-        .map_err(|error| Failure::usage(format!("case {}: {error}", case.id)))?;
+    let tools =
+        mock_tools(case, &SchemaCache::default()).map_err(|error| select::fault_of_case(&case.id, &error))?;
+    let id = inline(&case.id);
     let mut kinds = Vec::new();
     for (number, written) in calls.iter().map(|call| call.trim()).filter(|call| !call.is_empty()).enumerate()
     {
@@ -102,9 +104,8 @@ fn from_calls(case: &PlanningCase, calls: &[String]) -> Result<Vec<Event>, Failu
         if case.tool(tool).is_none() {
             let ids: Vec<&str> = case.actions.iter().map(|action| action.id.as_str()).collect();
             return Err(Failure::usage(format!(
-                "case {} has no action or tool \"{name}\"; its actions are {}",
-                case.id,
-                ids.join(", ")
+                "case {id} has no action or tool \"{name}\"; its actions are {}",
+                inline(&ids.join(", "))
             )));
         }
         // What follows the `@` depends on the tool: sentences of a report, or a start time in the time form.
@@ -120,15 +121,11 @@ fn from_calls(case: &PlanningCase, calls: &[String]) -> Result<Vec<Event>, Failu
             Some(start) if takes_start => case_arguments(case, tool, Some(start.to_owned())),
             None if !takes_start => case_arguments(case, tool, None),
             Some(_) => {
-                return Err(Failure::usage(format!(
-                    "{written}: {name} takes no start time in case {}",
-                    case.id
-                )));
+                return Err(Failure::usage(format!("{written}: {name} takes no start time in case {id}")));
             }
             None => {
                 return Err(Failure::usage(format!(
-                    "{name}: case {} is of the time form; add a start time to each call, as in {name}@09:30",
-                    case.id
+                    "{name}: case {id} is of the time form; add a start time to each call, as in {name}@09:30"
                 )));
             }
         };
@@ -164,7 +161,8 @@ fn from_traces(cases: &[PlanningCase], id: Option<&str>, text: &str) -> Result<V
             Some(case) => plans.push(Plan { case: case.clone(), events: trace.events }),
             None => {
                 return Err(Failure::usage(format!(
-                    "the trace belongs to case \"{wanted}\", which is not in the file of cases"
+                    "the trace belongs to case \"{}\", which is not in the file of cases",
+                    inline(wanted)
                 )));
             }
         }

@@ -31,7 +31,7 @@ fn read_file(file: &std::path::Path, verified: bool, global: &Global) -> Result<
             if global.json {
                 writeln!(out, "{}", json!({"case": case.id, "verified": fault.is_none(), "fault": fault}))?;
             } else if let Some(fault) = fault {
-                writeln!(out, "{}: {fault}", case.id)?;
+                writeln!(out, "{}", terminal::inline(&format!("{}: {fault}", case.id)))?;
             }
             continue;
         }
@@ -93,7 +93,7 @@ fn write_reading(
         return Ok(());
     }
     let plural = if reading.readings == 1 { "reading" } else { "readings" };
-    writeln!(out, "{id}: {} {plural}", reading.readings)?;
+    writeln!(out, "{}: {} {plural}", terminal::inline(id), reading.readings)?;
     for pair in &reading.pairs {
         writeln!(out, "  {} before {}", texts[pair.first], texts[pair.second])?;
     }

@@ -269,7 +269,7 @@ fn changed_cases(comparison: &Comparison) -> String {
     }
     for case in changed.iter().take(CHANGES_SHOWN_MAX) {
         table.add_row([
-            case.case.clone(),
+            terminal::inline(&case.case),
             case.size.to_string(),
             case.change.as_str().to_owned(),
             case.class_a.unwrap_or("passed").to_owned(),

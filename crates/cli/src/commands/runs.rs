@@ -330,7 +330,7 @@ fn show_case(
     let label = &case.card().label;
     let label = if label.is_empty() { String::new() } else { format!(", {}", terminal::inline(label)) };
     let (mut notes, mut is_judged) = (Vec::new(), true);
-    let agent = terminal::inline(&campaign.agent);
+    let (id, agent) = (terminal::inline(id), terminal::inline(&campaign.agent));
     writeln!(out, "{}", render::text(&format!("case {id}{label} ({agent} {with_which})")))?;
     match &outcome.verdict {
         Err(reason) => {

@@ -25,8 +25,7 @@ const CALLS_MAX: u32 = 10_000;
 pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let case = select::pick_case(select::read_cases(&arguments.case)?, arguments.id.as_deref())?;
     let case: Arc<dyn Case> = OrderSuite::default().wrap(case);
-    let tools =
-        case.toolbox().map_err(|error| Failure::usage(format!("case {}: {error}", case.card().id)))?;
+    let tools = case.toolbox().map_err(|error| select::fault_of_case(&case.card().id, &error))?;
     // Created before any call: a trace that cannot be written should be reported now.
     let mut file =
         match &arguments.trace {

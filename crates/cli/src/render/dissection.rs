@@ -6,6 +6,7 @@ use planproof_bench::studies::DissectionReport;
 use planproof_report::CommandLines;
 
 use super::{counted, percent, table, text};
+use crate::terminal;
 
 /// Errors listed with their causes.
 const CASES_SHOWN_MAX: usize = 10;
@@ -49,7 +50,11 @@ pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> 
     if !report.topics.is_empty() {
         let mut topics = table(&["Topic", "Failures", "Cases"]);
         for topic in &report.topics {
-            topics.add_row([topic.topic.clone(), topic.errors.to_string(), topic.cases.to_string()]);
+            topics.add_row([
+                terminal::inline(&topic.topic),
+                topic.errors.to_string(),
+                topic.cases.to_string(),
+            ]);
         }
         let others = match report.topics_without_errors {
             0 => String::new(),
@@ -65,7 +70,7 @@ pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> 
         .map(|case| {
             let cause = case.cause.unwrap_or(if case.is_open { "not finished" } else { "undecided" });
             let enough = case.enough.map(|enough| format!(" ({enough})")).unwrap_or_default();
-            format!("{} {cause}{enough}", case.case)
+            format!("{} {cause}{enough}", terminal::inline(&case.case))
         })
         .collect();
     if !found.is_empty() {

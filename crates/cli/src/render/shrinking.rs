@@ -6,6 +6,7 @@ use planproof_bench::studies::{ShrinkReport, ShrunkCase};
 use planproof_report::CommandLines;
 
 use super::{Marking, counted, folded, marked, of_places, percent, text};
+use crate::terminal;
 
 /// Most cases named that cannot be shrunk for the same reason.
 const SKIPPED_SHOWN_MAX: usize = 10;
@@ -28,8 +29,8 @@ pub(super) fn shrinking(report: &ShrinkReport, commands: &CommandLines, marking:
             alike().min_by_key(|failure| (failure.to.actions, failure.to.constraints, failure.to.words));
         let Some(smallest) = smallest else { continue };
         let _ = writeln!(out, "\n{}", shrunk(number, smallest, &report.campaign, commands, marking));
-        let others: Vec<&str> =
-            alike().map(|it| it.case.as_str()).filter(|case| *case != smallest.case).collect();
+        let others: Vec<String> =
+            alike().filter(|it| it.case != smallest.case).map(|it| terminal::inline(&it.case)).collect();
         if !others.is_empty() {
             let noun = if others.len() == 1 { "case" } else { "cases" };
             let same = format!("The same shape is left of {noun} {}.", others.join(", "));
@@ -37,7 +38,8 @@ pub(super) fn shrinking(report: &ShrinkReport, commands: &CommandLines, marking:
         }
     }
     let is_gone = |it: &&ShrunkCase| it.group.is_none() && !it.is_open;
-    let gone: Vec<&str> = report.failures.iter().filter(is_gone).map(|it| it.case.as_str()).collect();
+    let gone: Vec<String> =
+        report.failures.iter().filter(is_gone).map(|it| terminal::inline(&it.case)).collect();
     if !gone.is_empty() {
         let gone = format!("Did not fail again often enough to be shrunk: {}.", gone.join(", "));
         let _ = writeln!(out, "\n{}", text(&gone));
@@ -45,7 +47,8 @@ pub(super) fn shrinking(report: &ShrinkReport, commands: &CommandLines, marking:
     for (why, cases) in report.skipped_by_reason() {
         let more = cases.len().saturating_sub(SKIPPED_SHOWN_MAX);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let shown = &cases[..cases.len().min(SKIPPED_SHOWN_MAX)];
+        let shown: Vec<String> =
+            cases.iter().take(SKIPPED_SHOWN_MAX).map(|case| terminal::inline(case)).collect();
         let _ = writeln!(out, "\n{}", text(&format!("Not shrunk: {}{more} ({why}).", shown.join(", "))));
     }
     if report.unfinished > 0 {
@@ -61,7 +64,7 @@ fn shrunk(
     commands: &CommandLines,
     marking: Marking,
 ) -> String {
-    let mut out = format!("{} of case {}", failure.class, failure.case);
+    let mut out = format!("{} of case {}", failure.class, terminal::inline(&failure.case));
     for (place, (noun, from, to)) in failure.sizes().into_iter().enumerate() {
         let _ = write!(out, "{} {noun} {from} to {to}", if place == 0 { ":" } else { "," });
     }
@@ -80,10 +83,10 @@ fn shrunk(
     let smallest = of_places(&failure.paragraph, &failure.marks);
     line("", &marked(&smallest, marking));
     if let Some(violated) = &failure.violated {
-        line("Violated: ", &format!("{violated}."));
+        line("Violated: ", &format!("{}.", terminal::inline(violated)));
     }
     if !failure.plan.is_empty() {
-        line("Right:    ", &format!("{}.", failure.plan.join(", ")));
+        line("Right:    ", &format!("{}.", terminal::inline(&failure.plan.join(", "))));
     }
     if let (Some(low), Some(high)) = (failure.low, failure.high) {
         let (confirmed, runs) = (failure.confirmed, failure.confirmations);

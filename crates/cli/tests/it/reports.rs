@@ -143,6 +143,37 @@ fn a_file_that_is_there_is_replaced_as_a_whole() {
 }
 
 #[test]
+fn a_link_stays_where_its_file_is_still_missing() {
+    use std::os::unix::fs::symlink;
+
+    let place = Place::new();
+    fs::create_dir_all(place.path("links")).unwrap();
+    symlink("../second.csv", place.path("links/first.csv")).unwrap();
+    symlink("real.csv", place.path("second.csv")).unwrap();
+    symlink("missing/real.csv", place.path("lost.csv")).unwrap();
+    symlink("circle.csv", place.path("circle.csv")).unwrap();
+    place.run("test tools@sim/perfect --cases 3 -q --csv links/first.csv").code(0);
+    for link in ["links/first.csv", "second.csv"] {
+        assert!(fs::symlink_metadata(place.path(link)).unwrap().is_symlink(), "{link}");
+    }
+    assert_eq!(read(&place, "real.csv").lines().count(), 4);
+    fs::remove_file(place.path("real.csv")).unwrap();
+    // What stands behind a link is the same file as under its own name.
+    let both = place.run("report last --csv real.csv --junit second.csv").code(2);
+    assert!(both.err.starts_with("error: --junit and --csv both name "), "{both:?}");
+    assert_refused(
+        &place,
+        "test tools@sim/perfect --cases 1 --record real.csv --csv links/first.csv",
+        "links/first.csv is the file of --record: name another file for the report",
+    );
+    let lost = place.run("report last --csv lost.csv").code(2);
+    assert!(lost.err.contains("--csv lost.csv: cannot write it: there is no folder "), "{lost:?}");
+    let circle = place.run("report last --csv circle.csv").code(2);
+    assert!(circle.err.contains("--csv circle.csv: cannot write it: "), "{circle:?}");
+    assert_eq!(names(&place.path("")), [".planproof", "circle.csv", "links", "lost.csv", "second.csv"]);
+}
+
+#[test]
 fn step_summaries_are_added_to_the_file_that_github_names() {
     let place = Place::new();
     place.write("summary.md", "# Another step\n");
@@ -171,11 +202,11 @@ fn step_summaries_are_added_to_the_file_that_github_names() {
         "[test]\nagent = \"tools@sim/perfect\"\ncases = 2\nquiet = true\nstep-summary = true\n",
     );
     run(&["test"]).code(0);
-    let refused = run(&["test", "--step-summary", "tools@sim/perfect"]).code(2);
-    assert!(
-        refused.err.contains("--step-summary tools@sim/perfect: this looks like the agent"),
-        "{refused:?}"
-    );
+    for agent in ["tools@sim/perfect", "react:samples=3@sim/perfect", "worker:python a.py"] {
+        let refused = run(&["test", "--step-summary", agent]).code(2);
+        let said = format!("--step-summary {agent}: this looks like the agent");
+        assert!(refused.err.contains(&said), "{refused:?}");
+    }
     assert_eq!(read(&place, "summary.md").matches("SIMULATION").count(), 3);
 }
 

@@ -71,6 +71,7 @@ fn hostile_case(place: &Place, options: &str) -> String {
     let paragraph = case["paragraph"].as_str().unwrap().to_owned();
     let hostile = hostile_of(&paragraph);
     let query = case["query"].as_str().unwrap().replace(&paragraph, &hostile);
+    case["id"] = json!(HOSTILE);
     case["paragraph"] = json!(hostile);
     case["query"] = json!(query);
     for action in case["actions"].as_array_mut().unwrap() {
@@ -85,6 +86,7 @@ fn hostile_text_comes_out_of_no_command() {
     let place = Place::new();
     campaigns(&mut tried, &place);
     files(&mut tried, &place);
+    ids(&mut tried);
     drafts(&mut tried, &place);
     usage(&mut tried, &place);
     let help = place.run("--help").code(0).out;
@@ -291,6 +293,46 @@ fn files(tried: &mut Tried, place: &Place) {
     tried.run(place, &["topics", "--topics", "topics.json"]);
     tried.run(place, &["topics", "--topics", "topics.json", "--json"]);
     tried.run(place, &["synth", "--topics", "topics.json", "--text", "--topic", HOSTILE]);
+}
+
+/// Ids of cases that mean harm, wherever cases are named. Nothing else here is hostile, so all lines are ours.
+fn ids(tried: &mut Tried) {
+    let place = &Place::new();
+    let mut show = |words: &[&str]| {
+        let run = tried.run(place, words);
+        assert_lines_are_ours(&run);
+        run
+    };
+    let id = |number: usize| format!("{HOSTILE}{number}");
+    let mut lines = Vec::new();
+    for (number, line) in place.run("synth --count 60 --actions 8").code(0).out.lines().enumerate() {
+        let mut case: Value = serde_json::from_str(line).unwrap();
+        case["id"] = json!(id(number));
+        lines.push(case.to_string());
+    }
+    place.write("ids.jsonl", &lines.join("\n"));
+    let planted = ["test", "tools@sim/planted/word", "--from", "ids.jsonl"];
+    let studied = ["--shrink", "--shrink-max", "2", "--dissect", "--dissect-k", "1", "--dissect-max", "2"];
+    let run = show(&[&planted[..], &studied].concat()).code(1);
+    for words in ["By case: x\\n", " of case x\\n", ", case x\\n", "See it:   planproof runs show "] {
+        assert!(run.out.contains(words), "{words}: {run:?}");
+    }
+    show(&["runs", "show", "last"]).code(0);
+    show(&["runs", "show", "last", "--case", &id(0)]).code(0);
+    show(&["report", "last"]).code(0);
+    show(&["test", "tools@sim/perfect", "--from", "ids.jsonl"]).code(0);
+    let campaigns = place.run("runs list --json").code(0).out;
+    let campaigns: Vec<Value> = campaigns.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [one, other] = &campaigns[..] else { panic!("two campaigns: {campaigns:?}") };
+    let compared = show(&["report", one["run"].as_str().unwrap(), other["run"].as_str().unwrap()]);
+    assert!(compared.out.contains("x\\n"), "{compared:?}");
+    show(&["read", "ids.jsonl"]).code(0);
+    show(&["check", "--case", "ids.jsonl", "--id", &id(0), "--calls", "a1"]).code(1);
+    show(&["check", "--case", "ids.jsonl", "--id", &id(0), "--calls", "nothing"]).code(2);
+    place.write("twice.jsonl", &format!("{0}\n{0}\n", lines[0]));
+    show(&["read", "twice.jsonl"]).code(2);
+    place.write("bad.jsonl", &lines[0].replace("\"seed\":\"", "\"seed\":\"x"));
+    show(&["read", "bad.jsonl"]).code(2);
 }
 
 /// What the command line itself says, and names of files.

@@ -16,6 +16,7 @@ use crate::commands::serve_model::random_key;
 use crate::failure::{ExitCode, Failure};
 use crate::render::counted;
 use crate::stream::Stream;
+use crate::terminal;
 use crate::{orders, progress, signals};
 
 /// What came of a campaign.
@@ -192,6 +193,7 @@ fn describe(halted: Halted, hint: &str) -> Failure {
         Halted::Store(error) => planproof_bench::CampaignError::Store(error),
         // Without the hint: such a campaign must not be resumed.
         Halted::Altered(lines) => {
+            let lines: Vec<String> = lines.iter().map(|line| terminal::inline(line)).collect();
             return Failure::outside(format!(
                 "finished runs were changed while the campaign ran:\n{}\nits figures cannot be trusted: start a \
                  new one, with the agent isolated from the run store",

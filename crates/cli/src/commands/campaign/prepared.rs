@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::progress::tell;
 use crate::stored::StoredTraces;
 use crate::stream::Stream;
+use crate::terminal;
 
 /// Most cases of a replay whose differences are reported.
 const DIFFERENCES_SHOWN_MAX: usize = 5;
@@ -109,7 +110,7 @@ impl Prepared {
             if differences.len() == 1 { "1 place" } else { &format!("{} places", differences.len()) };
         tell!("error: the replay differs from its recording {path} in {places}:");
         for difference in differences.iter().take(DIFFERENCES_SHOWN_MAX) {
-            tell!("  {difference}");
+            tell!("  {}", terminal::inline(difference));
         }
         if differences.len() > DIFFERENCES_SHOWN_MAX {
             tell!("  and {} more", differences.len() - DIFFERENCES_SHOWN_MAX);
