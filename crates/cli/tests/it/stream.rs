@@ -82,3 +82,25 @@ fn each_combination_of_a_matrix_begins_in_the_stream() {
         lines.iter().filter(|line| line["type"] == "begun").map(|line| &line["agent"]).collect();
     assert_eq!(begun, ["direct@sim/gold", "cot@sim/gold"]);
 }
+
+/// Whatever is wrong with the stream is said before the matrix is in the store, where it would be left unrun.
+#[test]
+fn the_stream_of_a_matrix_takes_no_file_that_is_read() {
+    let place = Place::new();
+    place.write("taken", "it stays");
+    let begin = "bench gsm8k direct@sim/gold cot@sim/gold";
+    for option in ["--data", "--from", "--places"] {
+        let run = place.run(&format!("{begin} {option} taken --stream ./taken -q")).code(2);
+        assert!(run.err.contains(&format!("./taken is the file of {option}: ")), "{option}: {run:?}");
+        assert_eq!(std::fs::read_to_string(place.path("taken")).unwrap(), "it stays", "{option}");
+    }
+    let run = place.run(&format!("{begin} --limit 2 --stream no/such/folder.jsonl -q")).code(2);
+    assert!(run.err.starts_with("error: --stream no/such/folder.jsonl: it cannot be written: "), "{run:?}");
+    assert!(!place.path(".planproof").exists(), "nothing was begun");
+
+    // The file of a resumed matrix, too.
+    place.run(&format!("{begin} --limit 2 -q")).code(0);
+    let run = place.run("bench gsm8k --resume last --stream .planproof/runs.db").code(2);
+    assert!(run.err.contains(".planproof/runs.db is the file of --store: "), "{run:?}");
+    place.run("report last").code(0);
+}
