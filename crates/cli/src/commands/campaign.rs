@@ -208,8 +208,9 @@ pub(super) fn broken_setup(why: &str, resumed: &str) -> String {
 
 /// The files of the campaign itself, with the options that name them.
 fn taken_files(arguments: &TestArguments) -> Vec<(&'static str, &Path)> {
-    let from = arguments.from.as_deref().map(|path| ("--from", path));
-    arguments.campaign.files().into_iter().chain(from).collect()
+    let named = [("--from", &arguments.from), ("--topics", &arguments.draw.shape.topics)];
+    let named = named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
+    arguments.campaign.taken_files().into_iter().chain(named).collect()
 }
 
 /// Explains for a replay why failures are no reason to fail.

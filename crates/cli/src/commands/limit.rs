@@ -28,8 +28,10 @@ const PLOT_WIDTH: usize = 51;
 
 pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCode, Failure> {
     let plan = plan(arguments)?;
-    let page = ReportFile::page(arguments.html.as_deref(), &arguments.campaign.files(), global)?;
-    let stream = Stream::open(arguments.campaign.stream.as_deref(), &arguments.campaign.files())?;
+    let mut taken = arguments.campaign.taken_files();
+    taken.extend(arguments.shape.topics.as_deref().map(|path| ("--topics", path)));
+    let page = ReportFile::page(arguments.html.as_deref(), &taken, global)?;
+    let stream = Stream::open(arguments.campaign.stream.as_deref(), &taken)?;
     let mut prepared = prepare(
         &arguments.campaign,
         global,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, ServeToolsArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
+use crate::report_files::must_differ;
 use crate::terminal;
 use crate::{progress, secrets, select, signals};
 
@@ -28,13 +30,7 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
     let tools =
         case.toolbox().map_err(|error| Failure::usage(format!("case {}: {error}", case.card().id)))?;
     // Created before any call: a trace that cannot be written should be reported now.
-    let mut file =
-        match &arguments.trace {
-            Some(path) => Some(fs::File::create(path).map_err(|error| {
-                Failure::usage(format!("cannot write --trace {}: {error}", path.display()))
-            })?),
-            None => None,
-        };
+    let mut file = arguments.trace.as_deref().map(|path| create(path, &arguments.case)).transpose()?;
     let clock = Arc::new(WallClock::start());
     let unit = clock.unit();
     let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
@@ -67,6 +63,13 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
         events: recorder.take_events(),
     };
     finish(arguments, &*case, &trace, file.as_mut())
+}
+
+/// The file for the trace, which must not be the one of the cases.
+fn create(path: &Path, cases: &Path) -> Result<fs::File, Failure> {
+    must_differ(path, &[("--case", cases)])?;
+    fs::File::create(path)
+        .map_err(|error| Failure::usage(format!("cannot write --trace {}: {error}", path.display())))
 }
 
 /// Serves until the client is gone (stdio), or until Ctrl-C (HTTP).

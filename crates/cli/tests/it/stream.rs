@@ -104,3 +104,38 @@ fn the_stream_of_a_matrix_takes_no_file_that_is_read() {
     assert!(run.err.contains(".planproof/runs.db is the file of --store: "), "{run:?}");
     place.run("report last").code(0);
 }
+
+#[test]
+fn the_stream_takes_no_file_that_is_read() {
+    let place = Place::new();
+    place.write("taken", "it stays");
+    let (program, service) = ("command:agent", "url:http://127.0.0.1:9/");
+    for (begin, option) in [
+        ("test tools@sim/perfect".to_owned(), "--topics"),
+        (format!("test {program}"), "--env-file"),
+        (format!("test {service}"), "--body"),
+        ("limit tools@sim/perfect".to_owned(), "--topics"),
+        (format!("limit {program}"), "--env-file"),
+        (format!("limit {service}"), "--body"),
+        (format!("bench gsm8k {program}"), "--env-file"),
+        (format!("bench gsm8k {service}"), "--body"),
+    ] {
+        let run = place.run(&format!("{begin} {option} taken --stream ./taken -q")).code(2);
+        let what = format!("./taken is the file of {option}: name another file to write to");
+        assert!(run.err.contains(&what), "{begin} {option}: {run:?}");
+        assert_eq!(std::fs::read_to_string(place.path("taken")).unwrap(), "it stays", "{begin} {option}");
+    }
+    // A word for a form of requests is no file.
+    let run = place.run(&format!("test {service} --body chat --stream chat --header nonsense -q")).code(2);
+    assert!(run.err.starts_with("error: --header: ") && place.path("chat").is_file(), "{run:?}");
+}
+
+#[test]
+fn the_trace_of_served_tools_is_not_the_file_of_their_case() {
+    let place = Place::new();
+    let case = place.run("synth --count 1").code(0).out;
+    place.write("c.jsonl", &case);
+    let run = place.run("serve-tools --case c.jsonl --trace ./c.jsonl").code(2);
+    assert!(run.err.contains("./c.jsonl is the file of --case: name another file to write to"), "{run:?}");
+    assert_eq!(std::fs::read_to_string(place.path("c.jsonl")).unwrap(), case);
+}
