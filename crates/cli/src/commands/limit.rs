@@ -260,10 +260,9 @@ fn conclusion(report: &LimitReport) -> String {
             )
         }
         (LimitOutcome::AboveTo, _) => format!(
-            "Limit: {} actions or more: at least {threshold} % of the cases passed with each number. Look further with \
-             --from {} --to N.",
+            "Limit: {} actions or more: at least {threshold} % of the cases passed with each number.{}",
             plan.to,
-            plan.to + 1
+            further(plan.to)
         ),
         _ => "The limit is not known: the search did not finish.".to_owned(),
     };
@@ -274,4 +273,25 @@ fn conclusion(report: &LimitReport) -> String {
         (None, None) => {}
     }
     out
+}
+
+/// How to search beyond a number of actions; nothing where no case has more.
+fn further(to: u32) -> String {
+    match (to as usize) < ACTIONS_MAX {
+        true => format!(" Look further with --from {} --to N.", to + 1),
+        false => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_search_is_advised_that_would_be_refused() {
+        let most = u32::try_from(ACTIONS_MAX).unwrap();
+        assert_eq!(further(12), " Look further with --from 13 --to N.");
+        assert_eq!(further(most - 1), format!(" Look further with --from {most} --to N."));
+        assert_eq!(further(most), "");
+    }
 }
