@@ -88,8 +88,10 @@ fn prices(file: Option<&Path>) -> Result<Prices, Failure> {
 
 /// The agent of that name; a model alone is that of our function-calling loop.
 fn agent(name: &str) -> Result<AgentSpec, Failure> {
-    // A colon stands in the name of a program or a service, which may hold slashes as well.
-    let is_model = !name.contains('@') && name.contains('/') && !name.contains(':');
+    // The names of programs and services hold slashes as well, but begin with a word and a colon. Behind its provider, a
+    // model has colons of its own, as in `openai/llama3:8b`.
+    let is_model =
+        !name.contains('@') && name.split_once('/').is_some_and(|(provider, _)| !provider.contains(':'));
     let spec = select::agent_spec(&if is_model { format!("{KIND}@{name}") } else { name.to_owned() })?;
     match parts(&spec).model {
         Some(_) => Ok(spec),
@@ -454,7 +456,10 @@ mod tests {
     fn a_model_alone_is_one_of_our_loop() {
         let name = |text| agent(text).map(|agent| agent.to_string()).map_err(|failure| failure.describe());
         assert_eq!(name("openai/gpt-5-mini").unwrap(), "tools@openai/gpt-5-mini");
+        assert_eq!(name("openai/llama3:8b").unwrap(), "tools@openai/llama3:8b");
+        assert_eq!(name("openai/ft:gpt-4o-mini:org").unwrap(), "tools@openai/ft:gpt-4o-mini:org");
         assert_eq!(name("react@sim/perfect").unwrap(), "react@sim/perfect");
+        assert!(name("url:http://127.0.0.1:9/run").unwrap_err().contains("has no model"));
         assert!(name("command:agent").unwrap_err().contains("has no model"));
     }
 
