@@ -4,6 +4,7 @@
 //! that what is finished is not paid twice.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -210,7 +211,7 @@ impl Models<'_> {
                     Failure::usage(format!("--recordings {folder}: the folder cannot be made: {error}"))
                 })?;
                 let line = match &found {
-                    Some(row) => vec!["--resume".to_owned(), row.id.clone()],
+                    Some(row) => ["--resume", row.id.as_str()].map(OsString::from).to_vec(),
                     None => self.new_campaign(agent.as_str(), form, &label, Some(&recording)),
                 };
                 progress::say(self.global, &format!("{agent}, {}", form.as_str()));
@@ -277,37 +278,41 @@ impl Models<'_> {
         form: TestForm,
         label: &str,
         recording: Option<&Path>,
-    ) -> Vec<String> {
+    ) -> Vec<OsString> {
         let ModelsArguments { cases, actions: (least, most), prices, .. } = self.arguments;
         let [cases, seed] = [*cases, self.global.seed].map(|number| number.to_string());
         let actions = format!("{least}..{most}");
-        let mut line =
+        let mut words =
             vec![agent, "--cases", &cases, "--actions", &actions, "--seed", &seed, "--label", label];
-        line.extend(form.options());
-        let recording = recording.map(|path| path.to_string_lossy());
-        line.extend(recording.iter().flat_map(|path| ["--record", path]));
-        let prices = prices.as_ref().map(|path| path.to_string_lossy());
-        line.extend(prices.iter().flat_map(|path| ["--prices", path]));
-        line.into_iter().map(str::to_owned).collect()
+        words.extend(form.options());
+        let mut line: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+        // Paths as they are, because they need not be UTF-8.
+        let paths = [("--record", recording), ("--prices", prices.as_deref())];
+        for (option, path) in paths.into_iter().filter_map(|(option, path)| Some((option, path?))) {
+            line.extend([OsString::from(option), OsString::from(path)]);
+        }
+        line
     }
 
     /// Runs `planproof test` with these words and this budget, and prints nothing of it.
     async fn test(
         &self,
-        words: Vec<String>,
+        words: Vec<OsString>,
         budget: Option<Money>,
         stop: &CancellationToken,
     ) -> Result<(), Failure> {
         // Without the configuration file: all rows follow one protocol, which keys of `[test]` would change unseen.
-        let mut line = ["planproof", "--config", "none", "test"].map(str::to_owned).to_vec();
+        let mut line = ["planproof", "--config", "none", "test"].map(OsString::from).to_vec();
         line.extend(words);
-        line.extend(["--store".to_owned(), self.store.to_string_lossy().into_owned()]);
-        line.extend(budget.iter().flat_map(|budget| ["--max-cost".to_owned(), budget.dollars().to_string()]));
+        line.extend([OsString::from("--store"), OsString::from(self.store)]);
+        if let Some(budget) = budget {
+            line.extend(["--max-cost".to_owned(), budget.dollars().to_string()].map(OsString::from));
+        }
         if self.global.quiet {
-            line.push("--quiet".to_owned());
+            line.push(OsString::from("--quiet"));
         }
         // Parsed like a typed command line, so that a row is a campaign as `planproof test` begins one.
-        let parsed = config::parse(line.into_iter().map(Into::into).collect())?;
+        let parsed = config::parse(line)?;
         let global = &parsed.arguments.global;
         let Command::Test(arguments) = &parsed.arguments.command else {
             return Err(Failure::outside("`planproof test` is another command"));
