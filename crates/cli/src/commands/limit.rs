@@ -16,7 +16,7 @@ use super::campaign::{
 };
 use super::{print_json, runtime};
 use crate::arguments::{Global, LimitArguments};
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::render;
 use crate::report_files::ReportFile;
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         let write = |reported: &ReportedCampaign<'_>| {
             page.write(global, |out| html::write_limit(&report, reported, &HtmlLimits::default(), out))
         };
-        prepared.reported(&outcomes, &report.campaign, write)?;
+        unless_closed(prepared.reported(&outcomes, &report.campaign, write))?;
     }
     if let Some(failure) = failure {
         return Err(failure);
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         let resumed = prepared.commands().resume(&prepared.run.campaign.id);
         tell!("{}", Failure::outside(broken_setup(why, &resumed)).describe());
         if global.json && !is_stdout_taken {
-            print_json(&report)?;
+            unless_closed(print_json(&report))?;
         }
         return Ok(ExitCode::Outside);
     }
@@ -82,11 +82,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
             write!(terminal::text(), "{}{seal}", text(&report, &notes)).map_err(Failure::from)
         }
     };
-    match printed {
-        // Even a user who reads no further wants to know the result.
-        Ok(()) | Err(Failure::OutputClosed) => {}
-        Err(failure) => return Err(failure),
-    }
+    unless_closed(printed)?;
     if prepared.tell_differences(&outcomes, None, None) {
         return Ok(ExitCode::Outside);
     }

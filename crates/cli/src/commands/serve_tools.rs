@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, ServeToolsArguments};
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::report_files::must_differ;
 use crate::terminal;
@@ -114,13 +114,16 @@ fn finish(
     // The trace is written first: it is there even if the judge gives no verdict.
     let verdict = case.judge(&trace.events).map_err(|unscored| Failure::outside(unscored.to_string()))?;
     let line = &verdict.detail;
-    if arguments.stdio {
+    let printed = match arguments.stdio {
         // Stdout belongs to the protocol.
-        tell!("{line}");
-    } else {
-        writeln!(terminal::json(), "{line}")?;
-    }
+        true => {
+            tell!("{line}");
+            Ok(())
+        }
+        false => writeln!(terminal::json(), "{line}").map_err(Failure::from),
+    };
     // The verdict is shown, whatever happened to the file.
     written.map_err(|error| Failure::outside(format!("cannot write the trace: {error}")))?;
+    unless_closed(printed)?;
     Ok(if verdict.passed() { ExitCode::Passed } else { ExitCode::Failed })
 }

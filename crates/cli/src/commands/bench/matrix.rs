@@ -16,7 +16,7 @@ use super::super::campaign::{
 use super::super::{matrix, runtime};
 use crate::arguments::{BenchArguments, Global};
 use crate::config::{NOISE, agent_setting};
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress;
 use crate::report_files::{ReportFile, ReportFileArguments};
 use crate::select;
@@ -244,15 +244,11 @@ fn run(
     if let Some(failure) = ended.failure {
         if let Some(page) = page {
             // What is finished is shown even if the matrix could not continue.
-            page.write(global, |out| planproof_report::html::write_matrix(&table, out))?;
+            unless_closed(page.write(global, |out| planproof_report::html::write_matrix(&table, out)))?;
         }
         return Err(failure);
     }
-    match matrix::print(&table, page, &notes, global) {
-        // Even a user who reads no further wants to know the result.
-        Ok(()) | Err(Failure::OutputClosed) => {}
-        Err(failure) => return Err(failure),
-    }
+    unless_closed(matrix::print(&table, page, &notes, global))?;
     let failed: u64 = table.combinations.iter().map(|row| row.failed).sum();
     Ok(match (failed, unscored + table.not_run()) {
         (1.., _) => ExitCode::Failed,

@@ -24,7 +24,7 @@ use super::super::runs::date;
 use super::super::{print_json, runtime};
 use crate::arguments::{BenchArguments, Command, Global, ModelsArguments, TestArguments, TestForm};
 use crate::config;
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress;
 use crate::select;
 use crate::stored::Stored;
@@ -72,11 +72,11 @@ pub(super) fn run(
         }
         Ok::<_, Failure>(rows)
     })?;
-    if global.json {
-        print_json(&rows)?;
-    } else {
-        write!(terminal::text(), "{}", models.table(&rows))?;
-    }
+    let printed = match global.json {
+        true => print_json(&rows),
+        false => write!(terminal::text(), "{}", models.table(&rows)).map_err(Failure::from),
+    };
+    unless_closed(printed)?;
     let is_whole = rows.iter().all(|row| row.not_run.is_none() && row.unfinished == 0);
     Ok(if is_whole { ExitCode::Passed } else { ExitCode::Outside })
 }
