@@ -76,6 +76,18 @@ impl Failure {
     }
 }
 
+/// What came of writing, where a closed stdout must not change the exit status: even a user who reads no further wants
+/// to know the result.
+///
+/// # Errors
+/// All other failures.
+pub(crate) fn unless_closed(written: Result<(), Failure>) -> Result<(), Failure> {
+    match written {
+        Err(Failure::OutputClosed) => Ok(()),
+        written => written,
+    }
+}
+
 /// Writing to stdout failed.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {

@@ -109,8 +109,8 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
 /// Says what went wrong, if anything.
 fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
     match result {
-        // The output about a damaged store is incomplete.
-        Ok(ExitCode::Passed) if damage::is_found() => ExitCode::Outside,
+        // The output about a damaged store is incomplete, also if nobody reads it to its end.
+        Ok(ExitCode::Passed) | Err(Failure::OutputClosed) if damage::is_found() => ExitCode::Outside,
         Ok(code) => code,
         // The reader of our output has stopped, as `head` does; that is no failure.
         Err(Failure::OutputClosed) => ExitCode::Passed,

@@ -214,14 +214,14 @@ impl ReportFile {
     }
 }
 
-/// Refuses a report that would overwrite another file of the same command. `taken` are those, with the options that
-/// name them.
-pub(crate) fn must_differ(report: &Path, taken: &[(&str, &Path)]) -> Result<(), Failure> {
-    match taken.iter().find(|(_, other)| resolved(other) == resolved(report)) {
+/// Refuses to write a file, such as a report, where it would replace another file of the same command. `taken` are
+/// those, with the options that name them.
+pub(crate) fn must_differ(written: &Path, taken: &[(&str, &Path)]) -> Result<(), Failure> {
+    match taken.iter().find(|(_, other)| resolved(other) == resolved(written)) {
         None => Ok(()),
         Some((name, _)) => Err(Failure::usage(format!(
-            "{} is the file of {name}: name another file for the report",
-            report.display()
+            "{} is the file of {name}: name another file to write to",
+            written.display()
         ))),
     }
 }

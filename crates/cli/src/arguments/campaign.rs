@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use clap::{Args, ValueEnum};
-use planproof_agents::SERVED_VARIABLES;
+use planproof_agents::{BodyName, SERVED_VARIABLES};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_runner::CASES_MAX;
@@ -329,6 +329,19 @@ impl CampaignArguments {
         let named = named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
         // The store is among them, so that no report replaces it.
         named.chain([("--store", self.store.store.as_path())]).collect()
+    }
+
+    /// The files that no output of the command may replace: those of [`files`](Self::files), and the ones that the
+    /// agent is set up with.
+    pub(crate) fn taken_files(&self) -> Vec<(&'static str, &Path)> {
+        let ProgramArguments { env_file, body, .. } = &self.program;
+        let body = match body.as_deref().map(BodyName::parse) {
+            Some(BodyName::File(path)) => Some(Path::new(path)),
+            Some(BodyName::Chat(_) | BodyName::Responses(_)) | None => None,
+        };
+        let named = [("--env-file", env_file.as_deref()), ("--body", body)];
+        let named = named.into_iter().filter_map(|(option, path)| Some((option, path?)));
+        self.files().into_iter().chain(named).collect()
     }
 }
 

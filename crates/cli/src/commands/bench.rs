@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         (agents, _) => agents,
     };
     let cases = BenchCases { suite, arguments, global };
-    let mut taken = campaign.files();
+    let mut taken = campaign.taken_files();
     taken.extend(files(&arguments.choice));
     taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
     taken.extend(arguments.media.as_deref().map(|path| ("--media", path)));

@@ -28,7 +28,7 @@ use planproof_suite::{SizeUnit, Unscored};
 
 use super::{print_json, runtime};
 use crate::arguments::{AllCasesArguments, CampaignArguments, Global, TestArguments};
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::{self, tell};
 use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
@@ -136,6 +136,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
             .and(file.write(global, |out| smallest.iter().try_for_each(|case| writeln!(out, "{case}")))),
         _ => written,
     };
+    let written = unless_closed(written);
     // The reports on what is finished are written even if the campaign was halted. Its failure is the one returned; a
     // failure to write them is only printed.
     if let Some(failure) = failure {
@@ -149,7 +150,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         let commands = prepared.commands();
         tell!("{}", Failure::outside(broken_setup(why, &commands.resume(&run.campaign.id))).describe());
         if global.json && !takes_stdout {
-            print_json(&report)?;
+            unless_closed(print_json(&report))?;
         }
         return written.map(|()| ExitCode::Outside);
     }
@@ -172,11 +173,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         true => lift::print(&prepared),
         false => Ok(()),
     });
-    match written.and(printed) {
-        // Even a user who reads no further wants to know the result.
-        Ok(()) | Err(Failure::OutputClosed) => {}
-        Err(failure) => return Err(failure),
-    }
+    written.and(unless_closed(printed))?;
     // A replay that differs from its recording is no result of the agent, so its verdicts do not count here.
     if prepared.tell_differences(&outcomes, dissection.as_ref(), shrinking.as_ref()) {
         return Ok(ExitCode::Outside);
@@ -215,8 +212,9 @@ pub(super) fn broken_setup(why: &str, resumed: &str) -> String {
 
 /// The files of the campaign itself, with the options that name them.
 fn taken_files(arguments: &TestArguments) -> Vec<(&'static str, &Path)> {
-    let from = arguments.from.as_deref().map(|path| ("--from", path));
-    arguments.campaign.files().into_iter().chain(from).collect()
+    let named = [("--from", &arguments.from), ("--topics", &arguments.draw.shape.topics)];
+    let named = named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
+    arguments.campaign.taken_files().into_iter().chain(named).collect()
 }
 
 /// Explains for a replay why failures are no reason to fail.

@@ -12,7 +12,7 @@ use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{CheckArguments, Global, JudgeArguments};
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::render::{self, Marking};
 use crate::select;
 use crate::terminal::{self, inline};
@@ -67,11 +67,7 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
             }
         }
     }
-    match terminal::results(global.json).write_all(out.as_bytes()).map_err(Failure::from) {
-        // Even a user who reads no further wants to know the result.
-        Ok(()) | Err(Failure::OutputClosed) => {}
-        Err(failure) => return Err(failure),
-    }
+    unless_closed(terminal::results(global.json).write_all(out.as_bytes()).map_err(Failure::from))?;
     Ok(match (failed, unscored) {
         (true, _) => ExitCode::Failed,
         (false, true) => ExitCode::Outside,

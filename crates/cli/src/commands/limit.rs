@@ -16,7 +16,7 @@ use super::campaign::{
 };
 use super::{print_json, runtime};
 use crate::arguments::{Global, LimitArguments};
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::render;
 use crate::report_files::ReportFile;
@@ -28,8 +28,10 @@ const PLOT_WIDTH: usize = 51;
 
 pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCode, Failure> {
     let plan = plan(arguments)?;
-    let page = ReportFile::page(arguments.html.as_deref(), &arguments.campaign.files(), global)?;
-    let stream = Stream::open(arguments.campaign.stream.as_deref(), &arguments.campaign.files())?;
+    let mut taken = arguments.campaign.taken_files();
+    taken.extend(arguments.shape.topics.as_deref().map(|path| ("--topics", path)));
+    let page = ReportFile::page(arguments.html.as_deref(), &taken, global)?;
+    let stream = Stream::open(arguments.campaign.stream.as_deref(), &taken)?;
     let mut prepared = prepare(
         &arguments.campaign,
         global,
@@ -53,7 +55,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         let write = |reported: &ReportedCampaign<'_>| {
             page.write(global, |out| html::write_limit(&report, reported, &HtmlLimits::default(), out))
         };
-        prepared.reported(&outcomes, &report.campaign, write)?;
+        unless_closed(prepared.reported(&outcomes, &report.campaign, write))?;
     }
     if let Some(failure) = failure {
         return Err(failure);
@@ -62,7 +64,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         let resumed = prepared.commands().resume(&prepared.run.campaign.id);
         tell!("{}", Failure::outside(broken_setup(why, &resumed)).describe());
         if global.json && !is_stdout_taken {
-            print_json(&report)?;
+            unless_closed(print_json(&report))?;
         }
         return Ok(ExitCode::Outside);
     }
@@ -80,11 +82,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
             write!(terminal::text(), "{}{seal}", text(&report, &notes)).map_err(Failure::from)
         }
     };
-    match printed {
-        // Even a user who reads no further wants to know the result.
-        Ok(()) | Err(Failure::OutputClosed) => {}
-        Err(failure) => return Err(failure),
-    }
+    unless_closed(printed)?;
     if prepared.tell_differences(&outcomes, None, None) {
         return Ok(ExitCode::Outside);
     }
@@ -258,10 +256,9 @@ fn conclusion(report: &LimitReport) -> String {
             )
         }
         (LimitOutcome::AboveTo, _) => format!(
-            "Limit: {} actions or more: at least {threshold} % of the cases passed with each number. Look further with \
-             --from {} --to N.",
+            "Limit: {} actions or more: at least {threshold} % of the cases passed with each number.{}",
             plan.to,
-            plan.to + 1
+            further(plan.to)
         ),
         _ => "The limit is not known: the search did not finish.".to_owned(),
     };
@@ -272,4 +269,25 @@ fn conclusion(report: &LimitReport) -> String {
         (None, None) => {}
     }
     out
+}
+
+/// How to search beyond a number of actions; nothing where no case has more.
+fn further(to: u32) -> String {
+    match (to as usize) < ACTIONS_MAX {
+        true => format!(" Look further with --from {} --to N.", to + 1),
+        false => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_search_is_advised_that_would_be_refused() {
+        let most = u32::try_from(ACTIONS_MAX).unwrap();
+        assert_eq!(further(12), " Look further with --from 13 --to N.");
+        assert_eq!(further(most - 1), format!(" Look further with --from {most} --to N."));
+        assert_eq!(further(most), "");
+    }
 }

@@ -8,7 +8,7 @@ use planproof_order::synth::read::{Directions, ReadError, Reading, read, verify}
 use serde_json::json;
 
 use crate::arguments::{Global, ReadArguments};
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::select;
 use crate::terminal;
 
@@ -23,37 +23,41 @@ fn read_file(file: &std::path::Path, verified: bool, global: &Global) -> Result<
     let cases = select::read_cases(file)?;
     let mut out = BufWriter::new(terminal::results(global.json));
     let mut wrong = 0usize;
+    let mut printed: Result<(), Failure> = Ok(());
+    // All of them are read even if nobody reads the output any more, because each counts for the exit status.
     for case in &cases {
         if verified {
             let result = verify(case, Directions::shipped());
             wrong += usize::from(result.is_err());
             let fault = result.err().map(|error| error.to_string());
-            if global.json {
-                writeln!(out, "{}", json!({"case": case.id, "verified": fault.is_none(), "fault": fault}))?;
-            } else if let Some(fault) = fault {
-                writeln!(out, "{}", terminal::inline(&format!("{}: {fault}", case.id)))?;
-            }
+            let line = match (global.json, fault) {
+                (true, fault) => {
+                    json!({"case": case.id, "verified": fault.is_none(), "fault": fault}).to_string()
+                }
+                (false, Some(fault)) => terminal::inline(&format!("{}: {fault}", case.id)).into_owned(),
+                (false, None) => continue,
+            };
+            printed = printed.and_then(|()| writeln!(out, "{line}").map_err(Failure::from));
             continue;
         }
         let texts: Vec<&str> = case.actions.iter().map(|action| action.text.as_str()).collect();
         match read(&case.paragraph, &texts, Directions::shipped()) {
-            Ok(reading) => write_reading(&mut out, &case.id, &reading, &texts, global)?,
+            Ok(reading) => {
+                printed = printed.and_then(|()| write_reading(&mut out, &case.id, &reading, &texts, global));
+            }
             Err(error) => {
                 // The readings so far come before the diagnosis, which goes to stderr.
-                out.flush()?;
+                unless_closed(printed.and_then(|()| out.flush().map_err(Failure::from)))?;
                 return Err(point_at(&case.paragraph, &error));
             }
         }
     }
     if verified && !global.json {
-        writeln!(
-            out,
-            "{} of {} cases read back as one reading that says what their constraints say",
-            cases.len() - wrong,
-            cases.len()
-        )?;
+        let (right, all) = (cases.len() - wrong, cases.len());
+        let what = "cases read back as one reading that says what their constraints say";
+        printed = printed.and_then(|()| writeln!(out, "{right} of {all} {what}").map_err(Failure::from));
     }
-    out.flush()?;
+    unless_closed(printed.and_then(|()| out.flush().map_err(Failure::from)))?;
     Ok(if wrong == 0 { ExitCode::Passed } else { ExitCode::Failed })
 }
 

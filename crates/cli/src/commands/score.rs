@@ -14,7 +14,7 @@ use super::bench::{find, load};
 use super::helper_model::HelperModel;
 use super::print_json;
 use crate::arguments::{Global, ScoreArguments};
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::{render, select, terminal, travel};
 
@@ -108,12 +108,14 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
         };
         tell!("{count} {what} as failed: {named}{more}");
     }
-    if global.json {
-        print_json(&report)?;
-    } else {
-        // There is no campaign that such a command could be about.
-        let commands = CommandLines::new("score", None, []);
-        writeln!(terminal::text(), "{}", render::report(&report, &commands))?;
-    }
+    let printed = match global.json {
+        true => print_json(&report),
+        false => {
+            // There is no campaign that such a command could be about.
+            let commands = CommandLines::new("score", None, []);
+            writeln!(terminal::text(), "{}", render::report(&report, &commands)).map_err(Failure::from)
+        }
+    };
+    unless_closed(printed)?;
     Ok(if report.all_failed() > 0 { ExitCode::Failed } else { ExitCode::Passed })
 }

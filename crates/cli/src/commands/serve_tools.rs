@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,8 +15,9 @@ use serde_json::json;
 
 use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, ServeToolsArguments};
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
+use crate::report_files::must_differ;
 use crate::terminal;
 use crate::{progress, secrets, select, signals};
 
@@ -27,13 +29,7 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
     let case: Arc<dyn Case> = OrderSuite::default().wrap(case);
     let tools = case.toolbox().map_err(|error| select::fault_of_case(&case.card().id, &error))?;
     // Created before any call: a trace that cannot be written should be reported now.
-    let mut file =
-        match &arguments.trace {
-            Some(path) => Some(fs::File::create(path).map_err(|error| {
-                Failure::usage(format!("cannot write --trace {}: {error}", path.display()))
-            })?),
-            None => None,
-        };
+    let mut file = arguments.trace.as_deref().map(|path| create(path, &arguments.case)).transpose()?;
     let clock = Arc::new(WallClock::start());
     let unit = clock.unit();
     let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
@@ -66,6 +62,13 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
         events: recorder.take_events(),
     };
     finish(arguments, &*case, &trace, file.as_mut())
+}
+
+/// The file for the trace, which must not be the one of the cases.
+fn create(path: &Path, cases: &Path) -> Result<fs::File, Failure> {
+    must_differ(path, &[("--case", cases)])?;
+    fs::File::create(path)
+        .map_err(|error| Failure::usage(format!("cannot write --trace {}: {error}", path.display())))
 }
 
 /// Serves until the client is gone (stdio), or until Ctrl-C (HTTP).
@@ -110,13 +113,16 @@ fn finish(
     // The trace is written first: it is there even if the judge gives no verdict.
     let verdict = case.judge(&trace.events).map_err(|unscored| Failure::outside(unscored.to_string()))?;
     let line = &verdict.detail;
-    if arguments.stdio {
+    let printed = match arguments.stdio {
         // Stdout belongs to the protocol.
-        tell!("{line}");
-    } else {
-        writeln!(terminal::json(), "{line}")?;
-    }
+        true => {
+            tell!("{line}");
+            Ok(())
+        }
+        false => writeln!(terminal::json(), "{line}").map_err(Failure::from),
+    };
     // The verdict is shown, whatever happened to the file.
     written.map_err(|error| Failure::outside(format!("cannot write the trace: {error}")))?;
+    unless_closed(printed)?;
     Ok(if verdict.passed() { ExitCode::Passed } else { ExitCode::Failed })
 }

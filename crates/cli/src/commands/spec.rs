@@ -20,7 +20,7 @@ use super::{runtime, tool_sources};
 use crate::arguments::{
     self, DialectArguments, Global, GrammarLanguage, GraphFormat, SpecArguments, SpecCommand,
 };
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::render::counted;
 use crate::spec_source::Source;
 use crate::{progress, select, terminal};
@@ -81,7 +81,7 @@ fn check(
     global: &Global,
 ) -> Result<ExitCode, Failure> {
     let mut out = terminal::results(global.json);
-    let mut bad = 0;
+    let (mut bad, mut printed) = (0, Ok(()));
     for file in files {
         let source = Source::find(file)?;
         let (automaton, mut diagnostics) = match source.load(compat(dialect)) {
@@ -98,18 +98,21 @@ fn check(
         let is_good = automaton.is_some() && !has_errors && (diagnostics.is_empty() || !deny_warnings);
         // One unusable file does not end the command, so that all of them are reported.
         bad += usize::from(!is_good);
-        if global.json {
-            writeln!(out, "{}", checked(&source.name, automaton.as_deref(), &diagnostics, is_good))?;
-            continue;
-        }
-        source.show(&diagnostics);
-        match automaton {
-            Some(automaton) if !has_errors => {
-                writeln!(out, "{}: {}", source.name, summary(&automaton, diagnostics.len()))?;
+        let line = if global.json {
+            checked(&source.name, automaton.as_deref(), &diagnostics, is_good).to_string()
+        } else {
+            source.show(&diagnostics);
+            match automaton {
+                Some(automaton) if !has_errors => {
+                    format!("{}: {}", source.name, summary(&automaton, diagnostics.len()))
+                }
+                _ => format!("{}: {}", source.name, counted(diagnostics.len(), "fault")),
             }
-            _ => writeln!(out, "{}: {}", source.name, counted(diagnostics.len(), "fault"))?,
-        }
+        };
+        // Neither does a reader who has stopped, because every file counts for the exit status.
+        printed = printed.and_then(|()| writeln!(out, "{line}"));
     }
+    unless_closed(printed.map_err(Failure::from))?;
     match bad {
         0 => Ok(ExitCode::Passed),
         _ => {

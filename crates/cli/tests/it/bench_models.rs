@@ -87,6 +87,28 @@ fn a_row_that_cannot_be_run_says_why() {
     assert!(none.contains("| not run | ") && none.contains("cannot reach"), "{none}");
 }
 
+/// Other systems refuse such names.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_store_whose_name_is_not_utf_8_is_the_one_that_is_used() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let place = Place::new();
+    let store = OsStr::from_bytes(b"runs-\xff.db");
+    let with_store = |line: &str| {
+        let mut command = place.command(&line.split(' ').collect::<Vec<_>>());
+        command.arg("--store").arg(store);
+        Run::of(command, "")
+    };
+    let rows = with_store("bench models sim/perfect --cases 3 --json -q").code(0).json();
+    assert_eq!((&rows[0]["passed"], &rows[0]["scored"]), (&3.into(), &3.into()), "{rows}");
+    assert_eq!(with_store("runs list --json").code(0).out.lines().count(), 1);
+    let stores = std::fs::read_dir(place.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    let stores: Vec<_> = stores.filter(|name| name.as_bytes().ends_with(b".db")).collect();
+    assert_eq!(stores, [store]);
+}
+
 /// Also if several rows are resumed, each of which was paid for before.
 #[test]
 fn all_rows_together_cost_no_more_than_the_limit() {

@@ -6,6 +6,7 @@ use std::process::Stdio;
 use insta::assert_snapshot;
 use serde_json::Value;
 
+use crate::bench::data;
 use crate::support::{Place, Run, json_lines};
 
 const SYNTH: &str = "synth --actions 3..8 --count 2000 --seed 7";
@@ -166,6 +167,61 @@ fn a_reader_that_has_enough_is_no_error() {
     place.write("cases.jsonl", &place.run("synth --count 500").code(0).out);
     assert_eq!(head(&place, "read cases.jsonl"), quiet);
     assert_eq!(head(&place, "read cases.jsonl --verify --json"), quiet);
+}
+
+/// Runs a command whose stdout nobody reads, from its first byte on.
+pub(crate) fn unread(place: &Place, words: &[&str]) -> Run {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = place.command(words).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    Run { code: output.status.code().unwrap_or(-1), out: String::new(), err }
+}
+
+#[test]
+fn a_closed_stdout_changes_no_exit_status() {
+    let place = Place::new();
+    let mut cases = json_lines(&place.run("synth --count 3").code(0).out);
+    place.write("right.jsonl", &lines_of(&cases));
+    turn_round(&mut cases[2]);
+    place.write("wrong.jsonl", &lines_of(&cases));
+    place.write("data.jsonl", &data(2));
+    place.write("p.jsonl", "{\"id\":\"gsm8k-1\",\"prediction\":\"4\"}\n");
+    place.write("bad.spec", "nonsense");
+    for (line, code) in [
+        ("test tools@sim/perfect --cases 3 -q", 0),
+        ("test tools@sim/endless --cases 3 -q", 1),
+        ("test tools@sim/endless --cases 3 -q --json", 1),
+        ("test tools@sim/endless --cases 3 -q --html -", 1),
+        ("limit tools@sim/endless --to 3 --at-least 2 -q", 1),
+        ("limit tools@sim/endless --to 3 --at-least 2 -q --json", 1),
+        ("limit tools@sim/endless --to 3 --at-least 2 -q --html -", 1),
+        ("bench gsm8k direct@sim/gold/1 cot@sim/gold/1 --limit 2 -q --html -", 1),
+        ("bench models openai/gpt-5-mini --cases 3 -q", 3),
+        ("bench models openai/gpt-5-mini --cases 3 -q --json", 3),
+        ("score gsm8k p.jsonl --data data.jsonl", 1),
+        ("score gsm8k p.jsonl --data data.jsonl --json", 1),
+        ("read right.jsonl --verify", 0),
+        ("read wrong.jsonl --verify", 1),
+        ("read wrong.jsonl --verify --json", 1),
+        ("spec check react", 0),
+        ("spec check react bad.spec", 2),
+        ("spec check react bad.spec --json", 2),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        assert_eq!(unread(&place, &words).code, code, "{line}");
+        // The same as if somebody reads it.
+        assert_eq!(place.run_words(&words).code, code, "{line}");
+    }
+    // A broken set-up.
+    let agent = "command:sh -c '. ./no_such_file.sh'";
+    for (command, few) in [("test", "--cases=5"), ("limit", "--to=3")] {
+        for report in ["--json", "--html=-"] {
+            let run = unread(&place, &[command, agent, few, "-q", report]);
+            assert_eq!(run.code, 3, "{command} {report}: {run:?}");
+            assert!(run.err.contains("error: the set-up is broken"), "{command} {report}: {run:?}");
+        }
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::process::Stdio;
 
 use rusqlite::Connection;
 
+use crate::cases::unread;
 use crate::interrupt::write_cases;
 use crate::stored::finished_count;
 use crate::support::{Place, Run};
@@ -201,6 +202,20 @@ fn all_that_reads_runs_tells_of_damage() {
             "{line}: {reported:?}"
         );
         assert!(!reported.out.is_empty() || line.contains("page.html"), "{line}: the others are shown");
+    }
+    // Also if nobody reads what is printed.
+    for line in [
+        "runs list",
+        "runs show last",
+        "report last",
+        "report last --json",
+        "report last --html -",
+        "runs verify last",
+        "runs verify last --json",
+    ] {
+        let words = format!("{line} --store whole.db");
+        let unread = unread(&place, &words.split(' ').collect::<Vec<_>>()).code(3);
+        assert!(unread.err.contains("case 7-4"), "{line}: {unread:?}");
     }
     let report = run("report last --json").json();
     assert_eq!((&report["runs"], &report["not_run"]), (&(CASES - 1).into(), &1.into()));

@@ -232,6 +232,28 @@ fn ctrl_c_of_a_tool_server_gives_the_verdict() {
 }
 
 #[test]
+fn a_tool_server_whose_stdout_is_closed_still_gives_the_exit_status() {
+    let place = Place::new();
+    place.write("c.jsonl", &place.run("synth --count 1").code(0).out);
+    for (trace, code, error) in
+        [("t.jsonl", 1, ""), ("/dev/full", 3, "error: cannot write the trace: No space left on device")]
+    {
+        let mut command = place.command(&["serve-tools", "--case", "c.jsonl", "--trace", trace, "-q"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        assert!(line.starts_with("PLANPROOF_MCP_URL="), "{line}");
+        drop(out);
+        send(&child, "INT");
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{trace}: {err}");
+        assert!(err.starts_with(error), "{trace}: {err}");
+    }
+}
+
+#[test]
 fn a_tool_server_on_stdio_ends_with_its_client_and_gives_the_verdict_on_stderr() {
     let place = Place::new();
     let case = place.run("synth --count 1 --actions 2").code(0);

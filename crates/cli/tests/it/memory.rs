@@ -197,6 +197,8 @@ fn lessons_are_listed_and_deleted() {
     assert_eq!(run.out.lines().count(), 4, "{run:?}");
     assert!(run.out.contains("for tptu@sim/gold/wrong-tool\n  "), "{run:?}");
     assert!(run.err.contains(&format!("{} older lessons are left out", all - 2)), "{run:?}");
+    let run = place.run(&format!("runs lessons --most {}", all - 1)).code(0);
+    assert!(run.err.contains("1 older lesson is left out; "), "{run:?}");
 
     // A campaign that recalls them cannot go on without them.
     place.run(&format!("{LINE} --max-tokens 3000"));
@@ -210,7 +212,11 @@ fn lessons_are_listed_and_deleted() {
         run.err.contains("lessons that the campaign was started with have been deleted since"),
         "{run:?}"
     );
-    place.run("runs forget --all").code(0);
+    let store = rusqlite::Connection::open(place.path(".planproof/runs.db")).unwrap();
+    let but_one = "DELETE FROM lesson WHERE rowid > (SELECT min(rowid) FROM lesson)";
+    assert!(store.execute(but_one, []).unwrap() > 0);
+    drop(store);
+    assert_eq!(place.run("runs forget --all").code(0).out, "1 lesson deleted\n");
     let run = place.run("runs lessons").code(0);
     assert!(run.out.is_empty() && run.err.contains("there are no such lessons"), "{run:?}");
 

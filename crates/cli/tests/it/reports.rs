@@ -488,6 +488,9 @@ fn a_report_takes_no_file_of_its_own_campaign() {
         ("--cache", agent),
         ("--prices", agent),
         ("--from", "test tools@sim/perfect"),
+        ("--topics", agent),
+        ("--env-file", "test command:agent --cases 1"),
+        ("--body", "test url:http://127.0.0.1:9/ --cases 1"),
         ("--replay", "test"),
     ] {
         for kind in kinds {
@@ -495,7 +498,7 @@ fn a_report_takes_no_file_of_its_own_campaign() {
             assert_refused(
                 &place,
                 &line,
-                &format!("./taken is the file of {option}: name another file for the report"),
+                &format!("./taken is the file of {option}: name another file to write to"),
             );
         }
     }
@@ -504,11 +507,11 @@ fn a_report_takes_no_file_of_its_own_campaign() {
 
     // Nor of the campaigns that it reports.
     place.run("test tools@sim/perfect --cases 1 --store s.db -q").code(0);
-    let message = "s.db is the file of --store: name another file for the report";
+    let message = "s.db is the file of --store: name another file to write to";
     assert_refused(&place, "report last --store s.db --html s.db", message);
     assert_refused(&place, "report last last --store s.db --html s.db", message);
     let message =
-        ".planproof/demo.db is the file of the demonstration's run store: name another file for the report";
+        ".planproof/demo.db is the file of the demonstration's run store: name another file to write to";
     assert_refused(&place, "demo --html .planproof/demo.db", message);
 }
 

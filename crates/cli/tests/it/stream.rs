@@ -82,3 +82,60 @@ fn each_combination_of_a_matrix_begins_in_the_stream() {
         lines.iter().filter(|line| line["type"] == "begun").map(|line| &line["agent"]).collect();
     assert_eq!(begun, ["direct@sim/gold", "cot@sim/gold"]);
 }
+
+/// Whatever is wrong with the stream is said before the matrix is in the store, where it would be left unrun.
+#[test]
+fn the_stream_of_a_matrix_takes_no_file_that_is_read() {
+    let place = Place::new();
+    place.write("taken", "it stays");
+    let begin = "bench gsm8k direct@sim/gold cot@sim/gold";
+    for option in ["--data", "--from", "--places"] {
+        let run = place.run(&format!("{begin} {option} taken --stream ./taken -q")).code(2);
+        assert!(run.err.contains(&format!("./taken is the file of {option}: ")), "{option}: {run:?}");
+        assert_eq!(std::fs::read_to_string(place.path("taken")).unwrap(), "it stays", "{option}");
+    }
+    let run = place.run(&format!("{begin} --limit 2 --stream no/such/folder.jsonl -q")).code(2);
+    assert!(run.err.starts_with("error: --stream no/such/folder.jsonl: it cannot be written: "), "{run:?}");
+    assert!(!place.path(".planproof").exists(), "nothing was begun");
+
+    // The file of a resumed matrix, too.
+    place.run(&format!("{begin} --limit 2 -q")).code(0);
+    let run = place.run("bench gsm8k --resume last --stream .planproof/runs.db").code(2);
+    assert!(run.err.contains(".planproof/runs.db is the file of --store: "), "{run:?}");
+    place.run("report last").code(0);
+}
+
+#[test]
+fn the_stream_takes_no_file_that_is_read() {
+    let place = Place::new();
+    place.write("taken", "it stays");
+    let (program, service) = ("command:agent", "url:http://127.0.0.1:9/");
+    for (begin, option) in [
+        ("test tools@sim/perfect".to_owned(), "--topics"),
+        (format!("test {program}"), "--env-file"),
+        (format!("test {service}"), "--body"),
+        ("limit tools@sim/perfect".to_owned(), "--topics"),
+        (format!("limit {program}"), "--env-file"),
+        (format!("limit {service}"), "--body"),
+        (format!("bench gsm8k {program}"), "--env-file"),
+        (format!("bench gsm8k {service}"), "--body"),
+    ] {
+        let run = place.run(&format!("{begin} {option} taken --stream ./taken -q")).code(2);
+        let what = format!("./taken is the file of {option}: name another file to write to");
+        assert!(run.err.contains(&what), "{begin} {option}: {run:?}");
+        assert_eq!(std::fs::read_to_string(place.path("taken")).unwrap(), "it stays", "{begin} {option}");
+    }
+    // A word for a form of requests is no file.
+    let run = place.run(&format!("test {service} --body chat --stream chat --header nonsense -q")).code(2);
+    assert!(run.err.starts_with("error: --header: ") && place.path("chat").is_file(), "{run:?}");
+}
+
+#[test]
+fn the_trace_of_served_tools_is_not_the_file_of_their_case() {
+    let place = Place::new();
+    let case = place.run("synth --count 1").code(0).out;
+    place.write("c.jsonl", &case);
+    let run = place.run("serve-tools --case c.jsonl --trace ./c.jsonl").code(2);
+    assert!(run.err.contains("./c.jsonl is the file of --case: name another file to write to"), "{run:?}");
+    assert_eq!(std::fs::read_to_string(place.path("c.jsonl")).unwrap(), case);
+}

@@ -1,5 +1,7 @@
 //! All combinations of agents, models and settings, on the same cases and with one budget.
 
+use std::sync::Arc;
+
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_runner::{Left, ResumedMatrix, StoreOptions, begin_matrix, combinations, is_complete};
 use planproof_sim::GOLD_NAME;
@@ -14,7 +16,7 @@ use super::super::campaign::{
 use super::super::{matrix, runtime};
 use crate::arguments::{BenchArguments, Global};
 use crate::config::{NOISE, agent_setting};
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress;
 use crate::report_files::{ReportFile, ReportFileArguments};
 use crate::select;
@@ -28,6 +30,12 @@ pub(super) struct Request<'a> {
     /// Other files of the command, with the options that name them.
     pub(super) taken: Vec<(&'static str, &'a std::path::Path)>,
     pub(super) global: &'a Global,
+}
+
+/// What a matrix writes beside the run store.
+struct Files {
+    page: Option<ReportFile>,
+    stream: Option<Arc<Stream>>,
 }
 
 /// The agents in the command line: all combinations; `None` if it names no agent.
@@ -144,8 +152,8 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
             "--replay is for one campaign: a matrix has a recording for each of its combinations; replay them one by one",
         ));
     }
-    // Before the campaigns are created: a page that cannot be written is a mistake in the request.
-    let page = page(request)?;
+    // Before the campaigns are created: a file that cannot be written is a mistake in the request.
+    let files = files(request)?;
     let asking = campaign.model.within(campaign.model.run_time(campaign.timeout))?;
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
@@ -157,7 +165,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let id = begin_matrix(&world, &new, agents, || command.cases_of_suite())?;
     let store = StoreOptions::from(&campaign.store).open()?;
     let row = store.matrix(&id)?.ok_or_else(|| Failure::outside(format!("the matrix {id} is gone")))?;
-    run(request, &store, row, page, began)
+    run(request, &store, row, files, began)
 }
 
 /// A matrix of the store, whose combinations are resumed.
@@ -168,12 +176,12 @@ pub(super) fn go_on(request: &Request<'_>, store: &Store, row: Matrix) -> Result
     let options: CampaignOptions = crate::stored::options(&first)?;
     let what = format!("the matrix {}", row.id);
     request.command.must_fit(&options.kept, &what, ("resume it with", &format!("--resume {}", row.id)))?;
-    let page = page(request)?;
-    run(request, store, row, page, Instant::now())
+    let files = files(request)?;
+    run(request, store, row, files, Instant::now())
 }
 
-/// The requested page. A matrix has no other files.
-fn page(request: &Request<'_>) -> Result<Option<ReportFile>, Failure> {
+/// The requested page and stream. A matrix has no other files.
+fn files(request: &Request<'_>) -> Result<Files, Failure> {
     let Request { arguments, taken, global, .. } = request;
     let ReportFileArguments { html, junit, csv, inspect, step_summary } = &arguments.all.files;
     let of_one = [
@@ -189,7 +197,10 @@ fn page(request: &Request<'_>) -> Result<Option<ReportFile>, Failure> {
              with `planproof report`"
         )));
     }
-    ReportFile::page(html.as_deref(), taken, global)
+    let page = ReportFile::page(html.as_deref(), taken, global)?;
+    // Last, because it empties a file that exists.
+    let stream = Stream::open(arguments.campaign.stream.as_deref(), taken)?;
+    Ok(Files { page, stream })
 }
 
 /// Runs the unfinished part of it, one combination after the other, and shows the whole.
@@ -197,17 +208,18 @@ fn run(
     request: &Request<'_>,
     store: &Store,
     row: Matrix,
-    page: Option<ReportFile>,
+    files: Files,
     began: Instant,
 ) -> Result<ExitCode, Failure> {
     let Request { arguments, global, .. } = request;
+    let Files { page, stream } = files;
     let rows = store.campaigns_of_matrix(&row.id)?;
     store.hold(rows.iter().map(|campaign| campaign.id.as_str()))?;
     // Only after the lock: another process could otherwise spend from the same budget meanwhile.
     let goes_on = ResumedMatrix::open(store, row, &(&arguments.campaign.budget).into(), began)?;
     let ended = runtime()?.block_on(async {
         let stop = stop_on_signal();
-        carry_on(request, store, &goes_on, &stop).await
+        carry_on(request, store, &goes_on, stream.as_ref(), &stop).await
     })?;
     let mut table = matrix::table(store, &goes_on.row)?;
     // A budget that was used up by the very last run ended nothing.
@@ -232,15 +244,11 @@ fn run(
     if let Some(failure) = ended.failure {
         if let Some(page) = page {
             // What is finished is shown even if the matrix could not continue.
-            page.write(global, |out| planproof_report::html::write_matrix(&table, out))?;
+            unless_closed(page.write(global, |out| planproof_report::html::write_matrix(&table, out)))?;
         }
         return Err(failure);
     }
-    match matrix::print(&table, page, &notes, global) {
-        // Even a user who reads no further wants to know the result.
-        Ok(()) | Err(Failure::OutputClosed) => {}
-        Err(failure) => return Err(failure),
-    }
+    unless_closed(matrix::print(&table, page, &notes, global))?;
     let least = arguments.all.success_min;
     let has_failed = table.combinations.iter().any(|row| {
         let counts = Counts { passed: row.passed, failed: row.failed, rest: 0 };
@@ -266,11 +274,10 @@ async fn carry_on(
     request: &Request<'_>,
     store: &Store,
     matrix: &ResumedMatrix,
+    stream: Option<&Arc<Stream>>,
     stop: &CancellationToken,
 ) -> Result<Ended, Failure> {
     let Request { arguments, global, .. } = request;
-    let campaign = &arguments.campaign;
-    let stream = Stream::open(campaign.stream.as_deref(), &campaign.files())?;
     let mut ended = Ended::default();
     let count = store.campaigns_of_matrix(&matrix.row.id)?.len();
     progress::say(global, &format!("matrix {}: {count} combinations", matrix.row.id));
@@ -297,7 +304,7 @@ async fn carry_on(
             resume_stored(own, stored, &arguments.campaign.model, budgets, &request.command, global);
         let mut prepared = prepared.map_err(about)?;
         prepared.matrix = Some(matrix.row.id.clone());
-        prepared.stream.clone_from(&stream);
+        prepared.stream = stream.cloned();
         let run = &prepared.run;
         let came = carry_out(&prepared, global, stop, |outcomes| run.all_at_once(outcomes)).await?;
         // A store that cannot be written or an interruption would end the next combination, too.

@@ -4,6 +4,7 @@
 //! that what is finished is not paid twice.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -23,7 +24,7 @@ use super::super::runs::date;
 use super::super::{print_json, runtime};
 use crate::arguments::{BenchArguments, Command, Global, ModelsArguments, TestArguments, TestForm};
 use crate::config;
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress;
 use crate::select;
 use crate::stored::Stored;
@@ -71,11 +72,11 @@ pub(super) fn run(
         }
         Ok::<_, Failure>(rows)
     })?;
-    if global.json {
-        print_json(&rows)?;
-    } else {
-        write!(terminal::text(), "{}", models.table(&rows))?;
-    }
+    let printed = match global.json {
+        true => print_json(&rows),
+        false => write!(terminal::text(), "{}", models.table(&rows)).map_err(Failure::from),
+    };
+    unless_closed(printed)?;
     let is_whole = rows.iter().all(|row| row.not_run.is_none() && row.unfinished == 0);
     Ok(if is_whole { ExitCode::Passed } else { ExitCode::Outside })
 }
@@ -88,8 +89,10 @@ fn prices(file: Option<&Path>) -> Result<Prices, Failure> {
 
 /// The agent of that name; a model alone is that of our function-calling loop.
 fn agent(name: &str) -> Result<AgentSpec, Failure> {
-    // A colon stands in the name of a program or a service, which may hold slashes as well.
-    let is_model = !name.contains('@') && name.contains('/') && !name.contains(':');
+    // The names of programs and services hold slashes as well, but begin with a word and a colon. Behind its provider, a
+    // model has colons of its own, as in `openai/llama3:8b`.
+    let is_model =
+        !name.contains('@') && name.split_once('/').is_some_and(|(provider, _)| !provider.contains(':'));
     let spec = select::agent_spec(&if is_model { format!("{KIND}@{name}") } else { name.to_owned() })?;
     match parts(&spec).model {
         Some(_) => Ok(spec),
@@ -208,7 +211,7 @@ impl Models<'_> {
                     Failure::usage(format!("--recordings {folder}: the folder cannot be made: {error}"))
                 })?;
                 let line = match &found {
-                    Some(row) => vec!["--resume".to_owned(), row.id.clone()],
+                    Some(row) => ["--resume", row.id.as_str()].map(OsString::from).to_vec(),
                     None => self.new_campaign(agent.as_str(), form, &label, Some(&recording)),
                 };
                 progress::say(self.global, &format!("{agent}, {}", form.as_str()));
@@ -275,37 +278,41 @@ impl Models<'_> {
         form: TestForm,
         label: &str,
         recording: Option<&Path>,
-    ) -> Vec<String> {
+    ) -> Vec<OsString> {
         let ModelsArguments { cases, actions: (least, most), prices, .. } = self.arguments;
         let [cases, seed] = [*cases, self.global.seed].map(|number| number.to_string());
         let actions = format!("{least}..{most}");
-        let mut line =
+        let mut words =
             vec![agent, "--cases", &cases, "--actions", &actions, "--seed", &seed, "--label", label];
-        line.extend(form.options());
-        let recording = recording.map(|path| path.to_string_lossy());
-        line.extend(recording.iter().flat_map(|path| ["--record", path]));
-        let prices = prices.as_ref().map(|path| path.to_string_lossy());
-        line.extend(prices.iter().flat_map(|path| ["--prices", path]));
-        line.into_iter().map(str::to_owned).collect()
+        words.extend(form.options());
+        let mut line: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+        // Paths as they are, because they need not be UTF-8.
+        let paths = [("--record", recording), ("--prices", prices.as_deref())];
+        for (option, path) in paths.into_iter().filter_map(|(option, path)| Some((option, path?))) {
+            line.extend([OsString::from(option), OsString::from(path)]);
+        }
+        line
     }
 
     /// Runs `planproof test` with these words and this budget, and prints nothing of it.
     async fn test(
         &self,
-        words: Vec<String>,
+        words: Vec<OsString>,
         budget: Option<Money>,
         stop: &CancellationToken,
     ) -> Result<(), Failure> {
         // Without the configuration file: all rows follow one protocol, which keys of `[test]` would change unseen.
-        let mut line = ["planproof", "--config", "none", "test"].map(str::to_owned).to_vec();
+        let mut line = ["planproof", "--config", "none", "test"].map(OsString::from).to_vec();
         line.extend(words);
-        line.extend(["--store".to_owned(), self.store.to_string_lossy().into_owned()]);
-        line.extend(budget.iter().flat_map(|budget| ["--max-cost".to_owned(), budget.dollars().to_string()]));
+        line.extend([OsString::from("--store"), OsString::from(self.store)]);
+        if let Some(budget) = budget {
+            line.extend(["--max-cost".to_owned(), budget.dollars().to_string()].map(OsString::from));
+        }
         if self.global.quiet {
-            line.push("--quiet".to_owned());
+            line.push(OsString::from("--quiet"));
         }
         // Parsed like a typed command line, so that a row is a campaign as `planproof test` begins one.
-        let parsed = config::parse(line.into_iter().map(Into::into).collect())?;
+        let parsed = config::parse(line)?;
         let global = &parsed.arguments.global;
         let Command::Test(arguments) = &parsed.arguments.command else {
             return Err(Failure::outside("`planproof test` is another command"));
@@ -456,7 +463,10 @@ mod tests {
     fn a_model_alone_is_one_of_our_loop() {
         let name = |text| agent(text).map(|agent| agent.to_string()).map_err(|failure| failure.describe());
         assert_eq!(name("openai/gpt-5-mini").unwrap(), "tools@openai/gpt-5-mini");
+        assert_eq!(name("openai/llama3:8b").unwrap(), "tools@openai/llama3:8b");
+        assert_eq!(name("openai/ft:gpt-4o-mini:org").unwrap(), "tools@openai/ft:gpt-4o-mini:org");
         assert_eq!(name("react@sim/perfect").unwrap(), "react@sim/perfect");
+        assert!(name("url:http://127.0.0.1:9/run").unwrap_err().contains("has no model"));
         assert!(name("command:agent").unwrap_err().contains("has no model"));
     }
 

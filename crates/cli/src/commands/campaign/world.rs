@@ -112,7 +112,7 @@ impl World for Outside<'_> {
     }
 
     fn origin(&self) -> Origin {
-        // The name of a file need not be UTF-8.
+        // Not `args`, which panics where a word, such as the name of a file, is not UTF-8.
         let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
         let command = words.collect::<Vec<_>>().join(" ");
         Origin { version: env!("CARGO_PKG_VERSION").to_owned(), command }

@@ -13,7 +13,7 @@ use super::graph_by;
 use crate::arguments::{GenerateMnmsArguments, Global};
 use crate::commands::helper_model::HelperModel;
 use crate::commands::runtime;
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress;
 use crate::terminal::{self, inline};
 
@@ -99,7 +99,7 @@ fn by_model(
         "faults": faults,
     });
     // What was finished is written even if the model failed or was stopped later.
-    write(out, &drafts, tasks, more, "queries", global)?;
+    unless_closed(write(out, &drafts, tasks, more, "queries", global))?;
     match why {
         None => Ok(ExitCode::Passed),
         Some(why) => Err(Failure::outside(format!(

@@ -10,6 +10,7 @@ use crate::arguments::Global;
 use crate::commands::print_json;
 use crate::failure::Failure;
 use crate::progress::tell;
+use crate::render::counted;
 use crate::stored;
 use crate::terminal;
 
@@ -28,7 +29,8 @@ pub(super) fn list(
     let left = store.count_lessons(&which)?.saturating_sub(rows.len() as u64);
     // On stderr, because stdout has nothing but lessons, for programs a document in each line.
     if left > 0 {
-        tell!("{left} older lessons are left out; list more with --most");
+        let are = if left == 1 { "is" } else { "are" };
+        tell!("{} {are} left out; list more with --most", counted(left, "older lesson"));
     }
     if rows.is_empty() {
         tell!(
@@ -69,6 +71,6 @@ pub(super) fn forget(
     if global.json {
         return print_json(&json!({ "deleted": deleted }));
     }
-    writeln!(terminal::text(), "{deleted} lessons deleted")?;
+    writeln!(terminal::text(), "{} deleted", counted(deleted, "lesson"))?;
     Ok(())
 }

@@ -11,7 +11,7 @@ use super::by_unit;
 use crate::arguments::Global;
 use crate::commands::print_json;
 use crate::damage;
-use crate::failure::Failure;
+use crate::failure::{Failure, unless_closed};
 use crate::stored;
 use crate::terminal;
 
@@ -37,23 +37,24 @@ pub(super) fn run(
         None => vec![stored::find(store, name)?],
     };
     let mut out = terminal::text();
+    let mut printed = Ok(());
     for campaign in asked_for {
         let derived = store.derived(&campaign.id)?;
         // A derived campaign has a chain of its own.
         for campaign in [campaign].iter().chain(&derived) {
             let found = Found::of(store, campaign)?;
-            if global.json {
-                print_json(&found.to_json(campaign))?;
-            } else {
-                writeln!(out, "{}", found.text(campaign))?;
-            }
+            // The others are checked even if nobody reads any further, because each counts for the exit status.
+            printed = printed.and_then(|()| match global.json {
+                true => print_json(&found.to_json(campaign)),
+                false => writeln!(out, "{}", found.text(campaign)).map_err(Failure::from),
+            });
             damage::note(store, &campaign.id, &found.damaged, found.seals.as_ref());
             if let Some(seal) = seal {
                 must_be_sealed_by(campaign, found.seals.as_ref(), seal)?;
             }
         }
     }
-    Ok(())
+    unless_closed(printed)
 }
 
 /// Makes sure that this very key sealed a campaign last, and completely: a forger has another key.

@@ -8,7 +8,7 @@ use super::{NOTES_MAX, Out, note_in_order};
 use crate::arguments::{GenerateArguments, Global};
 use crate::commands::helper_model::HelperModel;
 use crate::commands::runtime;
-use crate::failure::{ExitCode, Failure};
+use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress;
 use crate::terminal::inline;
 
@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &GenerateArguments, global: &Global) -> Result<Exit
             .collect::<Vec<_>>(),
     });
     // What was finished is written even if the model failed or was stopped later.
-    out.write(&bank, &summary, global)?;
+    unless_closed(out.write(&bank, &summary, global))?;
     match why {
         Some(why) => Err(Failure::outside(format!(
             "only {count} of {} topics were finished and written: {why}{}",
