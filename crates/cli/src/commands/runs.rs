@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
     Ok(ExitCode::Passed)
 }
 
-pub(crate) use verify::must_be_sealed_by;
+pub(crate) use verify::{must_be_sealed_by, no_seal_of_all};
 
 /// The run store must exist: looking creates nothing.
 pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use planproof_bench::DamagedRunRow;
 use planproof_runner::name_damaged;
-use planproof_store::{CampaignRow, DamagedRun, Fingerprint, RunState, Seals, Signatures, Store};
+use planproof_store::{CampaignRow, DamagedRun, Fingerprint, Matrix, RunState, Seals, Signatures, Store};
 use serde_json::json;
 
 use super::by_unit;
@@ -33,6 +33,7 @@ pub(super) fn run(
     global: &Global,
 ) -> Result<(), Failure> {
     let asked_for = match store.matrix(name)? {
+        Some(matrix) if seal.is_some() => return Err(no_seal_of_all(&matrix)),
         Some(matrix) => store.campaigns_of_matrix(&matrix.id)?,
         None => vec![stored::find(store, name)?],
     };
@@ -54,6 +55,15 @@ pub(super) fn run(
         }
     }
     Ok(())
+}
+
+/// The mistake of holding a whole matrix to one fingerprint: each of its combinations is sealed by a key of its own.
+pub(crate) fn no_seal_of_all(matrix: &Matrix) -> Failure {
+    let id = &matrix.id;
+    Failure::usage(format!(
+        "--seal is for one campaign: each combination of the matrix {id} has its own seal, so check one after the \
+         other, the first as {id}.1"
+    ))
 }
 
 /// Makes sure that this very key sealed a campaign last, and completely: a forger has another key.
