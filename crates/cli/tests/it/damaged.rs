@@ -299,6 +299,31 @@ fn what_resumes_is_sealed_as_a_whole() {
     assert!(earlier.err.contains("it was resumed since under another one"), "{earlier:?}");
 }
 
+#[test]
+fn a_dissection_by_a_later_process_has_a_seal_of_its_own() {
+    let place = Place::new();
+    let first = seal_of(&place.run("test tools@sim/planted/constraint --cases 20").code(1).out);
+    let line = "test --resume last --dissect --dissect-k 1 --dissect-reruns 0 --dissect-max 3";
+    let dissected = place.run(line).code(1);
+    assert_eq!(seal_of(&dissected.out), first, "no run of the campaign itself was added");
+    let verified = place.run(&format!("runs verify last --json --seal {first}")).code(0);
+    let lines = crate::support::json_lines(&verified.out);
+    let (id, own) = (lines[1]["run"].as_str().unwrap(), lines[1]["seal"].as_str().unwrap());
+    assert!(id.ends_with(".dissection") && own != first, "{verified:?}");
+    assert!(dissected.err.contains(&format!("seal of {id}: {own}")), "{dissected:?}");
+    place.run(&format!("runs verify {id} --seal {own}")).code(0);
+    for (name, wrong) in [(id, first.as_str()), ("last", own)] {
+        let refused = place.run(&format!("runs verify {name} --seal {wrong}")).code(3);
+        assert!(refused.err.contains(&format!("not by {wrong}")), "{refused:?}");
+    }
+
+    // The runs of the dissection are still checked with those of the campaign.
+    let last = "UPDATE run SET passed = 1 - passed WHERE id = (SELECT max(id) FROM run)";
+    change(&place.path(".planproof/runs.db"), last);
+    let damaged = place.run(&format!("runs verify last --seal {first}")).code(3);
+    assert!(damaged.err.contains(&format!("damaged: campaign {id}, case ")), "{damaged:?}");
+}
+
 /// A campaign during which somebody runs this SQL when its first run has ended.
 fn disturbed(sql: &str) -> Run {
     let place = Place::new();

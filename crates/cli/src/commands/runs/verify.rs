@@ -24,8 +24,8 @@ struct Found {
     seals: Option<Seals>,
 }
 
-/// Checks a campaign with those it led to, or all campaigns of a matrix, against their digests and seals, and against
-/// a given fingerprint.
+/// Checks a campaign with those it led to, or all campaigns of a matrix, against their digests and seals. A given
+/// fingerprint is that of the campaign alone.
 pub(super) fn run(
     store: &Store,
     name: &str,
@@ -37,24 +37,29 @@ pub(super) fn run(
         Some(matrix) => store.campaigns_of_matrix(&matrix.id)?,
         None => vec![stored::find(store, name)?],
     };
-    let mut out = terminal::text();
     for campaign in asked_for {
-        let derived = store.derived(&campaign.id)?;
-        // A derived campaign has a chain of its own.
-        for campaign in [campaign].iter().chain(&derived) {
-            let found = Found::of(store, campaign)?;
-            if global.json {
-                print_json(&found.to_json(campaign))?;
-            } else {
-                writeln!(out, "{}", found.text(campaign))?;
-            }
-            damage::note(store, &campaign.id, &found.damaged, found.seals.as_ref());
-            if let Some(seal) = seal {
-                must_be_sealed_by(campaign, found.seals.as_ref(), seal)?;
-            }
+        let found = check(store, &campaign, global)?;
+        // A derived campaign has a chain of its own, and a key of its own if another process ran it.
+        for derived in store.derived(&campaign.id)? {
+            check(store, &derived, global)?;
+        }
+        if let Some(seal) = seal {
+            must_be_sealed_by(&campaign, found.seals.as_ref(), seal)?;
         }
     }
     Ok(())
+}
+
+/// Checks one campaign, and says what is found.
+fn check(store: &Store, campaign: &CampaignRow, global: &Global) -> Result<Found, Failure> {
+    let found = Found::of(store, campaign)?;
+    if global.json {
+        print_json(&found.to_json(campaign))?;
+    } else {
+        writeln!(terminal::text(), "{}", found.text(campaign))?;
+    }
+    damage::note(store, &campaign.id, &found.damaged, found.seals.as_ref());
+    Ok(found)
 }
 
 /// The mistake of holding a whole matrix to one fingerprint: each of its combinations is sealed by a key of its own.
