@@ -300,6 +300,23 @@ fn what_resumes_is_sealed_as_a_whole() {
 }
 
 #[test]
+fn resuming_ends_a_seal_even_if_all_runs_are_finished() {
+    let place = Place::new();
+    let first = seal_of(&place.run(&format!("test tools@sim/careless --cases {CASES}")).code(1).out);
+    // What a process leaves that is killed during a dissection.
+    change(&place.path(".planproof/runs.db"), "UPDATE seal SET ended = NULL, end_signature = NULL");
+    let asked = place.run(&format!("runs verify last --seal {first}")).code(3);
+    assert!(asked.err.contains("was interrupted or is still running"), "{asked:?}");
+
+    let last = seal_of(&place.run("test --resume last").code(1).out);
+    assert_ne!(first, last);
+    let whole = place.run(&format!("runs verify last --json --seal {last}")).code(0).json();
+    assert_eq!(whole["seals"], serde_json::json!([first, last]));
+    // A campaign that has ended keeps its seal.
+    assert_eq!(seal_of(&place.run("test --resume last").code(1).out), last);
+}
+
+#[test]
 fn a_dissection_by_a_later_process_has_a_seal_of_its_own() {
     let place = Place::new();
     let first = seal_of(&place.run("test tools@sim/planted/constraint --cases 20").code(1).out);

@@ -1,9 +1,11 @@
 //! Campaigns are sealed by keys that are stored in no file.
 
-use planproof_store::{Damage, Finish, SealKey, Sealed, Seals, Signatures, Store, StoreError, Writer};
+use planproof_store::{
+    Damage, DerivedCase, Finish, NewCase, SealKey, Sealed, Seals, Signatures, Store, StoreError, Writer,
+};
 use rusqlite::Connection;
 
-use crate::support::{Directory, PASSED, create, event, run, start};
+use crate::support::{Directory, PASSED, campaign, create, event, run, start};
 
 const CASES: u32 = 6;
 
@@ -122,6 +124,41 @@ fn runs_that_are_open_at_the_end_of_a_seal_are_abandoned() {
     let of_both = seals(&directory);
     assert!(is_sound(&of_both) && of_both.is_ended, "{of_both:?}");
     assert_eq!(of_both.links, 2);
+}
+
+#[test]
+fn a_chain_that_a_killed_process_left_is_ended_without_another_run() {
+    let directory = Directory::new();
+    create(&directory.store(), "a", 2, 1);
+    {
+        let store = directory.store();
+        store.create_derived("a", &campaign("a.dissection", 2, 1)).expect("is created");
+        let case = NewCase { id: "trial".into(), json: "{}".into(), summary: None };
+        let cases = [DerivedCase { case, origin: "{}".to_owned() }];
+        store.add_cases("a.dissection", 0, &cases).expect("are added");
+        let writer = sealing(&store, 1);
+        for (id, ordinal) in [("a", 0), ("a", 1), ("a.dissection", 0)] {
+            run(&writer, id, ordinal, 0, 3).expect("runs");
+        }
+    }
+    let of = |id| directory.store().seals(id, Signatures::All).expect("reads").expect("is sealed");
+    assert!(["a", "a.dissection"].into_iter().all(|id| is_sound(&of(id)) && !of(id).is_ended));
+
+    let resumed = |n| {
+        let store = directory.store();
+        let writer = sealing(&store, n);
+        writer.resume_seals("a");
+        writer.end_seals().wait().expect("commits")
+    };
+    assert_eq!(resumed(2).len(), 2);
+    let both = ["a", "a.dissection"].map(of);
+    for seals in &both {
+        assert!(is_sound(seals) && seals.is_ended, "{seals:?}");
+        assert_eq!(seals.fingerprints, [1, 2].map(|n| key(n).fingerprint()));
+    }
+    // What has ended needs no other key.
+    assert!(resumed(3).is_empty());
+    assert_eq!(["a", "a.dissection"].map(of), both);
 }
 
 #[test]

@@ -159,7 +159,8 @@ impl Watch for Watcher<'_> {
         let replay = if is_replay { ", a replay" } else { "" };
         let cases = counted(cases, "case");
         progress::say(self.global, &format!("campaign {campaign}: {cases}{times}{resumed}{replay}"));
-        // If all runs are finished, no further key seals the campaign.
+        // If all runs are finished, a further key seals at most what a killed process left without an end, and the
+        // report shows it.
         if done < total {
             progress::say(self.global, &format!("seal {seal}"));
         }
