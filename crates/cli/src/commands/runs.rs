@@ -233,6 +233,21 @@ fn note_damage(store: &Store, campaign: &CampaignRow, unit: Unit) -> Result<bool
     Ok(true)
 }
 
+/// Makes sure that the run of a case may be shown: that it is what was written, and what was sealed.
+///
+/// # Errors
+/// It is damaged.
+fn must_be_sound(store: &Store, campaign: &CampaignRow, unit: Unit, case: &str) -> Result<(), Failure> {
+    let seals = store.seals(&campaign.id, Signatures::Ends)?;
+    let unsealed = seals.as_ref().and_then(|seals| seals.damaged.iter().find(|run| run.unit == unit));
+    let written = store.run(&campaign.id, unit)?.and_then(|run| run.row.damage);
+    if let Some(damage) = written.or_else(|| unsealed.map(|run| run.damage.clone())) {
+        return Err(planproof_runner::damaged(campaign, &format!("the run of case {case}: {damage}")).into());
+    }
+    damage::note(store, &campaign.id, &[], seals.as_ref());
+    Ok(())
+}
+
 /// The same with every run judged again from its trace.
 fn show_in_full(
     store: &Store,
@@ -306,6 +321,7 @@ fn show_case(
         )));
     }
     let unit = Unit { ordinal, repeat };
+    must_be_sound(store, &campaign, unit, id)?;
     if let Some(form) = graph {
         // A graph needs no verdict, so it is drawn for an unfinished run as well.
         return draw(&recorded(store, &campaign, unit)?, form, id);
@@ -377,7 +393,7 @@ fn show_case(
     Ok(())
 }
 
-/// The recorded events of a run, which may be unfinished.
+/// The recorded events of a sound run, which may be unfinished.
 fn recorded(store: &Store, campaign: &CampaignRow, unit: Unit) -> Result<Vec<Event>, Failure> {
     let Some(run) = store.run(&campaign.id, unit)? else { return Ok(Vec::new()) };
     let lines = store.trace_lines(run.row.run).collect::<Result<Vec<String>, _>>()?;

@@ -220,6 +220,33 @@ fn all_that_reads_runs_tells_of_damage() {
     assert!(resumed.err.contains("case 7-4") && resumed.err.contains("restore a copy"), "{resumed:?}");
 }
 
+#[test]
+fn nothing_of_a_damaged_run_is_shown_or_drawn() {
+    let place = Place::new();
+    place.run("bench gsm8k team@sim/gold --limit 1 -q").code(0);
+    let lines = ["runs show last --case gsm8k-own-1", "runs show last --case gsm8k-own-1 --graph lines"];
+    for line in lines {
+        assert_ne!(place.run(line).code(0).out, "", "{line}");
+    }
+    let store = place.path(".planproof/runs.db");
+    // The events can still be read and drawn.
+    change(&store, "UPDATE event SET lines = replace(lines, 'lemonade', 'limonade')");
+    for line in lines {
+        let refused = place.run(line).code(3);
+        assert_eq!(refused.out, "", "{line}");
+        let why = "the run of case gsm8k-own-1: its trace differs";
+        assert!(refused.err.contains(why), "{line}: {refused:?}");
+    }
+    // Nor of one that fits its own digest, and is not what was sealed.
+    change(&store, "UPDATE event SET lines = replace(lines, 'limonade', 'lemonade')");
+    change(&store, "UPDATE link SET digest = zeroblob(32)");
+    for line in lines {
+        let refused = place.run(line).code(3);
+        assert_eq!(refused.out, "", "{line}");
+        assert!(refused.err.contains("it is not the run that was sealed"), "{line}: {refused:?}");
+    }
+}
+
 /// The fingerprint that a campaign printed.
 fn seal_of(text: &str) -> String {
     let line = text.lines().find_map(|line| line.strip_prefix("seal ")).unwrap_or_else(|| panic!("{text}"));
