@@ -204,6 +204,9 @@ fn all_that_reads_runs_tells_of_damage() {
     }
     let report = run("report last --json").json();
     assert_eq!((&report["runs"], &report["not_run"]), (&(CASES - 1).into(), &1.into()));
+    let listed = crate::support::json_lines(&run("runs list --json").out).swap_remove(0);
+    let counts = ["finished", "passed", "failed"].map(|name| listed[name].as_u64().unwrap());
+    assert_eq!((counts[0], counts[1] + counts[2]), (u64::from(CASES) - 1, u64::from(CASES) - 1));
     assert_eq!(report["damaged"][0]["case"], "7-4");
     let page = fs::read_to_string(place.path("page.html")).unwrap();
     assert!(page.contains("Damaged:") && page.contains("case 7-4, repeat 0"), "the page says so");
@@ -245,6 +248,34 @@ fn nothing_of_a_damaged_run_is_shown_or_drawn() {
         assert_eq!(refused.out, "", "{line}");
         assert!(refused.err.contains("it is not the run that was sealed"), "{line}: {refused:?}");
     }
+}
+
+#[test]
+fn an_export_leaves_out_what_is_not_as_it_was_sealed() {
+    let place = Place::new();
+    place.run(&format!("test tools@sim/careless --cases {CASES} -q")).code(1);
+    let store = place.path(".planproof/runs.db");
+    let connection = Connection::open(&store).unwrap();
+    let sql = "SELECT min(ordinal) FROM run WHERE passed = 0";
+    let failed: u32 = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+    drop(connection);
+    let export = |format: &str| place.run(&format!("runs export last --format {format}"));
+    let formats = ["traces", "verdicts", "chat-jsonl", "preference-jsonl"];
+    let whole = formats.map(|format| export(format).code(0).out);
+    change(&store, &format!("UPDATE link SET digest = zeroblob(32) WHERE ordinal = {failed}"));
+    for (format, whole) in formats.into_iter().zip(&whole) {
+        let part = export(format).code(3);
+        let why = format!("case 7-{failed}: it is not the run that was sealed");
+        assert!(part.err.contains(&why), "{format}: {part:?}");
+        assert!(part.out.lines().all(|line| whole.lines().any(|was| was == line)), "{format}: {part:?}");
+        if format == "traces" {
+            assert!(!part.out.contains(&format!("\"case\":\"7-{failed}\"")), "{part:?}");
+        } else {
+            assert_eq!(part.out.lines().count() + 1, whole.lines().count(), "{format}");
+        }
+    }
+    let listed = place.run("runs list --json").code(3).json();
+    assert_eq!(listed["finished"], CASES - 1);
 }
 
 /// The fingerprint that a campaign printed.

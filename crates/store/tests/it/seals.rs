@@ -254,6 +254,19 @@ fn a_run_that_vanished_is_named() {
 }
 
 #[test]
+fn an_export_leaves_out_a_run_that_is_not_the_sealed_one() {
+    let directory = Directory::new();
+    create(&directory.store(), "a", CASES, 1);
+    sealed(&directory, 1, 0..CASES);
+    change(&directory, "UPDATE link SET digest = zeroblob(32) WHERE ordinal = 4");
+    let mut out = Vec::new();
+    let exported = directory.store().export_traces("a", &mut out).expect("exports the others");
+    let left_out: Vec<_> = exported.left_out.iter().map(|run| (run.unit.ordinal, &run.damage)).collect();
+    assert_eq!((exported.traces, left_out), (u64::from(CASES) - 1, vec![(4, &Damage::NotSealed)]));
+    assert!(!String::from_utf8(out).expect("UTF-8").contains("case-4"));
+}
+
+#[test]
 fn a_link_of_somebody_else_stops_the_writer() {
     let directory = Directory::new();
     let store = directory.store();
