@@ -399,6 +399,30 @@ fn a_dissection_by_a_later_process_has_a_seal_of_its_own() {
     assert!(damaged.err.contains(&format!("damaged: campaign {id}, case ")), "{damaged:?}");
 }
 
+#[test]
+fn a_chain_that_does_not_fit_is_told_of_with_the_figures() {
+    let place = Place::new();
+    let seal = seal_of(&place.run(&format!("test tools@sim/careless --cases {CASES}")).code(1).out);
+    change(&place.path(".planproof/runs.db"), "UPDATE seal SET ended = ended - 1");
+    let fault = format!("the end of seal {seal} is not as it was signed");
+    for line in [
+        "runs list",
+        "runs show last",
+        "runs show last --case 7-4",
+        "report last",
+        "report last --html p.html",
+    ] {
+        let told = place.run(line).code(3);
+        assert!(told.err.contains(&fault), "{line}: {told:?}");
+        assert!(!told.out.is_empty() || line.contains("p.html"), "{line}: the figures are shown");
+    }
+    for line in ["runs verify last", "report last"] {
+        let refused = place.run(&format!("{line} --seal {seal}")).code(3);
+        let why = format!("is not as {seal} sealed it: {fault}");
+        assert!(refused.err.contains(&why) && !refused.err.contains("interrupted"), "{line}: {refused:?}");
+    }
+}
+
 /// A campaign during which somebody runs this SQL when its first run has ended.
 fn disturbed(sql: &str) -> Run {
     let place = Place::new();

@@ -98,6 +98,10 @@ pub(crate) fn must_be_sealed_by(
             "campaign {id} was sealed last by {last}, not by {seal}: {what}"
         )));
     }
+    // Before the end, which does not count if its signature is wrong: nothing was interrupted then.
+    if let Some(fault) = seals.faults.first() {
+        return Err(Failure::outside(format!("campaign {id} is not as {seal} sealed it: {fault}")));
+    }
     if !seals.is_ended {
         return Err(Failure::outside(format!(
             "campaign {id} was interrupted or is still running: seal {seal} does not fix the number of runs, so \
